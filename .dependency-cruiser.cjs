@@ -1,0 +1,88 @@
+// Which folder may import which: server → runtime → stdlib → compiler's public types. Run by `npm test`.
+const ours = '^(compiler|stdlib|runtime|server|conformance|bench|examples|scripts)/';
+const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+const noTests = '\\.test\\.ts$';
+
+module.exports = {
+  forbidden: [
+    forbid(
+      'no-cycles',
+      'two files that import each other are one file, or need a third',
+      {},
+      { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    ),
+    forbid(
+      'compiler-alone',
+      'the compiler imports nothing of ours',
+      { path: '^compiler/', pathNot: noTests },
+      { path: ours, pathNot: '^compiler/' },
+    ),
+    forbid(
+      'stdlib-types-only',
+      "the standard library knows only the compiler's public types",
+      { path: '^stdlib/', pathNot: noTests },
+      { path: ours, pathNot: '^(stdlib/|compiler/(types|index)\\.ts$)' },
+    ),
+    forbid(
+      'stdlib-no-compiler-code',
+      'types of the compiler, not its code',
+      { path: '^stdlib/', pathNot: noTests },
+      { path: '^compiler/', dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
+      'runtime-below-server',
+      'the runtime does not know how it is reached',
+      { path: '^runtime/', pathNot: noTests },
+      { path: '^(server|conformance|bench|examples|scripts)/' },
+    ),
+    forbid(
+      'server-on-runtime',
+      'the server uses the runtime, and neither suites nor scripts',
+      { path: '^server/', pathNot: noTests },
+      { path: '^(conformance|bench|examples|scripts)/' },
+    ),
+    forbid('outside-conformance', 'the suite knows a base URL only', { path: '^conformance/' }, { path: ours, pathNot: '^conformance/' }),
+    forbid(
+      'bench-by-doors',
+      'benchmarks measure the rooms through their doors',
+      { path: '^bench/' },
+      { path: ours, pathNot: '^(bench/|.*/index\\.ts$)' },
+    ),
+    forbid(
+      'outside-examples',
+      'an example uses what a user can use',
+      { path: '^examples/' },
+      { path: ours, pathNot: '^(examples/|conformance/client/index\\.ts$)' },
+    ),
+    forbid(
+      'compiler-pure',
+      'no files, clock, network in compiler and stdlib',
+      { path: '^(compiler|stdlib)/', pathNot: noTests },
+      { dependencyTypes: ['core'] },
+    ),
+    forbid(
+      'doors',
+      'a top folder is entered by its door (or its own inner doors)',
+      { path: '^(runtime|server)/', pathNot: noTests },
+      { path: '^compiler/', pathNot: '^compiler/(index|types|ast)\\.ts$' },
+    ),
+    forbid('resolvable', 'what is imported exists', {}, { couldNotResolve: true, pathNot: '^estree$' }),
+    forbid(
+      'declared',
+      'what is imported is in package.json',
+      { pathNot: `(${noTests}|\\.config\\.)` },
+      { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|data|coverage)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.mjs', '.js', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+    },
+  },
+};

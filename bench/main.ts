@@ -1,0 +1,26 @@
+// `npm run bench -- [NAME] [--json]`: every figure beside a baseline measured in the same run.
+
+import { parseArgs } from 'node:util';
+import { type Figure, machine, toText } from './report.ts';
+import { rest } from './rest.ts';
+import { rules } from './rules.ts';
+import { sandbox } from './sandbox.ts';
+import { triggerIndex } from './trigger-index.ts';
+
+const BENCHES: Readonly<Record<string, () => Promise<Figure[]>>> = { rules, rest, sandbox, index: triggerIndex };
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean', default: false } } });
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
+const unknown = names.find((name) => !Object.hasOwn(BENCHES, name));
+if (unknown !== undefined) {
+  console.error(`There is no benchmark '${unknown}'; there are ${Object.keys(BENCHES).join(', ')}.`);
+  process.exit(2);
+}
+const figures: Figure[] = [];
+for (const name of names) {
+  console.error(`· ${name}…`);
+  const made = (await BENCHES[name]?.()) ?? [];
+  figures.push(...made);
+  if (!values.json) for (const figure of made) console.log(toText(figure));
+}
+if (values.json) console.log(JSON.stringify({ machine: machine(), figures }, null, 2));

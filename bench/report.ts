@@ -1,0 +1,44 @@
+// Figures and how they are told: each beside its baseline from the same run, as a ratio, with the spread over the rounds.
+
+import { cpus, totalmem } from 'node:os';
+
+export interface Figure {
+  /** What was measured: `rules, 1,000 on one type`. */
+  readonly name: string;
+  readonly unit: string;
+  /** One number a round, for each contestant; the first contestant is ours. */
+  readonly rounds: Readonly<Record<string, readonly number[]>>;
+  /** Anything else worth knowing of a contestant: latencies, CPU seconds. */
+  readonly besides?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+};
+
+export const machine = (): Record<string, string | number> => ({
+  cores: cpus().length,
+  cpu: cpus()[0]?.model ?? 'unknown',
+  memoryGiB: Math.round(totalmem() / 2 ** 30),
+  node: process.version,
+});
+
+export function toText(figure: Figure): string {
+  const [ours, ...others] = Object.keys(figure.rounds);
+  const own = median(figure.rounds[ours ?? ''] ?? []);
+  const lines = [`${figure.name} (${figure.unit}, median of ${figure.rounds[ours ?? '']?.length ?? 0} rounds)`];
+  for (const name of [ours ?? '', ...others]) {
+    const values = figure.rounds[name] ?? [];
+    const ratio = name === ours ? '' : `   ours/this ${(own / median(values)).toFixed(2)}`;
+    const spread = `${Math.round(Math.min(...values)).toLocaleString('en')}–${Math.round(Math.max(...values)).toLocaleString('en')}`;
+    const besides = Object.entries(figure.besides?.[name] ?? {}).map(
+      ([key, value]) => `${key} ${value.toLocaleString('en', { maximumFractionDigits: 2 })}`,
+    );
+    lines.push(
+      `  ${name.padEnd(26)} ${Math.round(median(values)).toLocaleString('en').padStart(12)}  (${spread})${ratio}${besides.length > 0 ? `   ${besides.join(', ')}` : ''}`,
+    );
+  }
+  return lines.join('\n');
+}

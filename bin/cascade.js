@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+// The command `cascade`: hands over to the built command line. It builds nothing itself.
+import { existsSync } from 'node:fs';
+
+const commandLine = new URL('../dist/server/cli/main.js', import.meta.url);
+if (existsSync(commandLine)) {
+  const { main, processTerminal } = await import(commandLine.href);
+  process.exitCode = await main(process.argv.slice(2), processTerminal());
+} else {
+  console.error('Cascade has not been built yet: run `npm start` or `npm run build` once.');
+  process.exitCode = 1;
+}

@@ -1,0 +1,259 @@
+// What the checker refuses, warns of and finds out. A helper makes a case one line: the codes with their places.
+import { expect, test } from 'vitest';
+import { compile } from '../index.ts';
+import type { BuiltinInfo, Compiled, CompiledProcedure, CompiledRule } from '../types.ts';
+
+const info = (name: string, forms: string, params: string[] = [], effect: BuiltinInfo['effect'] = 'pure'): [string, BuiltinInfo] => [
+  name,
+  { name, forms, params: params.map((param) => ({ name: param })), effect },
+];
+const builtins = new Map([
+  info('trim', 'FM', ['str']),
+  info('length', 'FM', ['str']),
+  info('now', 'F'),
+  info('log.info', 'S', ['message', 'args']),
+  info('Math.PI', 'S'),
+  info('Context.username', 'S', [], 'suspends'),
+]);
+const compiled = (text: string): Compiled => compile(text, { builtins });
+const found = (text: string): string[] => compiled(text).diagnostics.map((d) => `${d.code.slice('cascade.'.length)} ${d.line}:${d.column}`);
+const unit = <U extends CompiledRule | CompiledProcedure>(text: string): U => {
+  const result = compiled(text);
+  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
+  return result.unit as U;
+};
+const rule = (text: string): CompiledRule => unit<CompiledRule>(text);
+const inProcedure = (body: string, params = 'a, b'): string[] => found(`PROCEDURE f(${params})\n${body}`);
+
+test('names are declared before they are used', () => {
+  expect(inProcedure('var x = 1  return x')).toEqual([]);
+  expect(inProcedure('return x')).toEqual(['lang.variable.undeclared 2:8']);
+  expect(inProcedure('x = 1')).toEqual(['lang.variable.undeclared 2:1']);
+  expect(inProcedure('var x = x')).toEqual(['lang.variable.undeclared 2:9']);
+  expect(inProcedure('if (a) { var x = 1 }  return x')).toEqual([]);
+  expect(inProcedure('x.y = 1')).toEqual(['lang.variable.undeclared 2:1']);
+  expect(inProcedure('X', 'x, y')).toEqual(['lang.variable.undeclared 2:1']);
+});
+
+test('a mistyped name is answered with the nearest one', () => {
+  const [diagnostic] = compiled('PROCEDURE f(pump)\nreturn pmup').diagnostics;
+  expect(diagnostic?.hint).toBe("did you mean 'pump'?");
+});
+
+test('variables of blocks end with them', () => {
+  for (const body of [
+    'for (x in a) { x }  x',
+    'try { } catch (x) { x }  x',
+    'var m = MAP (x in a) { x }  x',
+    'SELECT FROM T AS x { x }  x',
+    'UPDATE T(n: 1) WHERE {} ON ERROR (x) { x }  x',
+    'EXECUTE g() AS x { x }  x',
+  ])
+    expect(
+      inProcedure(body).map((line) => line.split(' ')[0]),
+      body,
+    ).toEqual(['lang.variable.undeclared']);
+  expect(inProcedure('for (a in b) { }')).toEqual(['lang.variable.redeclared 2:6']);
+});
+
+test('parameters are not declared again, event variables may be', () => {
+  expect(inProcedure('var a = 1')).toEqual(['lang.variable.redeclared 2:5']);
+  expect(inProcedure('a = 1')).toEqual([]);
+  expect(found('RULE r WHEN INSERT OCCURS ON Pump\nvar Pump = 1')).toEqual([]);
+  expect(inProcedure('log = 1')).toEqual(['lang.variable.redeclared 2:1']);
+});
+
+test('SELECT as a statement declares its variable, as an expression it does not', () => {
+  expect(inProcedure('SELECT FROM com.acme.Pump  return Pump')).toEqual([]);
+  expect(inProcedure('SELECT FROM Pump AS p  return p')).toEqual([]);
+  expect(inProcedure('var x = SELECT FROM Pump  return Pump')).toEqual(['lang.variable.undeclared 2:34']);
+  expect(inProcedure('SELECT FROM @a')).toEqual(['lang.select.alias 2:13']);
+  expect(inProcedure('var x = SELECT FROM @a')).toEqual([]);
+  expect(inProcedure('SELECT FROM SOURCE s WHERE x == 1')).toEqual(['lang.select.source 2:1']);
+});
+
+test('the left side of a condition is a property, the right side an expression', () => {
+  expect(inProcedure('DELETE T WHERE a == a AND free == b')).toEqual([]);
+  expect(inProcedure('DELETE T WHERE n == free')).toEqual(['lang.variable.undeclared 2:21']);
+  expect(inProcedure('DELETE T WHERE 5 < n')).toEqual(['lang.syntax 2:16', 'lang.variable.undeclared 2:20']);
+  expect(inProcedure('DELETE T WHERE active')).toEqual([]);
+});
+
+test('statements stand where they may', () => {
+  expect(inProcedure('var x = EXECUTE ASYNC g()')).toEqual(['lang.execute.async 2:9']);
+  expect(inProcedure('EXECUTE ASYNC g()')).toEqual([]);
+  expect(inProcedure('RECOMMEND a')).toEqual(['lang.syntax 2:1']);
+  expect(inProcedure('g(a, x: b)')).toEqual(['lang.call.mixed.arguments 2:1']);
+});
+
+test('RETURN outside tail position is a warning', () => {
+  const text = 'PROCEDURE f(a)\nif (a) { return 1 }\nreturn 2';
+  expect(found(text)).toEqual(['lang.return.position 2:10']);
+  expect(unit<CompiledProcedure>(text).warnings).toHaveLength(1);
+  expect(inProcedure('if (a) { return 1 } else { return 2 }')).toEqual([]);
+  expect(inProcedure('try { return 1 } catch (e) { return 2 }')).toEqual([]);
+  expect(inProcedure('for (x in a) { return 1 }')).toEqual(['lang.return.position 2:16']);
+  expect(inProcedure('MAP (x in a) { return x }')).toEqual([]);
+});
+
+test('the head of a procedure is checked', () => {
+  expect(found('PROCEDURE f(a Integer, b)')).toEqual(['lang.parameter.mixed 1:24']);
+  expect(found('PROCEDURE f(a, a)')).toEqual(['lang.variable.redeclared 1:16']);
+  expect(found('PROCEDURE f(a REQUIRED DEFAULT 5)')).toEqual(['lang.parameter.required.default 1:13']);
+  expect(found('PROCEDURE f(a DEFAULT now())')).toEqual(['lang.syntax 1:23']);
+  expect(found('PRIVATE PROCEDURE f()')).toEqual(['service.state.modifier 1:19']);
+  expect(found('PRIVATE PROCEDURE S.f()')).toEqual([]);
+  expect(found('PROCEDURE f() WITH property = {}')).toEqual(['lang.option.unknown 1:20']);
+});
+
+test('the head of a procedure is given as data', () => {
+  const { parameters, returns, options, serviceName, name } = unit<CompiledProcedure>(
+    'PROCEDURE Tank.level(id String(40) REQUIRED, u string DEFAULT "cm", d Decimal(2) ARRAY): real WITH properties = {role: "x"}',
+  );
+  expect({ name, serviceName, returns, options }).toEqual({
+    name: 'Tank.level',
+    serviceName: 'Tank',
+    returns: { type: 'Real', cardinality: null },
+    options: { properties: '{"role":"x"}' },
+  });
+  expect(parameters).toEqual([
+    { name: 'id', type: 'String', array: false, required: true, hasDefault: false, description: null, maxLength: 40 },
+    { name: 'u', type: 'String', array: false, required: false, hasDefault: true, default: '"cm"', description: null },
+    { name: 'd', type: 'Decimal', array: true, required: false, hasDefault: false, description: null, scale: 2 },
+  ]);
+});
+
+test('triggers give paths, variables and conditions', () => {
+  const triggers = (trigger: string): unknown =>
+    rule(`RULE r WHEN ${trigger}\n`).triggers.map(({ paths, variable, binds }) => [paths, variable, binds]);
+  expect(triggers('INSERT OCCURS ON Pump')).toEqual([[['/types/Pump/insert'], 'Pump', 'value']]);
+  expect(triggers('OCCURS ON Pump AS p')).toEqual([[['/types/Pump/insert', '/types/Pump/update', '/types/Pump/delete'], 'p', 'value']]);
+  expect(triggers('REQUEST OCCURS ON Pump')).toEqual([[['/types/Pump/request'], 'Pump', 'value']]);
+  for (const path of ['/topics/a/b', '/topics//a/b', '/topics/a/b/publish'])
+    expect(triggers(`EVENT OCCURS ON "${path}"`), path).toEqual([[['/topics/a/b/publish'], 'event', 'event']]);
+  for (const path of ['/sources/S', '/sources/S/', '/sources/S/receive'])
+    expect(triggers(`EVENT OCCURS ON "${path}"`), path).toEqual([[['/sources/S/publish'], 'event', 'event']]);
+  expect(triggers('PUBLISH OCCURS ON "/a/b"')).toEqual([[['/topics/a/b/publish'], 'event', 'event']]);
+  expect(triggers('MESSAGE ARRIVES FROM s AS m')).toEqual([[['/sources/s/publish'], 'm', 'value']]);
+  expect(rule('RULE r BEFORE INSERT ON Pump').triggers[0]?.paths).toEqual(['/types/Pump/insert']);
+});
+
+test('an event path that no event carries is refused', () => {
+  for (const path of [
+    '/types/Pump',
+    '/types/Pump/select',
+    'topics/a',
+    '/topics/',
+    '/topics/a b',
+    '/topics/types/a',
+    '/nothing/x',
+    '/topics/a/',
+  ])
+    expect(found(`RULE r WHEN EVENT OCCURS ON "${path}"`), path).toEqual(['event.path.invalid 1:29']);
+});
+
+test('a condition on events becomes data', () => {
+  const condition = (where: string, trigger = 'INSERT OCCURS ON Pump AS p'): unknown =>
+    rule(`RULE r WHEN ${trigger} WHERE ${where}\n`).triggers[0]?.condition;
+  const path = (...p: string[]) => ({ k: 'path', root: 'p', p });
+  expect(condition('p.rate > 1 + 1')).toEqual({ op: 'compare', operator: '>', left: path('rate'), right: { k: 'const', v: 2 } });
+  expect(condition('rate == 5.0')).toEqual({ op: 'compare', operator: '==', left: path('rate'), right: { k: 'const', v: '\u0001r5' } });
+  expect(condition('NOT (p.on) OR p.n in [p.m]')).toEqual({
+    op: 'or',
+    terms: [
+      { op: 'not', term: { op: 'compare', operator: '==', left: path('on'), right: { k: 'const', v: true } } },
+      { op: 'compare', operator: 'in', left: path('n'), right: { k: 'array', items: [path('m')] } },
+    ],
+  });
+  expect(condition('trim(p.name) == "x"')).toMatchObject({ left: { k: 'call', name: 'trim', args: [path('name')] } });
+  expect(condition('p.name.trim() == "x"')).toMatchObject({ left: { k: 'call', name: 'trim', args: [path('name')] } });
+  expect(condition('{rate: 5}')).toMatchObject({ op: 'where' });
+  expect(found('RULE r WHEN EVENT OCCURS ON "/topics/a" WHERE value.n > 3')).toEqual(['lang.variable.undeclared 1:47']);
+  expect(found('RULE r WHEN INSERT OCCURS ON Pump WHERE n > m')).toEqual(['lang.variable.undeclared 1:45']);
+});
+
+test('a condition that only a program could decide is named as unsupported', () => {
+  expect(rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE check(p) == 1').unsupported).toContain('check');
+});
+
+test('merges, correlations and timers are checked', () => {
+  const two = 'INSERT OCCURS ON A AS a';
+  expect(found(`RULE r WHEN ${two} OR UPDATE OCCURS ON A AS b`)).toEqual(['rule.merge.alias 1:40']);
+  expect(found('RULE r WHEN INSERT OCCURS ON A BEFORE UPDATE OCCURS ON A WITHIN 5 seconds')).toEqual(['rule.alias.required 1:39']);
+  expect(found(`RULE r WHEN ${two} BEFORE ${two} WITHIN 5 seconds`)).toEqual(['rule.alias.required 1:44']);
+  expect(found(`RULE r WHEN ${two} BEFORE INSERT OCCURS ON B WITHIN 0 seconds`)).toEqual(['rule.interval 1:70']);
+  expect(found(`RULE r WHEN ${two}\nTIMEOUT log.info("x")`)).toEqual(['rule.timeout 1:1']);
+  const { correlation, triggers, hasTimeout, variables } = rule(
+    `RULE r WHEN ${two} BEFORE INSERT OCCURS ON B WITHIN 1 minute CONSTRAIN TO a.x == B.x log.info("x") TIMEOUT log.info(a.x)`,
+  );
+  expect(triggers).toHaveLength(2);
+  expect({ correlation, hasTimeout, variables }).toMatchObject({
+    correlation: { operator: 'before', left: 0, right: 1, withinMs: 60_000, constraint: { op: 'compare' } },
+    hasTimeout: true,
+    variables: ['a', 'B'],
+  });
+  expect(rule('RULE r WHEN INSERT OCCURS ON A EXPECT EVERY 1 hour + 30 minutes').expect).toEqual({ kind: 'every', intervalMs: 5_400_000 });
+});
+
+test('packages qualify names and imports replace them', () => {
+  const text = (body: string): string =>
+    `PACKAGE p.q IMPORT TYPE other.Thing AS Thing IMPORT SERVICE x.y.Svc RULE r WHEN INSERT OCCURS ON Pump ${body}`;
+  const { fullName, triggers, module } = rule(
+    text('INSERT Thing(a: 1) INSERT Own(a: 1) INSERT system.documents(a: 1) PUBLISH 1 TO TOPIC "/t" Svc.run() local()'),
+  );
+  expect({ fullName, paths: triggers[0]?.paths }).toEqual({ fullName: 'p.q.r', paths: ['/types/p.q.Pump/insert'] });
+  for (const part of ['"other.Thing"', '"p.q.Own"', '"system.documents"', '"x.y.Svc.run"', '"local|p.q.local"'])
+    expect(module.source).toContain(part);
+  expect(module.constants).toContain('/p.q/t');
+  expect(found('PACKAGE system.x PROCEDURE f()')).toEqual(['lang.package.name 1:9']);
+  expect(found('PACKAGE a.b IMPORT TYPE x.T IMPORT TYPE y.T PROCEDURE f()')).toEqual(['lang.import 1:29']);
+});
+
+test('a rule knows its version, description and activation constraint', () => {
+  const made = rule('// Clamps\nRULE r:1.2 WHERE event.value.n < 3 ACTIVATIONCONSTRAINT {kind: "edge"} WHEN EVENT OCCURS ON "/topics/a"\n');
+  expect(made).toMatchObject({
+    name: 'r',
+    version: '1.2',
+    fullName: 'r:1.2',
+    description: 'Clamps',
+    activationConstraint: '{"kind":"edge"}',
+  });
+  expect(made.where).toMatchObject({ op: 'compare', operator: '<' });
+  expect(found('RULE r ACTIVATIONCONSTRAINT "x" WHEN EVENT OCCURS ON "/topics/a"')).toEqual(['rule.activation 1:29']);
+});
+
+test('PROCESSED BY compiles and is named as unsupported', () => {
+  expect(unit('PROCEDURE f(a)\nSELECT FROM T PROCESSED BY ALL').unsupported).toBe('PROCESSED BY');
+});
+
+test('only what may suspend or loop is a generator', () => {
+  const suspends = (body: string): boolean => unit<CompiledProcedure>(`PROCEDURE f(a, b)\n${body}`).module.suspends;
+  for (const body of [
+    'a + trim(b)',
+    'log.info(a)',
+    'var m = MAP (x in a) { INSERT T(n: x) }',
+    'var l = x => g(x)',
+    'try { a } catch (e) { b }',
+  ])
+    expect(suspends(body), body).toBe(false);
+  for (const body of [
+    'for (x in a) { }',
+    'while (a) { }',
+    'INSERT T(n: 1)',
+    'g(a)',
+    'a.nothing()',
+    'Context.username()',
+    'a && (b || g())',
+  ])
+    expect(suspends(body), body).toBe(true);
+});
+
+test('calls behind && and || that would outgrow everything are refused', () => {
+  let expression = 'g(a)';
+  for (let i = 0; i < 60; i++) expression = `g(a || ${expression})`;
+  expect(inProcedure(expression)).toEqual(['lang.syntax 1:1']);
+});
+
+test('S5 parameters of a lambda in a computed property differ from each other', () => {
+  expect(inProcedure('SELECT x = ((a, a) => a) FROM Order')).toEqual(['lang.variable.redeclared 2:17']);
+});

@@ -1,0 +1,74 @@
+// Effect inference: what may ask the host, call a user procedure or loop is emitted as a generator, all else as a plain function
+// (design.md 4). The bodies of FILTER, MAP and lambdas are functions of their own: they count where they run, not where they stand.
+import type { Call, Execute, Lambda, MethodCall, Select, Value } from '../ast.ts';
+import { hasComputedAggregate } from './aggregates.ts';
+import type { CallTarget } from './model.ts';
+import { type AnyNode, childrenOf } from './walk.ts';
+
+const SUSPENDING: ReadonlySet<string> = new Set([
+  'For',
+  'While',
+  'Recommendations',
+  'Select',
+  'Insert',
+  'Upsert',
+  'Update',
+  'Delete',
+  'Execute',
+  'Publish',
+  'PublishRequest',
+  'Create',
+  'Drop',
+]);
+
+export class Effects {
+  readonly #calls: ReadonlyMap<Call | MethodCall | Execute, CallTarget>;
+  readonly #known = new WeakMap<object, boolean>();
+  constructor(calls: ReadonlyMap<Call | MethodCall | Execute, CallTarget>) {
+    this.#calls = calls;
+  }
+
+  /** Whether the evaluation of this node, or of one of these, may suspend. */
+  readonly suspends = (node: object | readonly object[] | null): boolean => {
+    if (node === null) return false;
+    if (Array.isArray(node)) return node.some((item: object) => this.suspends(item));
+    const known = this.#known.get(node);
+    if (known !== undefined) return known;
+    const result = this.#infer(node as AnyNode);
+    this.#known.set(node, result);
+    return result;
+  };
+
+  #infer(node: AnyNode): boolean {
+    if (SUSPENDING.has(node.type)) return true;
+    if (node.type === 'Lambda') return false;
+    if (node.type === 'Filter' || node.type === 'Map') return this.suspends(lazyCollection(node as unknown as { collection: Value }));
+    if ((node.type === 'Call' || node.type === 'MethodCall') && this.#callSuspends(node as Call | MethodCall)) return true;
+    return this.suspends(childrenOf(node));
+  }
+
+  #callSuspends(node: Call | MethodCall): boolean {
+    const target = this.#calls.get(node);
+    if (!target || target.kind === 'user' || target.info.effect === 'suspends') return true;
+    if (target.info.params.some((parameter) => parameter.sequence)) return true;
+    return node.arguments.positional.some((value) => value.type === 'Lambda' && this.lambdaSuspends(value));
+  }
+
+  /** Whether a lambda's own body is a generator. */
+  lambdaSuspends(node: Lambda): boolean {
+    return this.suspends(node.body);
+  }
+}
+
+/** What FILTER and MAP evaluate at once of their collection: of a SELECT that is read when elements are pulled, only what it asks for. */
+function lazyCollection({ collection }: { collection: Value }): object | object[] {
+  if (!isLazySelect(collection)) return collection;
+  const { from, where, options } = collection;
+  return [from, ...(where ? [where] : []), ...options];
+}
+
+/** A SELECT that is a Sequence where it is a collection (language.md E1). */
+export function isLazySelect(node: Value): node is Select {
+  if (node.type !== 'Select' || node.processing || node.processedBy || hasComputedAggregate(node)) return false;
+  return node.cardinality === null || node.cardinality === 'sequence';
+}

@@ -1,0 +1,90 @@
+// The head of a procedure: parameters, types, options (language.md 3.4).
+import type { Parameter, ProcedureDefinition, TypeRef } from '../ast.ts';
+import type { CompiledParameter } from '../types.ts';
+import { constantText } from './constants.ts';
+import { didYouMean } from './hints.ts';
+import type { Names, ProcedureFacts } from './model.ts';
+import type { Report } from './report.ts';
+
+const STANDARD_TYPES = [
+  'String',
+  'Integer',
+  'Real',
+  'Decimal',
+  'Currency',
+  'Boolean',
+  'DateTime',
+  'GeoJSON',
+  'Object',
+  'ResourceReference',
+  'Any',
+];
+const CANONICAL: ReadonlyMap<string, string> = new Map(STANDARD_TYPES.map((name) => [name.toLowerCase(), name]));
+const OPTIONS = ['properties', 'profiles', 'ars_public', 'ars_group', 'ars_dependentResource', 'ars_relationships', 'updateInterface'];
+
+export function checkHeader(node: ProcedureDefinition, prefix: string | null, names: Names, report: Report): ProcedureFacts {
+  const parts = node.name.parts.map((part) => part.name);
+  const written = node.name.text;
+  const name = prefix === null || written.startsWith(`${prefix}.`) ? written : `${prefix}.${written}`;
+  const inService = (written.startsWith(`${prefix}.`) ? written.slice((prefix ?? '').length + 1).split('.') : parts).length > 1;
+  if (node.private && !inService) report(node.name, 'cascade.service.state.modifier', 'PRIVATE needs a procedure of a service');
+  return {
+    name,
+    serviceName: inService ? name.slice(0, name.lastIndexOf('.')) : null,
+    parameters: checkParameters(node, names, report),
+    options: checkOptions(node, report),
+    returnType: node.returns && typeName(node.returns.typeRef, names),
+  };
+}
+
+function checkParameters(node: ProcedureDefinition, names: Names, report: Report): CompiledParameter[] {
+  const seen = new Set<string>();
+  const typed = node.parameters.filter((parameter) => parameter.typeRef !== null).length;
+  const untyped = node.parameters.find((parameter) => parameter.typeRef === null);
+  if (untyped && typed > 0) report(untyped, 'cascade.lang.parameter.mixed', 'either all parameters have a type or none has');
+  return node.parameters.map((parameter) => {
+    const { name } = parameter.name;
+    if (seen.has(name)) report(parameter.name, 'cascade.lang.variable.redeclared', `'${name}' is a parameter already`);
+    seen.add(name);
+    if (parameter.required && parameter.default)
+      report(parameter, 'cascade.lang.parameter.required.default', `'${name}' is REQUIRED, so a DEFAULT is never used`);
+    return compiledParameter(parameter, names, report);
+  });
+}
+
+function compiledParameter(parameter: Parameter, names: Names, report: Report): CompiledParameter {
+  const type = parameter.typeRef && typeName(parameter.typeRef, names);
+  const argument = parameter.typeRef?.argument;
+  const limit = argument ? Number(argument.value) : undefined;
+  const fallback = parameter.default ? constantText(parameter.default) : undefined;
+  if (parameter.default && fallback === undefined) report(parameter.default, 'cascade.lang.syntax', 'DEFAULT needs a constant');
+  return {
+    name: parameter.name.name,
+    type,
+    array: parameter.array,
+    required: parameter.required,
+    hasDefault: parameter.default !== null,
+    ...(fallback !== undefined && { default: fallback }),
+    description: parameter.description?.value ?? null,
+    ...(limit !== undefined && (type === 'String' ? { maxLength: limit } : { scale: limit })),
+  };
+}
+
+/** A standard type in its own spelling, else the type's full name. */
+export function typeName(node: TypeRef, names: Names): string {
+  return CANONICAL.get(node.name.text.toLowerCase()) ?? names.type(node.name.text);
+}
+
+function checkOptions(node: ProcedureDefinition, report: Report): Record<string, string> {
+  const options: Record<string, string> = {};
+  for (const option of node.options) {
+    if (!OPTIONS.includes(option.key)) {
+      report(option.keySpan, 'cascade.lang.option.unknown', `'${option.key}' is no option of a procedure`, didYouMean(option.key, OPTIONS));
+      continue;
+    }
+    const text = constantText(option.value);
+    if (text === undefined) report(option.value, 'cascade.lang.syntax', `the option ${option.key} needs a constant`);
+    else options[option.key] = text;
+  }
+  return options;
+}

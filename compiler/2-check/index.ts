@@ -1,0 +1,74 @@
+// Second phase: what the tree means. Names, calls, triggers, the header, effects; everything found is beside the tree, in the Model.
+import type { Definition, ProcedureDefinition, RuleDefinition, Statement } from '../ast.ts';
+import type { BuiltinTable } from '../types.ts';
+import { BodyChecker, type Findings } from './body.ts';
+import { CallResolver } from './calls.ts';
+import { fold } from './constants.ts';
+import { Effects } from './effects.ts';
+import { checkHeader } from './header.ts';
+import type { Model, RuleFacts } from './model.ts';
+import { namesOf } from './names.ts';
+import type { Report } from './report.ts';
+import { checkReturns } from './returns.ts';
+import { Scope } from './scope.ts';
+import { checkTriggers } from './triggers.ts';
+
+export type { CallTarget, Model, Names } from './model.ts';
+export type { Report } from './report.ts';
+
+/** Reports what is wrong; the model is of use to the emitter only when nothing was. */
+export function check(definition: Definition, builtins: BuiltinTable, report: Report): Model {
+  const imports = namesOf(definition, report);
+  const found: Findings = {
+    calls: new Map(),
+    constants: new Map(),
+    selects: new Map(),
+    barePaths: new Set(),
+    bareLogs: new Set(),
+    recommendations: new Map(),
+    unsupported: null,
+  };
+  const resolver = new CallResolver(builtins, imports);
+  const rule = definition.type === 'Rule' ? checkRule(definition, imports.names, resolver, report) : null;
+  const procedure = definition.type === 'Procedure' ? checkHeader(definition, imports.package, imports.names, report) : null;
+  const body = (statements: readonly Statement[]): string[] => {
+    const scope = new Scope({ parameters: parametersOf(definition), events: rule?.variables ?? [], report });
+    new BodyChecker(scope, resolver, found, report).statements(statements);
+    checkReturns(statements, report);
+    return scope.variables;
+  };
+  const main = body(definition.body);
+  const timeout = definition.type === 'Rule' && definition.timeout ? body(definition.timeout) : [];
+  return {
+    definition,
+    ...found,
+    unsupported: found.unsupported ?? rule?.unsupported ?? null,
+    variables: { main, timeout },
+    arrayParameters: new Set(procedure?.parameters.filter((parameter) => parameter.array).map((parameter) => parameter.name)),
+    package: imports.package,
+    names: imports.names,
+    effects: new Effects(found.calls),
+    rule,
+    procedure,
+  };
+}
+
+function checkRule(definition: RuleDefinition, names: Model['names'], resolver: CallResolver, report: Report): RuleFacts {
+  const constraint = definition.activationConstraint;
+  if (constraint && !isObjectText(constraint)) report(constraint, 'cascade.rule.activation', 'this is no JSON object');
+  return checkTriggers(definition, names, resolver, report);
+}
+
+function isObjectText(node: NonNullable<RuleDefinition['activationConstraint']>): boolean {
+  if (node.type === 'Object') return fold(node) !== undefined;
+  try {
+    const parsed: unknown = JSON.parse(node.value);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  } catch {
+    return false; // the text is the user's: not JSON is what is asked for here
+  }
+}
+
+function parametersOf(definition: RuleDefinition | ProcedureDefinition): string[] {
+  return definition.type === 'Procedure' ? definition.parameters.map((parameter) => parameter.name.name) : [];
+}

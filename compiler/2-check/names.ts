@@ -1,0 +1,66 @@
+// Names of resources in a text with a PACKAGE and IMPORTs, or without them (language.md N6 to N8).
+import type { Definition, Import, ImportKind } from '../ast.ts';
+import type { Names } from './model.ts';
+import type { Report } from './report.ts';
+
+/** System resources keep their plain names inside a package. */
+const SYSTEM_RESOURCES: ReadonlySet<string> = new Set(
+  (
+    'audits configurations debugconfigs deployconfigs documents groups logs namespaces nodes organizations procedures profiles rules scalars ' +
+    'services scheduledevents sources topics types users tokens'
+  ).split(' '),
+);
+
+export interface Imports {
+  readonly package: string | null;
+  readonly names: Names;
+  /** Full names that a procedure's name as written may mean, in the order of language.md 3.2. */
+  procedures(text: string): string[];
+}
+
+/** Checks package and imports and gives the names they lead to. */
+export function namesOf(definition: Definition, report: Report): Imports {
+  const prefix = definition.package?.name.text ?? null;
+  if (definition.package && prefix !== null) checkPackage(definition.package.name, prefix, report);
+  const aliases = new Map<string, { kind: ImportKind; target: string }>();
+  for (const node of definition.imports) {
+    if (prefix === null) report(node, 'cascade.lang.import', 'IMPORT needs a PACKAGE');
+    const alias = aliasOf(node);
+    const local = definition.type === 'Rule' ? definition.name.name : definition.name.text;
+    if (aliases.has(alias)) report(node, 'cascade.lang.import', `'${alias}' is imported twice`);
+    else if (alias === local) report(node, 'cascade.lang.import', `'${alias}' is the name of this definition`);
+    aliases.set(alias, { kind: node.kind, target: node.target.type === 'String' ? node.target.value : node.target.text });
+  }
+  const imported = (kind: ImportKind, name: string): string | undefined => {
+    const entry = aliases.get(name);
+    return entry?.kind === kind ? entry.target : undefined;
+  };
+  const inPackage = (name: string): string => (prefix === null || name.includes('.') ? name : `${prefix}.${name}`);
+  const names: Names = {
+    type: (name) => imported('type', name) ?? (SYSTEM_RESOURCES.has(name) ? name : inPackage(name)),
+    source: (name) => imported('source', name) ?? inPackage(name),
+    service: (name) => imported('service', name) ?? inPackage(name),
+    topic: (text) => imported('topic', text) ?? (prefix === null || text.startsWith(`/${prefix}/`) ? text : `/${prefix}${text}`),
+  };
+  const procedures = (text: string): string[] => {
+    const direct = imported('procedure', text);
+    if (direct !== undefined) return [direct];
+    const dot = text.indexOf('.');
+    const service = dot < 0 ? undefined : imported('service', text.slice(0, dot));
+    if (service !== undefined) return [service + text.slice(dot)];
+    return prefix === null || text.startsWith('system.') || text.startsWith(`${prefix}.`) ? [text] : [text, `${prefix}.${text}`];
+  };
+  return { package: prefix, names, procedures };
+}
+
+function checkPackage(at: { start: number; end: number }, name: string, report: Report): void {
+  const reserved = /^(?:system|io\.service)(?:\.|$)/.test(name) || name.startsWith('system');
+  if (reserved) report(at, 'cascade.lang.package.name', `'${name}' is reserved`);
+  else if (!name.includes('.')) report(at, 'cascade.lang.package.name', 'a package name has two parts or more');
+}
+
+function aliasOf(node: Import): string {
+  if (node.alias) return node.alias.name;
+  if (node.target.type === 'String') return node.target.value;
+  return node.target.parts.at(-1)?.name ?? node.target.text;
+}

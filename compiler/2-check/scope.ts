@@ -1,0 +1,81 @@
+// The variables of one body: one function scope (language.md S1) and the blocks that open inside it (S5).
+import type { Identifier, Span } from '../ast.ts';
+import { didYouMean } from './hints.ts';
+import type { Report } from './report.ts';
+
+export interface ScopeOptions {
+  /** Parameters of a procedure: never declared again. */
+  readonly parameters: Iterable<string>;
+  /** Event variables of a rule: may be declared again (S4). */
+  readonly events: Iterable<string>;
+  readonly report: Report;
+}
+
+export class Scope {
+  readonly #parameters: ReadonlySet<string>;
+  readonly #events: ReadonlySet<string>;
+  readonly #report: Report;
+  /** Declared up to here in the text. */
+  readonly #declared = new Set<string>();
+  readonly #blocks: Set<string>[] = [];
+  constructor({ parameters, events, report }: ScopeOptions) {
+    this.#parameters = new Set(parameters);
+    this.#events = new Set(events);
+    this.#report = report;
+  }
+
+  /** Variables that the function must declare. */
+  get variables(): string[] {
+    return [...this.#declared].filter((name) => !this.#parameters.has(name) && !this.#events.has(name));
+  }
+
+  has(name: string): boolean {
+    return this.#parameters.has(name) || this.#events.has(name) || this.#declared.has(name) || this.#inBlock(name);
+  }
+
+  /** As `has`, with what is there without a declaration. */
+  isVariable(name: string): boolean {
+    return this.has(name) || name === 'log';
+  }
+
+  use(name: string, at: Span): void {
+    if (this.isVariable(name)) return;
+    const visible = [...this.#parameters, ...this.#events, ...this.#declared, ...this.#blocks.flatMap((block) => [...block])];
+    this.#report(at, 'cascade.lang.variable.undeclared', `'${name}' is not declared`, didYouMean(name, visible));
+  }
+
+  assign(name: string, at: Span): void {
+    if (name === 'log' && !this.has(name)) this.#report(at, 'cascade.lang.variable.redeclared', "'log' cannot be assigned");
+    else this.use(name, at);
+  }
+
+  /** `var x` */
+  declare(name: Identifier): void {
+    if (this.#inBlock(name.name)) return;
+    if (name.name === 'log') this.#report(name, 'cascade.lang.variable.redeclared', "'log' is always there");
+    if (this.#parameters.has(name.name)) this.#report(name, 'cascade.lang.variable.redeclared', `'${name.name}' is a parameter`);
+    this.#declared.add(name.name);
+  }
+
+  /** A variable that a statement makes without `var`; an existing one, a parameter too, is taken (E4). */
+  declareImplicitly(name: string): void {
+    if (!this.has(name)) this.#declared.add(name);
+  }
+
+  /** Opens a block with variables of its own for the time of `inside`. */
+  block(names: readonly Identifier[], inside: () => void): void {
+    const own = new Set<string>();
+    for (const name of names) {
+      if (this.#parameters.has(name.name)) this.#report(name, 'cascade.lang.variable.redeclared', `'${name.name}' is a parameter`);
+      if (own.has(name.name)) this.#report(name, 'cascade.lang.variable.redeclared', `'${name.name}' is here twice`);
+      own.add(name.name);
+    }
+    this.#blocks.push(own);
+    inside();
+    this.#blocks.pop();
+  }
+
+  #inBlock(name: string): boolean {
+    return this.#blocks.some((block) => block.has(name));
+  }
+}

@@ -1,0 +1,105 @@
+// Calls: built-ins as constants of the module, user procedures through the driver, lambdas as functions of their own.
+import type * as es from 'estree';
+import type { Arguments, Call, Expression, Lambda, MethodCall, Span, Value } from '../ast.ts';
+import type { CallTarget } from '../2-check/index.ts';
+import type { BuiltinInfo } from '../types.ts';
+import * as b from './build.ts';
+import { type ModuleWriter, pathText, variable } from './context.ts';
+
+export function emitCall(node: Call, module: ModuleWriter): es.Expression {
+  const aggregate = module.hidden?.get(node);
+  if (aggregate !== undefined && module.row !== null)
+    return module.helper('get', node, b.id(module.row), b.literal(aggregate), b.literal('the row'));
+  return emitTarget(module.model.calls.get(node), node.arguments, node.callee, module);
+}
+
+export function emitMethodCall(node: MethodCall, module: ModuleWriter): es.Expression {
+  return emitTarget(module.model.calls.get(node), node.arguments, node.method, module);
+}
+
+/** @param at the place that errors of the call name */
+export function emitTarget(target: CallTarget | undefined, args: Arguments, at: Span, module: ModuleWriter): es.Expression {
+  if (!target) throw new Error('a call without a meaning'); // the checker resolves every call
+  return target.kind === 'builtin' ? emitBuiltin(target, args, at, module) : emitUser(target, args, at, module);
+}
+
+type BuiltinTarget = Extract<CallTarget, { kind: 'builtin' }>;
+type UserTarget = Extract<CallTarget, { kind: 'user' }>;
+
+function emitBuiltin({ info, receiver }: BuiltinTarget, args: Arguments, at: Span, module: ModuleWriter): es.Expression {
+  const first = receiver ? [emitReceiver(receiver, info, at, module)] : [];
+  if (info.effect === 'suspends') return emitHost(info, first, args, at, module);
+  if (args.named.length > 0) {
+    // By name a declaration is chosen when it is called: where one of them takes a Sequence, any argument may be it.
+    const value = info.params.some(({ sequence }) => sequence) ? emitMaterialized : (node: Value) => module.value(node);
+    const named = b.object(args.named.map((argument) => [argument.name.name, value(argument.value, module)] as const));
+    return b.call(module.builtin(receiver ? 'namedMethod' : 'named', info.name, at), b.id('$'), ...first, named);
+  }
+  const positional = args.positional.map((value, index) => emitArgument(value, info, index + first.length, module));
+  return b.call(module.builtin(receiver ? 'method' : 'builtin', info.name, at), b.id('$'), ...first, ...positional);
+}
+
+/** A built-in that the host answers: its arguments by position, or by name. */
+function emitHost(info: BuiltinInfo, first: es.Expression[], args: Arguments, at: Span, module: ModuleWriter): es.Expression {
+  const positional = b.array([...first, ...module.values(args.positional)]);
+  return b.delegate(module.helper('host', at, b.id('$'), module.site(), b.literal(info.name), positional, emitNamed(args, module)));
+}
+
+function emitReceiver(receiver: Expression, info: BuiltinInfo, at: Span, module: ModuleWriter): es.Expression {
+  const value = module.helper('receiver', at, module.value(receiver), b.literal(pathText(receiver)));
+  return info.params[0]?.sequence ? materialized(value, at, module) : value;
+}
+
+function emitArgument(value: Value, info: BuiltinInfo, index: number, module: ModuleWriter): es.Expression {
+  const parameter = info.params[Math.min(index, info.params.length - 1)];
+  return parameter?.sequence ? emitMaterialized(value, module) : module.value(value);
+}
+
+/** A closure gives null where its last statement gives nothing. */
+export function endingInValue(statements: es.Statement[]): es.Statement[] {
+  return statements.at(-1)?.type === 'ReturnStatement' ? statements : [...statements, b.returns(b.literal(null))];
+}
+
+/** A Sequence as an Array, anything else as it is (a row of a SELECT holds none): its elements may ask the host, which no built-in can. */
+function materialized(value: es.Expression, at: Span, module: ModuleWriter): es.Expression {
+  return module.row === null ? b.delegate(module.helper('array', at, b.id('$'), value)) : value;
+}
+/** The same of an expression; a literal is no Sequence. */
+export function emitMaterialized(node: Value, module: ModuleWriter): es.Expression {
+  return LITERALS.has(node.type) ? module.value(node) : materialized(module.value(node), node, module);
+}
+const LITERALS: ReadonlySet<string> = new Set(['Integer', 'Real', 'String', 'Boolean', 'Null', 'Interval', 'Array', 'Object']);
+
+function emitUser({ names, receiver }: UserTarget, args: Arguments, at: Span, module: ModuleWriter): es.Expression {
+  const first = receiver ? [module.helper('receiver', at, module.value(receiver), b.literal(pathText(receiver)))] : [];
+  const positional = b.array([...first, ...module.values(args.positional)]);
+  const run = [b.id('$'), module.site(), b.literal(names.join('|')), positional, emitNamed(args, module)];
+  return b.delegate(module.helper(receiver ? 'callMethod' : 'call', at, ...run));
+}
+
+/** Named arguments as an object, or null where there are none. */
+export function emitNamed(args: Arguments, module: ModuleWriter): es.Expression {
+  if (args.named.length === 0) return b.literal(null);
+  return b.object(args.named.map((argument) => [argument.name.name, module.value(argument.value)] as const));
+}
+
+export function emitLambda(node: Lambda, module: ModuleWriter): es.Expression {
+  const outer = module.rowLocals;
+  if (module.row !== null) module.rowLocals = [...outer, ...node.parameters.map((parameter) => parameter.name)];
+  const closure = module.again(() => emitClosure(node, module));
+  module.rowLocals = outer;
+  return closure;
+}
+function emitClosure(node: Lambda, module: ModuleWriter): es.Expression {
+  const params = node.parameters.map((parameter) => b.optional(variable(parameter.name).name));
+  const { body } = node;
+  const isGenerator = module.row === null && module.model.effects.lambdaSuspends(node);
+  if (body.type === 'Block') {
+    const statements = module.body(() => endingInValue(module.statements(body.body, 'value')));
+    return isGenerator ? b.generator(params, statements) : b.arrow(params, b.block(statements));
+  }
+  const statements = module.body(() => [b.returns(module.value(body))]);
+  if (isGenerator) return b.generator(params, statements);
+  const [only] = statements;
+  return only?.type === 'ReturnStatement' && only.argument ? b.arrow(params, only.argument) : b.arrow(params, b.block(statements));
+}

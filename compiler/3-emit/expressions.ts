@@ -1,0 +1,148 @@
+// Expressions to ESTree: one function a node type, found by the type. A type without one does not compile.
+import type * as es from 'estree';
+import type { BinaryOperator, Expression, Name, Target, Unary } from '../ast.ts';
+import type { RuntimeName } from '../runtime-names.ts';
+import * as b from './build.ts';
+import { type ModuleWriter, pathText, variable } from './context.ts';
+import { emitCall, emitLambda, emitMethodCall } from './calls.ts';
+import { skipped } from './skipped.ts';
+
+type Table<N extends { type: string }> = { [T in N['type']]: (node: Extract<N, { type: T }>, module: ModuleWriter) => es.Expression };
+
+/** The helper of each operator. */
+export const OPERATION: Record<BinaryOperator, RuntimeName> = {
+  '**': 'pow',
+  '*': 'mul',
+  '/': 'div',
+  '%': 'mod',
+  '+': 'add',
+  '-': 'sub',
+  '<': 'lt',
+  '<=': 'le',
+  '>': 'gt',
+  '>=': 'ge',
+  '==': 'eq',
+  '!=': 'ne',
+  in: 'inArray',
+  regex: 'regex',
+  geonear: 'geo',
+  geointersects: 'geo',
+  geowithin: 'geo',
+};
+
+const table: Table<Expression> = {
+  Integer: (node, module) => module.integer(node.value),
+  Real: (node, module) => module.real(node.value),
+  String: (node, module) => module.string(node.value),
+  Boolean: (node) => b.literal(node.value),
+  Null: () => b.literal(null),
+  Interval: (node, module) => module.integer(node.milliseconds), // an interval is milliseconds at run time
+  Array: (node, module) => module.made(b.array(module.values(node.elements)), node.elements.length, node),
+  Object: (node, module) => {
+    const members = node.members.map((member) => [member.key, module.value(member.value)] as const);
+    return module.made(b.object(members), members.length, node);
+  },
+  Name: (node, module) => emitName(node, module),
+  Member: (node, module) => {
+    const constant = module.model.constants.get(node);
+    if (constant) return b.call(module.builtin('builtin', constant.name, node), b.id('$'));
+    const object = module.value(node.object);
+    return module.helper('get', node.propertySpan, object, b.literal(node.property), b.literal(pathText(node.object)));
+  },
+  Subscript: (node, module) => {
+    const inside = node.object.type === 'Name' && module.model.arrayParameters.has(node.object.name);
+    const object = module.value(node.object);
+    return module.helper(inside ? 'atInside' : 'at', node.index, object, module.value(node.index), b.literal(pathText(node.object)));
+  },
+  Call: (node, module) => emitCall(node, module),
+  MethodCall: (node, module) => emitMethodCall(node, module),
+  Unary: (node, module) => emitUnary(node, module),
+  Binary: (node, module) => {
+    const name = OPERATION[node.operator];
+    const operands = [module.value(node.left), module.value(node.right)];
+    return module.helper(name, node.operatorSpan, ...(name === 'geo' ? [b.literal(node.operator)] : []), ...operands);
+  },
+  Logical: (node, module) => {
+    const left = module.truth(node.left);
+    const right = module.truth(node.right);
+    const effects = skipped(node.right, module); // user calls of the part that is skipped still run (language.md 4.5)
+    if (effects.length === 0) return b.logical(node.operator, left, right);
+    if (node.operator === '&&') return b.conditional(left, right, b.sequence([...effects, b.literal(false)]));
+    return b.conditional(left, b.sequence([...effects, b.literal(true)]), right);
+  },
+  Ternary: (node, module) => b.conditional(module.truth(node.condition), module.value(node.then), module.value(node.otherwise)),
+  Postfix: (node, module) => {
+    const before = module.temporary(); // its value is that before the change
+    return emitStep(
+      node,
+      module,
+      (read) => b.assign(before, read),
+      (write) => b.sequence([write, before]),
+    );
+  },
+  Lambda: (node, module) => emitLambda(node, module),
+  Star: () => b.literal(null),
+};
+
+export function emitExpression(node: Expression, module: ModuleWriter): es.Expression {
+  return (table[node.type] as (node: Expression, module: ModuleWriter) => es.Expression)(node, module);
+}
+
+function emitName(node: Name, module: ModuleWriter): es.Expression {
+  if (module.row !== null && !module.rowLocals.includes(node.name))
+    return module.helper('get', node, b.id(module.row), b.literal(node.name), b.literal('the row'));
+  return module.row === null && module.model.bareLogs.has(node) ? b.literal(null) : variable(node.name);
+}
+
+function emitUnary(node: Unary, module: ModuleWriter): es.Expression {
+  if (node.operator === '!') return b.not(module.truth(node.operand));
+  if (node.operator === '-' && node.operand.type === 'Integer' && node.operand.value > 0n) return module.integer(-node.operand.value);
+  if (node.operator === '-' && node.operand.type === 'Real') return module.real(-node.operand.value);
+  return module.helper(node.operator === '-' ? 'neg' : 'pos', node, module.value(node.operand));
+}
+
+/**
+ * Reads a target, works out its new value and writes it, with the parts of the target evaluated once.
+ * @param next the new value, from the one read @param result the whole expression, from the writing one
+ */
+export function emitChange(
+  target: Target,
+  module: ModuleWriter,
+  next: (read: es.Expression) => es.Expression,
+  result: (write: es.Expression) => es.Expression = (write) => write,
+): es.Expression {
+  if (target.type === 'Name') return result(b.assign(variable(target.name), next(variable(target.name))));
+  const object = module.temporary();
+  const path = b.literal(pathText(target.object));
+  const first = b.assign(object, module.value(target.object));
+  if (target.type === 'Member') {
+    const key = b.literal(target.property);
+    const read = module.helper('get', target.propertySpan, object, key, path);
+    return b.sequence([first, result(module.helper('set', target.propertySpan, b.id('$'), object, key, next(read), path))]);
+  }
+  const index = module.temporary();
+  const read = module.helper('at', target.index, object, index, path);
+  const write = module.helper('setAt', target.index, b.id('$'), object, index, next(read), path);
+  return b.sequence([first, b.assign(index, module.value(target.index)), result(write)]);
+}
+
+/** `++` and `--`. */
+export function emitStep(
+  node: Extract<Expression, { type: 'Postfix' }>,
+  module: ModuleWriter,
+  onRead: (read: es.Expression) => es.Expression = (read) => read,
+  result?: (write: es.Expression) => es.Expression,
+): es.Expression {
+  const name = node.operator === '++' ? 'inc' : 'dec';
+  return emitChange(node.target, module, (read) => module.helper(name, node, onRead(read)), result);
+}
+
+/** `target = value`; the expression's value is the assigned one. */
+export function emitAssign(target: Target, module: ModuleWriter, value: () => es.Expression): es.Expression {
+  if (target.type === 'Name') return b.assign(variable(target.name), value());
+  const path = b.literal(pathText(target.object));
+  const object = module.value(target.object);
+  if (target.type === 'Member')
+    return module.helper('set', target.propertySpan, b.id('$'), object, b.literal(target.property), value(), path);
+  return module.helper('setAt', target.index, b.id('$'), object, module.value(target.index), value(), path);
+}

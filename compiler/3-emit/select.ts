@@ -1,0 +1,135 @@
+// SELECT as a value: the request to the host, and what is left to do with the rows here (language.md 5.7).
+import type * as es from 'estree';
+import type { Select } from '../ast.ts';
+import { resultVariable } from '../2-check/body.ts';
+import * as b from './build.ts';
+import type { ModuleWriter } from './context.ts';
+import { emitOptions, emitSource, emitType, optionValue } from './references.ts';
+import { type Aggregate, type Plan, planOf } from './select-plan.ts';
+import { emitWhere, pathOn } from './where.ts';
+
+/** SELECT as a value. */
+export function emitSelect(node: Select, module: ModuleWriter): es.Expression {
+  if (node.cardinality === 'sequence') return emitRows(node, module);
+  const cardinality = node.cardinality ?? 'array';
+  if (node.fromSource) {
+    const value = module.operation('query', node, sourceRequest(node, module));
+    return module.helper('sourceResult', node, value, b.literal(cardinality));
+  }
+  const plan = planOf(node);
+  if (plan.ungrouped !== null) return refusal(node, plan.ungrouped, module);
+  const rows = plan.local
+    ? aggregated(node, plan, cardinality, module)
+    : module.operation('select', node, payload(node, plan, cardinality, module));
+  return projected(rows, plan, node, module);
+}
+
+/** SELECT as a Sequence: asked for when the first row is pulled, then page by page. */
+export function emitRows(node: Select, module: ModuleWriter): es.Expression {
+  if (node.fromSource) return module.helper('sourceRows', node, b.id('$'), module.site(), sourceRequest(node, module));
+  const plan = planOf(node);
+  if (plan.ungrouped !== null) return refusal(node, plan.ungrouped, module);
+  const rows = plan.local ? aggregated(node, plan, 'sequence', module) : pages(node, plan, module);
+  return projected(rows, plan, node, module);
+}
+
+function pages(node: Select, plan: Plan, module: ModuleWriter): es.Expression {
+  return module.helper('rows', node, b.id('$'), module.site(), payload(node, plan, 'sequence', module));
+}
+
+function sourceRequest(node: Select, module: ModuleWriter): es.Expression {
+  return b.object([
+    ['source', emitSource(node.from, module)],
+    ['request', emitOptions(node.options, module)],
+  ]);
+}
+
+/** A binding that is neither grouped nor aggregated (E9). */
+function refusal(node: Select, path: string, module: ModuleWriter): es.Expression {
+  return module.helper('raise', node, b.id('$'), b.literal('cascade.query.group'), emitType(node.from, module), b.literal(path));
+}
+
+// ---------------------------------------------------------------- the request
+
+function payload(node: Select, plan: Plan, cardinality: string, module: ModuleWriter): es.Expression {
+  const strings = (texts: readonly string[]): es.Expression => b.array(texts.map((text) => b.literal(text)));
+  const order = node.orderBy.map((key) => b.array([b.literal(plan.pathOf(key.path)), b.literal(key.descending)]));
+  const members: [string, es.Expression][] = [
+    ['resource', emitType(node.from, module)],
+    ['where', emitWhere(node.where, pathOn(resultVariable(node)?.name ?? null), module)],
+    ['props', plan.props === null ? b.literal(null) : strings(plan.props)],
+  ];
+  if (plan.grouped && !plan.local) {
+    const aggregates = plan.aggregates.map(
+      (aggregate) => [aggregate.name, b.array([b.literal(aggregate.function), b.literal(aggregate.path)])] as const,
+    );
+    members.push(['aggregates', b.object(aggregates)], ['groupBy', strings(plan.groupBy)]);
+  }
+  members.push(['orderBy', b.array(order)]);
+  for (const name of plan.local ? [] : ['limit', 'skip']) {
+    const value = optionValue(node.options, name);
+    if (value) members.push([name, module.value(value)]);
+  }
+  const others = node.options.filter((option) => !/^(?:limit|skip)$/i.test(option.key));
+  members.push(['cardinality', b.literal(cardinality)], ['options', emitOptions(others, module)]);
+  return b.object(members);
+}
+
+/** Aggregates over expressions: the rows come page by page and are gathered here. */
+function aggregated(node: Select, plan: Plan, cardinality: string, module: ModuleWriter): es.Expression {
+  const option = (name: string): es.Expression => {
+    const value = optionValue(node.options, name);
+    return value ? module.value(value) : b.literal(null);
+  };
+  const wanted = plan.aggregates.map((aggregate) => {
+    const read = aggregate.path === null && aggregate.expression === null ? b.literal(null) : reader(aggregate, node, module);
+    return b.array([b.literal(aggregate.name), b.literal(aggregate.function), read]);
+  });
+  const groupBy = b.array(plan.groupBy.map((path) => b.literal(path)));
+  const limits = [b.literal(cardinality), option('limit'), option('skip')];
+  return b.delegate(module.helper('aggregate', node, b.id('$'), pages(node, plan, module), groupBy, b.array(wanted), ...limits));
+}
+
+/** What an aggregate takes of a row. */
+function reader({ path, expression }: Aggregate, node: Select, module: ModuleWriter): es.Expression {
+  return onRow(module, null, (row) => {
+    if (expression) return module.value(expression);
+    return (path ?? '').split('.').reduce<es.Expression>((value, step) => {
+      return module.helper('get', node, value, b.literal(step), b.literal('the row'));
+    }, row);
+  });
+}
+
+/** A function of a row; inside it names are the row's properties. */
+function onRow(module: ModuleWriter, hidden: Plan['hidden'] | null, make: (row: es.Identifier) => es.Expression): es.Expression {
+  const row = module.name('row');
+  const outer = { row: module.row, hidden: module.hidden };
+  module.row = row;
+  module.hidden = hidden;
+  const body = module.body(() => [b.returns(make(b.id(row)))]);
+  module.row = outer.row;
+  module.hidden = outer.hidden;
+  return b.arrow([b.id(row)], b.block(body));
+}
+
+/** Rows with computed bindings are built anew from what was read (E7). */
+function projected(rows: es.Expression, plan: Plan, node: Select, module: ModuleWriter): es.Expression {
+  if (!plan.computed) return rows;
+  const make = onRow(module, plan.hidden, (row) => {
+    const read = (name: string): es.Expression => module.helper('get', node, row, b.literal(name), b.literal('the row'));
+    const members = new Map<string, es.Expression>();
+    for (const { path, value } of node.bindings ?? []) {
+      const isAggregate = plan.aggregates.some((aggregate) => aggregate.name === path.text);
+      const name = value === null ? firstStep(plan.pathOf(path)) : path.text;
+      members.set(name, value === null || isAggregate ? read(name) : module.value(value));
+    }
+    for (const path of plan.grouped ? plan.groupBy : ['_id']) {
+      const name = firstStep(path);
+      if (!members.has(name)) members.set(name, read(name));
+    }
+    return b.object([...members]);
+  });
+  return module.helper('project', node, rows, make);
+}
+
+const firstStep = (path: string): string => path.split('.')[0] ?? '';

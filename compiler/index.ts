@@ -1,0 +1,79 @@
+// The compiler: the text of a rule or procedure in, diagnostics and JavaScript out. Pure: no files, no clock, no randomness.
+// This index is the folder's door: other folders import from here, never from deeper.
+import { parse } from './1-parse/index.ts';
+import { check, type Report } from './2-check/index.ts';
+import { emit, emitUnit, TooLarge } from './3-emit/index.ts';
+import { verify } from './4-verify/index.ts';
+import type { Definition } from './ast.ts';
+import { Diagnostics } from './diagnostics.ts';
+import { toDiagnostics } from './lines.ts';
+import type { Compiled, CompiledModule, CompileOptions, Diagnostic } from './types.ts';
+
+export { originalPosition, type Place } from './source-map.ts';
+export type {
+  BuiltinInfo,
+  BuiltinParameter,
+  BuiltinTable,
+  CompareOperator,
+  Compiled,
+  CompiledModule,
+  CompiledParameter,
+  CompiledProcedure,
+  CompiledRule,
+  CompileOptions,
+  ConditionData,
+  CorrelationSpec,
+  Diagnostic,
+  ExpressionData,
+  TriggerSpec,
+} from './types.ts';
+
+/** What is wrong with the text comes back as values, and so does what is wrong with the compiler: no text makes it throw. */
+export function compile(source: string, options: CompileOptions): Compiled {
+  const found = new Diagnostics();
+  try {
+    return compiled(source, options, found);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    found.report({ start: 0, end: 0 }, 'cascade.lang.syntax', `${INTERNAL_FAULT}: ${reason}`, 'please report it together with the text');
+    return { ok: false, diagnostics: toDiagnostics(source, found) };
+  }
+}
+/** How a diagnostic begins that is no fault of the text. */
+export const INTERNAL_FAULT = 'the compiler failed on this text, which is a fault of the compiler';
+
+function compiled(source: string, options: CompileOptions, found: Diagnostics): Compiled {
+  const tree = parse(source, found);
+  checkKind(tree, options, found);
+  if (!tree || found.hasErrors) return { ok: false, diagnostics: toDiagnostics(source, found) };
+  const report: Report = (at, code, detail, hint) => found.report(at, code as 'cascade.lang.syntax', detail, hint);
+  const model = check(tree, options.builtins, report);
+  const module = found.hasErrors ? null : emitted(() => emit(model, source), tree, report);
+  const diagnostics = toDiagnostics(source, found);
+  if (!module) return { ok: false, diagnostics };
+  verify(module.source);
+  return { ok: true, diagnostics, unit: emitUnit(model, module, diagnostics) };
+}
+
+/** The diagnostics of the text alone: names and types are not looked at. */
+export function checkSyntax(source: string): readonly Diagnostic[] {
+  const found = new Diagnostics();
+  parse(source, found);
+  return toDiagnostics(source, found);
+}
+
+function checkKind(tree: Definition | null, { kind }: CompileOptions, found: Diagnostics): void {
+  const expected = kind === 'rule' ? 'Rule' : 'Procedure';
+  if (tree && kind && tree.type !== expected) found.report(tree, 'cascade.lang.syntax', `this is no ${kind}`);
+}
+
+/** Calls behind `&&` and `||` are emitted twice (language.md 4.5); nested deeply enough they would outgrow everything. */
+function emitted(make: () => CompiledModule, at: Definition, report: Report): CompiledModule | null {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+    report(at, 'cascade.lang.syntax', 'calls are nested too deeply in && and ||');
+    return null;
+  }
+}

@@ -1,0 +1,141 @@
+// The compiler's public types: what compile() takes and gives. All of it is plain data, fit to be kept in a store.
+import type { Diagnostic } from './diagnostics.ts';
+export type { Diagnostic } from './diagnostics.ts';
+export type { BuiltinForm, RuntimeName } from './runtime-names.ts';
+
+/** What the compiler must know of the built-ins; the table is made by stdlib/builtins. Keys: 'trim', 'Math.abs', 'log.info'. */
+export type BuiltinTable = ReadonlyMap<string, BuiltinInfo>;
+export interface BuiltinInfo {
+  readonly name: string;
+  /** Letters of builtins.md 0.1: F function form, M method form, S with its service's name only. */
+  readonly forms: string;
+  readonly params: readonly BuiltinParameter[];
+  /** 'suspends': only the host can answer it. */
+  readonly effect: 'pure' | 'suspends';
+}
+export interface BuiltinParameter {
+  readonly name: string;
+  readonly optional?: boolean;
+  readonly rest?: boolean;
+  readonly lambda?: boolean;
+  /** A Sequence given here is read to its end: the caller makes it an Array first, since its elements may ask the host. */
+  readonly sequence?: boolean;
+}
+
+export interface CompileOptions {
+  readonly builtins: BuiltinTable;
+  /** What the text must be; without it the text decides. */
+  readonly kind?: 'rule' | 'procedure';
+}
+
+export type Compiled =
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly ok: true; readonly diagnostics: readonly Diagnostic[]; readonly unit: CompiledRule | CompiledProcedure };
+
+export interface CompiledModule {
+  /** JavaScript, an expression: `(function ($rt) { 'use strict'; … return main; })`. */
+  readonly source: string;
+  /** Source map, version 3, as JSON text; see originalPosition(). */
+  readonly map: string;
+  /** The lifted literals: the inner-JSON text of an array. Rules that differ only in literals share `source`. */
+  readonly constants: string;
+  /** The body is a generator: it may loop or ask the host. */
+  readonly suspends: boolean;
+}
+
+interface CompiledHead {
+  readonly description: string;
+  readonly module: CompiledModule;
+  readonly warnings: readonly Diagnostic[];
+  /** A construct that compiles but that this installation does not run (yet): its name, for a refusal at registration. */
+  readonly unsupported?: string;
+}
+export interface CompiledRule extends CompiledHead {
+  readonly kind: 'rule';
+  readonly name: string;
+  readonly version: string | null;
+  /** `name` or `name:version`, with the package in front. */
+  readonly fullName: string;
+  /** The service (package.name) of a PACKAGE text: whose private procedures it may call; null without a package. */
+  readonly package: string | null;
+  readonly timing: 'when' | 'before';
+  readonly triggers: readonly TriggerSpec[];
+  /** RULE … WHERE; also the test that picks a version (language.md 6.4). */
+  readonly where: ConditionData | null;
+  /** CONSTRAIN TO of a merge; a correlation has its own. */
+  readonly constraint: ConditionData | null;
+  readonly correlation: CorrelationSpec | null;
+  readonly expect: { readonly kind: 'every' | 'within'; readonly intervalMs: number } | null;
+  readonly hasTimeout: boolean;
+  /** Where-object, inner-JSON text, or null. */
+  readonly activationConstraint: string | null;
+  /** Parameters of `main` in order: the event variables. */
+  readonly variables: readonly string[];
+}
+/** A binding of an event. */
+export interface TriggerSpec {
+  /** '/types/Pump/insert', '/topics/a/b/publish', '/sources/S/publish' */
+  readonly paths: readonly string[];
+  readonly variable: string;
+  /** The variable holds the event object, or its value alone. */
+  readonly binds: 'event' | 'value';
+  readonly condition: ConditionData | null;
+}
+/** `left operator right`; a number is an index into CompiledRule.triggers. */
+export interface CorrelationSpec {
+  readonly operator: 'before' | 'after' | 'and';
+  readonly left: number | CorrelationSpec;
+  readonly right: number | CorrelationSpec;
+  readonly withinMs: number;
+  readonly constraint: ConditionData | null;
+}
+
+export interface CompiledProcedure extends CompiledHead {
+  readonly kind: 'procedure';
+  /** Qualified, package included. */
+  readonly name: string;
+  /** Package and service; null without a service. */
+  readonly serviceName: string | null;
+  readonly package: string | null;
+  readonly private: boolean;
+  readonly hidden: boolean;
+  readonly access: 'global' | 'multiPartition' | 'stateless' | null;
+  readonly parameters: readonly CompiledParameter[];
+  readonly returns: { readonly type: string; readonly scale?: number; readonly cardinality: 'array' | 'sequence' | null } | null;
+  /** WITH options by name; constant ones as inner-JSON text. */
+  readonly options: Readonly<Record<string, string>>;
+}
+export interface CompiledParameter {
+  readonly name: string;
+  /** Canonical spelling of a scalar type, a type's name, or null when untyped. */
+  readonly type: string | null;
+  readonly array: boolean;
+  readonly required: boolean;
+  readonly hasDefault: boolean;
+  /** Constant default, inner-JSON text. */
+  readonly default?: string;
+  readonly description: string | null;
+  readonly scale?: number;
+  readonly maxLength?: number;
+}
+
+// ---------------------------------------------------------------- conditions as data
+export type CompareOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'regex' | 'geonear' | 'geointersects' | 'geowithin';
+/** A condition on events: plain JSON; constants are inner JSON values. */
+export type ConditionData =
+  | { readonly op: 'and' | 'or'; readonly terms: readonly ConditionData[] }
+  | { readonly op: 'not'; readonly term: ConditionData }
+  | { readonly op: 'compare'; readonly operator: CompareOperator; readonly left: ExpressionData; readonly right: ExpressionData }
+  | { readonly op: 'where'; readonly value: ExpressionData };
+/** An expression over events and pure built-ins. A null step of a path gives null. */
+export type ExpressionData =
+  | { readonly k: 'const'; readonly v: unknown }
+  | { readonly k: 'path'; readonly root: string; readonly p: readonly string[] }
+  | { readonly k: 'unary'; readonly op: '+' | '-' | '!'; readonly a: ExpressionData }
+  | { readonly k: 'binary'; readonly op: string; readonly a: ExpressionData; readonly b: ExpressionData }
+  | { readonly k: 'logical'; readonly op: '&&' | '||'; readonly a: ExpressionData; readonly b: ExpressionData }
+  | { readonly k: 'ternary'; readonly c: ExpressionData; readonly a: ExpressionData; readonly b: ExpressionData }
+  | { readonly k: 'call'; readonly name: string; readonly args: readonly ExpressionData[] }
+  | { readonly k: 'array'; readonly items: readonly ExpressionData[] }
+  | { readonly k: 'object'; readonly members: readonly (readonly [string, ExpressionData])[] }
+  | { readonly k: 'index'; readonly a: ExpressionData; readonly i: ExpressionData };

@@ -1,0 +1,74 @@
+// `npm run conformance -- [--url URL --user U --password P] [--coverage DIR] [AREA]`: the suite against this or any other server.
+// The last line is `N passed, N failed`; the exit code is 0 when none failed.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { RestClient, startService } from './client/index.ts';
+import { type CaseFile, coverage, readCases, readKnownFailures, runSuite } from './runner/index.ts';
+
+const USAGE = `usage: npm run conformance -- [--url URL --user U --password P] [--coverage DIR] [AREA]
+  without --url a service is started for the run
+  --coverage DIR  which rows and sections of the specification in DIR no case names (runs nothing)
+  AREA            a folder or file below conformance/cases, such as rules or rules/when-where`;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: string[]): Promise<number> {
+  const { values, positionals } = parse(args);
+  if (values.help || positionals.length > 1) {
+    console.error(USAGE);
+    return values.help ? 0 : 2;
+  }
+  const suite = folder();
+  const files = readCases(join(suite, 'cases'), positionals[0]);
+  if (files.length === 0) {
+    console.error(`There are no cases in '${positionals[0]}'`);
+    return 2;
+  }
+  if (values.coverage !== undefined) return tellCoverage(values.coverage, files);
+  if (values.url !== undefined) return run(suite, files, values.url, values.user ?? 'admin', values.password ?? '');
+  await using service = await startService();
+  return await run(suite, files, service.url, service.user, service.password);
+}
+
+async function run(suite: string, files: CaseFile[], url: string, user: string, password: string): Promise<number> {
+  const client = new RestClient(url);
+  try {
+    await client.login(user, password);
+    const known = readKnownFailures(join(suite, 'known-failures.yaml'));
+    const { passed, failed, knownToFail } = await runSuite(client, files, known, (line) => console.log(line));
+    if (knownToFail > 0) console.log(`${knownToFail} known to fail (known-failures.yaml)`);
+    console.log(`${passed} passed, ${failed.length} failed`);
+    return failed.length === 0 ? 0 : 1;
+  } finally {
+    client.close();
+  }
+}
+
+function tellCoverage(specFolder: string, files: CaseFile[]): number {
+  for (const { file, sections, rows } of coverage(specFolder, files)) {
+    console.log(
+      `${file}: sections ${sections.all.length - sections.missing.length}/${sections.all.length}, rows ${rows.all.length - rows.missing.length}/${rows.all.length}`,
+    );
+    if (sections.missing.length > 0) console.log(`  sections without a case: ${sections.missing.join(' ')}`);
+    if (rows.missing.length > 0) console.log(`  rows without a case: ${rows.missing.join(' ')}`);
+  }
+  return 0;
+}
+
+function parse(args: string[]) {
+  const text = { type: 'string' } as const;
+  return parseArgs({
+    args,
+    allowPositionals: true,
+    options: { url: text, user: text, password: text, coverage: text, help: { type: 'boolean' } },
+  });
+}
+
+/** The folder conformance/ of the repository, whether this runs from its source or from dist/. */
+function folder(): string {
+  let root = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(root, 'package.json'))) root = dirname(root);
+  return join(root, 'conformance');
+}

@@ -1,0 +1,197 @@
+// A file of cases: YAML read into checked shapes. Numbers keep their text (5 is not 5.0), and a misspelt key is an error, not a silence.
+// Two tags stand for values that can't be written: `!any ''` for any value, `!like 'pattern'` for a text that fits.
+import { isAlias, isMap, isScalar, isSeq, parseDocument, type ParsedNode } from 'yaml';
+import { isNumber, type Json, JsonNumber, type JsonObject } from '../client/index.ts';
+
+/** A value in a case: JSON, where a text `$name.path` stands for something seen earlier in the case, and the two tags. */
+export type Wanted = null | boolean | string | JsonNumber | Wanted[] | { [key: string]: Wanted } | Tagged;
+
+/** What a value must be like when it can't be known. */
+export class Tagged {
+  readonly kind: 'any' | 'like';
+  readonly text: string;
+
+  constructor(kind: 'any' | 'like', text: string) {
+    this.kind = kind;
+    this.text = text;
+  }
+}
+
+export type WantedObject = { [key: string]: Wanted };
+
+export interface Given {
+  types?: WantedObject;
+  topics?: Wanted[];
+  procedures?: string[];
+  rules?: string[];
+  /** Instances by type, inserted in order. */
+  instances?: { [type: string]: Wanted[] };
+}
+
+export interface Step {
+  readonly kind: StepKind;
+  readonly line: number;
+  readonly body: WantedObject;
+}
+
+export interface Case {
+  readonly name: string;
+  readonly spec: string[];
+  readonly given: Given;
+  readonly steps: Step[];
+}
+
+export interface CaseFile {
+  /** Below the folder of cases, without its ending: `rules/when-where`. */
+  readonly name: string;
+  readonly spec: string[];
+  readonly given: Given;
+  readonly cases: Case[];
+}
+
+/** The steps and what each may say (`compute` runs the body of a procedure once). `error` is a code without or with a list of params; `as` keeps what came for later steps. */
+export const STEPS = {
+  insert: ['into', 'object', 'objects', 'query', 'is', 'all', 'as', 'status', 'headers', 'error', 'params'],
+  upsert: ['into', 'object', 'objects', 'query', 'is', 'all', 'as', 'status', 'headers', 'error', 'params'],
+  update: ['in', 'id', 'object', 'is', 'as', 'status', 'error', 'params'],
+  patch: ['in', 'id', 'operations', 'is', 'as', 'status', 'error', 'params'],
+  delete: ['from', 'id', 'where', 'count', 'status', 'error', 'params'],
+  get: ['from', 'id', 'query', 'is', 'as', 'status', 'error', 'params'],
+  select: ['from', 'where', 'props', 'sort', 'page', 'limit', 'count', 'total', 'rows', 'as', 'status', 'error', 'params'],
+  eventually: ['from', 'where', 'sort', 'count', 'rows', 'as', 'withinMs'],
+  logs: ['level', 'message', 'count', 'withinMs'],
+  publish: ['to', 'message', 'status', 'error', 'params'],
+  execute: ['procedure', 'args', 'value', 'is', 'as', 'status', 'error', 'params'],
+  compute: ['body', 'value', 'is', 'as', 'status', 'error', 'params'],
+  register: ['rule', 'procedure', 'type', 'topic', 'query', 'is', 'as', 'status', 'error', 'line', 'column', 'params'],
+  remove: ['rule', 'procedure', 'type', 'topic', 'status', 'error', 'params'],
+  request: [
+    'method',
+    'path',
+    'query',
+    'body',
+    'text',
+    'headers',
+    'authenticated',
+    'status',
+    'is',
+    'value',
+    'received',
+    'as',
+    'error',
+    'params',
+  ],
+} as const;
+export type StepKind = keyof typeof STEPS;
+
+/** Reads a file; throws an error that names the place when it is not as it should be. */
+export function readCaseFile(name: string, text: string): CaseFile {
+  const document = parseDocument(text, { keepSourceTokens: false, prettyErrors: true });
+  const [fault] = document.errors;
+  if (fault) throw new Error(`${name}: ${fault.message}`);
+  const lineOf = (offset: number) => text.slice(0, offset).split('\n').length;
+  const fail = (node: ParsedNode | null, message: string): never => {
+    throw new Error(`${name}:${node?.range ? lineOf(node.range[0]) : 1}: ${message}`);
+  };
+
+  const root = members(document.contents, ['spec', 'given', 'cases', 'expressions', 'bodies']);
+  const fileGiven = given(root.get('given'));
+  const listed = items(root.get('cases')).map(oneCase);
+  const expressions = items(root.get('expressions')).flatMap((row) => tableRow(row, (source) => `return ${source}`));
+  const bodies = items(root.get('bodies')).flatMap((row) => tableRow(row, (source) => source));
+  const cases = [...listed, ...expressions, ...bodies];
+  const twice = cases.find(({ name: title }, index) => cases.findIndex((other) => other.name === title) !== index);
+  if (twice) fail(document.contents, `two cases are named '${twice.name}'`);
+  return { name, spec: texts(root.get('spec')), given: fileGiven, cases };
+
+  function oneCase(node: ParsedNode): Case {
+    const parts = members(node, ['name', 'spec', 'given', 'steps']);
+    const title = textOf(parts.get('name') ?? fail(node, 'a case needs a name'));
+    const steps = items(parts.get('steps')).map(step);
+    return steps.length === 0
+      ? fail(node, 'a case needs steps')
+      : { name: title, spec: texts(parts.get('spec')), given: given(parts.get('given')), steps };
+  }
+
+  function step(node: ParsedNode): Step {
+    const parts = members(node, Object.keys(STEPS));
+    const [kind] = parts.keys() as IterableIterator<StepKind>;
+    if (parts.size !== 1 || !kind) return fail(node, 'a step has exactly one key, its kind');
+    const body = parts.get(kind)!;
+    members(body, STEPS[kind]);
+    return { kind, line: lineOf(node.range[0]), body: toWanted(body) as WantedObject };
+  }
+
+  /** `[text, value]`, `[text, {error: code}]` or `[text, {error: code, params: […]}]`: a procedure of one expression or body. */
+  function tableRow(node: ParsedNode, toBody: (source: string) => string): Case[] {
+    const [source, wanted, third] = items(node);
+    if (!source || !wanted || third) return fail(node, 'a row is [text, value]');
+    const text = textOf(source);
+    const value = toWanted(wanted);
+    const isError = isMap(wanted) && wanted.has('error') && wanted.items.every(({ key }) => ['error', 'params'].includes(String(key)));
+    const outcome: WantedObject = isError ? (value as WantedObject) : { value };
+    const step: Step = { kind: 'compute', line: lineOf(node.range[0]), body: { body: toBody(text), ...outcome } };
+    return [{ name: text.replace(/\s+/g, ' ').trim(), spec: [], given: {}, steps: [step] }];
+  }
+
+  function given(node: ParsedNode | null | undefined): Given {
+    const parts = members(node ?? null, ['types', 'topics', 'procedures', 'rules', 'instances']);
+    return {
+      types: parts.has('types') ? (toWanted(parts.get('types')!) as WantedObject) : {},
+      topics: items(parts.get('topics')).map(toWanted),
+      procedures: items(parts.get('procedures')).map(textOf),
+      rules: items(parts.get('rules')).map(textOf),
+      instances: parts.has('instances') ? (toWanted(parts.get('instances')!) as { [type: string]: Wanted[] }) : {},
+    };
+  }
+
+  function members(node: ParsedNode | null | undefined, allowed: readonly string[]): Map<string, ParsedNode> {
+    if (!node || (isScalar(node) && node.value === null)) return new Map();
+    if (!isMap(node)) return fail(node, 'a map is expected');
+    return new Map(
+      node.items.map((pair) => {
+        const key = String(pair.key);
+        if (!allowed.includes(key)) fail(pair.key, `'${key}' is not known here; known are ${allowed.join(', ')}`);
+        return [key, pair.value ?? fail(pair.key, `'${key}' has no value`)];
+      }),
+    );
+  }
+
+  function items(node: ParsedNode | null | undefined): ParsedNode[] {
+    if (!node) return [];
+    return isSeq(node) ? node.items : fail(node, 'a list is expected');
+  }
+
+  function textOf(node: ParsedNode): string {
+    return isScalar(node) && typeof node.value === 'string' ? node.value : fail(node, 'a text is expected');
+  }
+
+  function texts(node: ParsedNode | undefined): string[] {
+    return node && isSeq(node) ? items(node).map(textOf) : node ? [textOf(node)] : [];
+  }
+
+  function toWanted(node: ParsedNode): Wanted {
+    if (isSeq(node)) return node.items.map(toWanted);
+    if (isMap(node)) {
+      const object = Object.create(null) as WantedObject;
+      for (const { key, value } of node.items)
+        object[isScalar(key) ? (key.source ?? String(key.value)) : String(key)] = toWanted(value as ParsedNode);
+      return object;
+    }
+    if (isAlias(node)) return toWanted((node.resolve(document) ?? fail(node, 'an alias of nothing')) as ParsedNode);
+    if (!isScalar(node)) return fail(node, 'a value is expected');
+    if (node.tag === '!any' || node.tag === '!like') return new Tagged(node.tag === '!any' ? 'any' : 'like', String(node.value));
+    if (typeof node.value === 'number' || typeof node.value === 'bigint') return new JsonNumber(node.source ?? String(node.value));
+    return node.value as null | boolean | string;
+  }
+}
+
+/** A wanted value that is to be sent, where tags have no place. */
+export function toJson(value: Wanted): Json {
+  if (value instanceof Tagged) throw new Error(`!${value.kind} can't be sent`);
+  if (Array.isArray(value)) return value.map(toJson);
+  if (value === null || typeof value !== 'object' || isNumber(value as Json)) return value as Json;
+  const object = Object.create(null) as JsonObject;
+  for (const [key, item] of Object.entries(value)) object[key] = toJson(item);
+  return object;
+}

@@ -1,0 +1,96 @@
+// One file of cases from set-up to clean-up. A set-up that fails fails every case that needs it; clean-up is tried in any event.
+import type { Json, RestClient } from '../client/index.ts';
+import { RestClient as Client } from '../client/index.ts';
+import { type Case, type CaseFile, type Given, toJson } from './case-file.ts';
+import { definedName, type Names, namesOf } from './names.ts';
+import { computedName, Failure, runStep, send, typeBody } from './steps.ts';
+
+export interface Outcome {
+  /** `file: name of the case`. */
+  readonly name: string;
+  /** Why it failed; undefined when it passed. */
+  readonly failure: string | undefined;
+}
+
+export async function runFile(client: RestClient, file: CaseFile, tag: string): Promise<Outcome[]> {
+  const names = namesOf(file, tag);
+  const outcomes: Outcome[] = [];
+  const ready = await attempt(() => setUp(client, names, file.given));
+  for (const one of file.cases) {
+    const failure = ready === undefined ? await runCase(client, names, one) : `the set-up of the file: ${ready}`;
+    outcomes.push({ name: `${file.name}: ${one.name}`, failure });
+  }
+  await tearDown(client, names, file.given);
+  const computes = file.cases.some(({ steps }) => steps.some(({ kind }) => kind === 'compute'));
+  if (computes) await attempt(() => client.send('DELETE', Client.pathOf('procedures', computedName(names))));
+  return outcomes;
+}
+
+async function runCase(client: RestClient, names: Names, { given, steps }: Case): Promise<string | undefined> {
+  const scene = { client, names, kept: new Map<string, Json>() };
+  let line = 0;
+  const failure =
+    (await attempt(() => setUp(client, names, given))) ??
+    (await attempt(async () => {
+      for (const step of steps) {
+        line = step.line;
+        await runStep(scene, step);
+      }
+    }));
+  const registered = steps.filter(({ kind }) => kind === 'register').map(({ body }) => body);
+  const rules = registered.flatMap(({ rule }) => (typeof rule === 'string' ? [rule] : []));
+  const procedures = registered.flatMap(({ procedure }) => (typeof procedure === 'string' ? [procedure] : []));
+  const types = Object.fromEntries(
+    registered.flatMap(({ type }) =>
+      type !== undefined && type !== null && typeof type === 'object' && 'name' in type ? [[String(type.name), {}]] : [],
+    ),
+  );
+  await tearDown(client, names, {
+    ...given,
+    rules: [...(given.rules ?? []), ...rules],
+    procedures: [...(given.procedures ?? []), ...procedures],
+    types: { ...given.types, ...types },
+  });
+  return failure === undefined ? undefined : line > 0 ? `line ${line}: ${failure}` : `the set-up: ${failure}`;
+}
+
+async function setUp(client: RestClient, names: Names, given: Given): Promise<void> {
+  const post = async (what: string, path: string, options: { body?: Json; text?: string }): Promise<void> => {
+    const reply = await send({ client, names }, 'POST', path, options);
+    if (reply.status !== 200) throw new Failure(`${what}: ${reply.status} ${reply.text.slice(0, 800)}`);
+  };
+  for (const [name, definition] of Object.entries(given.types ?? {}))
+    await post(`type ${name}`, '/types', { body: typeBody(name, definition) });
+  for (const topic of given.topics ?? [])
+    await post('a topic', '/topics', { body: typeof topic === 'string' ? { name: topic } : toJson(topic) });
+  for (const text of given.procedures ?? []) await post(`procedure ${definedName(text)}`, '/procedures', { text });
+  for (const text of given.rules ?? []) await post(`rule ${definedName(text)}`, '/rules', { text });
+  for (const [type, objects] of Object.entries(given.instances ?? {}))
+    await post(`instances of ${type}`, Client.pathOf(type), { body: objects.map(toJson) });
+}
+
+/** In reverse order; what is not there any more (or never was) is no matter. */
+async function tearDown(client: RestClient, names: Names, given: Given): Promise<void> {
+  const remove = (resource: string, name: string | undefined) =>
+    name === undefined ? undefined : attempt(() => send({ client, names }, 'DELETE', Client.pathOf(resource, name)));
+  for (const text of given.rules ?? []) await remove('rules', ruleName(text));
+  for (const text of given.procedures ?? []) await remove('procedures', definedName(text));
+  for (const topic of given.topics ?? []) await remove('topics', typeof topic === 'string' ? topic : undefined);
+  for (const name of Object.keys(given.types ?? {})) await remove('types', name);
+}
+
+/** A rule's name with its version, if it has one. */
+function ruleName(text: string): string | undefined {
+  const name = definedName(text);
+  const version = name && new RegExp(`\\b${name}:([\\w.-]+)`).exec(text)?.[1];
+  return version ? `${name}:${version}` : name;
+}
+
+async function attempt(work: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return error instanceof Failure ? error.message : ((error as Error).stack ?? String(error));
+  }
+}

@@ -1,0 +1,20 @@
+// The whole suite against a service of its own: the front door held by `npm test`.
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { RestClient, startService } from './client/index.ts';
+import { readCases, readKnownFailures, runSuite } from './runner/index.ts';
+
+test('the suite passes against this service', { timeout: 240_000 }, async () => {
+  await using service = await startService();
+  const client = new RestClient(service.url);
+  try {
+    await client.login(service.user, service.password);
+    const files = readCases(fileURLToPath(new URL('./cases', import.meta.url)));
+    const known = readKnownFailures(fileURLToPath(new URL('./known-failures.yaml', import.meta.url)));
+    const { passed, failed } = await runSuite(client, files, known, () => undefined);
+    expect(failed.map(({ name, failure }) => `${name}\n  ${failure}`)).toEqual([]);
+    expect(passed).toBeGreaterThan(100);
+  } finally {
+    client.close();
+  }
+});

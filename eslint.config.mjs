@@ -1,0 +1,82 @@
+// What the type checker can't see: promises nobody waits for, cases nobody handles, and the purity of compiler and stdlib.
+// Form is biome's, directions between folders are dependency-cruiser's (.dependency-cruiser.cjs).
+import tseslint from 'typescript-eslint';
+
+const outside = 'compiler and stdlib are pure: the clock, chance and the process come in as data';
+const impureGlobals = [
+  'process',
+  'console',
+  'performance',
+  'crypto',
+  'fetch',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'queueMicrotask',
+  'require',
+  'Buffer',
+];
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'node_modules/**', 'data/**', 'coverage/**', '**/*.mjs', '**/*.js', '**/*.cjs'] },
+  {
+    files: ['**/*.ts'],
+    plugins: { '@typescript-eslint': tseslint.plugin },
+    languageOptions: {
+      parser: tseslint.parser,
+      parserOptions: { projectService: { allowDefaultProject: ['*.ts'] }, tsconfigRootDir: import.meta.dirname },
+    },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        { allowForKnownSafeCalls: [{ from: 'package', package: 'vitest', name: ['test', 'describe', 'it'] }] },
+      ],
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/return-await': ['error', 'in-try-catch'],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/only-throw-error': ['error', { allowThrowingUnknown: true, allowThrowingAny: true, allowRethrowing: true }],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-unnecessary-type-assertion': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      'no-restricted-syntax': ['error', { selector: 'ExportAllDeclaration', message: 'a door names what it gives, one by one' }],
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      'no-empty': 'error',
+      'no-var': 'error',
+      'prefer-const': 'error',
+      'no-eval': 'error',
+      'no-new-func': 'error',
+    },
+  },
+  {
+    files: ['compiler/**/*.ts', 'stdlib/**/*.ts'],
+    ignores: ['**/*.test.ts', '**/testing/**'],
+    rules: {
+      'no-restricted-globals': ['error', ...impureGlobals.map((name) => ({ name, message: outside }))],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: outside },
+        { object: 'Math', property: 'random', message: outside },
+        { object: 'globalThis', property: 'process', message: outside },
+        { object: 'globalThis', property: 'console', message: outside },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportAllDeclaration', message: 'a door names what it gives, one by one' },
+        { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: outside },
+        { selector: 'CallExpression[callee.name="Date"]', message: outside },
+      ],
+    },
+  },
+  {
+    // The parser's own signals, caught where a construct is given up: they never leave it.
+    files: ['compiler/1-parse/cursor.ts'],
+    rules: { '@typescript-eslint/only-throw-error': 'off' },
+  },
+);

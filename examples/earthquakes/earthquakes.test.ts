@@ -1,0 +1,75 @@
+// The example against a service of its own: what the rules have made of the file is what is computed from the file.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RestClient, type StartedService, startService } from '../../conformance/client/index.ts';
+import { chaos } from './chaos.ts';
+import { expectedAlerts, expectedSummary } from './expected.ts';
+import { install, load, whenQuiet } from './load.ts';
+import { type Feature, readFeatures, shuffled } from './quakes.ts';
+
+const features = readFeatures();
+let service: StartedService;
+let client: RestClient;
+
+beforeAll(async () => {
+  service = await startService();
+  client = new RestClient(service.url, 32);
+  await client.login(service.user, service.password);
+});
+
+afterAll(async () => {
+  client?.close();
+  await service?.[Symbol.asyncDispose]();
+});
+
+async function outcomeOf(rows: readonly Feature[]) {
+  await install(client);
+  await load(client, rows, 32);
+  const summary = await whenQuiet(client);
+  const { text } = await client.send('GET', '/custom/Alert?limit=10000');
+  const alerts = (JSON.parse(text) as Record<string, unknown>[]).map(({ quake, network, magnitude, level, region, at }) => ({
+    quake,
+    network,
+    magnitude,
+    level,
+    region,
+    at,
+  }));
+  return { summary, alerts: alerts.sort((a, b) => (String(a.quake) < String(b.quake) ? -1 : 1)) };
+}
+
+test('the computation from the file knows the week', () => {
+  // Reckoned once more by hand, with another tool.
+  const { quakes, alerts, networks } = expectedSummary(features);
+  expect([quakes, alerts, networks.length]).toEqual([1707, 297, 10]);
+  expect(networks.find(({ network }) => network === 'US')).toEqual({
+    network: 'US',
+    alerts: 158,
+    strongest: 6.4,
+    total: '699.80',
+    mean: '4.43',
+  });
+});
+
+test('every alert is there once and every tally is right', { timeout: 120_000 }, async () => {
+  expect(await outcomeOf(features)).toEqual({ summary: expectedSummary(features), alerts: expectedAlerts(features) });
+});
+
+test('the order of the rows does not matter', { timeout: 120_000 }, async () => {
+  expect(await outcomeOf(shuffled(features, 7))).toEqual({ summary: expectedSummary(features), alerts: expectedAlerts(features) });
+});
+
+test('killed in the middle of the load, the service loses and doubles nothing', { timeout: 180_000 }, async () => {
+  const { kills, wrong } = await chaos(service, 3, 42);
+  expect([kills, wrong]).toEqual([3, []]);
+});
+
+test('what the loader has sent is normalised', async () => {
+  const [quake] = JSON.parse((await client.send('GET', '/custom/Quake?where={"code":"ci37868143"}')).text) as [Record<string, unknown>];
+  expect(quake).toMatchObject({
+    network: 'CI',
+    place: '4km W of Castaic, CA',
+    region: 'CA',
+    depthKm: 26.49,
+    at: '2018-02-07T01:26:13.840Z',
+  });
+});

@@ -1,0 +1,56 @@
+// Who does something, and within what: every operation carries one of these, from a client's request, a rule's run or a procedure.
+
+import type { Identity } from './api.ts';
+import type { Answer, Unit } from './commit/index.ts';
+
+export interface Actor {
+  readonly identity: Identity;
+  /** The chain that events raised here belong to; root null: they begin one of their own. */
+  readonly chain: { readonly root: string | null; readonly depth: number };
+  /**
+   * Stores a unit and resolves after its commit. Within a durable run the unit also carries the statement's result, so that a
+   * repetition after a crash is answered from the record.
+   * @param answer what the statement yields; absent for a part of it (a batch of a bulk operation)
+   */
+  commit(unit: Unit, answer?: Answer): Promise<void>;
+  /** What the run has read, for updates that must not overwrite another's (language.md U7); null where the last writer wins. */
+  readonly reading: Reading | null;
+  /** Ids of runs that the operation itself starts (BEFORE rules) begin with this; null: they are not recorded. */
+  readonly childKey: ChildKeys | null;
+  /** BEFORE rules and procedures that are on the stack already. */
+  readonly depth: number;
+  /** Headers of the HTTP request that called the procedure (builtins.md 20); absent where none did. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Reading {
+  /** An instance was handed to the run at this version. */
+  saw(collection: string, id: string, version: bigint): void;
+  /** The version an update of this instance must meet; undefined: it was not read. 0n: it was looked for and was not there. */
+  expected(collection: string, id: string): bigint | undefined;
+  /** Before a read: the run waits here while others who want a contended instance are ahead of it. */
+  turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on'>;
+}
+
+/** Ids for the runs that one operation starts, in the order in which it starts them: the same when it is repeated. */
+export class ChildKeys {
+  readonly #prefix: string;
+  #next = 0;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  next(): string {
+    return `${this.#prefix}/${this.#next++}`;
+  }
+}
+
+/** Ends an attempt of a run: it starts again from its event with fresh reads; what it has committed is answered from the record. */
+export class StartAgain extends Error {
+  readonly contended: string;
+  constructor(contended: string) {
+    super(`the run reads ${contended} again`);
+    this.contended = contended;
+  }
+}

@@ -1,0 +1,119 @@
+// What the bindings (server/) and the engine say to each other: one request, one reply, whatever the way in.
+// Types only. The engine keeps the meaning of an operation; a binding keeps the spelling of its protocol.
+import type { IdentityStore } from './identity/index.ts';
+import type { ObjectValue, Value } from '../stdlib/values/index.ts';
+
+/** Who asks, for one namespace (resources-and-api.md 6 and 7.2). */
+export interface Identity {
+  /** Lower case. */
+  username: string;
+  /** The namespace that the request acts in: the home namespace, or the target namespace when one was named. */
+  namespace: string;
+  /** One profile for the namespace and one for the system namespace, spelt `<profile>__system`. */
+  profiles: string[];
+  /** The system admin of the installation. */
+  system?: boolean;
+  /** The first admin of the installation, who may also create namespaces with a new organization (6.8). */
+  installationAdmin?: boolean;
+}
+
+/** The operations of the generic resource API, and the type-specific ones (resources-and-api.md 2). */
+export const OPERATIONS = [
+  'select',
+  'selectOne',
+  'insert',
+  'update',
+  'upsert',
+  'delete',
+  'patch',
+  'aggregate',
+  'publish',
+  'execute',
+  'query',
+  'schema',
+  'status',
+  'getAuthorizedUsers',
+] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+export interface ApiRequest {
+  identity: Identity;
+  /** One of OPERATIONS, or the name of a custom command (resources-and-api.md 2.13), whose data is then in `object`. */
+  op: Operation | (string & {});
+  /** 'types', 'system.types', or the name of a type. */
+  resourceName: string;
+  /** true: addressed under custom/; false: addressed without; null: WebSocket or rule code, where either resolves. */
+  custom: boolean | null;
+  /** Decoded. `delete` and `select` without it mean many instances; a service event's is `<service>/<eventType>`. */
+  resourceId?: string;
+  /** The parsed body; absent when there was none. */
+  object?: Value;
+  /** The program text of a rule or procedure that came as text (1.4). */
+  text?: string;
+  /** where, props, sort, page, limit, count, pipeline, upsert, active…: parsed values, known names only. */
+  parameters: Record<string, Value>;
+  /** The raw headers of 1.7, as sent. */
+  ifMatch?: string;
+  ifNoneMatch?: string;
+  /** X-Cascade-Request-Id of a POST: repeated within a day it gets the stored answer (integrations.md 12.6). */
+  requestId?: string;
+  /** Of an EXECUTE over HTTP, for the procedure: names in lower case, without `authorization`. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+export interface ApiReply {
+  /** 200, 204 or 304; errors are thrown (CascadeError, CascadeErrors). */
+  status: number;
+  /** JSON text in the spelling of resources-and-api.md 1.4. */
+  body?: string;
+  /** Becomes X-Total-Count, or the first element of a WebSocket body. */
+  count?: number;
+  /** The result was cut at the cap (2.2). */
+  truncated?: boolean;
+  /** At least one instance of several failed (2.12). */
+  partial?: boolean;
+  /** What an ETag holds, without its quotes. */
+  version?: string;
+}
+
+/** What a subscriber is told (8.4). */
+export type Notice =
+  | {
+      kind: 'event';
+      /** With the id of the instance. */
+      path: string;
+      /** The value's JSON text in REST's spelling: one for all subscribers. */
+      valueJson: string;
+      /** Milliseconds since the epoch. */
+      createdAt: number;
+    }
+  /** What was listened to is deleted; nothing follows. */
+  | { kind: 'gone' };
+
+export interface SubscribeOptions {
+  /** Members that the value of an event must have, to be delivered. */
+  eventFilter?: ObjectValue;
+}
+
+export interface Subscription {
+  /** Nothing is delivered afterwards. */
+  close(): void;
+}
+
+export interface Health {
+  ready: boolean;
+  status: 'ok' | 'starting' | 'draining' | 'database';
+}
+
+export interface Engine extends AsyncDisposable {
+  /** @throws CascadeError, or CascadeErrors when several problems were found (runtime/faults.ts) */
+  execute(request: ApiRequest): Promise<ApiReply>;
+  /**
+   * Delivers the events of a path from now on, each after its commit, those of a path in the order of their commits.
+   * @param deliver must not wait; what it throws is logged
+   * @throws CascadeError when there is no such path, or not for this identity
+   */
+  subscribe(identity: Identity, path: string, options: SubscribeOptions, deliver: (notice: Notice) => void): Promise<Subscription>;
+  health(): Health;
+  readonly identity: IdentityStore;
+}

@@ -1,0 +1,23 @@
+// The built-ins that only the host can answer (stdlib/builtins declares them with the effect 'suspends').
+import { langError } from '../../stdlib/errors.ts';
+import type { Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../actor.ts';
+import type { Answer } from '../commit/index.ts';
+import type { Namespace } from '../resources/types.ts';
+import { identity } from './identity.ts';
+import { recommend } from './recommend.ts';
+import { references } from './references.ts';
+import { resourceApi } from './resource-api.ts';
+import type { HostBuiltins } from './types.ts';
+
+const ANSWERED: HostBuiltins = { ...identity, ...references, ...resourceApi, ...recommend };
+
+/** Answers a request of the kind `builtin`. @throws CascadeError, and what the operations of resources throw */
+export async function answerBuiltin(space: Namespace, name: string, args: readonly Value[], actor: Actor): Promise<Answer> {
+  const answer = Object.hasOwn(ANSWERED, name) ? ANSWERED[name] : undefined;
+  if (!answer) throw langError('cascade.lang.procedure.unknown', name);
+  return answer(space, args, actor);
+}
+
+/** The names that are answered, for the test that holds them to the declarations. */
+export const answeredBuiltins: readonly string[] = Object.keys(ANSWERED);

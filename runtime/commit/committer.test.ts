@@ -1,0 +1,289 @@
+import { Long, MongoClient, ObjectId } from 'mongodb';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { newId } from '../types/index.ts';
+import {
+  Committer,
+  closeEpochs,
+  DocumentRefused,
+  DuplicateKey,
+  Fenced,
+  readLeftOpen,
+  removeRows,
+  runIdOf,
+  SLOTS,
+  type StoredEvent,
+  type Unit,
+  VersionMiss,
+} from './index.ts';
+
+const uri = process.env['CASCADE_TEST_MONGO'] ?? '';
+let client: MongoClient;
+let started: StoredEvent[];
+let databases = 0;
+
+beforeAll(async () => {
+  client = await new MongoClient(uri, { readConcern: { level: 'majority' } }).connect();
+});
+afterAll(() => client.close());
+beforeEach(() => {
+  started = [];
+});
+
+async function space(epoch = 1, name = `committer_${process.pid}_${databases++}`) {
+  const db = client.db(name);
+  const committer = new Committer({
+    client,
+    db,
+    epoch,
+    onEvents: (events) => started.push(...events),
+    uniqueKeys: (unit) => unit.writes.flatMap((write) => (write.op === 'delete' ? [] : [`k=${String(write.document['k'])}`])),
+    findTaken: async (units) => {
+      const taken = new Map<Unit, DuplicateKey>();
+      const held = new Set(await db.collection('t.Thing').distinct('k'));
+      for (const unit of units)
+        for (const write of unit.writes)
+          if (write.op === 'insert' && held.has(write.document['k'])) taken.set(unit, new DuplicateKey('t.Thing', 'unique_k'));
+      return taken;
+    },
+    onError: (error) => {
+      if (!(error instanceof Fenced)) throw error;
+    },
+  });
+  await db.collection('t.Thing').createIndex({ k: 1 }, { unique: true, name: 'unique_k' });
+  return { db, committer, name };
+}
+
+const thing = (k: unknown, extra: object = {}) => ({ _id: newId(), ars_version: Long.fromNumber(1), k, ...extra });
+const insert = (k: unknown, events: StoredEvent[] = []): Unit => ({
+  writes: [{ collection: 't.Thing', op: 'insert', document: thing(k) }],
+  events,
+});
+const event = (uuid: string, rules: string[] = ['r']): StoredEvent => ({
+  uuid,
+  path: '/types/Thing/insert',
+  value: '{}',
+  at: new Date(),
+  by: 'ann',
+  chain: { root: uuid, depth: 0 },
+  runs: rules.map((rule) => ({ rule, program: 'p', binds: 'value' })),
+});
+
+test('units that come together share ticks, and all of them are stored', async () => {
+  const { db, committer } = await space();
+  await Promise.all(Array.from({ length: 500 }, (_, k) => committer.submit(insert(k, [event(`e${k}`)]))));
+  expect(await db.collection('t.Thing').countDocuments()).toBe(500);
+  expect(await db.collection('journal').countDocuments()).toBeLessThan(50);
+  expect(started).toHaveLength(500);
+  await committer[Symbol.asyncDispose]();
+});
+
+test.each([['with a row', (k: string) => [event(`e-${k}`)]] as const, ['without one', () => []] as const])(
+  'a unit whose document the store refuses fails alone, %s',
+  async (_, events) => {
+    const { db, committer } = await space();
+    await db.collection('t.Thing').createIndex({ place: '2dsphere' });
+    const crossed = {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [0, 0],
+          [1, 1],
+          [1, 0],
+          [0, 1],
+          [0, 0],
+        ],
+      ],
+    };
+    const units = ['a', 'crossed', 'b'].map((k) => ({
+      writes: [{ collection: 't.Thing', op: 'insert' as const, document: thing(k, k === 'crossed' ? { place: crossed } : {}) }],
+      events: events(k),
+    }));
+    const results = await Promise.allSettled(units.map((unit) => committer.submit(unit)));
+    expect(results.map((one) => one.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect((results[1] as PromiseRejectedResult).reason).toBeInstanceOf(DocumentRefused);
+    expect((await db.collection('t.Thing').distinct('k')).sort()).toEqual(['a', 'b']);
+    await committer[Symbol.asyncDispose]();
+  },
+);
+
+test('the inserts of one unit stand or fall together, also where no rule waits for them', async () => {
+  const { db, committer } = await space();
+  await committer.submit(insert('taken'));
+  const writes = ['a', 'taken', 'b'].map((k) => ({ collection: 't.Thing', op: 'insert' as const, document: thing(k) }));
+  await expect(committer.submit({ writes, events: [] })).rejects.toBeInstanceOf(DuplicateKey);
+  expect(await db.collection('t.Thing').distinct('k')).toEqual(['taken']);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('a unit that meets a unique key fails alone, and names the index', async () => {
+  const { db, committer } = await space();
+  await committer.submit(insert('taken'));
+  const results = await Promise.allSettled(['a', 'taken', 'b', 'taken', 'c'].map((k) => committer.submit(insert(k, [event(`e-${k}`)]))));
+  expect(results.map((one) => one.status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled']);
+  const reason = (results[1] as PromiseRejectedResult).reason as DuplicateKey;
+  expect(reason).toBeInstanceOf(DuplicateKey);
+  expect(reason.index).toBe('unique_k');
+  expect((await db.collection('t.Thing').distinct('k')).sort()).toEqual(['a', 'b', 'c', 'taken']);
+  expect(started.map((one) => one.uuid).sort()).toEqual(['e-a', 'e-b', 'e-c']);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('a tick with many taken keys needs at most three transactions', async () => {
+  const { db, committer } = await space();
+  await Promise.all(Array.from({ length: 100 }, (_, k) => committer.submit(insert(k * 2))));
+  const before = (await client.db('admin').command({ serverStatus: 1 }))['transactions']['totalStarted'] as number;
+  const blocker = committer.submit(insert('first', [event('first')])); // the others gather while this one is committed
+  const blocker2 = committer.submit(insert('second', [event('second')]));
+  const results = await Promise.allSettled(Array.from({ length: 200 }, (_, k) => committer.submit(insert(k, [event(`e${k}`)]))));
+  await Promise.all([blocker, blocker2]);
+  expect(results.map((one) => one.status === 'fulfilled')).toEqual(Array.from({ length: 200 }, (_, k) => k % 2 === 1));
+  const after = (await client.db('admin').command({ serverStatus: 1 }))['transactions']['totalStarted'] as number;
+  expect(after - before).toBeLessThanOrEqual(2 + 3 + 3);
+  expect(await db.collection('t.Thing').countDocuments()).toBe(202);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('inserts that no rule waits for are stored without a journal row, and a taken key fails one of them only', async () => {
+  const { db, committer } = await space();
+  const results = await Promise.allSettled([committer.submit(insert(1)), committer.submit(insert(2)), committer.submit(insert(1))]);
+  expect(results.map((one) => one.status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+  expect(await db.collection('journal').countDocuments()).toBe(0);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('a unit of several inserts is stored whole or not at all', async () => {
+  const { db, committer } = await space();
+  await committer.submit(insert('taken'));
+  const writes = ['x', 'taken', 'y'].map((k) => insert(k).writes).flat();
+  await expect(committer.submit({ writes, events: [] })).rejects.toBeInstanceOf(DuplicateKey);
+  expect(await db.collection('t.Thing').distinct('k')).toEqual(['taken']);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('a replacement of a version that is no longer the stored one is a miss, and leaves the others of its tick alone', async () => {
+  const { db, committer } = await space();
+  const [a, b] = [thing('a'), thing('b')];
+  await committer.submit({ writes: [a, b].map((document) => ({ collection: 't.Thing', op: 'insert', document })), events: [] });
+  const replace = (document: ReturnType<typeof thing>, version: bigint): Unit => ({
+    writes: [
+      {
+        collection: 't.Thing',
+        op: 'replace',
+        id: document._id,
+        version,
+        document: { ...document, ars_version: Long.fromBigInt(version + 1n) },
+      },
+    ],
+    events: [],
+  });
+  const results = await Promise.allSettled([committer.submit(replace(a, 7n)), committer.submit(replace(b, 1n))]);
+  expect(results.map((one) => one.status)).toEqual(['rejected', 'fulfilled']);
+  expect((results[0] as PromiseRejectedResult).reason).toBeInstanceOf(VersionMiss);
+  expect((await db.collection('t.Thing').findOne({ k: 'b' }))?.['ars_version']).toBe(2);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('1,000 parallel conditional increments, each repeated until it holds, give 1,000', async () => {
+  const { db, committer } = await space();
+  const counter = thing('n', { n: 0 });
+  await committer.submit({ writes: [{ collection: 't.Thing', op: 'insert', document: counter }], events: [] });
+  const increment = async (): Promise<void> => {
+    for (;;) {
+      const found = await db.collection('t.Thing').findOne({ _id: counter._id });
+      const version = BigInt(found?.['ars_version'] as number);
+      const document = { ...counter, n: (found?.['n'] as number) + 1, ars_version: Long.fromBigInt(version + 1n) };
+      try {
+        return await committer.submit({
+          writes: [{ collection: 't.Thing', op: 'replace', id: counter._id, version, document }],
+          events: [],
+        });
+      } catch (error) {
+        if (!(error instanceof VersionMiss)) throw error;
+      }
+    }
+  };
+  await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      for (let i = 0; i < 50; i++) await increment();
+    }),
+  );
+  expect((await db.collection('t.Thing').findOne({ _id: counter._id }))?.['n']).toBe(1_000);
+  await committer[Symbol.asyncDispose]();
+}, 60_000);
+
+test('rows go when their runs are done, and stay while one is open', async () => {
+  const { db, committer } = await space();
+  await committer.submit(insert(1, [event('one')]));
+  await committer.submit(insert(2, [event('two')]));
+  await committer.submit({ writes: [], events: [], done: [runIdOf(event('two'), 'r')] }, true);
+  expect(await committer.journal.clean()).toBe(0);
+  await committer.submit({ writes: [], events: [], done: [runIdOf(event('one'), 'r')] }, true);
+  await committer.submit(insert(3, []), true);
+  await committer.submit({ writes: [], events: [], done: ['none'] }, true);
+  await committer.journal.clean();
+  expect(await db.collection('journal').countDocuments()).toBeLessThanOrEqual(SLOTS);
+  expect(committer.journal.openRuns).toBe(0);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('what a dead process left open is read with its steps; what it finished is not', async () => {
+  const { db, committer } = await space(1);
+  await committer.submit(insert(1, [event('open', ['a', 'b'])]));
+  await committer.submit(insert(2, [event('done')]));
+  const step = { run: 'open/a/1', site: '3', nth: 0, at: new Date(5), startedAt: new Date(4), answer: { ok: '{"x":1}' }, reads: [] };
+  await committer.submit({ writes: [], events: [], steps: [step], done: ['open/b/1', 'done/r/1'] }, true);
+  const left = await readLeftOpen(db, [1]);
+  expect(left.events.map((one) => [one.uuid, one.runs.map(({ rule }) => rule)])).toEqual([['open', ['a']]]);
+  expect(left.steps.get('open/a/1')).toEqual([step]);
+  await removeRows(client, db, [1]);
+  expect(await db.collection('journal').countDocuments()).toBe(0);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('a closed epoch commits nothing more', async () => {
+  const { db, committer } = await space(1);
+  await committer.submit(insert(1, [event('before')]));
+  await closeEpochs(db, [1], SLOTS);
+  await expect(committer.submit(insert(2, [event('after')]))).rejects.toBeInstanceOf(Fenced);
+  expect(await db.collection('t.Thing').countDocuments()).toBe(1);
+  await expect(committer.submit(insert(3, [event('later')]))).rejects.toBeInstanceOf(Fenced);
+});
+
+test('a value above a megabyte stands beside its row and comes back with it', async () => {
+  const { db, committer } = await space(1);
+  const value = JSON.stringify('x'.repeat(1_500_000));
+  await committer.submit({ writes: [], events: [{ ...event('big'), value }] });
+  const [row] = await db.collection('journal').find().toArray();
+  expect(row?.['events'][0].value).toBe(null);
+  expect((await readLeftOpen(db, [1])).events[0]?.value).toBe(value);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('changes of collections happen while no tick is in flight', async () => {
+  const { db, committer } = await space();
+  const writes = Array.from({ length: 200 }, (_, k) => committer.submit(insert(k, [event(`e${k}`)])));
+  const seen = await committer.exclusive(async () => {
+    const before = await db.collection('t.Thing').countDocuments();
+    await db.collection('t.Thing').createIndex({ extra: 1 });
+    return [before, await db.collection('t.Thing').countDocuments()];
+  });
+  expect(seen[0]).toBe(seen[1]);
+  await Promise.all(writes);
+  expect(await db.collection('t.Thing').countDocuments()).toBe(200);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('ids ascend in the order in which they are given', () => {
+  const ids = Array.from({ length: 1_000 }, () => newId().toHexString());
+  expect([...ids].sort()).toEqual(ids);
+  expect(ObjectId.isValid(ids[0] as string)).toBe(true);
+});
+
+test('what is published on one path is handed out in its order, across ticks of either kind', async () => {
+  const { committer } = await space();
+  const numbers = Array.from({ length: 3_000 }, (_, n) => n);
+  const published = (n: number) => ({ ...event(`e-${n}`, n % 7 === 0 ? ['r'] : []), path: '/topics/a/publish' });
+  await Promise.all(numbers.map((n) => committer.submit({ writes: [], events: [published(n)] })));
+  expect(started.map(({ uuid }) => uuid)).toEqual(numbers.map((n) => `e-${n}`));
+  await committer[Symbol.asyncDispose]();
+});

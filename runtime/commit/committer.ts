@@ -1,0 +1,358 @@
+// The committer of a namespace: the one way in which anything changes the store. Units that come while a tick is being
+// committed share the next one; a tick starts as soon as a slot is free, without a timer. A unit that cannot commit gets its
+// own error and the tick goes on without it (mechanisms: group commit).
+
+import type { ClientSession, Db, Long, MongoClient } from 'mongodb';
+import { isTransient, isUnavailable } from '../store/index.ts';
+import { Journal } from './journal.ts';
+import { commitWithRow, findMisses, insertPlain, isPlain, Losers, Missed } from './transaction.ts';
+import {
+  type Answer,
+  DuplicateKey,
+  Fenced,
+  QueueFull,
+  type RunId,
+  type StoredEvent,
+  type TickRow,
+  type Unit,
+  VersionMiss,
+  type Write,
+} from './types.ts';
+
+const UNITS_PER_TICK = 1_000;
+const BYTES_PER_TICK = 8_000_000;
+const UNITS_WAITING = 50_000;
+/** How far a tick looks past units that wait for those in flight. */
+const UNITS_LOOKED_AT = 4 * UNITS_PER_TICK;
+/** Transactions in flight. */
+export const SLOTS = 2;
+const CLEAN_EVERY_MS = 1_000;
+/** Done marks wait this long for a tick to ride on. */
+const MARK_AFTER_MS = 25;
+const TRANSIENT_TRIES = 3;
+const UNAVAILABLE_FOR_MS = 60_000;
+const UNAVAILABLE_RETRY_MS = 200;
+
+export interface CommitterOptions {
+  readonly client: MongoClient;
+  readonly db: Db;
+  readonly epoch: number;
+  /** Called in the order of the commits, before the units' promises resolve. */
+  readonly onEvents: (events: readonly StoredEvent[]) => void;
+  /** Keys in unique indexes that the documents of this unit hold: two units with a common one don't share a tick. */
+  readonly uniqueKeys: (unit: Unit) => readonly string[];
+  /** Those of the units whose unique keys are taken in the store. */
+  readonly findTaken: (units: readonly Unit[]) => Promise<ReadonlyMap<Unit, DuplicateKey>>;
+  readonly onError: (error: unknown, message: string) => void;
+}
+
+/** Where one transaction can be in flight. */
+interface Place {
+  readonly slot: number;
+  session: ClientSession;
+}
+
+interface Waiting {
+  readonly unit: Unit;
+  /** What no two units of a tick have in common. */
+  readonly keys: readonly string[];
+  /** These, and the paths that it publishes on: units with a common one follow each other. */
+  readonly holds: readonly string[];
+  readonly bytes: number;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export class Committer implements AsyncDisposable {
+  readonly journal: Journal;
+  readonly #options: CommitterOptions;
+  readonly #free: Place[];
+  readonly #sessions: ClientSession[] = [];
+  /** Keys (ids and unique keys) and ordered paths of the ticks in flight. */
+  readonly #held = new Set<string>();
+  readonly #timer: NodeJS.Timeout;
+  #queue: Waiting[] = [];
+  #marks: RunId[] = [];
+  #marking: NodeJS.Timeout | null = null;
+  #paused = false;
+  #idle: (() => void)[] = [];
+  #fenced: Fenced | null = null;
+
+  constructor(options: CommitterOptions) {
+    this.#options = options;
+    this.journal = new Journal(options.client, options.db, options.epoch, SLOTS);
+    this.#free = Array.from({ length: SLOTS }, (_, slot) => {
+      const session = options.client.startSession();
+      this.#sessions.push(session);
+      return { slot, session };
+    });
+    let cleaning = false;
+    this.#timer = setInterval(() => {
+      if (cleaning) return;
+      cleaning = true;
+      this.journal
+        .clean()
+        .catch((error: unknown) => options.onError(error, 'the journal could not be cleaned'))
+        .finally(() => (cleaning = false));
+    }, CLEAN_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** Units that wait for a tick. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /**
+   * Stores the unit as a whole. Resolves after the majority commit.
+   * @param urgent it belongs to what was acknowledged already, and waits however long the line is
+   * @throws DuplicateKey, VersionMiss: the unit's own; QueueFull: try later; Fenced; the driver's error when the store is gone for long
+   */
+  submit(unit: Unit, urgent = false): Promise<void> {
+    if (this.#fenced) return Promise.reject(this.#fenced);
+    if (!urgent && this.#queue.length >= UNITS_WAITING) return Promise.reject(new QueueFull('too many writes are waiting'));
+    return new Promise<void>((resolve, reject) => {
+      const keys = [...keysOf(unit), ...this.#options.uniqueKeys(unit)];
+      const waiting: Waiting = { unit, keys, holds: [...keys, ...published(unit)], bytes: sizeOf(unit), resolve, reject };
+      this.#queue.push(waiting);
+      if (!waits(waiting, this.#held)) this.#pump(); // else nothing has become possible
+    });
+  }
+
+  /** Notes the end of runs with the next tick, or by a tick of its own soon. Until then a crash repeats them from their records. */
+  markDone(run: RunId): void {
+    this.#marks.push(run);
+    this.#marking ??= setTimeout(() => this.#flushMarks(), MARK_AFTER_MS);
+  }
+
+  /** Runs `change` (of collections, of indexes) between two ticks: none is in flight meanwhile. */
+  async exclusive<T>(change: () => Promise<T>): Promise<T> {
+    while (this.#paused) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    this.#paused = true;
+    try {
+      while (this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
+      return await change();
+    } finally {
+      this.#paused = false;
+      this.#wake();
+      this.#pump();
+    }
+  }
+
+  /** Waits until everything submitted is stored, then stops. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    if (this.#marking) this.#flushMarks();
+    while (this.#queue.length > 0 || this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    for (const session of this.#sessions) await session.endSession();
+  }
+
+  #flushMarks(): void {
+    if (this.#marking) clearTimeout(this.#marking);
+    this.#marking = null;
+    const done = this.#marks;
+    if (done.length === 0) return;
+    this.#marks = [];
+    this.submit({ writes: [], events: [], done }, true).catch((error: unknown) => {
+      if (!(error instanceof Fenced)) this.#options.onError(error, 'the end of runs could not be noted');
+    });
+  }
+
+  #pump(): void {
+    while (!this.#paused && this.#queue.length > 0) {
+      const place = this.#free.pop();
+      if (!place) return;
+      const tick = this.#take();
+      if (tick.length === 0) {
+        this.#free.push(place);
+        return; // everything that waits collides with what is in flight
+      }
+      void this.#commit(place, tick);
+    }
+  }
+
+  /**
+   * The next tick: units in order, but those that share a key with a tick in flight, or with an earlier unit, wait. What is published on
+   * a path does not overtake: it waits while an earlier tick has some of it.
+   */
+  #take(): Waiting[] {
+    const tick: Waiting[] = [];
+    const kept: Waiting[] = [];
+    const blocked = new Set<string>();
+    let bytes = 0;
+    let index = 0;
+    const end = Math.min(this.#queue.length, UNITS_LOOKED_AT);
+    for (; index < end && tick.length < UNITS_PER_TICK && bytes < BYTES_PER_TICK; index++) {
+      const next = this.#queue[index] as Waiting;
+      if (waits(next, this.#held) || waits(next, blocked)) {
+        for (const key of next.holds) blocked.add(key);
+        kept.push(next);
+        continue;
+      }
+      for (const key of next.keys) blocked.add(key);
+      bytes += next.bytes;
+      tick.push(next);
+    }
+    this.#queue = kept.length > 0 ? [...kept, ...this.#queue.slice(index)] : this.#queue.slice(index);
+    for (const one of tick) for (const key of one.holds) this.#held.add(key);
+    return tick;
+  }
+
+  async #commit(place: Place, tick: readonly Waiting[]): Promise<void> {
+    const marks = this.#marks.length > 0 && !tick.every((one) => isPlain(one.unit)) ? this.#marks.splice(0) : [];
+    const units = tick.map((one) => one.unit);
+    const failed = new Map<Unit, unknown>();
+    try {
+      await this.#store(place, units, marks, failed);
+    } catch (error) {
+      // A fault of the machinery itself: nobody may be told that his write is stored.
+      for (const unit of units) if (!failed.has(unit)) failed.set(unit, error);
+      this.#marks.push(...marks);
+      if (error instanceof Fenced) this.#fenced = error;
+      this.#options.onError(error, 'a tick could not be committed');
+    }
+    for (const one of tick) for (const key of one.holds) this.#held.delete(key);
+    this.#free.push(place);
+    this.#failOvertaken(tick.filter((one) => !failed.has(one.unit)));
+    for (const one of tick) {
+      if (failed.has(one.unit)) one.reject(failed.get(one.unit));
+      else one.resolve();
+    }
+    this.#wake();
+    this.#pump();
+  }
+
+  /** Units that wait with a version which the tick has just replaced cannot commit: they are told at once, without a tick of their own. */
+  #failOvertaken(stored: readonly Waiting[]): void {
+    const versions = new Map<string, bigint | null>();
+    for (const { unit } of stored)
+      for (const write of unit.writes)
+        if (write.op !== 'insert')
+          versions.set(keyOf(write), write.op === 'replace' ? (write.document['ars_version'] as Long).toBigInt() : null);
+    if (versions.size === 0) return;
+    this.#queue = this.#queue.filter(({ unit, reject }) => {
+      for (const write of unit.writes) {
+        if (write.op === 'insert') continue;
+        const version = versions.get(keyOf(write));
+        if (version === undefined || version === write.version) continue;
+        reject(new VersionMiss(write.collection, write.id));
+        return false;
+      }
+      return true;
+    });
+  }
+
+  /** Stores what can be stored; those that lose are in `failed` with their reason. */
+  async #store(place: Place, all: readonly Unit[], marks: readonly RunId[], failed: Map<Unit, unknown>): Promise<void> {
+    let units = all;
+    let aborts = 0;
+    let transient = 0;
+    while (units.length > 0) {
+      const row = marks.length === 0 && units.every(isPlain) ? null : this.journal.row(place.slot, withMarks(units, marks));
+      try {
+        await this.#attempt(place, units, row);
+        return;
+      } catch (error) {
+        if (error instanceof Fenced) throw error;
+        const losers = await this.#losersOf(error, units);
+        if (losers) {
+          for (const [unit, reason] of losers) failed.set(unit, reason);
+          units = units.filter((unit) => !failed.has(unit));
+          if (!row && losers.size > 0) {
+            this.#settled(null, units);
+            return;
+          }
+          // The store tells one taken key an attempt: from the second on all the others are looked up at once.
+          if ([...losers.values()].some((one) => one instanceof DuplicateKey) && ++aborts >= 2) {
+            for (const [unit, reason] of await this.#options.findTaken(units)) failed.set(unit, reason);
+            units = units.filter((unit) => !failed.has(unit));
+          }
+          continue;
+        }
+        if (isTransient(error) && ++transient <= TRANSIENT_TRIES) continue;
+        if (units.length === 1) {
+          failed.set(units[0] as Unit, error);
+          this.#marks.push(...marks);
+          return;
+        }
+        await this.#halves(place, units, marks, failed);
+        return;
+      }
+    }
+    this.#marks.push(...marks);
+  }
+
+  /** One attempt, repeated while the store is away; a commit whose outcome was not heard is settled by looking for its row. */
+  async #attempt(place: Place, units: readonly Unit[], row: TickRow | null): Promise<void> {
+    const { client, db } = this.#options;
+    for (let goneSince = 0; ; ) {
+      try {
+        if (goneSince > 0 && row && (await this.#isStored(row))) break;
+        if (row) await commitWithRow(db, place.session, units, row);
+        else await insertPlain(db, units);
+        break;
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        goneSince ||= Date.now();
+        if (Date.now() - goneSince > UNAVAILABLE_FOR_MS) throw error;
+        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
+        place.session = client.startSession();
+        this.#sessions.push(place.session);
+      }
+    }
+    this.#settled(row, units);
+  }
+
+  /** The units that stood in the way of an attempt; null when it failed for another reason. None: they do so no longer. */
+  async #losersOf(error: unknown, units: readonly Unit[]): Promise<ReadonlyMap<Unit, Error> | null> {
+    if (error instanceof Losers) return error.units;
+    return error instanceof Missed ? findMisses(this.#options.db, units) : null;
+  }
+
+  async #halves(place: Place, units: readonly Unit[], marks: readonly RunId[], failed: Map<Unit, unknown>): Promise<void> {
+    const middle = units.length >> 1;
+    await this.#store(place, units.slice(0, middle), [], failed);
+    await this.#store(place, units.slice(middle), marks, failed);
+  }
+
+  #settled(row: TickRow | null, units: readonly Unit[]): void {
+    if (row) this.journal.committed(row);
+    const events = units.flatMap((unit) => unit.events);
+    if (events.length > 0) this.#options.onEvents(events);
+  }
+
+  /** Settles a commit whose outcome was not heard. Waits for the store to answer. */
+  async #isStored(row: TickRow): Promise<boolean> {
+    const found = await this.#options.db
+      .collection('journal')
+      .findOne({ _id: row._id, order: row.order }, { readConcern: { level: 'majority' }, projection: { _id: 1 } });
+    return found !== null;
+  }
+
+  #wake(): void {
+    for (const resume of this.#idle.splice(0)) resume();
+  }
+}
+
+const withMarks = (units: readonly Unit[], marks: readonly RunId[]): readonly Unit[] =>
+  marks.length > 0 ? [...units, { writes: [], events: [], done: marks }] : units;
+
+const keyOf = (write: Write): string => `${write.collection}/${(write.op === 'insert' ? write.document._id : write.id).toHexString()}`;
+
+const waits = ({ holds }: Waiting, taken: ReadonlySet<string>): boolean => taken.size > 0 && holds.some((key) => taken.has(key));
+
+/** Messages of a topic, a source or a service event are taken in the order in which they were published. */
+const published = (unit: Unit): string[] =>
+  unit.events.filter(({ path }) => !path.startsWith('/types/') && !path.startsWith('/procedures/')).map(({ path }) => path);
+
+const keysOf = (unit: Unit): string[] => unit.writes.map(keyOf);
+
+/** A rough size, for the bound of a tick: what an event or step carries as text, and a guess for each document. */
+function sizeOf(unit: Unit): number {
+  let bytes = 500 * unit.writes.length;
+  for (const event of unit.events) bytes += 2 * event.value.length;
+  for (const step of unit.steps ?? []) bytes += lengthOf(step.answer) + step.reads.reduce((sum, read) => sum + lengthOf(read.answer), 0);
+  return bytes;
+}
+
+const lengthOf = (answer: Answer): number => ('ok' in answer ? answer.ok.length : 'list' in answer ? answer.list.length : 500);

@@ -1,0 +1,22 @@
+// The door of the committer: the one way in which anything changes the store, and what survives a crash of it.
+
+export { Committer, type CommitterOptions, SLOTS } from './committer.ts';
+export { runIdOf } from './journal.ts';
+export { openProcess, type ServiceProcess } from './process.ts';
+export { closeEpochs, type LeftOpen, readLeftOpen, removeRows } from './recovery.ts';
+export {
+  type Answer,
+  DocumentRefused,
+  DuplicateKey,
+  Fenced,
+  type LogEntry,
+  QueueFull,
+  type Read,
+  type RunId,
+  type RunReference,
+  type Step,
+  type StoredEvent,
+  type Unit,
+  VersionMiss,
+  type Write,
+} from './types.ts';

@@ -1,0 +1,80 @@
+// One record for each process that serves an installation: its epoch, which names its journal rows, and its lease.
+// A process whose record is dead has left rows behind that another may take over.
+
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Db } from 'mongodb';
+
+const LEASE_MS = 30_000;
+const RENEW_EVERY_MS = 5_000;
+
+interface ProcessRecord {
+  _id: number;
+  host: string;
+  pid: number;
+  startedAt: Date;
+  leaseUntil: Date;
+  nonce: string;
+}
+
+export interface ServiceProcess extends AsyncDisposable {
+  readonly epoch: number;
+  /** Epochs of processes that are gone, oldest first. */
+  dead(): Promise<number[]>;
+  /** Their rows are taken over: nothing needs to know of them any more. */
+  forget(epochs: readonly number[]): Promise<void>;
+}
+
+/**
+ * Takes a new epoch and keeps its lease.
+ * @param exclusive nobody else can be using this installation (the embedded database has one owner): all other epochs are dead
+ */
+export async function openProcess(installation: Db, exclusive: boolean, onError: (error: unknown) => void): Promise<ServiceProcess> {
+  const counters = installation.collection<{ _id: string; value: number }>('counters');
+  const processes = installation.collection<ProcessRecord>('processes');
+  const counted = await counters.findOneAndUpdate({ _id: 'epoch' }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' });
+  const epoch = counted?.value ?? 1;
+  const now = Date.now();
+  await processes.insertOne({
+    _id: epoch,
+    host: hostname(),
+    pid: process.pid,
+    startedAt: new Date(now),
+    leaseUntil: new Date(now + LEASE_MS),
+    nonce: randomUUID(),
+  });
+  const renewal = setInterval(() => {
+    processes.updateOne({ _id: epoch }, { $set: { leaseUntil: new Date(Date.now() + LEASE_MS) } }).catch(onError);
+  }, RENEW_EVERY_MS);
+  renewal.unref();
+  return {
+    epoch,
+    async dead() {
+      const others = await processes
+        .find({ _id: { $ne: epoch } })
+        .sort({ _id: 1 })
+        .toArray();
+      return others.filter((other) => exclusive || isDead(other)).map((other) => other._id);
+    },
+    async forget(epochs) {
+      await processes.deleteMany({ _id: { $in: [...epochs] } });
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(renewal);
+      // The rows of a process that ended in order are done; what a failed drain left is found through this record.
+      await processes.updateOne({ _id: epoch }, { $set: { leaseUntil: new Date(0) } }).catch(onError);
+    },
+  };
+}
+
+/** Its lease has run out, or it ran here and its pid is gone. */
+function isDead(other: ProcessRecord): boolean {
+  if (other.leaseUntil.getTime() < Date.now()) return true;
+  if (other.host !== hostname()) return false;
+  try {
+    process.kill(other.pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}

@@ -1,0 +1,127 @@
+// What goes into a tick of the committer, and what a journal row holds. Shapes and errors only.
+
+import type { Document, ObjectId } from 'mongodb';
+import type { WireError } from '../../stdlib/isolate/protocol.ts';
+
+/** One change of one stored document. Replace and delete are conditional on the version that was read. */
+export type Write = { collection: string } & (
+  | { op: 'insert'; document: Document & { _id: ObjectId } }
+  | { op: 'replace'; id: ObjectId; version: bigint; document: Document }
+  | { op: 'delete'; id: ObjectId; version: bigint }
+);
+
+/** `<event uuid>/<rule>/<attempt>`, for children `…/<site>.<nth>/<rule>`. */
+export type RunId = string;
+
+/** A run that an event starts: the rule with the program text it had when the event was stored. */
+export interface RunReference {
+  readonly rule: string;
+  /** Key of the `programs` collection. */
+  readonly program: string;
+  /** 'event': the variable holds the event object; 'value': the event's value (language.md 6.1). */
+  readonly binds: 'event' | 'value';
+}
+
+export interface StoredEvent {
+  readonly uuid: string;
+  readonly path: string;
+  /** The value as inner JSON text. */
+  readonly value: string;
+  readonly at: Date;
+  /** Who caused it. */
+  readonly by: string;
+  readonly chain: { readonly root: string; readonly depth: number };
+  /** None: only subscribers listen, and nothing of the event is stored. */
+  readonly runs: readonly RunReference[];
+}
+
+/** The recorded result of one effect of a run, with the reads it made since the effect before. */
+export interface Step {
+  readonly run: RunId;
+  readonly site: string;
+  readonly nth: number;
+  readonly at: Date;
+  /** What now() gave at the start of the run. */
+  readonly startedAt: Date;
+  readonly answer: Answer;
+  readonly reads: readonly Read[];
+}
+export interface Read {
+  readonly site: string;
+  readonly nth: number;
+  readonly at: Date;
+  readonly answer: Answer;
+}
+/** What a request of a run is answered with: inner JSON text of a value, of the rows of a result list (language.md Q7), or an error. */
+export type Answer = { readonly ok: string } | { readonly list: string } | { readonly error: WireError };
+
+/** A message of a run, written beside the tick that carries the run's next step or its end. */
+export interface LogEntry {
+  readonly _id: ObjectId;
+  readonly [name: string]: unknown;
+}
+
+/** Fails or succeeds as a whole. */
+export interface Unit {
+  readonly writes: readonly Write[];
+  readonly events: readonly StoredEvent[];
+  readonly steps?: readonly Step[];
+  /** Runs that end with this unit. */
+  readonly done?: readonly RunId[];
+  readonly logs?: readonly LogEntry[];
+}
+
+export interface RowId {
+  readonly epoch: number;
+  readonly slot: number;
+  readonly seq: number;
+}
+/** One row a transaction: journal, progress log and completion mark at once. `order` rises over all slots of an epoch. */
+export interface TickRow {
+  readonly _id: RowId;
+  readonly order: number;
+  readonly events: readonly StoredEvent[];
+  readonly steps: readonly Step[];
+  readonly done: readonly RunId[];
+  /** Set by a successor: no later tick of this epoch and slot can commit. */
+  readonly closed?: boolean;
+}
+
+/** Values above so many characters stand in a document of their own beside the row (a document holds 16 MB at most). */
+export const LONGEST_IN_ROW = 1_000_000;
+
+/** A unit that met an existing key of the unique index of that name. */
+export class DuplicateKey extends Error {
+  readonly collection: string;
+  readonly index: string;
+  constructor(collection: string, index: string) {
+    super(`duplicate key of ${index} in ${collection}`);
+    this.collection = collection;
+    this.index = index;
+  }
+}
+/** A unit with a document that the store does not take: a shape that an index cannot hold, for example. */
+export class DocumentRefused extends Error {
+  readonly collection: string;
+  /** The store's own number for the reason. */
+  readonly code: number;
+  constructor(collection: string, code: number, message: string) {
+    super(message);
+    this.collection = collection;
+    this.code = code;
+  }
+}
+/** A replace or delete whose document has another version by now, or is gone. */
+export class VersionMiss extends Error {
+  readonly collection: string;
+  readonly id: ObjectId;
+  constructor(collection: string, id: ObjectId) {
+    super(`version of ${collection}/${id.toHexString()} has changed`);
+    this.collection = collection;
+    this.id = id;
+  }
+}
+/** More is waiting than the committer holds: the caller answers 429. */
+export class QueueFull extends Error {}
+/** Another process has taken over this one's journal: nothing may be committed any more. */
+export class Fenced extends Error {}

@@ -1,0 +1,14 @@
+// The door of the conditions: where-objects, sort orders and property lists, checked, for the store and in memory.
+export { type FilterOptions, toFilter } from './filter.ts';
+export { compareUtf8, exactDecimal, withoutSystem } from './compare.ts';
+export { geometryOf } from './geo/geometry.ts';
+export { distance, intersects, within } from './geo/sphere.ts';
+export { type InstanceQuery, instanceQuery } from './instance-query.ts';
+export { type Leaves, leavesThrough, plainValue } from './leaves.ts';
+export { matches, passes, passesValue } from './matches.ts';
+export { parseTest, parseWhere, parseWhereIn } from './parse.ts';
+export { dataScope, instanceScope, type Scope } from './path.ts';
+export { parseProps, toProjection } from './props.ts';
+export { parseSort, type SortKey, toSort } from './sort.ts';
+export { toStoredForm } from './substitutions.ts';
+export type { Condition, ConditionContext, ConditionPath, Constant, Kind, Predicate, Test } from './types.ts';

@@ -1,0 +1,140 @@
+// Whether an instance in memory satisfies a condition: written from resources-and-api.md 3.2 alone, so that it can be the measure of
+// the filter that storage is given, and what triggers and constraints of profiles are decided with.
+import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { equalsConstant, order } from './compare.ts';
+import { geometryOf } from './geo/geometry.ts';
+import { distance, intersects, within } from './geo/sphere.ts';
+import { type Leaves, leavesOf } from './leaves.ts';
+import type { Condition, Constant, Kind, Predicate, RangeOperator, Test } from './types.ts';
+
+export const matches = (predicate: Predicate, object: ObjectValue): boolean => holds(predicate.condition, object);
+
+/** `root` is the instance, or the element that an `$elemMatch` looks at. */
+function holds(condition: Condition, root: Value): boolean {
+  switch (condition.op) {
+    case 'and':
+      return condition.terms.every((term) => holds(term, root));
+    case 'or':
+      return condition.terms.some((term) => holds(term, root));
+    case 'nor':
+      return !condition.terms.some((term) => holds(term, root));
+    case 'property': {
+      const { path, tests } = condition;
+      const leaves = path.known ? leavesOf(root, path) : NOTHING;
+      const nullsOnly = path.indexed;
+      return tests.every((test) => passes(test, path.kind, leaves, nullsOnly ? 'position' : 'path'));
+    }
+  }
+}
+
+const NOTHING: Leaves = { values: [], positioned: [], missing: true };
+
+/**
+ * How values were reached. `path`: arrays stand for their elements too, and a way that ends early counts as null; `position`: a step was
+ * a position in an array, so only nothing at all counts as null; `element`: one element of an array, taken as it is.
+ */
+export type Reach = 'path' | 'position' | 'element';
+
+/** Whether the values at a path pass a test. */
+export function passes(test: Test, kind: Kind, leaves: Leaves, reach: Reach): boolean {
+  switch (test.op) {
+    case 'eq':
+      return isAny(test.value, kind, leaves, reach);
+    case 'ne':
+      return !isAny(test.value, kind, leaves, reach);
+    case 'in':
+      return test.values.some((value) => isAny(value, kind, leaves, reach));
+    case 'nin':
+      return !test.values.some((value) => isAny(value, kind, leaves, reach));
+    case 'all':
+      return test.values.length > 0 && test.values.every((value) => isElement(value, kind, leaves, reach));
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return some(leaves, reach, (value) => inRange(test.op, order(kind, value, test.value)));
+    case 'regex':
+      return some(leaves, reach, (value) => typeof value === 'string' && test.pattern.search(value));
+    case 'size':
+      return someWhole(leaves, (value) => Array.isArray(value) && value.length === test.size);
+    case 'exists':
+      return isThere(leaves) === test.exists;
+    case 'not':
+      return !test.tests.every((inner) => passes(inner, kind, leaves, reach));
+    case 'element':
+      return someElement(leaves, (element) => {
+        const alone: Leaves = { values: [element], positioned: [], missing: false };
+        return test.tests.every((inner) => passes(inner, kind, alone, 'element'));
+      });
+    case 'elementWhere':
+      return someElement(leaves, (element) => (isObject(element) || Array.isArray(element)) && holds(test.where, element));
+    case 'geoIntersects':
+    case 'geoWithin':
+      return some(leaves, reach, (value) => {
+        const shape = geometryOf(value);
+        return shape !== null && (test.op === 'geoWithin' ? within(shape, test.shape) : intersects(shape, test.shape));
+      });
+    case 'near':
+      return some(leaves, reach, (value) => {
+        const shape = geometryOf(value);
+        if (shape === null) return false;
+        const metres = distance(test.point, shape);
+        return metres >= test.minDistance && metres <= test.maxDistance;
+      });
+  }
+}
+
+/** `passes` for a path with one value that is neither null nor an array: the common case, without the lists. */
+export function passesValue(test: Test, kind: Kind, value: Value): boolean {
+  switch (test.op) {
+    case 'eq':
+      return equalsConstant(kind, value, test.value);
+    case 'ne':
+      return !equalsConstant(kind, value, test.value);
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return inRange(test.op, order(kind, value, test.value));
+    default:
+      return passes(test, kind, { values: [value], positioned: [], missing: false }, 'path');
+  }
+}
+
+/** Equality with any value; null is also what is not there. */
+function isAny(constant: Constant, kind: Kind, leaves: Leaves, reach: Reach): boolean {
+  if (constant === null) {
+    if (!isThere(leaves) || (leaves.missing && reach === 'path')) return true;
+    return some(leaves, reach, (value) => value === null);
+  }
+  return some(leaves, reach, (value) => equalsConstant(kind, value, constant));
+}
+
+/** For `$all`, to which null and missing never are equal; a null that is an element is. */
+function isElement(constant: Constant, kind: Kind, leaves: Leaves, reach: Reach): boolean {
+  if (constant !== null) return isAny(constant, kind, leaves, reach);
+  return reach !== 'element' && leaves.values.some((value) => Array.isArray(value) && value.includes(null));
+}
+
+export function inRange(op: RangeOperator, comparison: number | undefined): boolean {
+  if (comparison === undefined) return false;
+  return op === 'gt' ? comparison > 0 : op === 'gte' ? comparison >= 0 : op === 'lt' ? comparison < 0 : comparison <= 0;
+}
+
+/** Some value, or some element of one that is an array. */
+function some(leaves: Leaves, reach: Reach, test: (value: Value) => boolean): boolean {
+  for (const value of leaves.values) {
+    if (test(value)) return true;
+    if (reach !== 'element' && Array.isArray(value) && value.some(test)) return true;
+  }
+  return leaves.positioned.some(test);
+}
+
+const isThere = ({ values, positioned }: Leaves): boolean => values.length > 0 || positioned.length > 0;
+
+/** Some value, an array as one. */
+const someWhole = ({ values, positioned }: Leaves, test: (value: Value) => boolean): boolean => values.some(test) || positioned.some(test);
+
+function someElement(leaves: Leaves, test: (element: Value) => boolean): boolean {
+  return someWhole(leaves, (value) => Array.isArray(value) && value.some(test));
+}

@@ -1,0 +1,47 @@
+// `$regex` of a condition: what RE2 and PCRE both read, so that it means the same in memory and in the store.
+import { CascadeError } from '../../stdlib/errors.ts';
+import { Pattern as Engine } from '../../stdlib/values/index.ts';
+import { toPcre } from './pcre.ts';
+
+export class Pattern {
+  readonly #engine: Engine;
+  /** For the store's engine; flags are in it. */
+  readonly pcre: string;
+  /** With what every match begins at the start of the text; empty where that is not known. */
+  readonly prefix: string;
+
+  private constructor(engine: Engine, pcre: string, prefix: string) {
+    this.#engine = engine;
+    this.pcre = pcre;
+    this.prefix = prefix;
+  }
+
+  /**
+   * @param options letters of `imsx`
+   * @returns null when it is not of the common syntax: a wrong pattern, a back-reference, a look-around
+   */
+  static parse(source: string, options: string): Pattern | null {
+    if (!/^[imsx]*$/.test(options)) return null;
+    try {
+      const engine = new Engine(options === '' ? source : `(?${[...new Set(options)].join('')})${source}`);
+      const pcre = toPcre(engine.engine.pattern());
+      return pcre === null ? null : new Pattern(engine, pcre, options === '' ? prefixOf(source) : '');
+    } catch (error) {
+      if (error instanceof CascadeError) return null;
+      throw error;
+    }
+  }
+
+  search(text: string): boolean {
+    return this.#engine.test(text);
+  }
+}
+
+/** The letters after `^` that are certain; a quantifier takes back the one before it, and an alternative all of them. */
+function prefixOf(source: string): string {
+  if (!source.startsWith('^') || source.includes('|')) return '';
+  const letters = /^\^((?:[A-Za-z0-9_ /:;,@#"'=<>&%~!-]|\\[-./$^+*?()[\]{}])*)/.exec(source)?.[1] ?? '';
+  const next = source[letters.length + 1];
+  const plain = letters.replace(/\\(.)/g, '$1');
+  return next !== undefined && '*?{+'.includes(next) ? plain.slice(0, -1) : plain;
+}

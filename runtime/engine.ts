@@ -1,0 +1,143 @@
+// The engine: everything behind the bindings. Its parts open in order and close in reverse; namespaces are opened when they are
+// first asked for, and those with open runs at the start.
+
+import type { Logger } from 'pino';
+import type { Actor } from './actor.ts';
+import type { ApiReply, ApiRequest, Engine, Health } from './api.ts';
+import { Fenced, openProcess, QueueFull } from './commit/index.ts';
+import { fault } from './faults.ts';
+import { openDirectory, openIdentity, rightsIn } from './identity/index.ts';
+import { openNamespace, type OpenNamespace } from './namespace.ts';
+import { carryOutOnce } from './resources/requests/once.ts';
+import { openSandbox } from './sandbox/index.ts';
+import { isUnavailable, openStore } from './store/index.ts';
+import { subscribe } from './subscriptions/index.ts';
+
+export interface EngineConfig {
+  readonly mongoUri: string;
+  /** Nobody else uses this database (the embedded one). */
+  readonly exclusive: boolean;
+  readonly lanes?: number;
+  readonly log: Logger;
+}
+
+const DRAIN_MS = 10_000;
+const WATCH_EVERY_MS = 1_000;
+const WAITING_WRITES = 50_000;
+
+export async function openEngine({ mongoUri, exclusive, lanes, log }: EngineConfig): Promise<Engine> {
+  const opened: AsyncDisposable[] = [];
+  const keep = <T extends AsyncDisposable>(part: T): T => {
+    opened.push(part);
+    return part;
+  };
+  const close = async (): Promise<void> => {
+    for (const part of opened.splice(0).reverse()) {
+      try {
+        await part[Symbol.asyncDispose]();
+      } catch (error) {
+        log.error({ err: error }, 'a part did not close');
+      }
+    }
+  };
+  try {
+    const store = keep(await openStore(mongoUri));
+    const process = keep(
+      await openProcess(store.installation, exclusive, (error) => log.error({ err: error }, 'the lease of this process')),
+    );
+    const spaces = new Map<string, Promise<OpenNamespace>>();
+    const sandbox = keep(
+      await openSandbox({
+        ...(lanes === undefined ? {} : { lanes }),
+        log,
+        resolveProcedure: async (namespace, name) => (await spaceOf(namespace)).resolveProcedure(name),
+      }),
+    );
+    const identity = openIdentity(store.installation);
+    const accounts = { identity, directory: openDirectory(store.installation) };
+    const rightsOf = rightsIn(store.installation);
+    let status: Health['status'] = 'starting';
+
+    const spaceOf = (name: string): Promise<OpenNamespace> => {
+      let space = spaces.get(name);
+      if (!space) {
+        space = openNamespace({ name, store, process, sandbox, log, rightsOf, accounts });
+        spaces.set(name, space);
+        space.catch(() => spaces.delete(name)); // told to who asked; the next one tries again
+      }
+      return space;
+    };
+    keep({
+      // Before the sandbox goes: what was acknowledged gets its time to finish, the rest is in the journal.
+      async [Symbol.asyncDispose]() {
+        status = 'draining';
+        const open = await Promise.all(spaces.values());
+        const timer = new AbortController();
+        await Promise.race([Promise.all(open.map((space) => space.drained())), sleep(DRAIN_MS, timer.signal)]);
+        timer.abort();
+        const left = open.reduce((sum, space) => sum + space.pending, 0);
+        if (left > 0) log.warn({ runs: left }, 'stopping with open runs: the next start goes on with them');
+        for (const space of open) await space[Symbol.asyncDispose]();
+      },
+    });
+    const known = await store.installation
+      .collection('namespaces')
+      .find({}, { projection: { namespace: 1 } })
+      .toArray();
+    const dead = await process.dead();
+    await Promise.all(known.map((one) => spaceOf(String(one['namespace']))));
+    await process.forget(dead);
+    status = 'ok';
+    const watch = setInterval(() => {
+      store.client
+        .db('admin')
+        .command({ ping: 1 }, { timeoutMS: WATCH_EVERY_MS })
+        .then(
+          () => status === 'database' && (status = 'ok'),
+          () => status === 'ok' && (status = 'database'),
+        );
+    }, WATCH_EVERY_MS);
+    watch.unref();
+    keep({ [Symbol.asyncDispose]: async () => clearInterval(watch) });
+
+    return {
+      identity,
+      health: () => ({ ready: status === 'ok', status }),
+      async subscribe(identity, path, { eventFilter }, deliver) {
+        const { space } = await spaceOf(identity.namespace);
+        return subscribe(space, path, eventFilter ?? null, deliver);
+      },
+      async execute(request: ApiRequest): Promise<ApiReply> {
+        try {
+          const { space } = await spaceOf(request.identity.namespace);
+          const actor: Actor = {
+            identity: request.identity,
+            chain: { root: null, depth: 0 },
+            commit: (unit) => space.committer.submit(unit),
+            reading: null,
+            childKey: null,
+            depth: 0,
+          };
+          return await carryOutOnce(space, request, actor);
+        } catch (error) {
+          if (error instanceof QueueFull) throw fault('cascade.quota.exceeded', 'waitingWrites', WAITING_WRITES);
+          if (isUnavailable(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
+          throw error;
+        }
+      },
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });

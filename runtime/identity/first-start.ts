@@ -1,0 +1,77 @@
+// The first start of an installation (resources-and-api.md 6.8): its two namespaces, its organization, its two admins.
+// Several processes may start at once over one database, and any may die half-way: exactly one brings it to its end.
+import { ObjectId } from 'mongodb';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fault } from '../faults.ts';
+import { insertNamespace, insertUser, normalName, requireUsername } from './accounts.ts';
+import { type IdentityCollections, isDuplicateKey } from './documents.ts';
+import { generatePassword, requireStrong } from './passwords.ts';
+import type { FirstStartOptions, GeneratedPassword } from './types.ts';
+
+/** Longer than the work takes (some 100 ms), shorter than patience. */
+const ABANDONED_AFTER_MS = 20_000;
+
+/**
+ * Does what a new installation needs; nothing on later starts.
+ * @returns the passwords that were generated: they are known nowhere else
+ * @throws user.name.invalid, user.password.weak, before anything is written
+ */
+export async function firstStart(
+  collections: IdentityCollections,
+  { adminUsername = 'admin', adminPassword, systemPassword }: FirstStartOptions,
+  now: () => number,
+): Promise<GeneratedPassword[]> {
+  if ((await collections.installation.findOne({ _id: 'firstStart' }))?.state === 'done') return [];
+  const admins = [
+    { username: 'system', given: systemPassword },
+    { username: normalName(adminUsername), given: adminPassword },
+  ].map(({ username, given }) => ({ username, password: given ?? generatePassword(), generated: given === undefined }));
+  for (const admin of admins) {
+    requireUsername(admin.username);
+    requireStrong(admin.password);
+  }
+  if (admins[1]!.username === 'system') throw fault('cascade.user.name.invalid', 'users', 'username', 'system is the system admin');
+  if (!(await isOurs(collections, now))) return [];
+  await install(collections, admins[0]!, admins[1]!, new Date(now()));
+  await collections.installation.updateOne({ _id: 'firstStart' }, { $set: { state: 'done' } });
+  return admins.filter((admin) => admin.generated).map(({ username, password }) => ({ username, password }));
+}
+
+/** Waits for another process that is at it; takes over from one that has died. @returns whether the work is this process's */
+async function isOurs({ installation }: IdentityCollections, now: () => number): Promise<boolean> {
+  for (;;) {
+    try {
+      await installation.insertOne({ _id: 'firstStart', state: 'running', startedAt: new Date(now()) });
+      return true;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+    const abandoned = { _id: 'firstStart', state: 'running', startedAt: { $lt: new Date(now() - ABANDONED_AFTER_MS) } } as const;
+    const taken = await installation.updateOne(abandoned, { $set: { startedAt: new Date(now()) } });
+    if (taken.modifiedCount === 1) return true;
+    if ((await installation.findOne({ _id: 'firstStart' }))?.state === 'done') return false;
+    await sleep(100);
+  }
+}
+
+/** What a process that died here had written is written anew: nobody has been told its passwords. */
+async function install(
+  collections: IdentityCollections,
+  system: { username: string; password: string },
+  admin: { username: string; password: string },
+  now: Date,
+): Promise<void> {
+  const { users, namespaces, organizations } = collections;
+  await Promise.all([
+    users.deleteMany({ $or: [{ system: true }, { installationAdmin: true }] }),
+    namespaces.deleteMany({ namespace: { $in: ['system', 'main'] } }),
+    organizations.deleteMany({ name: 'main' }),
+  ]);
+  const createdBy = system.username;
+  await insertNamespace(collections, { namespace: 'system', organization: null, createdBy }, now);
+  await organizations.insertOne({ _id: new ObjectId(), name: 'main', namespace: 'main', createdAt: now, createdBy });
+  await insertNamespace(collections, { namespace: 'main', organization: 'main', createdBy }, now);
+  const profiles = { system: ['admin', 'admin__system'], admin: ['admin', 'user__system'] };
+  await insertUser(collections, { ...system, namespace: 'system', profiles: profiles.system, createdBy }, now, { system: true });
+  await insertUser(collections, { ...admin, namespace: 'main', profiles: profiles.admin, createdBy }, now, { installationAdmin: true });
+}

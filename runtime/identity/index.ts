@@ -1,0 +1,14 @@
+// Who may come in: users, passwords, tokens, the first start (resources-and-api.md 6). This is the folder's door.
+// Rights (what an identity may do) are the engine's; the headers and addresses of a login are the binding's.
+export {
+  type Directory,
+  type NamespaceRecord,
+  openDirectory,
+  type TokenRecord,
+  USER_DETAILS,
+  type UserDetail,
+  type UserRecord,
+} from './directory.ts';
+export { openIdentity } from './open-identity.ts';
+export type { FirstStartOptions, GeneratedPassword, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
+export { type RightsOf, rightsIn } from './rights.ts';

@@ -1,0 +1,54 @@
+// How often a password may be wrong (resources-and-api.md 6.6). Pure but for its memory: the clock is a parameter.
+import { LRUCache } from 'lru-cache';
+
+const WINDOW_MS = 5 * 60 * 1000;
+const PER_PAIR = 10;
+const PER_ADDRESS = 100;
+
+interface Failures {
+  /** Times of the failures in the window, oldest first; never more than the limit. */
+  times: number[];
+  /** Set with the failure that reaches the limit; cleared when the window has emptied. */
+  locked: boolean;
+}
+
+/**
+ * Failures by (username, address) and by address. Ask `isLocked` before a password is compared and again after:
+ * guesses sent at once are then worth no more than guesses sent one by one.
+ */
+export class LoginLimit {
+  // Bounded, so that a flood of invented names can't fill the memory; what is forgotten is the longest unused.
+  readonly #pairs = new LRUCache<string, Failures>({ max: 20_000 });
+  readonly #addresses = new LRUCache<string, Failures>({ max: 20_000 });
+
+  isLocked(username: string, address: string, now: number): boolean {
+    return locked(this.#addresses, address, now) || locked(this.#pairs, pair(username, address), now);
+  }
+
+  failed(username: string, address: string, now: number): void {
+    add(this.#pairs, pair(username, address), now, PER_PAIR);
+    add(this.#addresses, address, now, PER_ADDRESS);
+  }
+
+  /** Resets the pair only: a thief with one account of his own must not reset what he has tried on others. */
+  succeeded(username: string, address: string): void {
+    this.#pairs.delete(pair(username, address));
+  }
+}
+
+/** A name longer than any user's is cut: all such names fail alike. */
+const pair = (username: string, address: string): string => `${address} ${username.slice(0, 130)}`;
+
+function locked(all: LRUCache<string, Failures>, key: string, now: number): boolean {
+  const failures = all.get(key);
+  if (!failures?.locked) return false;
+  if (now - failures.times.at(-1)! <= WINDOW_MS) return true;
+  all.delete(key);
+  return false;
+}
+
+function add(all: LRUCache<string, Failures>, key: string, now: number, limit: number): void {
+  const times = (all.get(key)?.times ?? []).filter((time) => now - time <= WINDOW_MS);
+  times.push(now);
+  all.set(key, { times: times.slice(-limit), locked: times.length >= limit });
+}

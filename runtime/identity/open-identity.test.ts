@@ -1,0 +1,353 @@
+// resources-and-api.md 6 on a real database.
+import { randomUUID } from 'node:crypto';
+import { type Db, type Document, MongoClient } from 'mongodb';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openIdentity } from './open-identity.ts';
+import type { IdentityStore } from './types.ts';
+
+const HOUR = 60 * 60 * 1000;
+const HERE = '10.0.0.1';
+
+let client: MongoClient;
+let db: Db;
+let now = Date.now();
+let store: IdentityStore;
+let installed: Document[][];
+const databases: Db[] = [];
+
+beforeAll(async () => {
+  client = await MongoClient.connect(process.env.CASCADE_TEST_MONGO!);
+  ({ db } = await fresh().installed());
+  installed = await Promise.all(['users', 'namespaces', 'organizations'].map((name) => db.collection(name).find().toArray()));
+});
+afterAll(async () => {
+  await Promise.all(databases.map((database) => database.dropDatabase()));
+  await client.close();
+});
+beforeEach(async () => {
+  // Ahead of the machine's clock: the database removes what has expired by its own.
+  now = Date.now() + 1000 * HOUR;
+  store = openIdentity(db, () => now);
+  await Promise.all(['users', 'namespaces', 'tokens'].map((name) => db.collection(name).deleteMany({})));
+  await Promise.all([db.collection('users').insertMany(installed[0]!), db.collection('namespaces').insertMany(installed[1]!)]);
+});
+
+/** A database where nothing has been installed yet. */
+function fresh() {
+  const db = client.db(`identity_${randomUUID().slice(0, 8)}`);
+  databases.push(db);
+  const store = openIdentity(db, () => now);
+  const installed = async () => {
+    await store.ensureFirstStart({ adminPassword: 'admin pass:word', systemPassword: 'system password' });
+    return { db, store };
+  };
+  return { db, store, installed };
+}
+
+const refusal = (code: string) => expect.objectContaining({ code });
+const FAILED = 'io.service.security.authentication.failed';
+const login = (username = 'admin', password = 'admin pass:word', target?: string) => store.login(username, password, HERE, target);
+
+async function withAnn(): Promise<void> {
+  await store.createUser({ username: 'Ann@plant.example', password: 'correct horse', namespace: 'main', createdBy: 'admin' });
+}
+
+test('the first start makes the two namespaces, the organization and their admins', async () => {
+  expect((await db.collection('namespaces').find().toArray()).map(({ namespace, organization }) => [namespace, organization])).toEqual([
+    ['system', null],
+    ['main', 'main'],
+  ]);
+  expect(await db.collection('organizations').findOne()).toMatchObject({ name: 'main', namespace: 'main' });
+  expect((await login()).identity).toEqual({
+    username: 'admin',
+    namespace: 'main',
+    profiles: ['admin', 'user__system'],
+    installationAdmin: true,
+  });
+  expect((await login('system', 'system password')).identity).toEqual({
+    username: 'system',
+    namespace: 'system',
+    profiles: ['admin', 'admin__system'],
+    system: true,
+  });
+});
+
+test('absent passwords are generated and told once', async () => {
+  const { db, store } = fresh();
+  const { generated } = await store.ensureFirstStart({ adminUsername: 'Boss' });
+  expect(generated.map(({ username }) => username)).toEqual(['system', 'boss']);
+  for (const { username, password } of generated) await store.login(username, password, HERE);
+  expect(JSON.stringify(await db.collection('users').find().toArray())).not.toContain(generated[1]!.password);
+});
+
+test('later starts ignore what they are given', async () => {
+  expect(await store.ensureFirstStart({ adminUsername: 'other', adminPassword: 'another password' })).toEqual({ generated: [] });
+  await expect(login('other', 'another password')).rejects.toEqual(refusal(FAILED));
+  await login();
+});
+
+test('a first start with names or passwords that are none writes nothing', async () => {
+  const { db, store } = fresh();
+  await expect(store.ensureFirstStart({ adminPassword: 'short' })).rejects.toEqual(refusal('cascade.user.password.weak'));
+  await expect(store.ensureFirstStart({ adminUsername: '-' })).rejects.toEqual(refusal('cascade.user.name.invalid'));
+  await expect(store.ensureFirstStart({ adminUsername: 'SYSTEM' })).rejects.toEqual(refusal('cascade.user.name.invalid'));
+  expect(await db.collection('users').countDocuments()).toBe(0);
+  expect((await store.ensureFirstStart({})).generated).toHaveLength(2);
+});
+
+test('of several processes that start at once one does the work', async () => {
+  const { db } = fresh();
+  const results = await Promise.all([1, 2, 3].map(() => openIdentity(db).ensureFirstStart({})));
+  expect(results.map(({ generated }) => generated.length).sort()).toEqual([0, 0, 2]);
+  expect(await db.collection('users').countDocuments()).toBe(2);
+});
+
+test('a first start that died half-way is taken over', async () => {
+  const { db, store } = fresh();
+  await db
+    .collection<{ _id: string }>('installation')
+    .insertOne({ _id: 'firstStart', state: 'running', startedAt: new Date(now - 60_000) } as never);
+  await db.collection('users').insertOne({ username: 'admin', installationAdmin: true, password: 'nobody knows' });
+  await db.collection('namespaces').insertOne({ namespace: 'system' });
+  const { generated } = await store.ensureFirstStart({});
+  expect(generated).toHaveLength(2);
+  await store.login('admin', generated[1]!.password, HERE);
+});
+
+test('a login gives a token of 24 hours that stands for its user', async () => {
+  const { token, expiresAt, identity } = await login();
+  expect(token).toMatch(/^css_[A-Za-z0-9_-]{43}$/);
+  expect(expiresAt.getTime()).toBe(now + 24 * HOUR);
+  expect(await store.verify(token)).toEqual(identity);
+  expect((await db.collection('users').findOne({ username: 'admin' }))!.lastLogin).toEqual(new Date(now));
+});
+
+test('the database holds neither tokens nor passwords', async () => {
+  const { token } = await login();
+  for (const name of ['users', 'tokens']) {
+    const text = JSON.stringify(await db.collection(name).find().toArray());
+    expect(text).not.toContain(token.slice(4));
+    expect(text).not.toContain('admin pass:word');
+  }
+});
+
+test('usernames are the same in any case', async () => {
+  await withAnn();
+  expect((await login('ANN@Plant.Example', 'correct horse')).identity.username).toBe('ann@plant.example');
+  await expect(
+    store.createUser({ username: 'ann@PLANT.example', password: 'correct horse', namespace: 'system', createdBy: 'x' }),
+  ).rejects.toEqual(refusal('cascade.resource.duplicate.key'));
+});
+
+test('a new user has the default profiles', async () => {
+  await withAnn();
+  expect((await login('ann@plant.example', 'correct horse')).identity).toEqual({
+    username: 'ann@plant.example',
+    namespace: 'main',
+    profiles: ['user', 'user__system'],
+  });
+});
+
+test.each(['', '-ann', 'ann.', 'a b', 'ann/x', 'a'.repeat(129), 'änn'])('a name that is none is refused: %s', async (username) => {
+  await expect(store.createUser({ username, password: 'correct horse', namespace: 'main', createdBy: 'admin' })).rejects.toEqual(
+    refusal('cascade.user.name.invalid'),
+  );
+});
+
+test('wrong user, wrong password and inactive user fail alike', async () => {
+  await withAnn();
+  await store.setActive('ann@plant.example', false);
+  const attempts = [
+    ['nobody', 'correct horse'],
+    ['admin', 'wrong'],
+    ['ann@plant.example', 'correct horse'],
+    ['', ''],
+  ] as const;
+  for (const [username, password] of attempts) await expect(login(username, password)).rejects.toEqual(refusal(FAILED));
+});
+
+test('a token is refused from the moment it expires', async () => {
+  const { token } = await login();
+  now += 24 * HOUR - 1;
+  expect(await store.verify(token)).not.toBeNull();
+  now += 1;
+  expect(await store.verify(token)).toBeNull();
+  await expect(store.loginWithToken(token)).rejects.toEqual(refusal(FAILED));
+  await expect(store.refresh(token)).rejects.toEqual(refusal('cascade.security.token.invalid'));
+});
+
+test.each(['', 'css_', 'x'.repeat(201), `css_${'a'.repeat(43)}`, 'css_$where'])('what is no token stands for nobody: %s', async (token) => {
+  expect(await store.verify(token)).toBeNull();
+});
+
+test('a session from a session never outlives it', async () => {
+  const { token } = await login();
+  now += HOUR;
+  const second = await store.loginWithToken(token);
+  expect(second.expiresAt.getTime()).toBe(now + 23 * HOUR);
+  expect(second.token).not.toBe(token);
+});
+
+test('renewal gives a day more and leaves the old token as it was', async () => {
+  const { token, expiresAt } = await login();
+  now += HOUR;
+  const renewed = await store.refresh(token);
+  expect(renewed.expiresAt.getTime()).toBe(now + 24 * HOUR);
+  now = expiresAt.getTime() - 1;
+  expect(await store.verify(token)).not.toBeNull();
+  now += 1;
+  expect(await store.verify(token)).toBeNull();
+  expect(await store.verify(renewed.token)).not.toBeNull();
+});
+
+test('a session that was ended is refused at once, its renewal is not', async () => {
+  const { token } = await login();
+  const renewed = await store.refresh(token);
+  expect(await store.verify(token)).not.toBeNull();
+  await store.revoke(token);
+  expect(await store.verify(token)).toBeNull();
+  expect(await store.verify(renewed.token)).not.toBeNull();
+  await store.revoke('css_unknown');
+});
+
+test('another process refuses an ended session within a second', async () => {
+  const other = openIdentity(db, () => now);
+  const { token } = await login();
+  expect(await other.verify(token)).not.toBeNull();
+  await store.revoke(token);
+  await expect.poll(() => other.verify(token), { timeout: 1500 }).toBeNull();
+});
+
+test('a new password ends the sessions, also of logins that were under way', async () => {
+  await withAnn();
+  const ann = 'ann@plant.example';
+  const before = await login(ann, 'correct horse');
+  const [underWay] = await Promise.allSettled([login(ann, 'correct horse'), store.setPassword(ann, 'another horse')]);
+  expect(await store.verify(before.token)).toBeNull();
+  if (underWay.status === 'fulfilled') expect(await store.verify(underWay.value.token)).toBeNull();
+  await expect(login(ann, 'correct horse')).rejects.toEqual(refusal(FAILED));
+  expect(await store.verify((await login(ann, 'another horse')).token)).not.toBeNull();
+  await expect(store.setPassword('nobody', 'another horse')).rejects.toEqual(refusal('cascade.user.not.found'));
+});
+
+test('an inactive or deleted user is refused at once', async () => {
+  await withAnn();
+  const ann = 'ann@plant.example';
+  const { token } = await login(ann, 'correct horse');
+  await store.setActive(ann, false);
+  expect(await store.verify(token)).toBeNull();
+  await store.setActive(ann, true);
+  expect(await store.verify(token)).not.toBeNull();
+  await store.deleteUser(ann);
+  expect(await store.verify(token)).toBeNull();
+  await withAnn();
+  expect(await store.verify(token)).toBeNull();
+});
+
+test('ten wrong passwords lock the pair, even for the right one, until the window is empty', async () => {
+  for (let i = 0; i < 10; i++) await expect(login('admin', 'wrong')).rejects.toEqual(refusal(FAILED));
+  await expect(login()).rejects.toEqual(refusal('cascade.security.rate.limited'));
+  await store.login('admin', 'admin pass:word', '10.0.0.2');
+  now += 5 * 60_000 + 1;
+  await login();
+});
+
+test('guesses sent at once are worth no more than one by one', async () => {
+  const guesses = await Promise.allSettled(Array.from({ length: 24 }, (_, i) => login('admin', i === 23 ? 'admin pass:word' : 'wrong')));
+  const codes = guesses.map((guess) => (guess.status === 'rejected' ? (guess.reason as { code: string }).code : 'in'));
+  expect(codes.filter((code) => code === FAILED).length).toBeLessThanOrEqual(10);
+  expect(codes).toContain('cascade.security.rate.limited');
+});
+
+test('a token is never locked out, and refused ones do not count', async () => {
+  const { token } = await login();
+  for (let i = 0; i < 10; i++) await expect(login('admin', 'wrong')).rejects.toEqual(refusal(FAILED));
+  expect((await store.loginWithToken(token)).identity.username).toBe('admin');
+  for (let i = 0; i < 20; i++) await expect(store.loginWithToken(`css_${'a'.repeat(43)}`)).rejects.toEqual(refusal(FAILED));
+  await store.login('system', 'system password', HERE);
+});
+
+test('another namespace is entered by those who are authorized there', async () => {
+  await withAnn();
+  const ann = 'ann@plant.example';
+  await store.createNamespace('plant', 'main', 'admin');
+  const here = await login(ann, 'correct horse');
+  await expect(login(ann, 'correct horse', 'plant')).rejects.toEqual(refusal('cascade.namespace.not.authorized'));
+  await expect(store.verify(here.token, 'plant')).rejects.toEqual(refusal('cascade.namespace.not.authorized'));
+  await expect(store.verify(here.token, 'nowhere')).rejects.toEqual(refusal('cascade.namespace.not.authorized'));
+  await store.authorizeUser(ann, 'plant', ['admin', 'user__system']);
+  await store.authorizeUser(ann, 'other', ['user', 'user__system']);
+  const there = await login(ann, 'correct horse', 'plant');
+  expect(there.identity).toEqual({ username: ann, namespace: 'plant', profiles: ['admin', 'user__system'] });
+  expect(await store.verify(here.token, 'plant')).toEqual(there.identity);
+  expect(await store.verify(here.token, 'main')).toEqual(here.identity);
+  await store.revokeAuthorization(ann, 'plant');
+  expect(await store.verify(there.token)).toBeNull();
+  expect(await store.verify(here.token)).not.toBeNull();
+  await expect(store.authorizeUser('nobody', 'plant', [])).rejects.toEqual(refusal('cascade.user.not.found'));
+});
+
+test('profiles given anew replace the old ones', async () => {
+  await withAnn();
+  const ann = 'ann@plant.example';
+  const { token } = await login(ann, 'correct horse');
+  await store.authorizeUser(ann, 'plant', ['user', 'user__system']);
+  await store.authorizeUser(ann, 'plant', ['$profiles', 'user__system']);
+  await store.authorizeUser(ann, 'main', ['clerk', 'user__system']);
+  expect((await store.verify(token, 'plant'))!.profiles).toEqual(['$profiles', 'user__system']);
+  expect((await store.verify(token))!.profiles).toEqual(['clerk', 'user__system']);
+  expect((await db.collection('users').findOne({ username: ann }))!.authorizations).toHaveLength(1);
+});
+
+test('namespaces have proper names, each once', async () => {
+  await expect(store.createNamespace('main', null, 'system')).rejects.toEqual(refusal('cascade.resource.duplicate.key'));
+  for (const name of ['', '_a', 'a-b', 'a'.repeat(65)])
+    await expect(store.createNamespace(name, null, 'system')).rejects.toEqual(refusal('cascade.resource.name.invalid'));
+});
+
+test('a long-lived token stands for its creator, and its sessions end with it', async () => {
+  await withAnn();
+  const ann = 'ann@plant.example';
+  const expiresAt = new Date(now + HOUR);
+  const token = await store.createAccessToken({ name: 'edge-7', username: ann, namespace: 'main', expiresAt });
+  expect(token).toMatch(/^cst_[A-Za-z0-9_-]{43}$/);
+  expect(await store.verify(token)).toEqual({ username: ann, namespace: 'main', profiles: ['user', 'user__system'] });
+  const session = await store.loginWithToken(token);
+  expect(session.expiresAt).toEqual(expiresAt);
+  expect((await store.refresh(session.token)).expiresAt).toEqual(expiresAt);
+  await store.revoke(token);
+  await store.setPassword(ann, 'another horse');
+  expect(await store.verify(session.token)).not.toBeNull();
+  await expect(store.refresh(token)).rejects.toEqual(refusal('cascade.security.token.invalid'));
+  expect(await store.deleteAccessToken('edge-7', ann)).toBe(true);
+  expect(await store.verify(token)).toBeNull();
+  expect(await store.verify(session.token)).toBeNull();
+  expect(await store.deleteAccessToken(token, ann)).toBe(false);
+});
+
+test('a token with profiles of its own has those, in its namespace only', async () => {
+  await withAnn();
+  const ann = 'ann@plant.example';
+  await store.authorizeUser(ann, 'plant', ['admin', 'user__system']);
+  const token = await store.createAccessToken({ name: 'reader', username: ann, namespace: 'main', profiles: ['reader', 'user__system'] });
+  const session = await store.loginWithToken(token);
+  for (const text of [token, session.token]) {
+    expect((await store.verify(text))!.profiles).toEqual(['reader', 'user__system']);
+    await expect(store.verify(text, 'plant')).rejects.toEqual(refusal('cascade.namespace.not.authorized'));
+    await expect(store.loginWithToken(text, 'plant')).rejects.toEqual(refusal('cascade.namespace.not.authorized'));
+  }
+});
+
+test('a token has a name that its creator has not used', async () => {
+  await store.createAccessToken({ name: 'edge', username: 'admin', namespace: 'main' });
+  await store.createAccessToken({ name: 'edge', username: 'system', namespace: 'system' });
+  await expect(store.createAccessToken({ name: 'edge', username: 'admin', namespace: 'main' })).rejects.toEqual(
+    refusal('cascade.resource.duplicate.key'),
+  );
+});
+
+test('a wrong old password counts like a failed login', async () => {
+  expect(await store.checkPassword('admin', 'admin pass:word', HERE)).toBe(true);
+  for (let i = 0; i < 10; i++) expect(await store.checkPassword('admin', 'wrong', HERE)).toBe(false);
+  await expect(store.checkPassword('admin', 'admin pass:word', HERE)).rejects.toEqual(refusal('cascade.security.rate.limited'));
+});

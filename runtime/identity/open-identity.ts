@@ -1,0 +1,137 @@
+// The identity store over the installation's database: logins, renewals, and the accounts behind them.
+import { type Db, ObjectId } from 'mongodb';
+import { fault } from '../faults.ts';
+import { authorize, insertNamespace, insertUser, normalName, updateUser } from './accounts.ts';
+import { collectionsOf, ensureIndexes, isDuplicateKey, type UserDocument } from './documents.ts';
+import { firstStart } from './first-start.ts';
+import { LoginLimit } from './login-limit.ts';
+import { hashPassword, matchesPassword, requireStrong } from './passwords.ts';
+import { grantedIn, identityOf, Sessions } from './sessions.ts';
+import { hashToken, newToken } from './tokens.ts';
+import type { IdentityStore, NewAccessToken } from './types.ts';
+
+/** What `Retry-After` says while a pair or an address is locked (6.6). */
+const RETRY_AFTER_SECONDS = 60;
+
+/**
+ * @param db the installation's database
+ * @param now milliseconds since the epoch; a parameter for the tests
+ */
+export function openIdentity(db: Db, now: () => number = Date.now): IdentityStore {
+  const collections = collectionsOf(db);
+  const { users, tokens } = collections;
+  const sessions = new Sessions(collections, now);
+  const limit = new LoginLimit();
+  const date = (): Date => new Date(now());
+  const ending = async (write: Promise<unknown>): Promise<void> => {
+    await write;
+    sessions.forget();
+  };
+
+  /** The user whose password this is, counted against the limit; null when it is wrong, at the same cost for unknown users. */
+  async function authenticate(name: string, password: string, address: string): Promise<UserDocument | null> {
+    const username = normalName(name);
+    const requireUnlocked = (): void => {
+      if (limit.isLocked(username, address, now())) throw fault('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
+    };
+    requireUnlocked();
+    const user = await users.findOne({ username });
+    const matches = await matchesPassword(password, user?.password ?? null);
+    requireUnlocked();
+    if (user && matches) {
+      limit.succeeded(username, address);
+      return user;
+    }
+    limit.failed(username, address, now());
+    return null;
+  }
+
+  return {
+    async ensureFirstStart(options) {
+      await ensureIndexes(collections);
+      return { generated: await firstStart(collections, options, now) };
+    },
+    async login(username, password, address, targetNamespace) {
+      const user = await authenticate(username, password, address);
+      if (!user?.active) throw fault('io.service.security.authentication.failed');
+      const session = await sessions.issue(user, targetNamespace ?? user.namespace, null);
+      await users.updateOne({ _id: user._id }, { $set: { lastLogin: date() } });
+      return session;
+    },
+    async loginWithToken(text, targetNamespace) {
+      const verified = await sessions.verify(text);
+      if (!verified) throw fault('io.service.security.authentication.failed');
+      const { user, token } = verified;
+      return sessions.issue(user, targetNamespace ?? token.namespace, token, sessions.sessionUntil(token));
+    },
+    async verify(text, targetNamespace) {
+      const verified = await sessions.verify(text);
+      if (!verified || targetNamespace === undefined || targetNamespace === verified.token.namespace) return verified?.identity ?? null;
+      const { user, token } = verified;
+      return identityOf(user, targetNamespace, grantedIn(user, token, targetNamespace));
+    },
+    async refresh(text) {
+      const verified = await sessions.verify(text);
+      if (verified?.token.kind !== 'session') throw fault('cascade.security.token.invalid');
+      const { user, token } = verified;
+      return sessions.issue(user, token.namespace, token, await sessions.renewedUntil(token));
+    },
+    async revoke(text) {
+      await ending(tokens.deleteOne({ hash: hashToken(text), kind: 'session' }));
+    },
+    createNamespace: (namespace, organization, createdBy) => insertNamespace(collections, { namespace, organization, createdBy }, date()),
+    createUser: (user) => insertUser(collections, user, date()),
+    async setPassword(username, password) {
+      requireStrong(password);
+      await ending(updateUser(collections, username, { $set: { password: await hashPassword(password) }, $inc: { passwordVersion: 1 } }));
+    },
+    async checkPassword(username, password, address) {
+      return (await authenticate(username, password, address)) !== null;
+    },
+    async setActive(username, active) {
+      await ending(updateUser(collections, username, { $set: { active } }));
+    },
+    async deleteUser(name) {
+      const username = normalName(name);
+      await users.deleteOne({ username });
+      await ending(tokens.deleteMany({ username }));
+    },
+    async authorizeUser(username, namespace, profiles) {
+      await ending(authorize(collections, username, namespace, profiles));
+    },
+    async revokeAuthorization(name, namespace) {
+      const username = normalName(name);
+      await users.updateOne({ username }, { $pull: { authorizations: { namespace } } });
+      await ending(tokens.deleteMany({ username, namespace }));
+    },
+    async createAccessToken({ name, username, namespace, profiles, expiresAt }: NewAccessToken) {
+      const token = newToken('permanent');
+      const creator = await users.findOne({ username: normalName(username) });
+      if (!creator) throw fault('cascade.user.not.found', username);
+      const owner = { userId: creator._id, username: creator.username, passwordVersion: creator.passwordVersion };
+      const own = profiles?.length ? profiles : null;
+      const document = {
+        _id: new ObjectId(),
+        hash: hashToken(token),
+        kind: 'permanent' as const,
+        ...owner,
+        namespace,
+        profiles: own,
+        name,
+      };
+      try {
+        await tokens.insertOne({ ...document, origin: null, createdAt: date(), expiresAt: expiresAt ?? null });
+      } catch (error) {
+        if (isDuplicateKey(error)) throw fault('cascade.resource.duplicate.key', 'tokens', `name=${name}`);
+        throw error;
+      }
+      return token;
+    },
+    async deleteAccessToken(tokenOrName, username) {
+      const token = await tokens.findOne({ kind: 'permanent', username, $or: [{ hash: hashToken(tokenOrName) }, { name: tokenOrName }] });
+      if (!token) return false;
+      await ending(tokens.deleteOne({ _id: token._id }));
+      return true;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+// Tokens and whom they stand for: issued, verified with a bounded memory, ended. Passwords are `open-identity`'s.
+import { LRUCache } from 'lru-cache';
+import { ObjectId } from 'mongodb';
+import type { Identity } from '../api.ts';
+import { fault } from '../faults.ts';
+import { profilesIn } from './accounts.ts';
+import type { IdentityCollections, TokenDocument, UserDocument } from './documents.ts';
+import { hashToken, isToken, newToken, SESSION_LIFETIME_MS } from './tokens.ts';
+import type { Session } from './types.ts';
+
+/** How long another process's revocation may go unnoticed (6.4). One of this process is noticed at once. */
+const REMEMBERED_MS = 1000;
+
+interface Verified {
+  token: TokenDocument;
+  user: UserDocument;
+  identity: Identity;
+}
+
+export class Sessions {
+  readonly #collections: IdentityCollections;
+  readonly #now: () => number;
+  readonly #verified = new LRUCache<string, Verified>({ max: 10_000, ttl: REMEMBERED_MS });
+  /** Raised by each revocation, so that a verification that was under way then is not remembered. */
+  #revocations = 0;
+
+  constructor(collections: IdentityCollections, now: () => number) {
+    this.#collections = collections;
+    this.#now = now;
+  }
+
+  /**
+   * Null when the token is unknown, revoked or expired, its user gone or inactive, or no longer authorized in its namespace.
+   * What a token depends on is looked up, not deleted along with its cause: so no login under way can slip past a revocation.
+   */
+  async verify(text: string): Promise<Verified | null> {
+    if (!isToken(text)) return null;
+    const hash = hashToken(text);
+    const known = this.#verified.get(hash);
+    if (known) return this.#isExpired(known.token) ? null : known;
+    const before = this.#revocations;
+    const found = await this.#read(hash);
+    if (found && before === this.#revocations) this.#verified.set(hash, found);
+    return found;
+  }
+
+  /**
+   * A new session token of a user. It ends with the token it is made from when that one is long-lived.
+   * @throws namespace.not.authorized
+   */
+  async issue(user: UserDocument, namespace: string, from: TokenDocument | null, expiresAt = this.#inADay()): Promise<Session> {
+    const granted = grantedIn(user, from, namespace);
+    const profiles = from?.profiles ?? null;
+    const token = newToken('session');
+    const origin = from?.kind === 'permanent' ? from._id : (from?.origin ?? null);
+    const { username } = user;
+    const createdAt = new Date(this.#now());
+    const owner = { userId: user._id, username, passwordVersion: user.passwordVersion };
+    const document = { _id: new ObjectId(), hash: hashToken(token), kind: 'session' as const, ...owner, namespace, profiles, origin };
+    await this.#collections.tokens.insertOne({ ...document, createdAt, expiresAt });
+    const identity = identityOf(user, namespace, granted);
+    return { token, expiresAt, identity, preferredUsername: user.preferredUsername ?? username };
+  }
+
+  /** Until when a session made from this one by renewal lasts: a day, and not beyond its long-lived origin (6.1, 6.3). */
+  async renewedUntil(token: TokenDocument): Promise<Date> {
+    const origin = token.origin && (await this.#collections.tokens.findOne({ _id: token.origin }));
+    return this.#notAfter(origin?.expiresAt ?? null);
+  }
+
+  /** Until when a session made from this token by login lasts: a day, and not beyond the token itself (6.1). */
+  sessionUntil(token: TokenDocument): Date {
+    return this.#notAfter(token.expiresAt);
+  }
+
+  /** Forgets what is remembered: to be called after each write that may end a token. */
+  forget(): void {
+    this.#revocations++;
+    this.#verified.clear();
+  }
+
+  async #read(hash: string): Promise<Verified | null> {
+    const { tokens, users } = this.#collections;
+    const token = await tokens.findOne({ hash });
+    if (!token || this.#isExpired(token)) return null;
+    const user = await users.findOne({ _id: token.userId });
+    if (!user?.active) return null;
+    if (token.origin) {
+      const origin = await tokens.findOne({ _id: token.origin });
+      if (!origin || this.#isExpired(origin)) return null;
+    } else if (token.kind === 'session' && token.passwordVersion !== user.passwordVersion) return null;
+    const profiles = profilesIn(user, token.namespace);
+    return profiles && { token, user, identity: identityOf(user, token.namespace, token.profiles ?? profiles) };
+  }
+
+  #isExpired(token: TokenDocument): boolean {
+    return token.expiresAt !== null && token.expiresAt.getTime() <= this.#now();
+  }
+
+  #inADay(): Date {
+    return new Date(this.#now() + SESSION_LIFETIME_MS);
+  }
+
+  #notAfter(limit: Date | null): Date {
+    const day = this.#inADay();
+    return limit && limit < day ? limit : day;
+  }
+}
+
+/**
+ * The profiles in a namespace of a user who came with a token, or with none. A token with profiles of its own is for its namespace only.
+ * @throws namespace.not.authorized
+ */
+export function grantedIn(user: UserDocument, token: TokenDocument | null, namespace: string): string[] {
+  const own = token?.profiles ?? null;
+  const granted = own === null || token?.namespace === namespace ? profilesIn(user, namespace) : null;
+  if (!granted) throw fault('cascade.namespace.not.authorized', namespace);
+  return own ?? granted;
+}
+
+export function identityOf(user: UserDocument, namespace: string, profiles: string[]): Identity {
+  const identity: Identity = { username: user.username, namespace, profiles };
+  if (user.system) identity.system = true;
+  if (user.installationAdmin) identity.installationAdmin = true;
+  return identity;
+}

@@ -1,0 +1,15 @@
+// Tokens as such: 256 random bits behind a prefix that tells the kind, and the hash by which alone the store knows them.
+import { createHash, randomBytes } from 'node:crypto';
+
+export type TokenKind = 'session' | 'permanent';
+
+const PREFIX = { session: 'css_', permanent: 'cst_' } as const satisfies Record<TokenKind, string>;
+
+export const SESSION_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+export const newToken = (kind: TokenKind): string => PREFIX[kind] + randomBytes(32).toString('base64url');
+
+/** What can be a token at all (resources-and-api.md 6.2); anything else is refused unread. */
+export const isToken = (text: string): boolean => /^[A-Za-z0-9_-]{20,200}$/.test(text);
+
+export const hashToken = (token: string): string => createHash('sha256').update(token).digest('base64url');

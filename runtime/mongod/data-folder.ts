@@ -1,0 +1,78 @@
+// What lies in the data folder beside the database's own files (db/): mongod.json, mongod.key, mongod.user.json, mongod.log.
+// All of it is for the owner only: other users of the machine reach the port, and must not get in.
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+const LOG_LIMIT_BYTES = 20 * 1024 * 1024;
+
+/** What must outlive us: a replica set keeps its own address, so the port has to stay the same. */
+export interface Kept {
+  port: number;
+  setName: string;
+  binary: string;
+}
+
+export interface DataFolder {
+  /** Without symbolic links, so that it can be compared with what a running mongod was given. */
+  readonly path: string;
+  readonly database: string;
+  readonly keyFile: string;
+  readonly logFile: string;
+  /** The secret that members of the set share: it opens everything, also before there is a user. */
+  readonly key: string;
+  readonly user: { readonly name: string; readonly password: string };
+  kept(): Kept | undefined;
+  keep(kept: Kept): void;
+}
+
+/** Makes the folder ready: secrets made once, rights put right, an overgrown log of mongod set aside. */
+export function openDataFolder(path: string): DataFolder {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const root = realpathSync(path);
+  const database = join(root, 'db');
+  mkdirSync(database, { recursive: true, mode: 0o700 });
+  const keyFile = join(root, 'mongod.key');
+  const userFile = join(root, 'mongod.user.json');
+  const logFile = join(root, 'mongod.log');
+  const keptFile = join(root, 'mongod.json');
+  if (!existsSync(keyFile)) writeWhole(keyFile, randomBytes(512).toString('base64'));
+  if (!existsSync(userFile)) writeWhole(userFile, JSON.stringify({ name: 'cascade', password: randomBytes(24).toString('hex') }));
+  for (const file of [keyFile, userFile]) chmodSync(file, 0o600);
+  if (existsSync(logFile) && statSync(logFile).size > LOG_LIMIT_BYTES) renameSync(logFile, `${logFile}.old`);
+  return {
+    path: root,
+    database,
+    keyFile,
+    logFile,
+    key: readFileSync(keyFile, 'utf8').trim(),
+    user: JSON.parse(readFileSync(userFile, 'utf8')) as { name: string; password: string },
+    kept: () => (existsSync(keptFile) ? (JSON.parse(readFileSync(keptFile, 'utf8')) as Kept) : undefined),
+    keep: (kept) => writeWhole(keptFile, `${JSON.stringify(kept, null, 2)}\n`),
+  };
+}
+
+/** On the disk before it has its name: a crash leaves the old or the new, never a half. */
+function writeWhole(file: string, text: string): void {
+  const aside = `${file}.new`;
+  const handle = openSync(aside, 'w', 0o600);
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(aside, file);
+}

@@ -1,0 +1,259 @@
+// A namespace as it is served: its definitions in force, its committer, its runs. Opening one takes over what a dead process left.
+
+import type { Db } from 'mongodb';
+import type { Logger } from 'pino';
+import { langError } from '../stdlib/errors.ts';
+import type { ObjectValue } from '../stdlib/values/index.ts';
+import type { Actor } from './actor.ts';
+import type { Identity } from './api.ts';
+import {
+  Committer,
+  type RunId,
+  readLeftOpen,
+  removeRows,
+  closeEpochs,
+  runIdOf,
+  type ServiceProcess,
+  SLOTS,
+  type Step,
+  type StoredEvent,
+} from './commit/index.ts';
+import type { RightsOf } from './identity/index.ts';
+import { typeOfCollection } from './resources/catalogue.ts';
+import { logLevelOf } from './resources/definitions/debugconfigs-kind.ts';
+import { callableOf, type Callable } from './resources/definitions/procedures-kind.ts';
+import { executableKey, readExecutable } from './resources/definitions/programs.ts';
+import { undoHalfRenames } from './resources/definitions/rename-type.ts';
+import { loadRule } from './resources/definitions/rules-kind.ts';
+import { DefinitionStore } from './resources/definitions/store.ts';
+import { ASYNC, LONGEST_CHAIN } from './resources/events.ts';
+import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
+import { pureBuiltin } from './resources/host-context.ts';
+import { perform } from './resources/perform.ts';
+import { snapshot } from './resources/snapshots.ts';
+import type { Accounts, Namespace } from './resources/types.ts';
+import { ANSWERS, indexAnswers } from './resources/requests/once.ts';
+import { openUpkeep } from './resources/upkeep.ts';
+import { Contention, describe, type Executable, type RunError, type RunHost, Runner } from './runs/index.ts';
+import type { ResolvedProcedure, Sandbox } from './sandbox/index.ts';
+import type { Store } from './store/index.ts';
+import { presentIn, Subscribers } from './subscriptions/index.ts';
+import { TriggerIndex, type TriggerIndexOptions } from './triggers/index.ts';
+import { parseType, type TypeDefinition } from './types/index.ts';
+import { toWireError } from './wire-error.ts';
+
+export interface OpenNamespace extends AsyncDisposable {
+  readonly space: Namespace;
+  resolveProcedure(name: string): ResolvedProcedure | null;
+  /** Runs that have not ended. */
+  readonly pending: number;
+  drained(): Promise<void>;
+}
+
+const COLLECTIONS = [ANSWERS, 'journal', 'journalValues', 'logs', 'programs', 'resources', 't.ArsRuleSnapshot'];
+
+export interface NamespaceOptions {
+  readonly name: string;
+  readonly store: Store;
+  readonly process: ServiceProcess;
+  readonly sandbox: Sandbox;
+  readonly log: Logger;
+  readonly rightsOf: RightsOf;
+  readonly accounts: Accounts;
+}
+
+export async function openNamespace({ name, store, process, sandbox, log, rightsOf, accounts }: NamespaceOptions): Promise<OpenNamespace> {
+  const db = store.namespace(name);
+  await createCollections(db);
+  await indexAnswers(db);
+  const definitions = await DefinitionStore.load(db);
+  await undoHalfRenames(db, (type) => definitions.get('types', type) !== undefined);
+  const types = loadTypes(definitions, log);
+  const callables = new Map<string, { text: string; callable: Callable }>();
+  const recorded = new Map<RunId, readonly Step[]>();
+  const contention = new Contention();
+  const surroundings: TriggerIndexOptions = {
+    typeOf: (type) => types.get(type) ?? null,
+    builtin: pureBuiltin,
+    namespace: name,
+    onError: (rule, error) => log.warn({ err: error, rule: rule.name, namespace: name }, 'the condition of a rule failed'),
+  };
+  let runner: Runner | null = null;
+  const subscribers = new Subscribers(
+    presentIn(() => space),
+    (error) => log.error({ err: error, namespace: name }, 'an event could not be delivered to a subscriber'),
+  );
+
+  const committer = new Committer({
+    client: store.client,
+    db,
+    epoch: process.epoch,
+    onEvents: (events) => {
+      runner?.begin(events);
+      subscribers.deliver(events);
+    },
+    uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
+    findTaken: (units) => findTaken(db, units, (collection) => typeOfCollection(space, collection)),
+    onError: (error, message) => log.error({ err: error, namespace: name }, message),
+  });
+  const runs: RunHost = {
+    namespace: name,
+    sandbox,
+    committer,
+    contention,
+    log,
+    perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
+    takeRecorded: (run) => {
+      const steps = recorded.get(run) ?? [];
+      recorded.delete(run);
+      return steps;
+    },
+    failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
+    logLevel: (resource) => logLevelOf({ definitions }, resource, Date.now()),
+    mapOf: (module) => {
+      for (const { callable } of callables.values())
+        if (callable.resolved.program.module.hash === module)
+          return { map: callable.map, resource: `/procedures/${callable.resolved.name}` };
+      return null;
+    },
+  };
+  const space: Namespace = {
+    name,
+    rightsOf,
+    accounts,
+    db,
+    committer,
+    contention,
+    sandbox,
+    runs,
+    log,
+    types,
+    definitions,
+    executables: new Map(),
+    when: new TriggerIndex(surroundings),
+    before: new TriggerIndex(surroundings),
+    subscribers,
+  };
+  for (const [rule, object] of definitions.list('rules')) {
+    try {
+      loadRule(space, object);
+    } catch (error) {
+      log.warn({ err: error, rule, namespace: name }, 'a stored rule no longer compiles and is not in force');
+    }
+  }
+  runner = new Runner(
+    runs,
+    (rule, program) => executableFor(space, rule, program),
+    (event, rule) => endChain(space, event, rule),
+  );
+
+  const dead = await process.dead();
+  await takeOver(space, store, dead, recorded);
+  const upkeep = openUpkeep(space);
+  return {
+    space,
+    resolveProcedure: (procedure) => callableOf(space, procedure, callables)?.resolved ?? null,
+    get pending() {
+      return runner.pending;
+    },
+    drained: () => runner.drained(),
+    async [Symbol.asyncDispose]() {
+      await upkeep[Symbol.asyncDispose]();
+      await committer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function createCollections(db: Db): Promise<void> {
+  const present = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map((one) => one.name));
+  for (const name of COLLECTIONS) if (!present.has(name)) await db.createCollection(name);
+  await db.collection('logs').createIndex({ invocationId: 1, sequenceId: 1 });
+}
+
+/** Types may name each other: they are read in rounds until no more of them resolve. */
+function loadTypes(definitions: DefinitionStore, log: Logger): Map<string, TypeDefinition> {
+  const types = new Map<string, TypeDefinition>();
+  let waiting = definitions.list('types');
+  for (let before = -1; waiting.length !== before; ) {
+    before = waiting.length;
+    waiting = waiting.filter(([name, object]) => {
+      try {
+        types.set(name, parseType(withoutSystem(object), { types, scalars: new Map() }));
+        return false;
+      } catch (error) {
+        if (before === waiting.length) log.debug({ err: error, type: name }, 'a type waits for another');
+        return true;
+      }
+    });
+  }
+  for (const [name] of waiting) log.error({ type: name }, 'a stored type cannot be read');
+  return types;
+}
+
+const withoutSystem = (object: ObjectValue): ObjectValue =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => key !== '_id' && !key.startsWith('ars_')));
+
+function executableFor(space: Namespace, rule: string, program: string): Executable | null {
+  if (program !== ASYNC) return space.executables.get(executableKey(rule, program)) ?? null;
+  // The procedure is found by its name when it runs; its caller's rights are the event's.
+  return {
+    resource: `/procedures/${rule}`,
+    name: rule,
+    program: { id: ASYNC, module: { hash: ASYNC, source: '' }, constantsJson: '[]' },
+    map: '',
+    service: null,
+    identity: nobody(space),
+    procedure: rule,
+  };
+}
+
+const nobody = (space: Namespace): Identity => ({ username: 'system', namespace: space.name, profiles: [] });
+
+/** Ends the run of an event whose chain is too long, with a record (language.md G5). */
+function endChain(space: Namespace, event: StoredEvent, rule: string): boolean {
+  if (event.chain.depth < LONGEST_CHAIN) return false;
+  const { code, message, params, status } = toWireError(langError('cascade.rule.chain.depth', event.chain.root, LONGEST_CHAIN));
+  const error: RunError = { code, message, params, status, line: null, column: null, stack: [] };
+  const resource = `/rules/${rule}`;
+  const actor: Actor = {
+    identity: nobody(space),
+    chain: { root: null, depth: 0 },
+    commit: () => Promise.reject(new TypeError('an ended chain changes nothing')),
+    reading: null,
+    childKey: null,
+    depth: 0,
+  };
+  const unit = snapshot(space, resource, event.uuid, error, actor);
+  space.log.error({ rule, namespace: space.name, event: event.uuid }, describe(error));
+  space.committer
+    .submit({ ...unit, done: [runIdOf(event, rule)] }, true)
+    .catch((reason: unknown) => space.log.error({ err: reason }, 'the end of a chain could not be stored'));
+  return true;
+}
+
+/** Takes over what dead processes left open: it stands in this process's rows before theirs go, and runs. */
+async function takeOver(space: Namespace, store: Store, dead: readonly number[], recorded: Map<RunId, readonly Step[]>): Promise<void> {
+  if (dead.length === 0) return;
+  await closeEpochs(space.db, dead, SLOTS);
+  const left = await readLeftOpen(space.db, dead);
+  for (const [run, steps] of left.steps) recorded.set(run, steps);
+  for (const event of left.events)
+    for (const { rule, program } of event.runs) {
+      if (program === ASYNC || space.executables.has(executableKey(rule, program))) continue;
+      const kept = await readExecutable(space.db, space.name, rule, program);
+      if (kept) space.executables.set(executableKey(rule, program), kept);
+    }
+  const units = left.events.map((event) => ({
+    writes: [],
+    events: [event],
+    steps: [...left.steps]
+      .filter(([run]) => event.runs.some(({ rule }) => isOrUnder(run, runIdOf(event, rule))))
+      .flatMap(([, steps]) => [...steps]),
+  }));
+  await Promise.all(units.map((unit) => space.committer.submit(unit, true)));
+  await removeRows(store.client, space.db, dead);
+  if (left.events.length > 0)
+    space.log.info({ namespace: space.name, events: left.events.length }, 'took over events whose rules were not done');
+}
+
+const isOrUnder = (run: RunId, parent: RunId): boolean => run === parent || run.startsWith(`${parent}/`);

@@ -1,0 +1,55 @@
+// Who may do what to accounts, and the fields of their bodies (resources-and-api.md 7.5 for the default profiles, 4.11).
+
+import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import type { Identity } from '../../api.ts';
+import { fault } from '../../faults.ts';
+import { isServiceSet } from '../stamp.ts';
+import type { Namespace } from '../types.ts';
+
+export const isAdmin = ({ profiles, system }: Identity): boolean => profiles.includes('admin') || system === true;
+
+/** @throws cascade.authorization.denied */
+export function requireAdmin(caller: Identity, operation: string, resource: string): void {
+  if (!isAdmin(caller)) throw fault('cascade.authorization.denied', operation, resource);
+}
+
+/** The text of a field; null when it is not set. */
+export function textIn(resource: string, body: ObjectValue, name: string): string | null {
+  const value = Object.hasOwn(body, name) ? getOwn(body, name) : null;
+  if (value !== null && typeof value !== 'string') throw fault('cascade.resource.property.invalid', resource, name, 'no String');
+  return value;
+}
+
+export function requiredText(resource: string, body: ObjectValue, name: string): string {
+  const text = textIn(resource, body, name);
+  if (text === null) throw fault('cascade.resource.property.required', resource, name);
+  return text;
+}
+
+/** @throws cascade.resource.property.unknown */
+export function requireKnown(resource: string, body: ObjectValue, known: readonly string[]): void {
+  const stranger = Object.keys(body).find((name) => !isServiceSet(name) && !known.includes(name));
+  if (stranger !== undefined) throw fault('cascade.resource.property.unknown', resource, stranger);
+}
+
+/**
+ * One profile of this namespace and one of the system namespace, in their usual spelling.
+ * @throws cascade.user.profiles.invalid, cascade.profile.escalation
+ */
+export function profilesIn(space: Namespace, value: Value, caller: Identity): string[] {
+  const invalid = (reason: string) => fault('cascade.user.profiles.invalid', 'users', 'profiles', reason);
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) throw invalid('no array of String');
+  const names = value.map((name) => (name.startsWith('system.') ? `${name.slice('system.'.length)}__system` : name));
+  const system = names.filter((name) => name.endsWith('__system'));
+  const local = names.filter((name) => !name.endsWith('__system'));
+  if (system.length !== 1 || local.length !== 1) throw invalid('one profile of the namespace and one of the system are expected');
+  const [ours = ''] = local;
+  const [theirs = ''] = system;
+  if (ours !== 'user' && ours !== 'admin' && !space.definitions.get('profiles', ours)) throw invalid(`there is no profile ${ours}`);
+  if (theirs !== 'user__system' && theirs !== 'admin__system') throw invalid(`there is no profile ${theirs}`);
+  if (theirs !== 'user__system' && !caller.profiles.includes(theirs) && caller.system !== true)
+    throw fault('cascade.profile.escalation', theirs);
+  return [ours, theirs];
+}
+
+export const objectOf = (value: Value): ObjectValue => (isObject(value) ? value : {});

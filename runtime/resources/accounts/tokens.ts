@@ -1,0 +1,68 @@
+// The resource tokens (resources-and-api.md 4.12): long-lived access tokens. The token itself is in the answer to its INSERT and nowhere else.
+
+import { DateTime, getOwn, isInteger, type ObjectValue } from '../../../stdlib/values/index.ts';
+import { fault } from '../../faults.ts';
+import type { TokenRecord } from '../../identity/index.ts';
+import { TOKEN_SHAPE } from '../system-types.ts';
+import type { Namespace } from '../types.ts';
+import type { AccountResource } from './index.ts';
+import { isAdmin, profilesIn, requiredText, requireAdmin, requireKnown } from './rights.ts';
+
+const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType', 'username'];
+
+export const TOKENS: AccountResource = {
+  name: 'tokens',
+  type: TOKEN_SHAPE,
+  async list(space, caller) {
+    const tokens = await space.accounts.directory.tokens(space.name);
+    return tokens.filter(({ username }) => isAdmin(caller) || username === caller.username).map((token) => shown(space, token));
+  },
+  async isAt(space, id, token) {
+    if (getOwn(token, 'name') === id || getOwn(token, '_id') === id) return true;
+    return (await space.accounts.directory.tokenWith(id, space.name)) === getOwn(token, '_id');
+  },
+  async insert(space, body, caller) {
+    requireAdmin(caller, 'insert', 'tokens');
+    for (const name of ['accessToken', 'expiresAt'])
+      if (Object.hasOwn(body, name)) throw fault('cascade.token.property.generated', 'tokens', name, 'the service makes it');
+    requireKnown('tokens', body, KNOWN);
+    const name = requiredText('tokens', body, 'name');
+    const given = getOwn(body, 'profiles');
+    const profiles = given === null || (Array.isArray(given) && given.length === 0) ? undefined : profilesIn(space, given, caller);
+    const seconds = getOwn(body, 'tokenTimeout');
+    if (seconds !== null && (!isInteger(seconds) || seconds <= 0))
+      throw fault('cascade.resource.property.invalid', 'tokens', 'tokenTimeout', 'no Integer above 0');
+    const expiresAt = seconds === null ? undefined : new Date(Date.now() + Number(seconds) * 1000);
+    const accessToken = await space.accounts.identity.createAccessToken({
+      name,
+      username: caller.username,
+      namespace: space.name,
+      ...(profiles && { profiles }),
+      ...(expiresAt && { expiresAt }),
+    });
+    const id = await space.accounts.directory.tokenWith(accessToken, space.name);
+    const stored = (await space.accounts.directory.tokens(space.name)).find(({ _id }) => _id === id);
+    if (!stored) throw fault('cascade.resource.not.found', '/tokens');
+    return { ...shown(space, stored), accessToken };
+  },
+  async remove(space, token, caller) {
+    const username = String(getOwn(token, 'username'));
+    if (username !== caller.username) requireAdmin(caller, 'delete', 'tokens');
+    await space.accounts.identity.deleteAccessToken(String(getOwn(token, 'name')), username);
+  },
+};
+
+function shown(space: Namespace, { _id, name, username, profiles, expiresAt, createdAt, createdBy }: TokenRecord): ObjectValue {
+  return {
+    _id,
+    name,
+    profiles,
+    singleNamespace: false,
+    username,
+    expiresAt: expiresAt && new DateTime(expiresAt.getTime()),
+    tokenType: 'permanent',
+    ars_namespace: space.name,
+    ars_createdAt: new DateTime(createdAt.getTime()),
+    ars_createdBy: createdBy,
+  };
+}

@@ -1,0 +1,57 @@
+// BEFORE rules (language.md 6.2): they run inside the operation, each on what the one before it gave, and may change or cancel it.
+
+import { CascadeError, langError } from '../../stdlib/errors.ts';
+import { decodeInner, encodeInner, isObject, type ObjectValue, typeOf } from '../../stdlib/values/index.ts';
+import type { Actor } from '../actor.ts';
+import { type Executable, runDirect } from '../runs/index.ts';
+import { type Namespace, programIn } from './types.ts';
+
+/** The instance as the rules leave it; null when one of them cancels the operation. */
+export async function runBefore(
+  space: Namespace,
+  typeName: string,
+  operation: 'insert' | 'update' | 'delete',
+  instance: ObjectValue,
+  actor: Actor,
+): Promise<ObjectValue | null> {
+  const path = `/types/${typeName}/${operation}`;
+  if (!space.before.has(path)) return instance;
+  let current = instance;
+  let last: string | null = null;
+  for (;;) {
+    // Matched anew each time: a rule's WHERE sees what the rules before it made of the instance.
+    const names = space.before.match(path, current, () => current).map((rule) => programIn(rule).executable);
+    const [next] = names.filter(({ name }) => last === null || compareNames(name, last) > 0).sort((a, b) => compareNames(a.name, b.name));
+    if (!next) return current;
+    last = next.name;
+    const result = await runOne(space, next, current, actor);
+    if (result === null) return null;
+    current = result;
+  }
+}
+
+async function runOne(space: Namespace, executable: Executable, instance: ObjectValue, actor: Actor): Promise<ObjectValue | null> {
+  let json: string;
+  try {
+    json = await runDirect(space.runs, {
+      executable,
+      body: { program: executable.program },
+      argsJson: `[${encodeInner(instance)}]`,
+      identity: executable.identity,
+      caller: actor,
+      snapshot: true,
+    });
+  } catch (error) {
+    // O5: the operation answers 400 with the rule's own words; only a limit or a fault of ours keeps its status.
+    if (error instanceof CascadeError && error.status < 429) throw new CascadeError(error.code, error.message, error.params, 400);
+    throw error;
+  }
+  const result = decodeInner(json);
+  if (result === null || isObject(result)) return result;
+  throw langError('cascade.rule.before.result', executable.name, typeOf(result));
+}
+
+const compareNames = (a: string, b: string): number => {
+  const [left, right] = [a.toLowerCase(), b.toLowerCase()];
+  return left < right ? -1 : left > right ? 1 : a < b ? -1 : a > b ? 1 : 0;
+};

@@ -1,0 +1,78 @@
+// Which resource a name means (resources-and-api.md 1.1, 1.2).
+
+import { fault } from '../faults.ts';
+import type { TypeDefinition } from '../types/index.ts';
+import { DEBUGCONFIGS } from './definitions/debugconfigs-kind.ts';
+import { PROCEDURES } from './definitions/procedures-kind.ts';
+import { RULES } from './definitions/rules-kind.ts';
+import { SERVICES } from './definitions/services-kind.ts';
+import { TOPICS } from './definitions/topics-kind.ts';
+import { collectionOf } from './definitions/type-storage.ts';
+import { TYPES } from './definitions/types-kind.ts';
+import { LOG_TYPE, SNAPSHOT_TYPE } from './system-types.ts';
+import type { DefinitionResource, InstanceResource, Namespace, Resource } from './types.ts';
+
+const ALL = new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']);
+const BY_ID = { _id: 1 } as const;
+
+export const LOGS: InstanceResource = {
+  kind: 'instances',
+  name: 'logs',
+  type: LOG_TYPE,
+  collection: 'logs',
+  operations: new Set(['select', 'aggregate', 'delete']),
+  defaultSort: { invocationId: 1, sequenceId: 1 },
+};
+
+export const SNAPSHOTS: InstanceResource = {
+  kind: 'instances',
+  name: 'ArsRuleSnapshot',
+  type: SNAPSHOT_TYPE,
+  collection: collectionOf('ArsRuleSnapshot'),
+  operations: new Set(['select', 'aggregate']),
+  defaultSort: BY_ID,
+};
+
+export const DEFINITION_KINDS: readonly DefinitionResource[] = [TYPES, SERVICES, TOPICS, PROCEDURES, RULES, DEBUGCONFIGS];
+
+const SYSTEM = new Map<string, Resource>([...DEFINITION_KINDS, LOGS].map((resource) => [resource.name, resource]));
+/** By the names of their types; these are also reached under `custom/`. */
+const BY_TYPE_NAME = new Map<string, Resource>([
+  ...DEFINITION_KINDS.map((kind): [string, Resource] => [kind.systemType, kind]),
+  [LOG_TYPE.name, LOGS],
+  [SNAPSHOT_TYPE.name, SNAPSHOTS],
+]);
+
+/**
+ * @param custom true: a type is meant; false: a system resource; null: either, the system resource first
+ * @throws cascade.resource.type.not.found
+ */
+export function resolve(space: Namespace, name: string, custom: boolean | null): Resource {
+  const system = name.startsWith('system.') ? name.slice('system.'.length) : name;
+  const found = (custom === true ? undefined : SYSTEM.get(system)) ?? BY_TYPE_NAME.get(system);
+  if (found) return found;
+  const type = custom === false || name.startsWith('system.') ? undefined : space.types.get(name);
+  if (type) return instancesOf(type);
+  throw fault('cascade.resource.type.not.found', name);
+}
+
+/** The type of that name or `_id`, the service's own included. */
+export function findType(space: Namespace, id: string): TypeDefinition | undefined {
+  return space.types.get(id) ?? BY_TYPE_NAME.get(id)?.type ?? space.types.get(space.definitions.find('types', id)?.name ?? '');
+}
+
+const made = new WeakMap<TypeDefinition, InstanceResource>();
+
+export function instancesOf(type: TypeDefinition): InstanceResource {
+  let resource = made.get(type);
+  if (!resource) {
+    resource = { kind: 'instances', name: type.name, type, collection: collectionOf(type.name), operations: ALL, defaultSort: BY_ID };
+    made.set(type, resource);
+  }
+  return resource;
+}
+
+/** The type whose instances a collection holds. */
+export function typeOfCollection(space: Pick<Namespace, 'types'>, collection: string): TypeDefinition | undefined {
+  return collection.startsWith('t.') ? space.types.get(collection.slice(2)) : undefined;
+}

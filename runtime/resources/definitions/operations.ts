@@ -1,0 +1,206 @@
+// The operations on definitions, the same for every kind: its `define` says what a definition means, here it is stored and put in force.
+
+import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../../stdlib/values/index.ts';
+import type { Actor } from '../../actor.ts';
+import { DuplicateKey, VersionMiss } from '../../commit/index.ts';
+import { matches, parseProps, parseSort, parseWhere, type Predicate } from '../../conditions/index.ts';
+import { fault } from '../../faults.ts';
+import type { TypeDefinition } from '../../types/index.ts';
+import { toJson } from '../../values/index.ts';
+import { raise } from '../events.ts';
+import { pageOf, type Selected } from '../instances/select.ts';
+import { idOf, stampChanged, stampNew, versionOf } from '../stamp.ts';
+import type { DefinitionResource, Namespace } from '../types.ts';
+import { compareBy } from './sort.ts';
+import { definitionRemoval, definitionWrite, omit } from './store.ts';
+
+const TRIES = 10;
+
+/** Stores a new definition, or changes the one of that name where its kind allows it. Gives it as stored. */
+export async function putDefinition(
+  space: Namespace,
+  kind: DefinitionResource,
+  body: Value,
+  actor: Actor,
+  upsert: boolean,
+): Promise<ObjectValue> {
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const update = upsert || kind.onExisting === 'update';
+  for (let tries = 0; ; tries++) {
+    try {
+      const named = nameIn(space, kind, body);
+      if (named !== undefined && update) return await changeDefinition(space, kind, named, withoutVersion(body), actor);
+      if (named !== undefined) throw duplicate(kind, named);
+      const defined = await kind.define(space, body, null, actor);
+      if (!space.definitions.get(kind.name, defined.name)) return await store(space, kind, defined, null, actor);
+      if (!update) throw duplicate(kind, defined.name);
+      return await changeDefinition(space, kind, defined.name, withoutVersion(body), actor);
+    } catch (error) {
+      if (!(error instanceof VersionMiss || error instanceof DuplicateKey) || tries >= TRIES) throw error;
+    }
+  }
+}
+
+/** The stored definition that a body names without a program text, which would have a name of its own. */
+function nameIn(space: Namespace, kind: DefinitionResource, body: ObjectValue): string | undefined {
+  if (Object.hasOwn(body, 'ruleText') || !Object.hasOwn(body, 'name')) return undefined;
+  const name = getOwn(body, 'name');
+  return typeof name === 'string' && space.definitions.get(kind.name, name) ? name : undefined;
+}
+
+const withoutVersion = (body: ObjectValue): ObjectValue => omit(body, ['ars_version']);
+
+const duplicate = (kind: DefinitionResource, name: string) => fault('cascade.resource.duplicate.key', kind.name, `name=${name}`);
+
+/** Changes the named properties of a definition. @throws cascade.resource.not.found */
+export async function changeDefinition(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  body: Value,
+  actor: Actor,
+  version?: bigint,
+): Promise<ObjectValue> {
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const { name, object: stored } = findDefinition(space, kind, id, 'update');
+  if (version !== undefined && version !== versionOf(stored))
+    throw fault('cascade.update.authorization.or.version.conflict', `/${kind.name}/${name}`, version, versionOf(stored));
+  if (Object.hasOwn(body, 'name') && getOwn(body, 'name') !== getOwn(stored, 'name'))
+    throw fault('cascade.resource.key.immutable', kind.name, 'name');
+  const merged: ObjectValue = {};
+  for (const source of [stored, body]) for (const key of Object.keys(source)) setOwn(merged, key, getOwn(source, key));
+  const defined = await kind.define(space, merged, stored, actor);
+  return store(space, kind, defined, stored, actor);
+}
+
+async function store(
+  space: Namespace,
+  kind: DefinitionResource,
+  defined: Awaited<ReturnType<DefinitionResource['define']>>,
+  stored: ObjectValue | null,
+  actor: Actor,
+): Promise<ObjectValue> {
+  await defined.prepare?.();
+  const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
+  const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, object, actor);
+  const unit = { writes: [definitionWrite(kind.name, defined.name, object, stored)], events };
+  await actor.commit(unit, { ok: encodeInner(object) });
+  space.definitions.put(kind.name, defined.name, object);
+  defined.apply(object);
+  return object;
+}
+
+/** @throws cascade.resource.not.found */
+export async function deleteDefinition(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const { name, object } = findDefinition(space, kind, id, 'delete');
+    const removal = await kind.remove(space, object, actor);
+    await removal.prepare?.();
+    const events = raise(space, `/types/system.${kind.name}/delete`, object, actor);
+    try {
+      await actor.commit({ writes: [definitionRemoval(object)], events }, { ok: '1' });
+    } catch (error) {
+      if (error instanceof VersionMiss && tries < TRIES) continue;
+      throw error;
+    }
+    space.definitions.remove(kind.name, name);
+    removal.apply(object);
+    space.subscribers.gone(kind.name, name);
+    return;
+  }
+}
+
+/**
+ * A stored definition that is to be changed or deleted.
+ * @throws cascade.resource.not.found; cascade.authorization.denied for those of the service
+ */
+export function findDefinition(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  operation: 'update' | 'delete',
+): { name: string; object: ObjectValue } {
+  const found = space.definitions.find(kind.name, id);
+  if (found) return found;
+  if (builtInAt(kind, id)) throw fault('cascade.authorization.denied', operation, kind.name);
+  throw notFound(kind, id);
+}
+
+/** A definition as it is shown. @throws cascade.resource.not.found */
+export function readDefinition(space: Namespace, kind: DefinitionResource, id: string): ObjectValue {
+  const found = space.definitions.find(kind.name, id)?.object ?? builtInAt(kind, id);
+  if (!found) throw notFound(kind, id);
+  return shown(space, kind, found);
+}
+
+function builtInAt(kind: DefinitionResource, id: string): ObjectValue | undefined {
+  return kind.builtIn?.get(id) ?? [...(kind.builtIn?.values() ?? [])].find((object) => idOf(object) === id);
+}
+
+export const shown = (space: Namespace, kind: DefinitionResource, stored: ObjectValue): ObjectValue => kind.show?.(space, stored) ?? stored;
+
+/** A where-object as a checked condition on this kind, for this caller. */
+export function definitionCondition(kind: DefinitionResource, where: Value, actor: Actor): Predicate {
+  if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
+  return parseWhere(where, kind.type, { username: actor.identity.username, namespace: actor.identity.namespace, now: Date.now() });
+}
+
+/** The stored definitions that a condition matches, in the order of their making. */
+export function matchingStored(
+  space: Namespace,
+  kind: DefinitionResource,
+  where: Value,
+  actor: Actor,
+): [name: string, object: ObjectValue][] {
+  const predicate = definitionCondition(kind, where, actor);
+  return space.definitions.list(kind.name).filter(([, object]) => matches(predicate, shown(space, kind, object)));
+}
+
+/** The definitions that a condition matches, those of the service first, as they are shown. */
+export function matching(space: Namespace, kind: DefinitionResource, where: Value, actor: Actor): ObjectValue[] {
+  const predicate = definitionCondition(kind, where, actor);
+  return [...(kind.builtIn?.values() ?? []), ...space.definitions.list(kind.name).map(([, object]) => object)]
+    .map((object) => shown(space, kind, object))
+    .filter((object) => matches(predicate, object));
+}
+
+export const selectDefinitions = (
+  space: Namespace,
+  kind: DefinitionResource,
+  parameters: Readonly<Record<string, Value>>,
+  actor: Actor,
+): Selected => selectedFrom(matching(space, kind, parameters['where'] ?? {}, actor), kind.type, parameters);
+
+/** The page of these objects that a request asks for. */
+export function selectedFrom(found: ObjectValue[], type: TypeDefinition, parameters: Readonly<Record<string, Value>>): Selected {
+  found.sort(compareBy(parameters['sort'] === undefined ? [] : parseSort(parameters['sort'], type)));
+  const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
+  const page = pageOf(parameters);
+  const rows = found.slice(page.skip, page.skip + page.limit);
+  const json = `[${rows.map((row) => definitionJson(row, props)).join(',')}]`;
+  const truncated = page.capped && found.length > page.limit;
+  return parameters['count'] === true ? { json, truncated, count: found.length } : { json, truncated };
+}
+
+/** REST text of a definition, cut to the properties asked for. */
+export const definitionJson = (object: ObjectValue, props: readonly string[] | null = null): string =>
+  toJson(props && props.length > 0 ? cut(object, props) : object);
+
+/** `_id` and what the paths lead to. */
+export function cut(object: ObjectValue, props: readonly string[]): ObjectValue {
+  const kept: ObjectValue = { _id: getOwn(object, '_id') };
+  for (const path of props) keep(object, kept, path.split('.'));
+  return kept;
+}
+
+function keep(from: ObjectValue, to: ObjectValue, [name = '', ...rest]: readonly string[]): void {
+  if (!Object.hasOwn(from, name)) return;
+  const value = getOwn(from, name);
+  if (rest.length === 0 || !isObject(value)) return setOwn(to, name, value);
+  const present = Object.hasOwn(to, name) ? getOwn(to, name) : {};
+  const inner = isObject(present) ? present : {};
+  keep(value, inner, rest);
+  setOwn(to, name, inner);
+}
+
+const notFound = (kind: DefinitionResource, id: string) => fault('cascade.resource.not.found', `/${kind.name}/${id}`);

@@ -1,0 +1,99 @@
+// Procedures (resources-and-api.md 4.4) and the services that they make (4.5).
+
+import { decodeInner, getOwn, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import type { CompiledProcedure } from '../../../compiler/index.ts';
+import { builtinTable } from '../../../stdlib/builtins/index.ts';
+import { langError } from '../../../stdlib/errors.ts';
+import { fault } from '../../faults.ts';
+import type { ResolvedProcedure } from '../../sandbox/index.ts';
+import { checkName } from '../../types/index.ts';
+import { PROCEDURE_SHAPE } from '../system-types.ts';
+import type { DefinitionResource, Namespace } from '../types.ts';
+import { checkFields, textField, warningsOf } from './fields.ts';
+import { putDefinition } from './operations.ts';
+import { compileText, programOf } from './programs.ts';
+import { SERVICES } from './services-kind.ts';
+
+export const PROCEDURES: DefinitionResource = {
+  kind: 'definitions',
+  name: 'procedures',
+  systemType: 'ArsProcedure',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'execute']),
+  onExisting: 'update',
+  type: PROCEDURE_SHAPE,
+  async define(space, body, stored, actor) {
+    const text = textField('procedures', body, 'ruleText');
+    const procedure = compileText(text, 'procedure') as CompiledProcedure;
+    checkName('procedure', procedure.name);
+    if (builtinTable().has(procedure.name)) throw langError('cascade.procedure.name.builtin', procedure.name);
+    if (stored && getOwn(stored, 'name') !== procedure.name)
+      throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), procedure.name);
+    const { serviceName } = procedure;
+    return {
+      name: procedure.name,
+      object: { ...checkFields(PROCEDURES, body, 'refused'), ...describe(procedure), ruleText: text, ...warningsOf(procedure.warnings) },
+      prepare: async () => {
+        if (serviceName !== null && !space.definitions.get('services', serviceName))
+          await putDefinition(space, SERVICES, { name: serviceName }, { ...actor, commit: (unit) => space.committer.submit(unit) }, true);
+      },
+      apply: () => space.sandbox.procedureChanged(space.name, procedure.name),
+    };
+  },
+  async remove(space, stored) {
+    return { apply: () => space.sandbox.procedureChanged(space.name, String(getOwn(stored, 'name'))) };
+  },
+};
+
+function describe(procedure: CompiledProcedure): ObjectValue {
+  const option = (name: string): Value => (procedure.options[name] === undefined ? null : decodeInner(procedure.options[name]));
+  const optional: ObjectValue = {};
+  if (procedure.options['properties'] !== undefined) optional['ars_properties'] = option('properties');
+  for (const name of ['ars_public', 'ars_group', 'ars_dependentResource', 'ars_relationships', 'profiles', 'updateInterface'])
+    if (procedure.options[name] !== undefined) optional[name] = option(name);
+  return {
+    name: procedure.name,
+    serviceName: procedure.serviceName,
+    parameters: procedure.parameters.map(
+      (parameter): Value => ({
+        name: parameter.name,
+        type: parameter.type,
+        multi: parameter.array,
+        required: parameter.required,
+        description: parameter.description,
+      }),
+    ),
+    returnType: procedure.returns === null ? null : { type: procedure.returns.type, multi: procedure.returns.cardinality !== null },
+    visibility: procedure.private ? 'PRIVATE' : 'PUBLIC',
+    hidden: procedure.hidden,
+    ...(procedure.description ? { description: procedure.description } : {}),
+    ...optional,
+  };
+}
+
+/** What the sandbox needs to call a procedure, and where its errors are. */
+export interface Callable {
+  readonly resolved: ResolvedProcedure;
+  readonly map: string;
+}
+
+/** The procedure of that name as it can be called; compiled when it is first asked for. */
+export function callableOf(space: Namespace, name: string, compiled: Map<string, { text: string; callable: Callable }>): Callable | null {
+  const object = space.definitions.get('procedures', name);
+  if (!object) return null;
+  const text = String(getOwn(object, 'ruleText'));
+  const known = compiled.get(name);
+  if (known?.text === text) return known.callable;
+  const procedure = compileText(text, 'procedure') as CompiledProcedure;
+  const { parameters, returns } = procedure;
+  const resolved: ResolvedProcedure = {
+    name: procedure.name,
+    program: programOf(procedure.module, procedure.name),
+    private: procedure.private,
+    service: procedure.serviceName,
+    parameters: parameters.map(({ description: _, ...parameter }) => parameter),
+    returns: returns === null ? null : { ...returns },
+  };
+  const callable = { resolved, map: procedure.module.map };
+  compiled.set(name, { text, callable });
+  return callable;
+}

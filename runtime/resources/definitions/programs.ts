@@ -1,0 +1,79 @@
+// Compiled texts: from the source of a rule or procedure to what the sandbox runs, and the store that keeps programs which
+// events name (a run that was interrupted goes on with the text it began with).
+
+import { createHash } from 'node:crypto';
+import type { Db } from 'mongodb';
+import { type Compiled, type CompiledModule, compile, type Diagnostic } from '../../../compiler/index.ts';
+import { builtinTable } from '../../../stdlib/builtins/index.ts';
+import { CascadeError } from '../../../stdlib/errors.ts';
+import { CascadeErrors } from '../../faults.ts';
+import type { Executable } from '../../runs/index.ts';
+import type { Program } from '../../sandbox/index.ts';
+
+/** @throws CascadeErrors one for each diagnostic that is an error */
+export function compileText(source: string, kind: 'rule' | 'procedure'): (Compiled & { ok: true })['unit'] {
+  const compiled = compile(source, { builtins: builtinTable(), kind });
+  if (!compiled.ok) throw new CascadeErrors(compiled.diagnostics.filter(({ severity }) => severity === 'error').map(toError));
+  const refused = unsupportedIn(compiled.unit);
+  if (refused !== null)
+    throw new CascadeError('cascade.federation.statement.unsupported', `${refused} cannot be run by this version.`, [1, 1, refused], 400);
+  return compiled.unit;
+}
+
+/** What compiles but has no part of the service behind it. */
+function unsupportedIn(unit: (Compiled & { ok: true })['unit']): string | null {
+  if (unit.unsupported !== undefined) return unit.unsupported;
+  if (unit.kind === 'procedure') return null;
+  if (unit.correlation !== null) return 'A trigger of several related events';
+  if (unit.expect !== null) return 'EXPECT';
+  return unit.hasTimeout ? 'TIMEOUT' : null;
+}
+
+function toError({ code, message, params, hint, frame, line, column }: Diagnostic): CascadeError {
+  const text = `Line ${line}, column ${column}: ${message.replace(/\.$/, '')}.`;
+  return new CascadeError(
+    code,
+    `${hint ? `${text} Hint: ${hint.replace(/[.?]$/, '')}${hint.endsWith('?') ? '?' : '.'}` : text}\n${frame}`,
+    [...params],
+    400,
+  );
+}
+
+/**
+ * The program of a module. Rules that differ in literals only share the module; a procedure's has its name in the hash, since
+ * places in errors are looked up by module.
+ */
+export function programOf(module: CompiledModule, owner: string): Program {
+  const hash = sha256(`${owner}\n${module.source}`);
+  return { id: sha256(`${hash}\n${module.constants}`), module: { hash, source: module.source }, constantsJson: module.constants };
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+interface StoredProgram {
+  /** Rule and program: rules may share one. */
+  readonly _id: string;
+  readonly program: Program;
+  readonly resource: string;
+  readonly name: string;
+  readonly map: string;
+  readonly service: string | null;
+  /** Whom the rule ran as. */
+  readonly username: string;
+}
+
+export const executableKey = (rule: string, program: string): string => `${rule} ${program}`;
+
+/** Keeps a rule's text as compiled, so that events may name it. */
+export async function keepExecutable(db: Db, { program, resource, name, map, service, identity }: Executable): Promise<void> {
+  const stored = { program, resource, name, map, service, username: identity.username };
+  await db.collection<StoredProgram>('programs').updateOne({ _id: executableKey(name, program.id) }, { $set: stored }, { upsert: true });
+}
+
+/** The text that a run began with; null when it is not kept. */
+export async function readExecutable(db: Db, namespace: string, rule: string, program: string): Promise<Executable | null> {
+  const found = await db.collection<StoredProgram>('programs').findOne({ _id: executableKey(rule, program) });
+  if (!found) return null;
+  const { resource, name, map, service, username } = found;
+  return { program: found.program, resource, name, map, service, identity: { username, namespace, profiles: [] } };
+}

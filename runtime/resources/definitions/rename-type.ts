@@ -1,0 +1,77 @@
+// The command `rename` of a type (resources-and-api.md 4.1): its instances stay, the type of the old name goes and one of the new name comes.
+
+import type { Db } from 'mongodb';
+import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import type { Actor } from '../../actor.ts';
+import { fault } from '../../faults.ts';
+import { checkName, parseType } from '../../types/index.ts';
+import { raise } from '../events.ts';
+import { stampChanged } from '../stamp.ts';
+import type { DefinitionResource, Namespace } from '../types.ts';
+import { findDefinition } from './operations.ts';
+import { definitionWrite } from './store.ts';
+import { collectionOf } from './type-storage.ts';
+
+/** Names on their way, so that a crash between collection and definition is put right at the next start. */
+const RENAMES = 'renames';
+interface Rename {
+  readonly _id: string;
+  readonly to: string;
+}
+
+/** @param data `{newName}` @throws cascade.type.name.reserved, cascade.resource.duplicate.key, cascade.resource.not.found */
+export async function renameType(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  data: Value | undefined,
+  actor: Actor,
+): Promise<ObjectValue> {
+  const { name, object: stored } = findDefinition(space, kind, id, 'update');
+  const newName = isObject(data ?? null) && Object.hasOwn(data as ObjectValue, 'newName') ? getOwn(data as ObjectValue, 'newName') : null;
+  if (newName === null) throw fault('cascade.resource.property.required', 'types', 'newName');
+  if (typeof newName !== 'string') throw fault('cascade.resource.property.invalid', 'types', 'newName', 'no String');
+  checkName('type', newName);
+  if (space.definitions.get('types', newName)) throw fault('cascade.resource.duplicate.key', 'types', `name=${newName}`);
+  const type = parseType({ ...stored, name: newName }, { types: space.types, scalars: new Map() });
+  const renamed = stampChanged({ ...stored, name: newName }, stored, actor);
+  const renames = space.db.collection<Rename>(RENAMES);
+  await renames.insertOne({ _id: name, to: newName });
+  await space.committer.exclusive(() => moveCollection(space.db, name, newName));
+  const events = [
+    ...raise(space, '/types/system.types/delete', stored, actor),
+    ...raise(space, '/types/system.types/insert', renamed, actor),
+  ];
+  try {
+    await actor.commit({ writes: [definitionWrite('types', newName, renamed, stored)], events }, { ok: encodeInner(renamed) });
+  } catch (error) {
+    await space.committer.exclusive(() => moveCollection(space.db, newName, name));
+    await renames.deleteOne({ _id: name });
+    throw error;
+  }
+  space.definitions.remove('types', name);
+  space.definitions.put('types', newName, renamed);
+  space.types.delete(name);
+  space.types.set(newName, type);
+  for (const one of [name, newName]) {
+    space.when.retype(one);
+    space.before.retype(one);
+  }
+  await renames.deleteOne({ _id: name });
+  return renamed;
+}
+
+async function moveCollection(db: Db, from: string, to: string): Promise<void> {
+  // A deleted type of the new name may have left its collection.
+  await db.collection(collectionOf(from)).rename(collectionOf(to), { dropTarget: true });
+}
+
+/** Takes collections back whose new definition was never stored. Before anything else is done with a namespace. */
+export async function undoHalfRenames(db: Db, isType: (name: string) => boolean): Promise<void> {
+  const renames = db.collection<Rename>(RENAMES);
+  for (const { _id: from, to } of await renames.find().toArray()) {
+    const moved = (await db.listCollections({ name: collectionOf(to) }, { nameOnly: true }).toArray()).length > 0;
+    if (isType(from) && !isType(to) && moved) await moveCollection(db, to, from);
+    await renames.deleteOne({ _id: from });
+  }
+}

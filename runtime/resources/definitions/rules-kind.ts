@@ -1,0 +1,139 @@
+// Rules (resources-and-api.md 4.3, language.md 6): text in, an entry of a trigger index out.
+
+import { decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import type { CompiledRule } from '../../../compiler/index.ts';
+import { CascadeError } from '../../../stdlib/errors.ts';
+import { fault } from '../../faults.ts';
+import type { Executable } from '../../runs/index.ts';
+import type { IndexedRule } from '../../triggers/index.ts';
+import { checkName } from '../../types/index.ts';
+import { RULE_SHAPE } from '../system-types.ts';
+import type { DefinitionResource, IndexedProgram, Namespace } from '../types.ts';
+import { compileText, executableKey, keepExecutable, programOf } from './programs.ts';
+import { checkFields, invalidField, textField, warningsOf } from './fields.ts';
+
+export const RULES: DefinitionResource = {
+  kind: 'definitions',
+  name: 'rules',
+  systemType: 'ArsRuleSet',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
+  onExisting: 'update',
+  type: RULE_SHAPE,
+  async define(space, body, stored, actor) {
+    const text = textField('rules', body, 'ruleText');
+    const rule = compileText(text, 'rule') as CompiledRule;
+    checkName('rule', rule.name);
+    checkVersions(space, rule);
+    if (stored && getOwn(stored, 'name') !== rule.fullName)
+      throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), rule.fullName);
+    const active =
+      booleanField(body, 'active') ?? booleanField(stored ?? space.definitions.get('rules', rule.fullName) ?? {}, 'active') ?? true;
+    const executable = executableOf(space, rule, actor.identity.username);
+    return {
+      name: rule.fullName,
+      object: {
+        ...checkFields(RULES, body, 'kept'),
+        name: rule.fullName,
+        version: rule.version,
+        ruleText: text,
+        active,
+        activationConstraint: rule.activationConstraint === null ? null : decodeInner(rule.activationConstraint),
+        triggers: rule.triggers.flatMap((trigger) =>
+          trigger.paths.map((path): Value => ({ path, kind: rule.timing === 'before' ? 'BEFORE' : 'WHEN' })),
+        ),
+        ...(rule.description ? { description: rule.description } : {}),
+        ...warningsOf(rule.warnings),
+      },
+      prepare: () => keepExecutable(space.db, executable),
+      apply: () => enforce(space, rule, executable, active),
+    };
+  },
+  /** Rules on a type that is no longer there are told as erroneous; they have no events (resources-and-api.md 4.1). */
+  show(space, stored) {
+    const errors = missingTypes(space, stored).map((type): Value => {
+      const { code, message } = fault('cascade.resource.type.not.found', type);
+      return { code, message, line: 1, column: 1 };
+    });
+    return errors.length === 0 ? stored : { ...stored, errors };
+  },
+  async remove(space, stored) {
+    const name = String(getOwn(stored, 'name'));
+    return {
+      apply: () => {
+        space.when.remove(name);
+        space.before.remove(name);
+      },
+    };
+  },
+};
+
+function missingTypes(space: Namespace, stored: ObjectValue): string[] {
+  const triggers = getOwn(stored, 'triggers');
+  const names = (Array.isArray(triggers) ? triggers : []).map((trigger) => /^\/types\/([^/]+)\//.exec(pathOf(trigger))?.[1]);
+  const custom = names.filter((name): name is string => name !== undefined && !name.startsWith('system.') && !name.startsWith('Ars'));
+  return [...new Set(custom)].filter((name) => !space.types.has(name));
+}
+
+const pathOf = (trigger: Value): string => (isObject(trigger) ? String(getOwn(trigger, 'path')) : '');
+
+/** Puts a stored rule in force when a namespace is opened. A text that no longer compiles stays, and is told. */
+export function loadRule(space: Namespace, object: ObjectValue): void {
+  const rule = compileText(String(getOwn(object, 'ruleText')), 'rule') as CompiledRule;
+  const editor = (Object.hasOwn(object, 'ars_modifiedBy') ? getOwn(object, 'ars_modifiedBy') : null) ?? getOwn(object, 'ars_createdBy');
+  enforce(space, rule, executableOf(space, rule, String(editor)), getOwn(object, 'active') === true);
+}
+
+function enforce(space: Namespace, rule: CompiledRule, executable: Executable, active: boolean): void {
+  space.when.remove(rule.fullName);
+  space.before.remove(rule.fullName);
+  if (!active) return;
+  space.executables.set(executableKey(executable.name, executable.program.id), executable);
+  const [first] = rule.triggers;
+  const program: IndexedProgram = { executable, binds: first?.binds ?? 'event' };
+  const indexed: IndexedRule = {
+    name: rule.fullName,
+    baseName: rule.version === null ? rule.fullName : rule.fullName.slice(0, -rule.version.length - 1),
+    version: rule.version,
+    triggers: rule.triggers,
+    where: both(rule.where, rule.constraint),
+    payload: program,
+  };
+  (rule.timing === 'before' ? space.before : space.when).add(indexed);
+}
+
+const both = (a: CompiledRule['where'], b: CompiledRule['where']): CompiledRule['where'] =>
+  a && b ? { op: 'and', terms: [a, b] } : (a ?? b);
+
+function executableOf(space: Namespace, rule: CompiledRule, username: string): Executable {
+  return {
+    resource: `/rules/${rule.fullName}`,
+    name: rule.fullName,
+    program: programOf(rule.module, ''),
+    map: rule.module.map,
+    service: rule.package,
+    identity: { username, namespace: space.name, profiles: [] },
+  };
+}
+
+/** All versions of a rule share their WHEN (language.md V6). */
+function checkVersions(space: Namespace, rule: CompiledRule): void {
+  const mine = JSON.stringify([rule.timing, rule.triggers]);
+  const base = rule.version === null ? rule.fullName : rule.fullName.slice(0, -rule.version.length - 1);
+  for (const [name, object] of space.definitions.list('rules')) {
+    if (name === rule.fullName || (name !== base && !name.startsWith(`${base}:`))) continue;
+    const other = compileText(String(getOwn(object, 'ruleText')), 'rule') as CompiledRule;
+    if (JSON.stringify([other.timing, other.triggers]) !== mine)
+      throw new CascadeError(
+        'cascade.rule.version.conflict',
+        `Line 1, column 1: all versions of ${base} need the same WHEN or BEFORE clause; ${name} has another.`,
+        [1, 1, `${name} has another WHEN or BEFORE clause`],
+        400,
+      );
+  }
+}
+
+function booleanField(body: ObjectValue, name: string): boolean | undefined {
+  const value = Object.hasOwn(body, name) ? getOwn(body, name) : null;
+  if (value !== null && typeof value !== 'boolean') throw invalidField('rules', name, 'no Boolean');
+  return value ?? undefined;
+}

@@ -1,0 +1,54 @@
+// Topics (integrations.md 9): registration is only needed to describe one; publishing to any valid name works.
+
+import { CascadeError } from '../../../stdlib/errors.ts';
+import { getOwn, type ObjectValue } from '../../../stdlib/values/index.ts';
+import { checkName } from '../../types/index.ts';
+import { TOPIC_SHAPE } from '../system-types.ts';
+import type { DefinitionResource } from '../types.ts';
+import { checkFields, invalidField, textField } from './fields.ts';
+
+/** @throws cascade.topic.name.invalid, .reserved (integrations.md 9.1) */
+export const checkTopic = (name: string): void => checkName('topic', name);
+
+const DEFAULTS = { isReliable: false, redeliveryFrequency: 30, redeliveryTTL: 3600, autoUnwind: false, messageType: null } as const;
+const LONGEST_FREQUENCY_SECONDS = 86_400;
+
+export const TOPICS: DefinitionResource = {
+  kind: 'definitions',
+  name: 'topics',
+  systemType: 'ArsTopic',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish']),
+  onExisting: 'update',
+  type: TOPIC_SHAPE,
+  async define(_space, body) {
+    const name = textField('topics', body, 'name');
+    checkTopic(name);
+    const fields = checkFields(TOPICS, body, 'kept');
+    checkRedelivery(fields);
+    if (getOwn(fields, 'isReliable') === true)
+      throw new CascadeError(
+        'cascade.topic.message.invalid',
+        `Topic ${name}: reliable topics are not part of this version.`,
+        [name, 'isReliable'],
+        400,
+      );
+    return { name, object: fields, apply: () => undefined };
+  },
+  show(_space, stored) {
+    const object = { ...stored };
+    for (const [name, value] of Object.entries(DEFAULTS)) object[name] = getOwn(stored, name) ?? value;
+    return object;
+  },
+  async remove() {
+    return { apply: () => undefined };
+  },
+};
+
+/** integrations.md 1.1: seconds. */
+function checkRedelivery(fields: ObjectValue): void {
+  const frequency = Number(getOwn(fields, 'redeliveryFrequency') ?? DEFAULTS.redeliveryFrequency);
+  const ttl = Number(getOwn(fields, 'redeliveryTTL') ?? Math.max(DEFAULTS.redeliveryTTL, frequency));
+  if (frequency < 1 || frequency > LONGEST_FREQUENCY_SECONDS)
+    throw invalidField('topics', 'redeliveryFrequency', `not within 1 and ${LONGEST_FREQUENCY_SECONDS}`);
+  if (ttl < frequency) throw invalidField('topics', 'redeliveryTTL', 'less than redeliveryFrequency');
+}

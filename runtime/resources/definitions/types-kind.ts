@@ -1,0 +1,75 @@
+// Types (resources-and-api.md 4.1): a definition with a collection and its indexes behind it.
+
+import { getOwn, type ObjectValue } from '../../../stdlib/values/index.ts';
+import { fault } from '../../faults.ts';
+import { checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../types/index.ts';
+import { isServiceSet } from '../stamp.ts';
+import { SYSTEM_TYPES, TYPE_SHAPE } from '../system-types.ts';
+import type { DefinitionResource, Namespace } from '../types.ts';
+import { addedBy, collectionOf, prepareCollection, removeInBackground, removeValues } from './type-storage.ts';
+
+const CALLERS: readonly string[] = ['ars_properties', 'ars_group', 'ars_public', 'ars_relationships', 'ars_dependentResource'];
+
+export const TYPES: DefinitionResource = {
+  kind: 'definitions',
+  name: 'types',
+  systemType: 'ArsType',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'schema']),
+  onExisting: 'conflict',
+  type: TYPE_SHAPE,
+  builtIn: SYSTEM_TYPES,
+  async define(space, body, stored) {
+    for (const key of Object.keys(body))
+      if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw fault('cascade.type.property.name.reserved', key);
+    const type = parseType(body, { types: space.types, scalars: new Map() });
+    for (const { name, encrypted } of type.properties.values())
+      if (encrypted)
+        throw fault(
+          'cascade.resource.property.invalid',
+          'types',
+          `properties.${name}.encrypted`,
+          'this version has no keys to encrypt with',
+        );
+    const before = stored ? space.types.get(String(getOwn(stored, 'name'))) : undefined;
+    if (before) await checkChanges(space, before, type);
+    return {
+      name: type.name,
+      object: withCallersProperties(typeToValue(type), body),
+      prepare: async () => {
+        await removeValues(space, type.name, before ? addedBy(before, type) : []);
+        await space.committer.exclusive(() => prepareCollection(space, type, before === undefined));
+      },
+      apply: () => {
+        if (before) removeInBackground(space, type.name, addedBy(type, before));
+        space.types.set(type.name, type);
+        space.when.retype(type.name);
+        space.before.retype(type.name);
+      },
+    };
+  },
+  async remove(space, stored) {
+    const name = String(getOwn(stored, 'name'));
+    return {
+      apply: () => {
+        space.types.delete(name);
+        // The definition is gone and nothing can reach the instances: their removal need not be waited for.
+        space.committer
+          .exclusive(() => space.db.collection(collectionOf(name)).drop())
+          .catch((error: unknown) => space.log.error({ err: error, type: name }, 'the instances of a deleted type could not be removed'));
+      },
+    };
+  },
+};
+
+async function checkChanges(space: Namespace, before: TypeDefinition, after: TypeDefinition): Promise<void> {
+  const change = compareTypes(before, after);
+  if (change.needsEmpty.length === 0) return;
+  const any = await space.db.collection(collectionOf(before.name)).findOne({}, { projection: { _id: 1 } });
+  checkTypeChange(before.name, change, any !== null);
+}
+
+/** ars_properties and the like are the caller's and go with the definition. */
+function withCallersProperties(object: ObjectValue, body: ObjectValue): ObjectValue {
+  for (const name of CALLERS) if (Object.hasOwn(body, name)) object[name] = getOwn(body, name);
+  return object;
+}

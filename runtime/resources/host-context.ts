@@ -1,0 +1,24 @@
+// Pure built-ins called by the host itself (aggregates, conditions of events): nothing of a run is at hand, and nothing is needed.
+
+import { type BuiltinContext, lookup } from '../../stdlib/builtins/index.ts';
+import type { Value } from '../../stdlib/values/index.ts';
+
+const unavailable = (): never => {
+  throw new TypeError('a pure built-in asked for something of a run');
+};
+
+export const HOST_CONTEXT: BuiltinContext = {
+  now: unavailable,
+  random: unavailable,
+  uuid: unavailable,
+  sequence: unavailable,
+  charge: () => undefined, // bounded by what a request may read
+  log: unavailable,
+  warnOnce: () => undefined,
+};
+
+/** A built-in in its plain form, for conditions of events. */
+export function pureBuiltin(name: string): ((...args: Value[]) => Value) | undefined {
+  const builtin = lookup(name);
+  return builtin && ((...args) => builtin.call(HOST_CONTEXT, args));
+}

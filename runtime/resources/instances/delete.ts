@@ -1,0 +1,99 @@
+// DELETE of instances of a type (resources-and-api.md 2.7, language.md 5.9).
+
+import { getOwn, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import type { Actor } from '../../actor.ts';
+import { type Unit, VersionMiss } from '../../commit/index.ts';
+import { toFilter } from '../../conditions/index.ts';
+import { fault } from '../../faults.ts';
+import { idToBson } from '../../values/index.ts';
+import { runBefore } from '../before.ts';
+import { raise } from '../events.ts';
+import { idOf, versionOf } from '../stamp.ts';
+import type { InstanceResource, Namespace } from '../types.ts';
+import { condition, read } from './find.ts';
+import { batches, bulkEvent, type Locked } from './update.ts';
+
+/** Deletes one instance; `find` reads it, again after each lost race. Gives how many went: 0 when a BEFORE rule cancelled it. */
+export async function deleteOne(
+  space: Namespace,
+  resource: InstanceResource,
+  find: () => Promise<ObjectValue>,
+  actor: Actor,
+  locked: Locked = {},
+): Promise<number> {
+  for (;;) {
+    const stored = await find();
+    if (locked.version !== undefined && locked.version !== versionOf(stored))
+      throw fault(
+        'cascade.update.authorization.or.version.conflict',
+        `/${resource.name}/${idOf(stored)}`,
+        locked.version,
+        versionOf(stored),
+      );
+    if (!(await allowed(space, resource, stored, actor))) return 0;
+    const events = resource.type.rulesSuppressed ? [] : raise(space, `/types/${resource.type.name}/delete`, stored, actor);
+    try {
+      await actor.commit({ writes: [removal(resource, stored)], events }, { ok: '1' });
+      return 1;
+    } catch (error) {
+      if (!(error instanceof VersionMiss)) throw error; // changed meanwhile: it is deleted as it is now, if it still is
+    }
+  }
+}
+
+/** Deletes all instances of a condition. One of them raises its own event, several a single one. */
+export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number> {
+  const filter = toFilter(condition(resource, where, actor));
+  if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);
+  const first = await read(space, resource, filter, 2);
+  if (first.length === 0) return 0;
+  if (first.length === 1) {
+    const one = first[0] as ObjectValue;
+    const find = async (): Promise<ObjectValue> => {
+      const [found] = await read(space, resource, { $and: [filter, { _id: idToBson(getOwn(one, '_id')) }] }, 1);
+      if (!found) throw new Gone();
+      return found;
+    };
+    try {
+      return await deleteOne(space, resource, find, actor);
+    } catch (error) {
+      if (error instanceof Gone) return 0;
+      throw error;
+    }
+  }
+  let count = 0;
+  for await (const batch of batches(space, resource, filter)) {
+    const doomed: ObjectValue[] = [];
+    for (const stored of batch) if (await allowed(space, resource, stored, actor)) doomed.push(stored);
+    count += await deleteBatch(space, resource, doomed, actor);
+  }
+  await actor.commit({ writes: [], events: bulkEvent(space, resource, 'delete', where, count, actor) }, { ok: String(count) });
+  return count;
+}
+
+/** Somebody else has deleted it. */
+class Gone extends Error {}
+
+async function deleteBatch(space: Namespace, resource: InstanceResource, doomed: readonly ObjectValue[], actor: Actor): Promise<number> {
+  if (doomed.length === 0) return 0;
+  try {
+    await actor.commit({ writes: doomed.map((stored) => removal(resource, stored)), events: [] });
+    return doomed.length;
+  } catch (error) {
+    if (!(error instanceof VersionMiss)) throw error;
+    const fresh = await read(space, resource, { _id: { $in: doomed.map((stored) => idToBson(getOwn(stored, '_id'))) } }, doomed.length);
+    return deleteBatch(space, resource, fresh, actor);
+  }
+}
+
+async function allowed(space: Namespace, resource: InstanceResource, stored: ObjectValue, actor: Actor): Promise<boolean> {
+  if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);
+  return resource.type.rulesSuppressed || (await runBefore(space, resource.type.name, 'delete', stored, actor)) !== null;
+}
+
+const removal = (resource: InstanceResource, stored: ObjectValue): Unit['writes'][number] => ({
+  collection: resource.collection,
+  op: 'delete',
+  id: idToBson(getOwn(stored, '_id')) as never,
+  version: versionOf(stored),
+});

@@ -1,0 +1,102 @@
+// INSERT into a type (resources-and-api.md 2.4, language.md 5.5).
+
+import { encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import type { Actor } from '../../actor.ts';
+import { DocumentRefused, DuplicateKey, type Unit } from '../../commit/index.ts';
+import { fault } from '../../faults.ts';
+import { checkFinal, prepareInsert } from '../../types/index.ts';
+import { instanceToBson } from '../../values/index.ts';
+import { runBefore } from '../before.ts';
+import { raise } from '../events.ts';
+import { stampNew } from '../stamp.ts';
+import type { InstanceResource, Namespace } from '../types.ts';
+import { asFault, checkSize } from './refusals.ts';
+
+/** Stores one instance. Gives it as stored; null when a BEFORE rule cancelled it. */
+export async function insertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+  const instance = await prepared(space, resource, body, actor);
+  if (!instance) return null;
+  const { unit, json, stamped } = unitOf(space, resource, instance, actor);
+  try {
+    await actor.commit(unit, { ok: json });
+  } catch (error) {
+    throw asFault(error, resource, stamped);
+  }
+  return stamped;
+}
+
+/**
+ * A program's INSERT of an array (language.md I3): in order; what comes before a failing one stays. Stored as one unit when all
+ * is well, which only the store can say.
+ */
+export async function insertMany(
+  space: Namespace,
+  resource: InstanceResource,
+  bodies: readonly Value[],
+  actor: Actor,
+): Promise<ObjectValue[]> {
+  const ready: ObjectValue[] = [];
+  let failure: Error | null = null;
+  for (const body of bodies) {
+    try {
+      const instance = await prepared(space, resource, body, actor);
+      if (instance) ready.push(instance);
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+      break;
+    }
+  }
+  const stored = await storeAll(space, resource, ready, actor, failure === null);
+  if (failure !== null) throw failure;
+  return stored;
+}
+
+async function storeAll(
+  space: Namespace,
+  resource: InstanceResource,
+  ready: readonly ObjectValue[],
+  actor: Actor,
+  last: boolean,
+): Promise<ObjectValue[]> {
+  const parts = ready.map((instance) => unitOf(space, resource, instance, actor));
+  const whole: Unit = { writes: parts.flatMap(({ unit }) => unit.writes), events: parts.flatMap(({ unit }) => unit.events) };
+  const answer = last ? { ok: `[${parts.map(({ json }) => json).join(',')}]` } : undefined;
+  try {
+    await actor.commit(whole, answer);
+    return parts.map(({ stamped }) => stamped);
+  } catch (error) {
+    const isOne = error instanceof DuplicateKey || error instanceof DocumentRefused;
+    if (!isOne || parts.length === 1) throw parts[0] ? asFault(error, resource, parts[0].stamped) : error;
+  }
+  // One of them is refused: one after the other shows which, and keeps those before it.
+  for (const { unit, stamped } of parts) {
+    try {
+      await actor.commit(unit);
+    } catch (error) {
+      throw asFault(error, resource, stamped);
+    }
+  }
+  if (answer) await actor.commit({ writes: [], events: [] }, answer);
+  return parts.map(({ stamped }) => stamped);
+}
+
+async function prepared(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+  const { type } = resource;
+  if (type.role === 'schema') throw fault('cascade.type.role.no.instances', type.name);
+  const submitted = prepareInsert(type, body);
+  const final = type.rulesSuppressed ? submitted : await runBefore(space, type.name, 'insert', submitted, actor);
+  if (!final) return null;
+  const instance = final === submitted ? final : prepareInsert(type, final);
+  checkFinal(type, instance);
+  return instance;
+}
+
+function unitOf(space: Namespace, resource: InstanceResource, instance: ObjectValue, actor: Actor) {
+  const stamped = stampNew(instance, actor);
+  const json = encodeInner(stamped);
+  const events = resource.type.rulesSuppressed ? [] : raise(space, `/types/${resource.type.name}/insert`, stamped, actor, json);
+  const document = instanceToBson(resource.type, stamped) as never;
+  checkSize(json, document);
+  const unit: Unit = { writes: [{ collection: resource.collection, op: 'insert', document }], events };
+  return { unit, json, stamped };
+}

@@ -1,0 +1,52 @@
+// What the store says of an instance that it does not take, in the words of the API.
+
+import { BSON, type Document } from 'mongodb';
+import { getOwn, type ObjectValue, text, type Value } from '../../../stdlib/values/index.ts';
+import { DocumentRefused, DuplicateKey } from '../../commit/index.ts';
+import { fault } from '../../faults.ts';
+import { mongoIndexes, type TypeDefinition } from '../../types/index.ts';
+import type { InstanceResource } from '../types.ts';
+
+const MOST_BYTES = 15 * 1024 * 1024;
+/** A document of fewer characters of inner JSON cannot be larger than that: BSON spends at most 4 bytes more on a value of one character. */
+const UNSUSPICIOUS_CHARACTERS = 2 * 1024 * 1024;
+
+/** @param json the instance as text, which tells when it need not be measured. @throws cascade.resource.too.large */
+export function checkSize(json: string, document: Document): void {
+  if (json.length > UNSUSPICIOUS_CHARACTERS && BSON.calculateObjectSize(document) > MOST_BYTES)
+    throw fault('cascade.resource.too.large', MOST_BYTES);
+}
+
+/** A refusal of the store as the client's error; any other error as it is. */
+export function asFault(error: unknown, resource: InstanceResource, instance: ObjectValue): unknown {
+  if (error instanceof DuplicateKey) return duplicateKey(error, resource, instance);
+  if (!(error instanceof DocumentRefused)) return error;
+  const property = refusedProperty(resource.type, instance);
+  return fault('cascade.type.property.invalid', resource.name, property?.name ?? '', property?.type ?? 'Object', 'index');
+}
+
+function duplicateKey(error: DuplicateKey, resource: InstanceResource, instance: ObjectValue) {
+  const index = mongoIndexes(resource.type).find((one) => one.name === error.index);
+  const paths = index ? Object.keys(index.key) : [];
+  const names = paths.map((path) => (path.endsWith('.c') || path.endsWith('.v') ? path.slice(0, -2) : path));
+  const described = names.map((path) => `${path}=${textOf(valueAt(instance, path))}`);
+  return fault('cascade.resource.duplicate.key', resource.name, [...new Set(described)].join(', '));
+}
+
+/** The store does not say which: a shape that crosses itself, else the first property in an index that is not plain. */
+function refusedProperty(type: TypeDefinition, instance: ObjectValue) {
+  const indexed = mongoIndexes(type).flatMap(({ key }) => Object.entries(key));
+  const names = [...indexed.filter(([, direction]) => direction === '2dsphere'), ...indexed].map(([path]) => path.split('.', 1)[0] ?? '');
+  return names.map((name) => type.properties.get(name)).find((property) => property && getOwn(instance, property.name) !== null);
+}
+
+const textOf = (value: Value | undefined): string => (value === undefined ? 'null' : text(value));
+
+function valueAt(instance: ObjectValue, path: string): Value | undefined {
+  let value: Value | undefined = instance;
+  for (const step of path.split('.')) {
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined;
+    value = getOwn(value as ObjectValue, step);
+  }
+  return value;
+}

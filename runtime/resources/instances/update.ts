@@ -1,0 +1,247 @@
+// UPDATE of instances of a type (resources-and-api.md 2.5, language.md 5.8): one by its address, those of a condition one by one
+// or, when there are several, in bulk with one event.
+
+import { randomUUID } from 'node:crypto';
+import type { Document } from 'mongodb';
+import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { type Actor, StartAgain } from '../../actor.ts';
+import { type Unit, VersionMiss } from '../../commit/index.ts';
+import { toFilter } from '../../conditions/index.ts';
+import { CascadeError } from '../../../stdlib/errors.ts';
+import { fault } from '../../faults.ts';
+import { checkFinal, prepareUpdate } from '../../types/index.ts';
+import { instanceToBson } from '../../values/index.ts';
+import { runBefore } from '../before.ts';
+import { raise } from '../events.ts';
+import { idOf, stampChanged, versionOf } from '../stamp.ts';
+import type { InstanceResource, Namespace } from '../types.ts';
+import { condition, read } from './find.ts';
+import { asFault, checkSize } from './refusals.ts';
+
+/** Tries against other writers before the update takes its place in the instance's line. */
+const TRIES = 10;
+export const BULK = 1_000;
+
+/** How an update decides what the instance becomes. */
+export type Change = (stored: ObjectValue) => ObjectValue;
+
+export interface Locked {
+  /** The version that the caller names; another one is a conflict (ars_version, If-Match). */
+  readonly version?: bigint | undefined;
+}
+
+/** The change of a body: named properties, the rest stays. */
+export const changeOf = (resource: InstanceResource, body: Value): Change => {
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  return (stored) => prepareUpdate(resource.type, stored, body);
+};
+
+/** The version that a body names for optimistic locking. */
+export function versionIn(body: Value): bigint | undefined {
+  const version = isObject(body) && Object.hasOwn(body, 'ars_version') ? getOwn(body, 'ars_version') : undefined;
+  return typeof version === 'number' || typeof version === 'bigint' ? BigInt(version) : undefined;
+}
+
+/**
+ * Changes one instance; `find` reads it, again after each lost race.
+ * @returns the instance after the change, or null when a BEFORE rule cancelled it
+ */
+export async function updateOne(
+  space: Namespace,
+  resource: InstanceResource,
+  find: () => Promise<ObjectValue>,
+  change: Change,
+  actor: Actor,
+  locked: Locked = {},
+): Promise<ObjectValue | null> {
+  const { contention } = space;
+  const waiter = randomUUID();
+  try {
+    for (let tries = 0; ; tries++) {
+      const stored = await find();
+      const instance = `${resource.collection}/${idOf(stored)}`;
+      checkVersion(resource, stored, actor, locked);
+      const next = await changed(space, resource, stored, change, actor);
+      if (!next) return null;
+      try {
+        const json = encodeInner(next);
+        await actor.commit(unitOf(space, resource, stored, next, actor, json), { ok: json });
+        actor.reading?.saw(resource.collection, idOf(next), versionOf(next));
+        return next;
+      } catch (error) {
+        if (!(error instanceof VersionMiss)) throw asFault(error, resource, next);
+        if (locked.version !== undefined) throw conflict(resource, stored, locked.version);
+        if (actor.reading?.expected(resource.collection, idOf(stored)) !== undefined) throw new StartAgain(instance);
+        if (tries >= TRIES && !contention.isEngaged(waiter)) await contention.enter(instance, waiter);
+      }
+    }
+  } finally {
+    contention.leave(waiter);
+  }
+}
+
+function checkVersion(resource: InstanceResource, stored: ObjectValue, actor: Actor, locked: Locked): void {
+  const current = versionOf(stored);
+  if (locked.version !== undefined) {
+    if (locked.version !== current) throw conflict(resource, stored, locked.version);
+    return;
+  }
+  const seen = actor.reading?.expected(resource.collection, idOf(stored));
+  if (seen !== undefined && seen !== current) throw new StartAgain(`${resource.collection}/${idOf(stored)}`);
+}
+
+const conflict = (resource: InstanceResource, stored: ObjectValue, expected: bigint) =>
+  fault('cascade.update.authorization.or.version.conflict', `/${resource.name}/${idOf(stored)}`, expected, versionOf(stored));
+
+async function changed(
+  space: Namespace,
+  resource: InstanceResource,
+  stored: ObjectValue,
+  change: Change,
+  actor: Actor,
+): Promise<ObjectValue | null> {
+  const { type } = resource;
+  if (type.maxStorage > 0) throw fault('cascade.type.capped.readonly', type.name);
+  let next: ObjectValue | null = change(stored);
+  if (!type.rulesSuppressed) {
+    const submitted = next;
+    next = await runBefore(space, type.name, 'update', submitted, actor);
+    if (next && next !== submitted) next = prepareUpdate(type, stored, next);
+  }
+  if (!next) return null;
+  checkFinal(type, next, stored);
+  return stampChanged(next, stored, actor);
+}
+
+function unitOf(space: Namespace, resource: InstanceResource, stored: ObjectValue, next: ObjectValue, actor: Actor, json: string): Unit {
+  return {
+    writes: [replacement(resource, stored, next, json)],
+    events: resource.type.rulesSuppressed ? [] : raise(space, `/types/${resource.type.name}/update`, next, actor, json),
+  };
+}
+
+function replacement(resource: InstanceResource, stored: ObjectValue, next: ObjectValue, json: string): Unit['writes'][number] {
+  const document = instanceToBson(resource.type, next);
+  checkSize(json, document);
+  return { collection: resource.collection, op: 'replace', id: document['_id'], version: versionOf(stored), document };
+}
+
+export interface Failed {
+  readonly error: CascadeError;
+  readonly instance: ObjectValue;
+}
+
+/**
+ * Changes all instances of a condition.
+ * @param onError goes on after an instance that fails, and lists it; without it the first failure ends the statement (earlier ones stay)
+ * @returns how many were changed, and the instance when it was just one
+ */
+export async function updateMany(
+  space: Namespace,
+  resource: InstanceResource,
+  where: Value,
+  change: Change,
+  actor: Actor,
+  onError: boolean,
+): Promise<{ count: number; one: ObjectValue | null; failed: Failed[] }> {
+  const filter = toFilter(condition(resource, where, actor));
+  const first = await read(space, resource, filter, 2);
+  if (first.length === 0) return { count: 0, one: null, failed: [] };
+  const failed: Failed[] = [];
+  if (first.length === 1) {
+    try {
+      const find = again(space, resource, first[0] as ObjectValue);
+      const one = await updateOne(space, resource, find, change, actor);
+      return { count: one ? 1 : 0, one, failed };
+    } catch (error) {
+      if (!onError || !(error instanceof CascadeError)) throw error;
+      return { count: 0, one: null, failed: [{ error, instance: first[0] as ObjectValue }] };
+    }
+  }
+  let count = 0;
+  for await (const batch of batches(space, resource, filter)) {
+    count += await updateBatch(space, resource, batch, change, actor, onError ? failed : null);
+  }
+  await actor.commit({ writes: [], events: bulkEvent(space, resource, 'update', where, count, actor) }, { ok: String(count) });
+  return { count, one: null, failed };
+}
+
+/** The first read of an instance that is at hand, and fresh ones after. */
+function again(space: Namespace, resource: InstanceResource, instance: ObjectValue): () => Promise<ObjectValue> {
+  let fresh: ObjectValue | null = instance;
+  return async () => {
+    const stored = fresh ?? (await read(space, resource, { _id: instanceToBson(resource.type, instance)['_id'] }, 1))[0];
+    fresh = null;
+    if (!stored) throw fault('cascade.resource.not.found', `/${resource.name}/${idOf(instance)}`);
+    return stored;
+  };
+}
+
+/** A batch is one unit; when another writer was faster, or a key is taken, its instances go one by one. */
+async function updateBatch(
+  space: Namespace,
+  resource: InstanceResource,
+  batch: readonly ObjectValue[],
+  change: Change,
+  actor: Actor,
+  failed: Failed[] | null,
+): Promise<number> {
+  const ready: { stored: ObjectValue; next: ObjectValue }[] = [];
+  for (const stored of batch) {
+    try {
+      const next = await changed(space, resource, stored, change, actor);
+      if (next) ready.push({ stored, next });
+    } catch (error) {
+      if (!failed || !(error instanceof CascadeError)) throw error;
+      failed.push({ error, instance: stored });
+    }
+  }
+  try {
+    const writes = ready.map(({ stored, next }) => replacement(resource, stored, next, encodeInner(next)));
+    if (writes.length > 0) await actor.commit({ writes, events: [] });
+    return ready.length;
+  } catch (error) {
+    if (ready.length > 1) {
+      const middle = ready.length >> 1;
+      const halves = [ready.slice(0, middle), ready.slice(middle)];
+      let count = 0;
+      for (const half of halves) count += await updateBatch(space, resource, await reread(space, resource, half), change, actor, failed);
+      return count;
+    }
+    const [one] = ready;
+    if (error instanceof VersionMiss && one)
+      return updateBatch(space, resource, await reread(space, resource, ready), change, actor, failed);
+    const reason = one ? asFault(error, resource, one.next) : error;
+    if (!failed || !(reason instanceof CascadeError) || !one) throw reason;
+    failed.push({ error: reason, instance: one.stored });
+    return 0;
+  }
+}
+
+const reread = (space: Namespace, resource: InstanceResource, half: readonly { stored: ObjectValue }[]): Promise<ObjectValue[]> =>
+  read(space, resource, { _id: { $in: half.map(({ stored }) => instanceToBson(resource.type, stored)['_id']) } }, half.length);
+
+/** The matches in the order of their ids, a batch at a time; what the batches change does not lengthen the walk. */
+export async function* batches(space: Namespace, resource: InstanceResource, filter: Document): AsyncGenerator<ObjectValue[]> {
+  let after: unknown = null;
+  for (;;) {
+    const batch = await read(space, resource, after === null ? filter : { $and: [filter, { _id: { $gt: after } }] }, BULK);
+    if (batch.length === 0) return;
+    after = instanceToBson(resource.type, batch[batch.length - 1] as ObjectValue)['_id'];
+    yield batch;
+    if (batch.length < BULK) return;
+  }
+}
+
+/** One event for all (language.md U5); none when nothing was hit. */
+export function bulkEvent(
+  space: Namespace,
+  resource: InstanceResource,
+  operation: 'update' | 'delete',
+  where: Value,
+  count: number,
+  actor: Actor,
+): Unit['events'] {
+  if (count === 0 || resource.type.rulesSuppressed) return [];
+  return raise(space, `/types/${resource.type.name}/${operation}`, { ars_bulkOperation: true, qual: where, count }, actor);
+}

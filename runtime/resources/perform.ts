@@ -1,0 +1,369 @@
+// What programs ask of the host (stdlib/isolate/protocol.ts, OpPayloads): the same operations as a client's, with the results
+// that the rule language gives them (language.md 5).
+
+import { CascadeError, langError } from '../../stdlib/errors.ts';
+import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../actor.ts';
+import { answerBuiltin } from '../builtins/index.ts';
+import type { Answer } from '../commit/index.ts';
+import { type InstanceQuery, instanceQuery, parseSort } from '../conditions/index.ts';
+import { fault } from '../faults.ts';
+import { runDirect } from '../runs/index.ts';
+import { aggregateRows } from './aggregate-rows.ts';
+import { resolve } from './catalogue.ts';
+import { cursors } from './cursors.ts';
+import {
+  changeDefinition,
+  cut,
+  definitionCondition,
+  deleteDefinition,
+  matching,
+  matchingStored,
+  putDefinition,
+} from './definitions/operations.ts';
+import { compareBy } from './definitions/sort.ts';
+import { deleteMany, deleteOne } from './instances/delete.ts';
+import { condition, readAt } from './instances/find.ts';
+import { insertMany, insertOne } from './instances/insert.ts';
+import { type ProgramQuery, selectPages, selectRows } from './instances/select.ts';
+import { changeOf, updateMany, updateOne, versionIn } from './instances/update.ts';
+import { upsertOne } from './instances/upsert.ts';
+import { asyncCall } from './events.ts';
+import { publishRequest, publishTopic } from './publish.ts';
+import type { InstanceResource, Namespace, Resource } from './types.ts';
+
+/** Rows of a SELECT into an array (language.md E3). */
+const ARRAY_ROWS = 1_000;
+const MOST_ARRAY_ROWS = 10_000;
+
+type Perform = (space: Namespace, payload: ObjectValue, actor: Actor) => Promise<Answer>;
+
+const OPERATIONS: Readonly<Record<string, Perform>> = {
+  select,
+  open,
+  next: async (_space, payload) => ({ ok: await cursors.next(text(payload, 'cursor')) }),
+  close: async (_space, payload) => {
+    await cursors.close(text(payload, 'cursor'));
+    return { ok: 'null' };
+  },
+  insert,
+  upsert,
+  update,
+  delete: remove,
+  publish: async (space, payload, actor) => {
+    if (Object.hasOwn(payload, 'schedule') && getOwn(payload, 'schedule') !== null) throw refused('PUBLISH … SCHEDULE');
+    await publishTopic(space, text(payload, 'topic'), getOwn(payload, 'value'), actor);
+    return { ok: 'null' };
+  },
+  publishRequest: async (space, payload, actor) => {
+    const type = text(payload, 'resource');
+    if (!space.types.has(type)) throw fault('cascade.resource.type.not.found', type);
+    const value = getOwn(payload, 'value');
+    if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH REQUEST');
+    await publishRequest(space, type, value, actor);
+    return { ok: 'null' };
+  },
+  execute,
+  executeAll,
+  builtin: (space, payload, actor) => answerBuiltin(space, text(payload, 'name'), getOwn(payload, 'args') as Value[], actor),
+  create: async (space, payload, actor) => {
+    const resource = definitionKind(space, text(payload, 'kind'));
+    const value = getOwn(payload, 'value');
+    const body: Value = typeof value === 'string' ? { ruleText: value } : value;
+    const options = getOwn(payload, 'options');
+    if (isObject(body) && isObject(options) && Object.hasOwn(options, 'active')) setOwn(body, 'active', getOwn(options, 'active'));
+    return { ok: encodeInner(await putDefinition(space, resource, body, actor, true)) };
+  },
+  drop: async (space, payload, actor) => {
+    await deleteDefinition(space, definitionKind(space, text(payload, 'kind')), text(payload, 'name'), actor);
+    return { ok: 'null' };
+  },
+};
+
+/** Carries out one request of a program. @throws CascadeError, VersionMiss, StartAgain */
+export async function perform(space: Namespace, kind: string, payloadJson: string, actor: Actor): Promise<Answer> {
+  const operation = Object.hasOwn(OPERATIONS, kind) ? OPERATIONS[kind] : undefined;
+  if (!operation) throw refused(kind);
+  return operation(space, decodeInner(payloadJson) as ObjectValue, actor);
+}
+
+/** A statement that this installation cannot carry out. */
+const refused = (statement: string): CascadeError =>
+  new CascadeError('cascade.operation.unknown', `Unknown operation ${statement}: this version cannot carry it out.`, [statement], 400);
+
+// ---------------------------------------------------------------- select
+async function select(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const resource = selectable(space, text(payload, 'resource'));
+  const cardinality = getOwn(payload, 'cardinality');
+  const aggregates = Object.hasOwn(payload, 'aggregates') ? (getOwn(payload, 'aggregates') as ObjectValue) : null;
+  const groupBy = (Object.hasOwn(payload, 'groupBy') ? getOwn(payload, 'groupBy') : []) as string[];
+  const single = cardinality === 'one' || cardinality === 'exactlyOne';
+  if (aggregates || groupBy.length > 0) {
+    const rows = await aggregated(space, resource, payload, aggregates ?? {}, groupBy, actor);
+    return single ? { ok: encodeInner(rows[0] ?? null) } : { list: encodeInner(rows) };
+  }
+  const limit = wholeOption(payload, 'limit') ?? ARRAY_ROWS;
+  if (limit > MOST_ARRAY_ROWS) throw fault('cascade.query.limit.range', 'limit', 0, MOST_ARRAY_ROWS);
+  const query = queryOf(payload, single ? 2 : limit);
+  const rows = limit === 0 ? [] : await rowsOf(space, resource, query, actor);
+  if (!single) return { list: `[${rows.join(',')}]` };
+  if (rows.length > 1) throw fault('cascade.query.not.unique', resource.name);
+  if (rows.length === 0 && cardinality === 'exactlyOne') throw fault('cascade.resource.not.found', `/${resource.name}`);
+  return { ok: rows[0] ?? 'null' };
+}
+
+function queryOf(payload: ObjectValue, limit: number): ProgramQuery {
+  const props = getOwn(payload, 'props');
+  return {
+    where: getOwn(payload, 'where'),
+    props: Array.isArray(props) ? (props as string[]) : null,
+    orderBy: getOwn(payload, 'orderBy') as [string, boolean][],
+    skip: wholeOption(payload, 'skip') ?? 0,
+    limit,
+  };
+}
+
+/** `limit`, `skip`: whole and not negative (language.md E11). */
+function wholeOption(payload: ObjectValue, name: string): number | undefined {
+  const value = Object.hasOwn(payload, name) ? getOwn(payload, name) : null;
+  if (value === null) return undefined;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw fault('cascade.query.limit.range', name, 0, MOST_ARRAY_ROWS);
+  return value;
+}
+
+async function rowsOf(space: Namespace, resource: Resource, query: ProgramQuery, actor: Actor): Promise<string[]> {
+  if (resource.kind === 'instances') return selectRows(space, resource, query, actor);
+  return definitionRows(space, resource, query, actor).map(encodeInner);
+}
+
+function definitionRows(space: Namespace, resource: Resource & { kind: 'definitions' }, query: ProgramQuery, actor: Actor): ObjectValue[] {
+  const order: ObjectValue = Object.fromEntries(query.orderBy.map(([path, descending]) => [path, descending ? -1 : 1] as const));
+  const found = matching(space, resource, query.where, actor);
+  const rows = found
+    .sort(compareBy(parseSort(order, resource.type)))
+    .slice(query.skip, query.limit > 0 ? query.skip + query.limit : undefined);
+  const { props } = query;
+  return props ? rows.map((row) => cut(row, props)) : rows;
+}
+
+async function open(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const resource = selectable(space, text(payload, 'resource'));
+  const query = queryOf(payload, wholeOption(payload, 'limit') ?? 0);
+  const pages =
+    resource.kind === 'instances' ? selectPages(space, resource, query, actor) : onePage(await rowsOf(space, resource, query, actor));
+  return { ok: await cursors.open(pages) };
+}
+
+async function* onePage(rows: string[]): AsyncGenerator<string[]> {
+  yield rows;
+}
+
+async function aggregated(
+  space: Namespace,
+  resource: Resource,
+  payload: ObjectValue,
+  aggregates: ObjectValue,
+  groupBy: readonly string[],
+  actor: Actor,
+): Promise<ObjectValue[]> {
+  const query: ProgramQuery = { ...queryOf(payload, 0), props: null };
+  const pages =
+    resource.kind === 'instances'
+      ? selectPages(space, resource, query, { ...actor, reading: null }, 1 << 20)
+      : onePage(await rowsOf(space, resource, query, actor));
+  const wanted = Object.entries(aggregates) as [string, [AggregateName, string | null]][];
+  return aggregateRows(resource.name, pages, wanted, groupBy);
+}
+
+// ---------------------------------------------------------------- changes
+async function insert(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const resource = changeable(space, text(payload, 'resource'), 'insert');
+  const values = getOwn(payload, 'values');
+  if (!isObject(values) && !Array.isArray(values)) throw langError('cascade.lang.insert.value', typeName(values), 'inserted');
+  if (getOwn(payload, 'series') === true) checkSeries(values);
+  if (resource.kind === 'definitions') {
+    if (!Array.isArray(values)) return { ok: encodeInner(await putDefinition(space, resource, values, actor, false)) };
+    return { ok: encodeInner(await inOrder(values, (value) => putDefinition(space, resource, value, actor, false))) };
+  }
+  if (Array.isArray(values)) return { ok: encodeInner(await insertMany(space, resource, values, actor)) };
+  return { ok: encodeInner(await insertOne(space, resource, values, actor)) };
+}
+
+/** INSERT SERIES (language.md I6). */
+function checkSeries(values: Value): void {
+  for (const name of ['window', 'key'])
+    if (!isObject(values) || !Object.hasOwn(values, name) || getOwn(values, name) === null)
+      throw langError('cascade.lang.insert.series', name);
+}
+
+async function upsert(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const resource = changeable(space, text(payload, 'resource'), 'upsert');
+  const values = getOwn(payload, 'values');
+  if (!isObject(values) && !Array.isArray(values)) throw langError('cascade.lang.insert.value', typeName(values), 'upserted');
+  const one = (value: Value): Promise<ObjectValue | null> =>
+    resource.kind === 'definitions' ? putDefinition(space, resource, value, actor, true) : upsertOne(space, resource, value, actor);
+  return { ok: encodeInner(Array.isArray(values) ? await inOrder(values, one) : await one(values)) };
+}
+
+async function inOrder<T extends Value>(values: readonly Value[], one: (value: Value) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (const value of values) results.push(await one(value));
+  return results;
+}
+
+async function update(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const resource = changeable(space, text(payload, 'resource'), 'update');
+  const values = getOwn(payload, 'values');
+  const where = getOwn(payload, 'where');
+  if (!isObject(values)) throw langError('cascade.lang.insert.value', typeName(values), 'used in UPDATE');
+  if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
+  const version = versionIn(values);
+  const query = instanceQuery(condition(resource, where, actor), resource.type);
+  if (version !== undefined && !query) throw fault('cascade.update.version.query', resource.name);
+  const change = changeOf(resource, withoutVersion(values));
+  const onError = getOwn(payload, 'onError') === true;
+  if (query?.by === 'id' && !onError) {
+    const id = idIn(query);
+    return { ok: encodeInner(await updateOne(space, resource, () => readAt(space, resource, id), change, actor, { version })) };
+  }
+  if (version !== undefined) {
+    const find = async (): Promise<ObjectValue> => {
+      const rows = await selectRows(space, resource, { where, props: null, orderBy: [], skip: 0, limit: 1 }, { ...actor, reading: null });
+      if (rows[0] === undefined) throw fault('cascade.resource.not.found', `/${resource.name}`);
+      return decodeInner(rows[0]) as ObjectValue;
+    };
+    return { ok: encodeInner(await updateOne(space, resource, find, change, actor, { version })) };
+  }
+  const { count, one, failed } = await updateMany(space, resource, where, change, actor, onError);
+  if (onError) {
+    const failures = failed.map(
+      ({ error, instance }): Value => ({ error: { code: error.code, message: error.message, params: error.params }, instance }),
+    );
+    return { ok: encodeInner({ count, failed: failures }) };
+  }
+  return { ok: encodeInner(count > 1 ? count : one) };
+}
+
+const withoutVersion = (values: ObjectValue): ObjectValue => {
+  const rest: ObjectValue = {};
+  for (const key of Object.keys(values)) if (key !== 'ars_version') setOwn(rest, key, getOwn(values, key));
+  return rest;
+};
+
+async function updateDefinitions(
+  space: Namespace,
+  resource: Resource & { kind: 'definitions' },
+  values: ObjectValue,
+  where: Value,
+  actor: Actor,
+): Promise<Value> {
+  const found = matchingStored(space, resource, where, actor);
+  const results: ObjectValue[] = [];
+  for (const [name] of found) results.push(await changeDefinition(space, resource, name, values, actor));
+  if (results.length > 1) return results.length;
+  if (results[0]) return results[0];
+  if (isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
+  return null;
+}
+
+async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const resource = changeable(space, text(payload, 'resource'), 'delete');
+  const where = getOwn(payload, 'where');
+  if (resource.kind === 'definitions') {
+    const found = matchingStored(space, resource, where, actor);
+    if (found.length === 0 && isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
+    for (const [name] of found) await deleteDefinition(space, resource, name, actor);
+    return { ok: String(found.length) };
+  }
+  const query = instanceQuery(condition(resource, where, actor), resource.type);
+  if (query?.by !== 'id') return { ok: String(await deleteMany(space, resource, where, actor)) };
+  const id = idIn(query);
+  return { ok: String(await deleteOne(space, resource, () => readAt(space, resource, id), actor)) };
+}
+
+const idIn = (query: InstanceQuery): string => String(query.values.get('_id'));
+
+/** Whether the condition names one definition, which must then be there (language.md U2). */
+function isNamed(resource: Resource & { kind: 'definitions' }, where: Value, actor: Actor): boolean {
+  return instanceQuery(definitionCondition(resource, where, actor), resource.type) !== null;
+}
+
+// ---------------------------------------------------------------- procedures
+async function execute(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const names = getOwn(payload, 'names') as string[];
+  const name = names.find((one) => space.definitions.get('procedures', one) !== undefined);
+  if (name === undefined) throw langError('cascade.lang.procedure.unknown', names[0] ?? '');
+  if (Object.hasOwn(payload, 'partitionKey') && getOwn(payload, 'partitionKey') !== null) throw refused('EXECUTE … WITH partitionKey');
+  if (getOwn(payload, 'async') !== true) throw refused('EXECUTE without ASYNC');
+  await actor.commit({ writes: [], events: [asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), actor)] }, { ok: 'null' });
+  return { ok: 'null' };
+}
+
+/** EXECUTE * (language.md X3): all public procedures that the condition names. */
+async function executeAll(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const found = matchingStored(
+    space,
+    resolve(space, 'procedures', false) as Resource & { kind: 'definitions' },
+    aliased(getOwn(payload, 'where')),
+    actor,
+  );
+  const args = getOwn(payload, 'args');
+  const named = getOwn(payload, 'named');
+  const runs = found
+    .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC')
+    .map(([name]) =>
+      runDirect(space.runs, {
+        executable: { resource: `/procedures/${name}`, name, service: null },
+        body: { program: null, procedure: name },
+        argsJson: encodeInner(args ?? []),
+        namedJson: named === null ? null : encodeInner(named),
+        identity: actor.identity,
+        caller: actor,
+        snapshot: false,
+      }),
+    );
+  const settled = await Promise.allSettled(runs);
+  const failed = settled.find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
+  return { ok: `[${settled.map((one) => (one.status === 'fulfilled' ? one.value : '')).join(',')}]` };
+}
+
+/** `properties.role` is another spelling of `ars_properties.role`. */
+function aliased(where: Value): Value {
+  if (Array.isArray(where)) return where.map(aliased);
+  if (!isObject(where)) return where;
+  const result: ObjectValue = {};
+  for (const key of Object.keys(where)) setOwn(result, key.startsWith('properties.') ? `ars_${key}` : key, aliased(getOwn(where, key)));
+  return result;
+}
+
+// ---------------------------------------------------------------- resources
+function selectable(space: Namespace, name: string): Resource {
+  return resolve(space, name, null);
+}
+
+function changeable(space: Namespace, name: string, operation: string): InstanceResource | (Resource & { kind: 'definitions' }) {
+  const resource = resolve(space, name, null);
+  if (!resource.operations.has(operation)) throw fault('cascade.method.not.allowed', operation, resource.name);
+  return resource;
+}
+
+function definitionKind(space: Namespace, kind: string): Resource & { kind: 'definitions' } {
+  const resource = resolve(space, `${kind}s`, false);
+  if (resource.kind !== 'definitions') throw fault('cascade.resource.type.not.found', `${kind}s`);
+  return resource;
+}
+
+const text = (payload: ObjectValue, name: string): string => String(getOwn(payload, name));
+const typeName = (value: Value): string =>
+  value === null
+    ? 'null'
+    : Array.isArray(value)
+      ? 'List'
+      : typeof value === 'string'
+        ? 'String'
+        : typeof value === 'boolean'
+          ? 'Boolean'
+          : 'value';

@@ -1,0 +1,14 @@
+// AGGREGATE of a client (resources-and-api.md 2.9).
+
+import type { Actor } from '../../actor.ts';
+import type { ApiReply, ApiRequest } from '../../api.ts';
+import { fault } from '../../faults.ts';
+import { aggregate as runPipeline } from '../aggregate/index.ts';
+import type { Namespace, Resource } from '../types.ts';
+
+export async function aggregate(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const pipeline = request.object ?? request.parameters['pipeline'];
+  if (pipeline === undefined) throw fault('cascade.request.parameter.invalid', 'pipeline', null);
+  const { json, truncated } = await runPipeline(space, resource, pipeline, actor);
+  return { status: 200, body: json, ...(truncated ? { truncated } : {}) };
+}

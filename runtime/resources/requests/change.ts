@@ -1,0 +1,104 @@
+// UPDATE, PATCH and DELETE (resources-and-api.md 2.5, 2.7, 2.8).
+
+import { isObject, type ObjectValue } from '../../../stdlib/values/index.ts';
+import type { Actor } from '../../actor.ts';
+import type { ApiReply, ApiRequest } from '../../api.ts';
+import { fault } from '../../faults.ts';
+import { instanceToJson, parseJson, toJson } from '../../values/index.ts';
+import { changeDefinition, definitionJson, deleteDefinition, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
+import { deleteMany, deleteOne } from '../instances/delete.ts';
+import { readAt } from '../instances/find.ts';
+import { changeOf, updateOne } from '../instances/update.ts';
+import { patchChanges } from '../patch.ts';
+import { isServiceSet } from '../stamp.ts';
+import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../types.ts';
+import { bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
+
+export async function update(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const id = idOf(request);
+  const body = bodyOf(resource, request);
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const change: Changes = (stored) => {
+    checkId(stored, body, id);
+    return body;
+  };
+  return resource.kind === 'definitions'
+    ? definitionUpdate(space, resource, request, actor, change)
+    : instanceUpdate(space, resource, request, actor, change);
+}
+
+export async function patch(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const operations = request.object;
+  if (operations === undefined) throw fault('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
+  if (resource.kind === 'definitions')
+    return definitionUpdate(space, resource, request, actor, (stored) => patchChanges(external(toJson(stored)), operations));
+  const { type } = resource;
+  return instanceUpdate(space, resource, request, actor, (stored) => patchChanges(external(instanceToJson(type, stored)), operations));
+}
+
+/** A patch is written against what a client sees. */
+const external = (json: string): ObjectValue => parseJson(json) as ObjectValue;
+
+/** The properties to change, for what is stored. */
+type Changes = (stored: ObjectValue) => ObjectValue;
+
+/** Whether nothing but properties of the service is named: then nothing is changed, and nothing happens. */
+const namesNothing = (changes: ObjectValue): boolean => Object.keys(changes).every(isServiceSet);
+
+async function definitionUpdate(
+  space: Namespace,
+  resource: DefinitionResource,
+  request: ApiRequest,
+  actor: Actor,
+  change: Changes,
+): Promise<ApiReply> {
+  const id = idOf(request);
+  const { object: stored } = findDefinition(space, resource, id, 'update');
+  const version = demandedVersion(resource, request, stored);
+  const changes = change(stored);
+  const changed = namesNothing(changes) ? stored : await changeDefinition(space, resource, id, changes, actor, version);
+  return reply(definitionJson(shown(space, resource, changed)));
+}
+
+async function instanceUpdate(
+  space: Namespace,
+  resource: InstanceResource,
+  request: ApiRequest,
+  actor: Actor,
+  change: Changes,
+): Promise<ApiReply> {
+  const id = idOf(request);
+  const first = await readAt(space, resource, id);
+  const version = demandedVersion(resource, request, first);
+  if (namesNothing(change(first))) return reply(`[${instanceToJson(resource.type, first)}]`);
+  let known: ObjectValue | null = first;
+  const find = async (): Promise<ObjectValue> => {
+    const stored = known ?? (await readAt(space, resource, id));
+    known = null;
+    return stored;
+  };
+  const next = await updateOne(space, resource, find, (stored) => changeOf(resource, change(stored))(stored), actor, { version });
+  return next ? reply(`[${instanceToJson(resource.type, next)}]`) : NO_CONTENT;
+}
+
+export async function remove(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { resourceId, parameters } = request;
+  if (resourceId !== undefined) return { ...NO_CONTENT, ...counted(request, await removeOne(space, resource, resourceId, request, actor)) };
+  const where = parameters['where'];
+  if (where === undefined) throw fault('cascade.delete.where.required', resource.name);
+  if (resource.kind === 'instances') return { ...NO_CONTENT, ...counted(request, await deleteMany(space, resource, where, actor)) };
+  const doomed = matchingStored(space, resource, where, actor);
+  for (const [name] of doomed) await deleteDefinition(space, resource, name, actor);
+  return { ...NO_CONTENT, ...counted(request, doomed.length) };
+}
+
+/** How many went: 0 when a BEFORE rule cancelled it. */
+async function removeOne(space: Namespace, resource: Resource, id: string, request: ApiRequest, actor: Actor): Promise<number> {
+  if (resource.kind === 'definitions') {
+    demandedVersion(resource, request, findDefinition(space, resource, id, 'delete').object);
+    await deleteDefinition(space, resource, id, actor);
+    return 1;
+  }
+  const version = demandedVersion(resource, request, await readAt(space, resource, id));
+  return deleteOne(space, resource, () => readAt(space, resource, id), actor, { version });
+}

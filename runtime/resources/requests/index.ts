@@ -1,0 +1,42 @@
+// The requests of clients (resources-and-api.md 2): which operation of which resource, and the reply in REST's spelling.
+
+import type { Actor } from '../../actor.ts';
+import { type ApiReply, type ApiRequest, OPERATIONS } from '../../api.ts';
+import { fault } from '../../faults.ts';
+import { accountResource, carryOutAccount } from '../accounts/index.ts';
+import { resolve } from '../catalogue.ts';
+import type { Namespace, Resource } from '../types.ts';
+import { aggregate } from './aggregate.ts';
+import { patch, remove, update } from './change.ts';
+import { command } from './commands.ts';
+import { insert } from './insert.ts';
+import { execute, publish } from './invoke.ts';
+import { schema } from './schema.ts';
+import { select } from './select.ts';
+
+type CarryOut = (space: Namespace, resource: Resource, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
+
+const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
+  select,
+  insert: (space, resource, request, actor) => insert(space, resource, request, actor, request.parameters['upsert'] === true),
+  upsert: (space, resource, request, actor) => insert(space, resource, request, actor, true),
+  update,
+  patch,
+  delete: remove,
+  aggregate,
+  publish,
+  schema,
+  execute,
+};
+
+/** Carries out a client's request. @throws CascadeError, CascadeErrors */
+export async function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const account = accountResource(request.resourceName, request.custom);
+  if (account) return carryOutAccount(space, account, request, actor);
+  const resource = resolve(space, request.resourceName, request.custom);
+  if (!(OPERATIONS as readonly string[]).includes(request.op)) return command(space, resource, request, actor);
+  const op = request.op === 'selectOne' ? 'select' : request.op;
+  const operation = Object.hasOwn(CARRIED_OUT, op) ? CARRIED_OUT[op] : undefined;
+  if (!operation || !resource.operations.has(op)) throw fault('cascade.method.not.allowed', request.op, resource.name);
+  return operation(space, resource, request, actor);
+}

@@ -1,0 +1,78 @@
+// INSERT and UPSERT of one or several (resources-and-api.md 2.4, 2.6, 2.12).
+
+import { CascadeError } from '../../../stdlib/errors.ts';
+import { isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import type { Actor } from '../../actor.ts';
+import type { ApiReply, ApiRequest } from '../../api.ts';
+import { CascadeErrors, errorDocument, fault } from '../../faults.ts';
+import { instanceToJson, toJson } from '../../values/index.ts';
+import { definitionJson, putDefinition, shown } from '../definitions/operations.ts';
+import { insertOne } from '../instances/insert.ts';
+import { upsertOne } from '../instances/upsert.ts';
+import type { Namespace, Resource } from '../types.ts';
+import { bodyOf, counted, NO_CONTENT } from './request.ts';
+
+const MOST_INSTANCES = 10_000;
+
+export async function insert(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, upsert: boolean): Promise<ApiReply> {
+  const body = bodyOf(resource, request);
+  if (!Array.isArray(body) && !isObject(body))
+    throw fault('cascade.request.body.invalid', 'an object or an array of objects is expected', 0);
+  const one = async (object: Value): Promise<string | null> => {
+    if (resource.kind === 'definitions')
+      return definitionJson(shown(space, resource, await putDefinition(space, resource, object, actor, upsert)));
+    const stored = upsert ? await upsertOne(space, resource, object, actor) : await insertOne(space, resource, object, actor);
+    return stored && instanceToJson(resource.type, stored);
+  };
+  if (!Array.isArray(body)) {
+    const json = await one(body);
+    if (json === null) return { ...NO_CONTENT, ...counted(request, 0) };
+    return { status: 200, body: resource.kind === 'instances' ? `[${json}]` : json, ...counted(request, 1) };
+  }
+  if (body.length > MOST_INSTANCES) throw fault('cascade.request.too.many.instances', MOST_INSTANCES);
+  // Without user code in between they all share a tick, which keeps their order; else, and for definitions, one after the other.
+  const apart = resource.kind === 'definitions' || upsert || space.before.has(`/types/${resource.name}/insert`);
+  return several(request, await (apart ? inTurn(body, one) : Promise.allSettled(body.map(one))));
+}
+
+async function inTurn(
+  bodies: readonly Value[],
+  one: (body: Value) => Promise<string | null>,
+): Promise<PromiseSettledResult<string | null>[]> {
+  const results: PromiseSettledResult<string | null>[] = [];
+  for (const body of bodies) results.push(...(await Promise.allSettled([one(body)])));
+  return results;
+}
+
+/** The reply for several instances, some of which may have failed (resources-and-api.md 2.12). */
+function several(request: ApiRequest, results: readonly PromiseSettledResult<string | null>[]): ApiReply {
+  const errors = results.map((result) => (result.status === 'rejected' ? errorsOf(result.reason) : null));
+  const failures = errors.filter((one) => one !== null).length;
+  const count = counted(request, results.length - failures);
+  if (failures === 0)
+    return {
+      status: 200,
+      body: `[${results.map((one) => (one.status === 'fulfilled' ? (one.value ?? 'null') : '')).join(',')}]`,
+      ...count,
+    };
+  if (failures === results.length) {
+    const documents = errors.flatMap((list, index) => (list ?? []).map((error): Value => ({ ...documentOf(error), index })));
+    const statuses = new Set(errors.map((list) => (list ? new CascadeErrors(list).status : 200)));
+    return { status: statuses.size === 1 ? ([...statuses][0] as number) : 400, body: toJson(documents), ...count };
+  }
+  const items = results.map((result, index) => {
+    const list = errors[index];
+    if (list) return `{"status":${new CascadeErrors(list).status},"errors":${toJson(list.map((error): Value => documentOf(error)))}}`;
+    const json = result.status === 'fulfilled' ? result.value : null;
+    return json === null ? '{"status":204}' : `{"status":200,"body":${json}}`;
+  });
+  return { status: 200, body: `[${items.join(',')}]`, partial: true, ...count };
+}
+
+const documentOf = (error: CascadeError): ObjectValue => ({ ...errorDocument(error) });
+
+function errorsOf(reason: unknown): CascadeError[] {
+  if (reason instanceof CascadeErrors) return reason.errors;
+  if (reason instanceof CascadeError) return [reason];
+  throw reason;
+}

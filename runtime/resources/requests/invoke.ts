@@ -1,0 +1,50 @@
+// PUBLISH and EXECUTE (resources-and-api.md 2.10, 2.11).
+
+import { langError } from '../../../stdlib/errors.ts';
+import { decodeInner, encodeInner, getOwn, isObject } from '../../../stdlib/values/index.ts';
+import type { Actor } from '../../actor.ts';
+import type { ApiReply, ApiRequest } from '../../api.ts';
+import { namespaceAndProfiles } from '../../builtins/identity.ts';
+import { fault } from '../../faults.ts';
+import { runDirect } from '../../runs/index.ts';
+import { toJson } from '../../values/index.ts';
+import { publishServiceEvent, publishTopic } from '../publish.ts';
+import type { Namespace, Resource } from '../types.ts';
+import { idOf, reply } from './request.ts';
+
+export async function publish(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const id = idOf(request);
+  const payload = request.object ?? null;
+  if (resource.name === 'services') {
+    const slash = id.lastIndexOf('/');
+    await publishServiceEvent(space, id.slice(0, slash), id.slice(slash + 1), payload, actor);
+  } else {
+    if (!id.startsWith('/')) throw fault('cascade.resource.not.found', `/topics/${id}`);
+    await publishTopic(space, id, payload, actor);
+  }
+  return reply('{}');
+}
+
+export async function execute(space: Namespace, _resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const name = idOf(request).replace(/^system\./, '');
+  if (name === 'Utils.getNamespaceAndProfiles') return reply(toJson(namespaceAndProfiles(actor.identity)));
+  return reply(toJson(decodeInner(await executeProcedure(space, name, request, actor))));
+}
+
+/** The value of a procedure as inner JSON. */
+export async function executeProcedure(space: Namespace, name: string, request: ApiRequest, actor: Actor): Promise<string> {
+  const procedure = space.definitions.find('procedures', name);
+  if (!procedure) throw fault('cascade.resource.not.found', `/procedures/${name}`);
+  if (getOwn(procedure.object, 'visibility') === 'PRIVATE') throw langError('cascade.procedure.private', procedure.name);
+  const args = request.object ?? [];
+  if (!Array.isArray(args) && !isObject(args)) throw fault('cascade.request.body.invalid', 'arguments are an array or an object', 0);
+  return runDirect(space.runs, {
+    executable: { resource: `/procedures/${procedure.name}`, name: procedure.name, service: null },
+    body: { program: null, procedure: procedure.name },
+    argsJson: Array.isArray(args) ? encodeInner(args) : '[]',
+    namedJson: Array.isArray(args) ? null : encodeInner(args),
+    identity: actor.identity,
+    caller: { ...actor, headers: request.headers ?? actor.headers },
+    snapshot: true,
+  });
+}

@@ -1,0 +1,40 @@
+// The system properties that the service sets (resources-and-api.md 1.3).
+
+import { DateTime, getOwn, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../actor.ts';
+import { newId } from '../types/index.ts';
+
+const SET_ON_INSERT = ['_id', 'ars_namespace', 'ars_version', 'ars_createdAt', 'ars_createdBy', 'ars_modifiedAt', 'ars_modifiedBy'];
+
+/** Properties that the service alone sets: ignored in every body (1.3). */
+export const isServiceSet = (name: string): boolean => SET_ON_INSERT.includes(name);
+
+/** A new instance: the caller's properties with fresh system properties. */
+export function stampNew(instance: ObjectValue, actor: Actor): ObjectValue {
+  const stamped: ObjectValue = { _id: newId().toHexString() };
+  for (const key of Object.keys(instance)) if (!SET_ON_INSERT.includes(key)) setOwn(stamped, key, getOwn(instance, key));
+  stamped['ars_namespace'] = actor.identity.namespace;
+  stamped['ars_version'] = 1;
+  stamped['ars_createdAt'] = new DateTime(Date.now());
+  stamped['ars_createdBy'] = actor.identity.username;
+  return stamped;
+}
+
+/** A changed instance: the stored one's system properties, the version one higher. */
+export function stampChanged(instance: ObjectValue, stored: ObjectValue, actor: Actor): ObjectValue {
+  const stamped: ObjectValue = { _id: getOwn(stored, '_id') };
+  for (const key of Object.keys(instance)) if (!SET_ON_INSERT.includes(key)) setOwn(stamped, key, getOwn(instance, key));
+  for (const key of ['ars_namespace', 'ars_createdAt', 'ars_createdBy'])
+    if (Object.hasOwn(stored, key)) setOwn(stamped, key, getOwn(stored, key));
+  stamped['ars_version'] = Number(versionOf(stored) + 1n);
+  stamped['ars_modifiedAt'] = new DateTime(Date.now());
+  stamped['ars_modifiedBy'] = actor.identity.username;
+  return stamped;
+}
+
+export function versionOf(instance: ObjectValue): bigint {
+  const version: Value = getOwn(instance, 'ars_version');
+  return typeof version === 'number' || typeof version === 'bigint' ? BigInt(version) : 0n;
+}
+
+export const idOf = (instance: ObjectValue): string => String(getOwn(instance, '_id'));

@@ -1,0 +1,181 @@
+// Shapes of system resources, for conditions, sorting and, where they are kept as instances, for storage.
+
+import type { ObjectValue } from '../../stdlib/values/index.ts';
+import { parseType, type TypeDefinition, typeToValue } from '../types/index.ts';
+
+type Shape = Readonly<Record<string, string>>;
+
+/** A type of the service's own with these properties; `multi String` is an array of Strings. */
+function systemType(name: string, shape: Shape, naturalKey: readonly string[] = []): TypeDefinition {
+  const properties: ObjectValue = {};
+  for (const [property, declared] of Object.entries(shape)) {
+    const multi = declared.startsWith('multi ');
+    properties[property] = { type: multi ? declared.slice('multi '.length) : declared, multi };
+  }
+  return parseType({ name, properties, naturalKey: [...naturalKey] }, { types: new Map(), scalars: new Map() }, { system: true });
+}
+
+export const TYPE_SHAPE = systemType(
+  'ArsType',
+  {
+    name: 'String',
+    role: 'String',
+    properties: 'Object',
+    naturalKey: 'multi String',
+    indexes: 'multi Object',
+    foreignKeys: 'multi Object',
+    audited: 'Boolean',
+    groupEnabled: 'Boolean',
+    groupRequired: 'Boolean',
+    userAccessLevel: 'String',
+    adminAccessLevel: 'String',
+    accessLevels: 'Object',
+    maxStorage: 'Integer',
+    maxObjects: 'Integer',
+    expiresAfter: 'Object',
+    rulesSuppressed: 'Boolean',
+    description: 'String',
+    version: 'String',
+    documentation: 'multi String',
+  },
+  ['name'],
+);
+
+export const RULE_SHAPE = systemType(
+  'ArsRuleSet',
+  {
+    name: 'String',
+    version: 'String',
+    ruleText: 'String',
+    active: 'Boolean',
+    activationConstraint: 'Object',
+    triggers: 'multi Object',
+    errors: 'multi Object',
+    compileWarnings: 'multi Object',
+    description: 'String',
+  },
+  ['name'],
+);
+
+export const PROCEDURE_SHAPE = systemType(
+  'ArsProcedure',
+  {
+    name: 'String',
+    serviceName: 'String',
+    ruleText: 'String',
+    parameters: 'multi Object',
+    returnType: 'Object',
+    visibility: 'String',
+    hidden: 'Boolean',
+    errors: 'multi Object',
+    compileWarnings: 'multi Object',
+    description: 'String',
+  },
+  ['name'],
+);
+
+export const SERVICE_SHAPE = systemType(
+  'ArsService',
+  {
+    name: 'String',
+    description: 'String',
+    interface: 'multi Object',
+    active: 'Boolean',
+    eventTypes: 'Object',
+    globalType: 'String',
+    partitionedType: 'String',
+    replicationFactor: 'Integer',
+    scheduledProcedures: 'Object',
+  },
+  ['name'],
+);
+
+export const TOPIC_SHAPE = systemType(
+  'ArsTopic',
+  {
+    name: 'String',
+    description: 'String',
+    isReliable: 'Boolean',
+    redeliveryFrequency: 'Integer',
+    redeliveryTTL: 'Integer',
+    autoUnwind: 'Boolean',
+    messageType: 'String',
+  },
+  ['name'],
+);
+
+export const DEBUGCONFIG_SHAPE = systemType(
+  'ArsDebugConfig',
+  { name: 'String', type: 'String', value: 'String', resources: 'multi String', isGlobal: 'Boolean', expiresAt: 'DateTime' },
+  ['name'],
+);
+
+export const USER_SHAPE = systemType(
+  'ArsUser',
+  {
+    username: 'String',
+    profiles: 'multi String',
+    email: 'String',
+    preferredUsername: 'String',
+    firstName: 'String',
+    lastName: 'String',
+    active: 'Boolean',
+    lastLogin: 'DateTime',
+  },
+  ['username'],
+);
+
+export const TOKEN_SHAPE = systemType(
+  'ArsToken',
+  {
+    name: 'String',
+    profiles: 'multi String',
+    singleNamespace: 'Boolean',
+    username: 'String',
+    expiresAt: 'DateTime',
+    tokenType: 'String',
+  },
+  ['name'],
+);
+
+export const NAMESPACE_SHAPE = systemType('ArsNamespace', { namespace: 'String', organizationRef: 'ResourceReference' }, ['namespace']);
+
+export const LOG_TYPE = systemType('ArsLogMessage', {
+  invocationId: 'String',
+  level: 'String',
+  message: 'String',
+  sequenceId: 'Integer',
+  timestamp: 'DateTime',
+  resource: 'ResourceReference',
+  username: 'String',
+});
+
+export const SNAPSHOT_TYPE = systemType('ArsRuleSnapshot', {
+  entryType: 'String',
+  resource: 'ResourceReference',
+  error: 'Object',
+  line: 'Integer',
+  column: 'Integer',
+  invocationId: 'String',
+  timestamp: 'DateTime',
+  username: 'String',
+});
+
+const SYSTEMS = { ars_namespace: 'system', ars_version: 1 } as const;
+
+/** The service's own types as `types` lists them; nobody changes them. Their ids are below all others: they come first. */
+export const SYSTEM_TYPES: ReadonlyMap<string, ObjectValue> = new Map(
+  [
+    TYPE_SHAPE,
+    RULE_SHAPE,
+    PROCEDURE_SHAPE,
+    SERVICE_SHAPE,
+    TOPIC_SHAPE,
+    DEBUGCONFIG_SHAPE,
+    USER_SHAPE,
+    TOKEN_SHAPE,
+    NAMESPACE_SHAPE,
+    LOG_TYPE,
+    SNAPSHOT_TYPE,
+  ].map((type, i) => [type.name, { _id: (i + 1).toString(16).padStart(24, '0'), ...typeToValue(type), ...SYSTEMS }]),
+);

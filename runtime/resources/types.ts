@@ -1,0 +1,100 @@
+// What the operations work on: a namespace, its resources, and the two ways in which a resource keeps its instances.
+
+import type { Db } from 'mongodb';
+import type { Logger } from 'pino';
+import type { ObjectValue } from '../../stdlib/values/index.ts';
+import type { Actor } from '../actor.ts';
+import type { Committer, StoredEvent } from '../commit/index.ts';
+import type { Directory, IdentityStore, RightsOf } from '../identity/index.ts';
+import type { Contention, Executable, RunHost } from '../runs/index.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import type { IndexedRule, TriggerIndex } from '../triggers/index.ts';
+import type { TypeDefinition } from '../types/index.ts';
+import type { Subscribers } from '../subscriptions/index.ts';
+import type { DefinitionStore } from './definitions/store.ts';
+
+/** What the trigger indexes hand back with a rule of ours. */
+export interface IndexedProgram {
+  readonly executable: Executable;
+  readonly binds: 'event' | 'value';
+}
+
+export const programIn = (rule: IndexedRule): IndexedProgram => rule.payload as IndexedProgram;
+
+export interface Accounts {
+  readonly identity: IdentityStore;
+  readonly directory: Directory;
+}
+
+export interface Namespace {
+  readonly name: string;
+  readonly rightsOf: RightsOf;
+  /** Users, tokens and namespaces: the installation's, not this namespace's. */
+  readonly accounts: Accounts;
+  readonly db: Db;
+  readonly committer: Committer;
+  readonly contention: Contention;
+  readonly sandbox: Sandbox;
+  readonly runs: RunHost;
+  readonly log: Logger;
+  readonly types: Map<string, TypeDefinition>;
+  readonly definitions: DefinitionStore;
+  /** Rules as compiled, by rule and program: those in force, and those that open events name. */
+  readonly executables: Map<string, Executable>;
+  /** WHEN rules and BEFORE rules by event path and condition. */
+  readonly when: TriggerIndex;
+  readonly before: TriggerIndex;
+  /** Who listens besides rules. */
+  readonly subscribers: Subscribers;
+}
+
+/** Instances of a type: documents of a collection of its own. */
+export interface InstanceResource {
+  readonly kind: 'instances';
+  readonly name: string;
+  readonly type: TypeDefinition;
+  readonly collection: string;
+  /** False for what only the service writes (logs, snapshots). */
+  readonly operations: ReadonlySet<string>;
+  /** Order without `sort`. */
+  readonly defaultSort: Readonly<Record<string, 1 | -1>>;
+}
+
+/** Definitions: few, all in memory, stored by kind and name in one collection. */
+export interface DefinitionResource {
+  readonly kind: 'definitions';
+  readonly name: string;
+  readonly systemType: string;
+  readonly operations: ReadonlySet<string>;
+  /** POST on an existing name: it is updated, or refused with 409. */
+  readonly onExisting: 'update' | 'conflict';
+  /** Shape for conditions and sorting. */
+  readonly type: TypeDefinition;
+  /**
+   * Checks a definition and completes it: the stored object, and what makes it take effect.
+   * @param body as submitted (merged with the stored one for updates); @param stored null when it is new
+   * @throws CascadeError, CascadeErrors when it is wrong
+   */
+  define(space: Namespace, body: ObjectValue, stored: ObjectValue | null, actor: Actor): Promise<Defined>;
+  /** Definitions of the service itself: listed with the others, never changed. */
+  readonly builtIn?: ReadonlyMap<string, ObjectValue>;
+  /** The representation, where it has more than what is stored. */
+  show?(space: Namespace, stored: ObjectValue): ObjectValue;
+  /** Before it goes: refuses, or gives what takes it out of effect. */
+  remove(space: Namespace, stored: ObjectValue, actor: Actor): Promise<Pick<Defined, 'prepare' | 'apply'>>;
+}
+
+export interface Defined {
+  /** The key; the name for all but versioned rules. */
+  readonly name: string;
+  readonly object: ObjectValue;
+  /** Work on the store before the definition is stored (collections, indexes, programs). */
+  readonly prepare?: () => Promise<void>;
+  /** Puts it in force in memory, right after the commit and before the answer. The object has its system properties. */
+  readonly apply: (object: ObjectValue) => void;
+}
+
+export type Resource = InstanceResource | DefinitionResource;
+
+/** Gives the event to be stored with a change, or null where no rule listens. */
+export type Raise = (path: string, value: string) => StoredEvent | null;

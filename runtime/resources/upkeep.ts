@@ -1,0 +1,72 @@
+// What a namespace does without being asked: capped types lose their oldest instances, expired debug configs go. No events, no audits.
+
+import type { Actor } from '../actor.ts';
+import type { TypeDefinition } from '../types/index.ts';
+import { DEBUGCONFIGS, isExpired } from './definitions/debugconfigs-kind.ts';
+import { deleteDefinition } from './definitions/operations.ts';
+import { collectionOf } from './definitions/type-storage.ts';
+import type { Namespace } from './types.ts';
+
+const EVERY_MS = 500;
+/** Instances looked at in one go for their size. */
+const BATCH = 1_000;
+
+/** Runs until it is disposed; waits then for what it has begun. */
+export function openUpkeep(space: Namespace): AsyncDisposable {
+  let round: Promise<void> = Promise.resolve();
+  let busy = false;
+  const timer = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    round = once(space)
+      .catch((error: unknown) => space.log.error({ err: error, namespace: space.name }, 'the upkeep of a namespace failed'))
+      .finally(() => (busy = false));
+  }, EVERY_MS);
+  timer.unref();
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await round;
+    },
+  };
+}
+
+async function once(space: Namespace): Promise<void> {
+  for (const type of space.types.values()) if (type.maxStorage > 0) await trim(space, type);
+  const now = Date.now();
+  for (const [name, config] of space.definitions.list('debugconfigs'))
+    if (isExpired(config, now)) await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space));
+}
+
+/** Oldest first, by size before by number (resources-and-api.md 4.1). */
+async function trim(space: Namespace, { name, maxStorage, maxObjects }: TypeDefinition): Promise<void> {
+  const collection = space.db.collection(collectionOf(name));
+  const [stats] = await collection
+    .aggregate<{ storageStats: { size: number; count: number } }>([{ $collStats: { storageStats: {} } }])
+    .toArray();
+  let { size = 0, count = 0 } = stats?.storageStats ?? {};
+  const tooMany = (): boolean => size > maxStorage || (maxObjects > 0 && count > maxObjects);
+  while (tooMany()) {
+    const oldest = await collection
+      .aggregate([{ $sort: { _id: 1 } }, { $limit: BATCH }, { $project: { bytes: { $bsonSize: '$$ROOT' } } }])
+      .toArray();
+    let last: unknown;
+    for (const { _id, bytes } of oldest) {
+      if (!tooMany()) break;
+      last = _id;
+      size -= Number(bytes);
+      count--;
+    }
+    if (last === undefined) return;
+    await collection.deleteMany({ _id: { $lte: last } as never });
+  }
+}
+
+const serviceActor = (space: Namespace): Actor => ({
+  identity: { username: 'system', namespace: space.name, profiles: [] },
+  chain: { root: null, depth: 0 },
+  commit: (unit) => space.committer.submit(unit),
+  reading: null,
+  childKey: null,
+  depth: 0,
+});

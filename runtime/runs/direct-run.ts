@@ -1,0 +1,162 @@
+// One run whose caller waits for its value: a procedure called from outside, a BEFORE rule, the body of EXECUTE *. Its end is
+// its answer. Within a durable run its effects are recorded as that run's are, so that a repetition does not make them twice.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { type Actor, ChildKeys } from '../actor.ts';
+import type { Identity } from '../api.ts';
+import type { Answer, Read, Step, Unit } from '../commit/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
+import type { RunObserver, RunRequest } from '../sandbox/index.ts';
+import { CascadeErrors } from '../faults.ts';
+import { fromWireError, toWireError } from '../wire-error.ts';
+import { Messages } from './messages.ts';
+import { describe, locate } from './place.ts';
+import type { Executable, RunHost } from './types.ts';
+
+export interface DirectCall {
+  readonly executable: Pick<Executable, 'resource' | 'name' | 'service'> & Partial<Pick<Executable, 'map' | 'program'>>;
+  /** The program, or the name of a procedure that the sandbox resolves itself. */
+  readonly body: Pick<RunRequest, 'program' | 'procedure'>;
+  readonly argsJson: string;
+  readonly namedJson?: string | null;
+  readonly identity: Identity;
+  /** Who called: its chain goes on, and its record holds the effects. */
+  readonly caller: Pick<Actor, 'chain' | 'childKey' | 'depth' | 'headers'>;
+  /** Whether an escaping error is kept as a snapshot (language.md H4). */
+  readonly snapshot: boolean;
+}
+
+/** Runs it. Resolves to the value's inner JSON. @throws CascadeError what escaped from the program, after its record is stored */
+export function runDirect(host: RunHost, call: DirectCall): Promise<string> {
+  return new Promise((resolve, reject) => new DirectRun(host, call, resolve, reject).start());
+}
+
+class DirectRun implements RunObserver {
+  readonly #host: RunHost;
+  readonly #call: DirectCall;
+  readonly #resolve: (valueJson: string) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #id: string;
+  /** Its effects are recorded under its id. */
+  readonly #recorded: boolean;
+  readonly #known = new Map<string, { answer: Answer; at: Date }>();
+  readonly #messages: Messages;
+  readonly #startedAt: Date;
+  #reads: Read[] = [];
+
+  constructor(host: RunHost, call: DirectCall, resolve: (valueJson: string) => void, reject: (error: unknown) => void) {
+    this.#host = host;
+    this.#call = call;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#recorded = call.caller.childKey !== null;
+    this.#id = call.caller.childKey === null ? randomUUID() : `${call.caller.childKey.next()}/${call.executable.name}`;
+    this.#messages = new Messages(this.#id, call.executable.resource, call.identity.username);
+    const steps = this.#recorded ? host.takeRecorded(this.#id) : [];
+    for (const step of steps) {
+      this.#known.set(`${step.site}.${step.nth}`, step);
+      for (const read of step.reads) this.#known.set(`${read.site}.${read.nth}`, read);
+    }
+    this.#startedAt = steps[0]?.startedAt ?? new Date();
+  }
+
+  start(): void {
+    const { executable, identity, caller } = this.#call;
+    this.#host.sandbox.start({
+      ...this.#call.body,
+      id: this.#id,
+      namespace: this.#host.namespace,
+      argsJson: this.#call.argsJson,
+      namedJson: this.#call.namedJson ?? null,
+      opts: {
+        at: this.#startedAt.getTime(),
+        seed: createHash('sha256').update(this.#id).digest('hex'),
+        level: this.#host.logLevel(executable.resource),
+        namespace: this.#host.namespace,
+        username: identity.username,
+        resource: executable.resource,
+        service: executable.service,
+        depth: caller.depth,
+      },
+      observer: this,
+    });
+  }
+
+  op(site: string, nth: number, kind: string, payloadJson: string): void {
+    const known = this.#known.get(`${site}.${nth}`);
+    if (known) this.#host.sandbox.answer(this.#id, known.answer, known.at.getTime());
+    else void this.#perform(site, nth, kind, payloadJson);
+  }
+
+  log(k: number, level: string, text: string): void {
+    this.#messages.add(k, level, text);
+  }
+
+  done(valueJson: string): void {
+    this.#settle({ writes: [], events: [] }).then(() => this.#resolve(valueJson), this.#reject);
+  }
+
+  fail(failure: WireError & { frames?: readonly Frame[] }): void {
+    const located = locate(failure, this.#call.executable, this.#host);
+    this.#messages.append('ERROR', describe(located));
+    const actor = this.#actor('', 0, new Date(), { committed: false });
+    const unit = this.#call.snapshot
+      ? this.#host.failure(this.#call.executable.resource, this.#messages.invocation, located, actor)
+      : { writes: [], events: [] };
+    this.#settle(unit).then(() => this.#reject(fromWireError(failure)), this.#reject);
+  }
+
+  async #perform(site: string, nth: number, kind: string, payloadJson: string): Promise<void> {
+    const at = new Date();
+    const state = { committed: false };
+    let answer: Answer;
+    try {
+      answer = await this.#host.perform(kind, payloadJson, this.#actor(site, nth, at, state));
+    } catch (error) {
+      if (!(error instanceof CascadeError || error instanceof CascadeErrors))
+        this.#host.log.error({ err: error, resource: this.#call.executable.resource }, 'a request of a program failed unexpectedly');
+      answer = { error: toWireError(error) };
+    }
+    if (!state.committed && this.#recorded) this.#reads.push({ site, nth, at, answer });
+    this.#host.sandbox.answer(this.#id, answer, at.getTime());
+  }
+
+  #actor(site: string, nth: number, at: Date, state: { committed: boolean }): Actor {
+    const { identity, caller } = this.#call;
+    let parts = 0;
+    return {
+      identity,
+      chain: caller.chain,
+      reading: null,
+      childKey: this.#recorded ? new ChildKeys(`${this.#id}/${site}.${nth}`) : null,
+      depth: caller.depth + 1,
+      headers: caller.headers,
+      commit: async (unit, answer) => {
+        const last = answer !== undefined;
+        const step: Step = {
+          run: this.#id,
+          site: last ? site : `${site}#${parts++}`,
+          nth,
+          at,
+          startedAt: this.#startedAt,
+          answer: answer ?? { ok: 'null' },
+          reads: this.#reads,
+        };
+        const logs = this.#messages.waiting;
+        await this.#host.committer.submit(this.#recorded ? { ...unit, steps: [step], logs } : { ...unit, logs }, this.#recorded);
+        this.#messages.stored(logs);
+        this.#reads = [];
+        if (last) state.committed = true;
+      },
+    };
+  }
+
+  /** Stores what is left to store before the caller hears of the end. */
+  async #settle(unit: Pick<Unit, 'writes' | 'events'>): Promise<void> {
+    const logs = this.#messages.waiting;
+    if (logs.length === 0 && unit.writes.length === 0 && unit.events.length === 0) return;
+    await this.#host.committer.submit({ ...unit, logs }, true);
+    this.#messages.stored(logs);
+  }
+}

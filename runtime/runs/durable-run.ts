@@ -1,0 +1,259 @@
+// One run of a WHEN rule: it ends only when its end is in the journal. Its effects are recorded with their commits, so that a
+// repetition after a crash is answered from the record and makes only what is missing; a lost race for an instance starts the
+// run again with fresh reads (language.md U7, integrations.md 12).
+
+import { createHash } from 'node:crypto';
+import { type Actor, ChildKeys, type Reading, StartAgain } from '../actor.ts';
+import type { Identity } from '../api.ts';
+import {
+  type Answer,
+  Fenced,
+  type Read,
+  runIdOf,
+  type Step,
+  type StoredEvent,
+  type Unit,
+  VersionMiss,
+  type Write,
+} from '../commit/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
+import { isUnavailable } from '../store/index.ts';
+import { toWireError } from '../wire-error.ts';
+import { CascadeErrors } from '../faults.ts';
+import type { RunObserver } from '../sandbox/index.ts';
+import { Messages } from './messages.ts';
+import { describe, locate } from './place.ts';
+import type { Executable, RunHost } from './types.ts';
+
+/** A run that never wins its races has a fault that repetition does not mend. */
+const MOST_ATTEMPTS = 1_000;
+const UNAVAILABLE_RETRY_MS = 500;
+
+export class DurableRun implements RunObserver, Reading {
+  readonly id: string;
+  readonly #host: RunHost;
+  readonly #event: StoredEvent;
+  readonly #executable: Executable;
+  readonly #binds: 'event' | 'value';
+  readonly #ended: () => void;
+  readonly #messages: Messages;
+  /** Committed effects by `site.nth`. */
+  readonly #effects = new Map<string, { answer: Answer; at: Date }>();
+  /** Reads up to the last committed effect: only a repetition after a crash answers by them. */
+  readonly #oldReads = new Map<string, { answer: Answer; at: Date }>();
+  readonly #versions = new Map<string, bigint>();
+  #reads: Read[] = [];
+  #startedAt: Date;
+  #attempt = 0;
+  #closed = false;
+
+  constructor(host: RunHost, event: StoredEvent, executable: Executable, binds: 'event' | 'value', ended: () => void) {
+    this.#host = host;
+    this.#event = event;
+    this.#executable = executable;
+    this.#binds = binds;
+    this.#ended = ended;
+    this.id = runIdOf(event, executable.name);
+    this.#messages = new Messages(this.id, executable.resource, this.#identity.username);
+    const steps = host.takeRecorded(this.id);
+    for (const step of steps) {
+      this.#effects.set(`${step.site}.${step.nth}`, step);
+      for (const read of step.reads) this.#oldReads.set(`${read.site}.${read.nth}`, read);
+    }
+    this.#startedAt = steps[0]?.startedAt ?? new Date();
+  }
+
+  start(): void {
+    const { event, namespace } = { event: this.#event, namespace: this.#host.namespace };
+    this.#host.sandbox.start({
+      id: this.#attemptId,
+      namespace,
+      ...(this.#executable.procedure === undefined
+        ? { program: this.#executable.program, argsJson: '[]', event: { key: event.uuid, json: eventObject(event, namespace) } }
+        : { program: null, procedure: this.#executable.procedure, ...argumentsOf(event) }),
+      opts: {
+        at: this.#startedAt.getTime(),
+        seed: createHash('sha256').update(this.id).digest('hex'),
+        level: this.#host.logLevel(this.#executable.resource),
+        namespace,
+        username: this.#identity.username,
+        resource: this.#executable.resource,
+        service: this.#executable.service,
+        binds: this.#binds,
+      },
+      observer: this,
+    });
+  }
+
+  op(site: string, nth: number, kind: string, payloadJson: string, tail: boolean): void {
+    const key = `${site}.${nth}`;
+    const known = this.#effects.get(key) ?? this.#oldReads.get(key);
+    if (known) this.#answer(known.answer, known.at);
+    else void this.#perform(site, nth, kind, payloadJson, tail, this.#attempt);
+  }
+
+  log(k: number, level: string, text: string): void {
+    this.#messages.add(k, level, text);
+  }
+
+  done(): void {
+    if (this.#closed) this.#end();
+    else if (this.#messages.waiting.length === 0) {
+      this.#host.committer.markDone(this.id);
+      this.#end();
+    } else void this.#close({ writes: [], events: [] });
+  }
+
+  fail(error: WireError & { frames?: readonly Frame[] }): void {
+    const located = locate(error, this.#executable, this.#host);
+    this.#messages.append('ERROR', describe(located));
+    void this.#close(this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor('', 0, false)));
+  }
+
+  // ------------------------------------------------------------ Reading
+  saw(collection: string, id: string, version: bigint): void {
+    this.#versions.set(`${collection}/${id}`, version);
+  }
+
+  expected(collection: string, id: string): bigint | undefined {
+    return this.#versions.get(`${collection}/${id}`);
+  }
+
+  async turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on'> {
+    const { contention } = this.#host;
+    const instance = ids.map((id) => `${collection}/${id}`).find((one) => contention.isContended(one));
+    if (!instance || contention.isEngaged(this.id)) return 'go on';
+    await contention.enter(instance, this.id);
+    return 'read again';
+  }
+
+  // ------------------------------------------------------------ inside
+  get #identity(): Identity {
+    return this.#executable.identity;
+  }
+
+  get #attemptId(): string {
+    return this.#attempt === 0 ? this.id : `${this.id}#${this.#attempt}`;
+  }
+
+  async #perform(site: string, nth: number, kind: string, payloadJson: string, tail: boolean, attempt: number): Promise<void> {
+    const at = new Date();
+    const state = { committed: false };
+    let answer: Answer;
+    try {
+      answer = await this.#host.perform(kind, payloadJson, this.#actor(site, nth, tail, at, state));
+    } catch (error) {
+      if (attempt !== this.#attempt) return;
+      if (error instanceof VersionMiss) return void this.#again(`${error.collection}/${error.id.toHexString()}`);
+      if (error instanceof StartAgain) return void this.#again(error.contended);
+      if (error instanceof Fenced) return; // another process repeats the run
+      if (isUnavailable(error)) {
+        // What was acknowledged is done once the store is back, however long that takes.
+        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
+        return this.#perform(site, nth, kind, payloadJson, tail, attempt);
+      }
+      answer = { error: this.#asWire(error) };
+    }
+    if (attempt !== this.#attempt) return;
+    if (!state.committed) this.#reads.push({ site, nth, at, answer });
+    this.#answer(answer, at);
+  }
+
+  #asWire(error: unknown): WireError {
+    if (!(error instanceof CascadeError || error instanceof CascadeErrors))
+      this.#host.log.error({ err: error, resource: this.#executable.resource }, 'a request of a rule failed unexpectedly');
+    return toWireError(error);
+  }
+
+  #actor(site: string, nth: number, tail: boolean, at = new Date(), state = { committed: false }): Actor {
+    let parts = 0;
+    return {
+      identity: this.#identity,
+      chain: { root: this.#event.chain.root, depth: this.#event.chain.depth + 1 },
+      reading: this,
+      childKey: new ChildKeys(`${this.id}/${site}.${nth}`),
+      depth: 0,
+      commit: async (unit, answer) => {
+        const last = answer !== undefined;
+        const ends = last && tail;
+        const step: Step = {
+          run: this.id,
+          site: last ? site : `${site}#${parts++}`,
+          nth,
+          at,
+          startedAt: this.#startedAt,
+          answer: answer ?? { ok: 'null' },
+          reads: this.#reads,
+        };
+        const logs = this.#messages.waiting;
+        await this.#host.committer.submit({ ...unit, ...(ends ? { done: [this.id] } : { steps: [step] }), logs }, true);
+        this.#messages.stored(logs);
+        this.#host.contention.changed(unit.writes.map(instanceOf), this.id);
+        this.#reads = [];
+        this.#effects.set(`${step.site}.${nth}`, { answer: step.answer, at });
+        if (last) state.committed = true;
+        if (ends) this.#closed = true;
+      },
+    };
+  }
+
+  /** Starts again from the event, when its turn for the contended instance has come. Committed effects are answered from the record. */
+  async #again(contended: string): Promise<void> {
+    this.#host.sandbox.drop(this.#attemptId);
+    if (++this.#attempt > MOST_ATTEMPTS) return this.fail(toWireError(new Error(`${contended} changed too often`)));
+    this.#reads = [];
+    this.#oldReads.clear();
+    this.#versions.clear();
+    this.#messages.restart();
+    await this.#host.contention.moveTo(contended, this.id);
+    this.#startedAt = new Date();
+    this.start();
+  }
+
+  #answer(answer: Answer, at: Date): void {
+    this.#host.sandbox.answer(this.#attemptId, answer, at.getTime());
+  }
+
+  /** Stores the end of the run, whatever comes with it. */
+  async #close(unit: Pick<Unit, 'writes' | 'events'>): Promise<void> {
+    const logs = this.#messages.waiting;
+    try {
+      await this.#host.committer.submit({ ...unit, done: [this.id], logs }, true);
+      this.#messages.stored(logs);
+    } catch (error) {
+      if (isUnavailable(error)) return this.#close(unit);
+      if (!(error instanceof Fenced)) this.#host.log.error({ err: error, run: this.id }, 'the end of a run could not be stored');
+    }
+    this.#end();
+  }
+
+  #end(): void {
+    this.#host.contention.leave(this.id);
+    this.#ended();
+  }
+}
+
+const instanceOf = (write: Write): string => `${write.collection}/${(write.op === 'insert' ? write.document._id : write.id).toHexString()}`;
+
+/** The arguments of EXECUTE ASYNC stand in its event. */
+function argumentsOf(event: StoredEvent): { argsJson: string; namedJson: string | null } {
+  const { args, named } = JSON.parse(event.value) as { args: unknown; named: unknown };
+  return { argsJson: JSON.stringify(args ?? []), namedJson: named === null ? null : JSON.stringify(named) };
+}
+
+/** The event object of language.md 6.1, as inner JSON. */
+function eventObject(event: StoredEvent, namespace: string): string {
+  const { uuid, path } = event;
+  const head = JSON.stringify({
+    uuid,
+    path,
+    createdAt: `\u0001t${event.at.getTime()}`,
+    topic: null,
+    redelivered: false,
+    deliveryCount: 1,
+    properties: {},
+    ars_namespace: namespace,
+  });
+  return `${head.slice(0, -1)},"value":${event.value}}`;
+}

@@ -1,0 +1,8 @@
+// The door of the runs: rules that an event started, and programs whose caller waits.
+
+export { Contention } from './contention.ts';
+export { type DirectCall, runDirect } from './direct-run.ts';
+export { DurableRun } from './durable-run.ts';
+export { describe } from './place.ts';
+export { Runner } from './runner.ts';
+export type { Executable, RunError, RunHost } from './types.ts';

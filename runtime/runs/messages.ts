@@ -1,0 +1,87 @@
+// The messages of a run (language.md H5): entries of the collection `logs`, with ids made from the run and the number of the
+// message, so that a second writing meets the first.
+
+import { createHash } from 'node:crypto';
+import { Long, ObjectId } from 'mongodb';
+import type { LogEntry } from '../commit/index.ts';
+
+/** The invocation id of a run: the same over repetitions of it. */
+export function invocationOf(run: string): string {
+  const hex = createHash('sha256').update(run).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Messages that wait for the commit they belong to. */
+/** What one run may have waiting; a flood beyond it is told of in one message and not kept. */
+const MOST_WAITING = 10_000;
+const MOST_WAITING_CHARACTERS = 8_000_000;
+const LONGEST_TEXT = 32_768;
+
+export class Messages {
+  readonly #run: string;
+  readonly #resource: { resource: string; resourceId: string };
+  readonly #username: string;
+  readonly invocation: string;
+  #waiting: LogEntry[] = [];
+  /** Messages below this number are stored. */
+  #stored = 0;
+  #next = 0;
+  #characters = 0;
+  #flooded = false;
+
+  constructor(run: string, resource: string, username: string) {
+    this.#run = run;
+    this.invocation = invocationOf(run);
+    const [, kind = '', ...name] = resource.split('/');
+    this.#resource = { resource: kind, resourceId: name.join('/') };
+    this.#username = username;
+  }
+
+  add(k: number, level: string, text: string): void {
+    if (k < this.#stored || this.#flooded) return;
+    if (this.#waiting.length < MOST_WAITING && this.#characters < MOST_WAITING_CHARACTERS) return this.#keep(k, level, text);
+    this.#flooded = true;
+    this.#keep(k, 'WARN', `Further messages of this run are not kept: more than ${MOST_WAITING} were waiting.`);
+  }
+
+  #keep(k: number, level: string, whole: string): void {
+    const text = whole.length > LONGEST_TEXT ? `${whole.slice(0, LONGEST_TEXT)}…` : whole;
+    this.#next = Math.max(this.#next, k + 1);
+    this.#characters += text.length;
+    this.#waiting.push({
+      _id: new ObjectId(createHash('sha256').update(`${this.#run}/${k}`).digest().subarray(0, 12)),
+      invocationId: this.invocation,
+      level,
+      message: text,
+      sequenceId: Long.fromNumber(k),
+      timestamp: new Date(),
+      resource: this.#resource,
+      username: this.#username,
+      ars_version: Long.fromNumber(1),
+    });
+  }
+
+  /** One more, behind all others. */
+  append(level: string, text: string): void {
+    this.#keep(this.#next, level, text);
+  }
+
+  /** Those to be stored with the next commit; `stored` tells that it happened. */
+  get waiting(): readonly LogEntry[] {
+    return this.#waiting;
+  }
+
+  stored(entries: readonly LogEntry[]): void {
+    this.#stored += entries.length;
+    this.#waiting = this.#waiting.slice(entries.length);
+    this.#characters = 0;
+  }
+
+  /** The attempt begins again: what was not stored was never said. */
+  restart(): void {
+    this.#waiting = [];
+    this.#characters = 0;
+    this.#flooded = false;
+    this.#next = this.#stored;
+  }
+}

@@ -1,0 +1,53 @@
+// What the runs need of the rest of a namespace, and what can be run.
+
+import type { Logger } from 'pino';
+import type { Actor } from '../actor.ts';
+import type { Identity } from '../api.ts';
+import type { Answer, Committer, RunId, Step, Unit } from '../commit/index.ts';
+import type { Program, Sandbox } from '../sandbox/index.ts';
+import type { Contention } from './contention.ts';
+
+/** A rule or procedure with the text it has now, or had when its event was stored. */
+export interface Executable {
+  /** `/rules/<name>` or `/procedures/<name>`. */
+  readonly resource: string;
+  readonly name: string;
+  readonly program: Program;
+  /** Source map of the program's module. */
+  readonly map: string;
+  readonly service: string | null;
+  /** Whom it runs as. */
+  readonly identity: Identity;
+  /** EXECUTE ASYNC: the procedure that an event's arguments are for; `program` then has no part. */
+  readonly procedure?: string;
+}
+
+export interface RunHost {
+  readonly namespace: string;
+  readonly sandbox: Sandbox;
+  readonly committer: Committer;
+  readonly contention: Contention;
+  readonly log: Logger;
+  /** Carries out a request of a run (stdlib/isolate/protocol.ts, OpPayloads). */
+  perform(kind: string, payloadJson: string, actor: Actor): Promise<Answer>;
+  /** Steps that an earlier process recorded for a run, taken once. */
+  takeRecorded(run: RunId): readonly Step[];
+  /** The unit that tells of an error which left a run (language.md H4). */
+  failure(resource: string, invocation: string, error: RunError, actor: Actor): Pick<Unit, 'writes' | 'events'>;
+  /** Level of messages that a run of this resource keeps: ERROR 40 … TRACE 0. */
+  logLevel(resource: string): number;
+  /** Source map of a module, for places in errors; null when it is not known any more. */
+  mapOf(module: string): { readonly map: string; readonly resource: string } | null;
+}
+
+/** An error that escaped, with its place in the rule's own text. */
+export interface RunError {
+  readonly code: string;
+  readonly message: string;
+  readonly params: readonly unknown[];
+  readonly status: number;
+  readonly line: number | null;
+  readonly column: number | null;
+  /** Innermost call first. */
+  readonly stack: readonly { readonly resource: string; readonly line: number; readonly column: number }[];
+}

@@ -1,0 +1,172 @@
+// One life of a sandbox process, seen from the service: its pipes, its heartbeat, its end. What the frames mean is left to station.ts.
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { parse } from 'node:path';
+import type { Logger } from 'pino';
+import { processEntry } from './entries.ts';
+import { frameReader, writeFrame } from './frames.ts';
+import {
+  type BatchHeader,
+  type BatchReply,
+  DESCRIPTORS,
+  type FromProcess,
+  type LaneHeader,
+  type LaneSettings,
+  MARK_BYTES,
+  type ToProcess,
+} from './wire.ts';
+
+/** Missed heartbeats that end a process. */
+const PATIENCE = 3;
+/** For its start a process gets longer: on a busy machine, or from a slow disk, reading its code takes its time. */
+const START_MS = 30_000;
+/** Of what a process writes to its standard error, as much is logged. */
+const MAX_STDERR_BYTES = 16_384;
+
+export interface ChildOptions {
+  lanes: number;
+  settings: LaneSettings;
+  bundle: string;
+  heartbeatMs: number;
+  log: Logger;
+}
+
+export interface ChildEvents {
+  ready(): void;
+  reply(lane: number, reply: BatchReply, text: string): void;
+  /** The batch is about to be begun. */
+  mark(lane: number, batch: number): void;
+  /** Once, whatever the reason; nothing comes after it. */
+  exit(end: ChildEnd): void;
+}
+
+/** Why a process is no more: by itself (crash, out of memory), killed from here, or killed by somebody else. */
+export interface ChildEnd {
+  by: 'itself' | 'us' | 'stranger';
+  signal: string | null;
+  stderr: string;
+}
+
+export interface Child {
+  readonly pid: number | undefined;
+  readonly isReady: boolean;
+  send(lane: number, header: BatchHeader, items: string): void;
+  kill(): void;
+  readonly exited: Promise<void>;
+}
+
+export function openChild(options: ChildOptions, events: ChildEvents): Child {
+  const { file, flags } = processEntry();
+  const lanePipes = Array.from({ length: options.lanes }, () => 'pipe' as const);
+  const child = spawn(process.execPath, [...flags, file], {
+    env: {},
+    cwd: parse(file).root,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', ...lanePipes],
+    windowsHide: true,
+  });
+  const pipe = (descriptor: number): Socket => child.stdio[descriptor] as Socket;
+  const control = pipe(DESCRIPTORS.control);
+  const stderr = collectStderr(child, options.log);
+  let readyLanes = 0;
+  let missed = 0;
+  let killed = false;
+  const kill = (): void => {
+    killed = true;
+    child.kill('SIGKILL');
+  };
+  /** What a broken process sends must never break us. */
+  const guarded = (handle: (chunk: Buffer) => void) => (chunk: Buffer) => {
+    try {
+      handle(chunk);
+    } catch (error) {
+      options.log.error({ err: error }, 'the sandbox process sent what is no frame');
+      kill();
+    }
+  };
+
+  const heartbeat = setInterval(() => {
+    // Counts turns of our own loop, not time: when it is we who were busy, the answers come first.
+    missed += 1;
+    if (missed > (readyLanes === options.lanes ? PATIENCE : START_MS / options.heartbeatMs)) {
+      options.log.error({ pid: child.pid }, 'the sandbox process does not answer its heartbeat');
+      kill();
+    } else writeFrame(control, { kind: 'ping' } satisfies ToProcess, '');
+  }, options.heartbeatMs);
+
+  control.on(
+    'data',
+    guarded(
+      frameReader<FromProcess>(() => {
+        missed = 0;
+      }),
+    ),
+  );
+  pipe(DESCRIPTORS.marks).on('data', markReader(events.mark));
+  for (let lane = 0; lane < options.lanes; lane += 1)
+    pipe(DESCRIPTORS.firstLane + lane).on(
+      'data',
+      guarded(
+        frameReader<LaneHeader>((header, text) => {
+          if (header.kind === 'batch') events.reply(lane, header, text);
+          else if (++readyLanes === options.lanes) {
+            missed = 0;
+            events.ready();
+          }
+        }),
+      ),
+    );
+  // A pipe that breaks is the first sign of an end that 'exit' tells of.
+  for (const stream of child.stdio.slice(DESCRIPTORS.control)) stream?.on('error', () => {});
+  writeFrame(control, { kind: 'open', lanes: options.lanes, settings: options.settings } satisfies ToProcess, options.bundle);
+
+  const exited = new Promise<void>((resolve) => {
+    let over = false;
+    const end = (signal: string | null): void => {
+      if (over) return;
+      over = true;
+      clearInterval(heartbeat);
+      const fromOutside = signal === 'SIGKILL' || signal === 'SIGTERM' || signal === 'SIGHUP';
+      events.exit({ by: killed ? 'us' : fromOutside ? 'stranger' : 'itself', signal, stderr: stderr() });
+      resolve();
+    };
+    // 'close' comes after 'exit', when all that was written before the end has been read.
+    child.on('close', (_code, signal) => end(signal));
+    child.on('error', (error) => {
+      options.log.error({ err: error }, 'the sandbox process cannot be started');
+      if (child.pid === undefined) end(null);
+    });
+  });
+
+  return {
+    get pid() {
+      return child.pid;
+    },
+    get isReady() {
+      return readyLanes === options.lanes;
+    },
+    send: (lane, header, items) => writeFrame(pipe(DESCRIPTORS.firstLane + lane), header, items),
+    kill,
+    exited,
+  };
+}
+
+function collectStderr(child: ChildProcess, log: Logger): () => string {
+  let text = '';
+  child.stderr?.setEncoding('utf8').on('data', (part: string) => {
+    if (text.length < MAX_STDERR_BYTES) {
+      text += part;
+      log.warn({ pid: child.pid, stderr: part.slice(0, MAX_STDERR_BYTES) }, 'the sandbox process says');
+    }
+  });
+  return () => text;
+}
+
+function markReader(mark: (lane: number, batch: number) => void): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    const all = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+    let at = 0;
+    for (; at + MARK_BYTES <= all.length; at += MARK_BYTES) mark(all.readUInt32LE(at), all.readUInt32LE(at + 4));
+    rest = all.subarray(at);
+  };
+}

@@ -1,0 +1,15 @@
+// The sandbox: user code runs in isolates inside a supervised process of its own, never in ours. This index is the folder's door.
+export { openSandbox } from './sandbox.ts';
+export type {
+  Program,
+  Reply,
+  ResolvedProcedure,
+  RunFailure,
+  RunObserver,
+  RunOptions,
+  RunRequest,
+  Sandbox,
+  SandboxOptions,
+  SandboxStats,
+  WireError,
+} from './types.ts';

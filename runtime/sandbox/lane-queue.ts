@@ -1,0 +1,215 @@
+// The service's side of one lane: which isolates it has, what waits for each, what is under way. Sends batches, keeps their bounds,
+// lets the namespaces take turns. What items and answers mean is left to sandbox.ts.
+import { type Batch, IsolateState, type Owner } from './isolate-state.ts';
+import type { LaneStats } from './types.ts';
+import type { BatchHeader, BatchReply } from './wire.ts';
+
+/** Isolates alive at once in one lane. */
+const MAX_ISOLATES = 64;
+const MAX_LENGTH_IN_FLIGHT = 4 * 1024 * 1024;
+/** Counted for each batch beside its CPU time, so that many small ones are not free. */
+const BATCH_COST_MS = 0.05;
+/** When as much work is probably under way, a third batch waits: whoever comes next shall not stand behind eight slow ones. */
+const MAX_MS_IN_FLIGHT = 50;
+
+export interface LaneLimits {
+  batches: number;
+  runsPerBatch: number;
+}
+
+export interface LaneEvents {
+  send(header: BatchHeader, items: string): void;
+  /** Something waits to be sent. */
+  pumpSoon(): void;
+  /** The isolate is given up, for another's sake or for its own; whoever lives in it has no home any more. */
+  evicted(isolate: IsolateState): void;
+}
+
+export class LaneQueue implements Owner {
+  readonly #limits: LaneLimits;
+  readonly #events: LaneEvents;
+  readonly #isolates = new Map<string, IsolateState>();
+  /** Those that something waits for. */
+  readonly #ready = new Set<IsolateState>();
+  readonly #batches = new Map<number, Batch>();
+  /** To be disposed over there. */
+  #toClose: string[] = [];
+  #alive = 0;
+  #waitingItems = 0;
+  #runsInFlight = 0;
+  #lengthInFlight = 0;
+  #msInFlight = 0;
+  /** What the isolate that was last sent something had been served: whoever was idle starts from there. */
+  #turn = 0;
+  #batchNumber = 0;
+  #generation = 0;
+  #clock = 0;
+
+  constructor(limits: LaneLimits, events: LaneEvents) {
+    this.#limits = limits;
+    this.#events = events;
+  }
+
+  /** Work that is before a new run. */
+  get backlog(): number {
+    return this.#waitingItems + this.#runsInFlight;
+  }
+
+  get isolates(): Iterable<IsolateState> {
+    return this.#isolates.values();
+  }
+
+  find(key: string): IsolateState | undefined {
+    return this.#isolates.get(key);
+  }
+
+  /** The isolate of that key; it comes into being over there with its first batch. */
+  isolate(key: string, namespace: string): IsolateState {
+    let isolate = this.#isolates.get(key);
+    if (!isolate) {
+      isolate = new IsolateState(this, key, namespace, ++this.#generation, this.#turn);
+      this.#isolates.set(key, isolate);
+    }
+    return isolate;
+  }
+
+  pushed(isolate: IsolateState): void {
+    if (isolate.waiting === 1) {
+      isolate.served = Math.max(isolate.served, this.#turn); // nobody saves up turns while idle
+      this.#ready.add(isolate);
+    }
+    this.#waitingItems += 1;
+    this.#events.pumpSoon();
+  }
+
+  retire(isolate: IsolateState): void {
+    isolate.isRetiring = true;
+    if (isolate.batchesInFlight === 0) this.#evict(isolate);
+  }
+
+  /** Sends what may be sent. */
+  pump(): void {
+    while (this.#hasRoom()) {
+      const isolate = this.#nextIsolate();
+      if (!isolate) break;
+      this.#sendBatch(isolate);
+    }
+    if (this.#toClose.length > 0) this.#events.send({ batch: 0, isolate: '', generation: 0, close: this.#toClose.splice(0) }, '');
+  }
+
+  /** @returns the batch that was answered; undefined when there is no such batch */
+  replied(reply: BatchReply): Batch | undefined {
+    const batch = this.#batches.get(reply.batch);
+    if (!batch) return undefined;
+    this.#batches.delete(reply.batch);
+    this.#runsInFlight -= batch.runs.size;
+    this.#lengthInFlight -= batch.length;
+    this.#msInFlight -= batch.expectedMs;
+    const { isolate } = batch;
+    isolate.batchesInFlight -= 1;
+    isolate.served += reply.cpuMs;
+    isolate.heap = reply.heap;
+    isolate.learn(reply.cpuMs);
+    return batch;
+  }
+
+  /** After an answer has been dealt with. */
+  settled(isolate: IsolateState): void {
+    if (isolate.isRetiring && isolate.batchesInFlight === 0 && this.#isolates.get(isolate.key) === isolate) this.#evict(isolate);
+  }
+
+  marked(number: number): void {
+    const batch = this.#batches.get(number);
+    if (batch) batch.begun = true;
+  }
+
+  /** Called at even intervals. @returns a batch that was begun and not finished within so many */
+  watch(turns: number): Batch | undefined {
+    for (const batch of this.#batches.values()) if (batch.begun && ++batch.turns > turns) return batch;
+    return undefined;
+  }
+
+  /** The isolate is no more, or shall be no more; what waited for it is forgotten. */
+  lose(isolate: IsolateState, close: boolean): void {
+    if (this.#isolates.get(isolate.key) !== isolate) return;
+    this.#isolates.delete(isolate.key);
+    this.#ready.delete(isolate);
+    this.#waitingItems -= isolate.waiting;
+    if (!isolate.isAlive) return;
+    this.#alive -= 1;
+    if (close) this.#toClose.push(isolate.key);
+  }
+
+  /** The process is no more. @returns what was under way, and the isolates there were */
+  reset(): { batches: Batch[]; isolates: IsolateState[] } {
+    const all = { batches: [...this.#batches.values()], isolates: [...this.#isolates.values()] };
+    this.#batches.clear();
+    this.#isolates.clear();
+    this.#ready.clear();
+    this.#toClose = [];
+    this.#alive = this.#waitingItems = this.#runsInFlight = this.#lengthInFlight = this.#msInFlight = 0;
+    return all;
+  }
+
+  stats(): LaneStats {
+    return { isolates: this.#alive, batchesInFlight: this.#batches.size, waitingItems: this.#waitingItems };
+  }
+
+  #hasRoom(): boolean {
+    const { size } = this.#batches;
+    if (size >= this.#limits.batches || this.#lengthInFlight >= MAX_LENGTH_IN_FLIGHT) return false;
+    return size < 2 || this.#msInFlight < MAX_MS_IN_FLIGHT;
+  }
+
+  /** Who has been served least. When there is no room for another isolate, those that exist come first: each of them finishes a turn. */
+  #nextIsolate(): IsolateState | undefined {
+    const isFull = this.#alive >= MAX_ISOLATES && !this.#findVictim();
+    let next: IsolateState | undefined;
+    for (const isolate of this.#ready)
+      if (!isolate.isRetiring && (isolate.isAlive || !isFull) && (!next || isolate.served < next.served)) next = isolate;
+    return next;
+  }
+
+  #sendBatch(isolate: IsolateState): void {
+    if (!isolate.isAlive) {
+      const victim = this.#alive >= MAX_ISOLATES ? this.#findVictim() : undefined;
+      if (victim) this.#evict(victim);
+      isolate.isAlive = true;
+      this.#alive += 1;
+    }
+    const { items, runs, text, load } = isolate.take(this.#limits.runsPerBatch);
+    if (isolate.waiting === 0) this.#ready.delete(isolate);
+    const number = ++this.#batchNumber;
+    const length = text.length + load.reduce((sum, [, source]) => sum + source.length, 0);
+    const expectedMs = isolate.stepMs;
+    this.#batches.set(number, { number, isolate, runs, length, expectedMs, begun: false, turns: 0 });
+    this.#waitingItems -= items;
+    this.#runsInFlight += runs.size;
+    this.#lengthInFlight += length;
+    this.#msInFlight += expectedMs;
+    this.#turn = isolate.served;
+    isolate.served += BATCH_COST_MS;
+    isolate.batchesInFlight += 1;
+    isolate.lastUsed = ++this.#clock;
+    const header: BatchHeader = { batch: number, isolate: isolate.key, generation: isolate.generation };
+    if (load.length > 0) header.load = load;
+    if (this.#toClose.length > 0) header.close = this.#toClose.splice(0);
+    this.#events.send(header, text);
+  }
+
+  /** The isolate to make room for another: one that nothing is under way to or from; the least recently used, empty ones first. */
+  #findVictim(): IsolateState | undefined {
+    let victim: IsolateState | undefined;
+    const better = (a: IsolateState, b: IsolateState): boolean => (a.isIdle === b.isIdle ? a.lastUsed < b.lastUsed : a.isIdle);
+    for (const isolate of this.#isolates.values())
+      if (isolate.isAlive && isolate.batchesInFlight === 0 && isolate.waiting === 0 && (!victim || better(isolate, victim)))
+        victim = isolate;
+    return victim;
+  }
+
+  #evict(isolate: IsolateState): void {
+    this.lose(isolate, true);
+    this.#events.pumpSoon();
+    this.#events.evicted(isolate);
+  }
+}

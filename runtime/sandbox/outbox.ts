@@ -1,0 +1,14 @@
+// The text that a step gives back, as items. It comes from the other side of the border: what does not have the right form is refused.
+import type { Out } from '../../stdlib/isolate/protocol.ts';
+
+const LENGTHS: Record<Out[0], number> = { op: 7, resolve: 3, done: 4, fail: 4, slice: 4, log: 5 };
+
+/** @throws SyntaxError, TypeError when it is no outbox */
+export function readOutbox(text: string): Out[] {
+  const items = JSON.parse(text) as unknown;
+  if (!Array.isArray(items)) throw new TypeError('the outbox is no array');
+  for (const item of items as unknown[])
+    if (!Array.isArray(item) || !Object.hasOwn(LENGTHS, String(item[0])) || item.length !== LENGTHS[item[0] as Out[0]])
+      throw new TypeError('the outbox holds what is no item');
+  return items as Out[];
+}

@@ -1,0 +1,54 @@
+// The entry of the sandbox process: holds the lanes' threads, answers heartbeats, and ends when nobody needs it any more.
+// It has no environment, no files but its own code, no sockets but the pipes to the service. Ends by a signal only: a thread that is
+// stuck inside the engine would hold up any other way out.
+import { Socket } from 'node:net';
+import { Piscina } from 'piscina';
+import { frameReader, writeFrame } from './frames.ts';
+import type { LaneTask } from './lane.ts';
+import { DESCRIPTORS, type FromProcess, type LaneSettings, type ToProcess } from './wire.ts';
+
+const control = new Socket({ fd: DESCRIPTORS.control, readable: true, writable: true });
+let lastPing = performance.now();
+
+/** Without a reason: the service is gone, or wants it so. */
+function end(reason?: unknown): never {
+  if (reason) process.stderr.write(`${reason instanceof Error ? reason.stack : String(reason)}\n`);
+  process.kill(process.pid, reason ? 'SIGABRT' : 'SIGKILL');
+  throw new Error('unreachable');
+}
+
+function open(lanes: number, settings: LaneSettings, bundle: string): void {
+  const pool = new Piscina({
+    filename: new URL('./lane.js', import.meta.url).href,
+    minThreads: lanes,
+    maxThreads: lanes,
+    concurrentTasksPerWorker: 1,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    atomics: 'disabled',
+    recordTiming: false,
+  });
+  for (let lane = 0; lane < lanes; lane += 1) {
+    const task: LaneTask = { lane, descriptor: DESCRIPTORS.firstLane + lane, settings, bundle };
+    pool.run(task).then(
+      () => end(),
+      (error: unknown) => end(error),
+    );
+  }
+  setInterval(() => {
+    if (performance.now() - lastPing > settings.silenceMs) end();
+  }, settings.silenceMs / 4);
+}
+
+control.on(
+  'data',
+  frameReader<ToProcess>((header, text) => {
+    lastPing = performance.now();
+    if (header.kind === 'open') open(header.lanes, header.settings, text);
+    else writeFrame(control, { kind: 'pong' } satisfies FromProcess, '');
+  }),
+);
+control.on('error', () => end());
+control.on('close', () => end());
+process.on('uncaughtException', (error) => end(error));
+process.on('SIGINT', () => {}); // Ctrl-C goes to the whole group; the service decides when this process ends
+process.on('SIGTERM', () => {});

@@ -1,0 +1,175 @@
+// One open run, seen from the service: where it stands, and the record from which it can be repeated in another isolate.
+// A run is repeated by starting it again: what it asked for before is answered from the record (by site and nth), what it logged
+// before is not logged again. Pure bookkeeping; sandbox.ts sends and tells.
+import type { Reply, RunRequest } from './types.ts';
+
+/** Characters. More than this is not kept of one run: it then can't be repeated. */
+const MAX_RECORD_LENGTH = 4 * 1024 * 1024;
+
+/** What the records of all runs hold together: beyond `most`, the run whose record grows gives it up. */
+export interface Records {
+  held: number;
+  readonly most: number;
+}
+
+/** A request of the run, as it came. */
+export interface Request {
+  site: string;
+  nth: number;
+  kind: string;
+  payloadJson: string;
+  tail: boolean;
+}
+
+/** An answer as it is sent: all but the run's id. */
+interface RecordedAnswer {
+  tag: 'ok' | 'list' | 'err';
+  json: string;
+  at: number;
+}
+
+/** Whose turn it is: the isolate's (an item for it is under way), the caller's (a request is open), or a procedure is being looked up. */
+export type Turn = 'isolate' | 'caller' | 'procedure';
+
+export class Run<Home = unknown> {
+  readonly request: RunRequest;
+  /** The isolate that holds it now; null when none does, and it is repeated as soon as there is something to do. */
+  home: Home | null = null;
+  /** Its name over there: another one in each life. */
+  wireId = '';
+  turn: Turn = 'isolate';
+  /** It was sent to an isolate, so a new beginning is a repetition. */
+  hasBegun = false;
+  /** CPU time of this life, ms (a repetition uses up its own). */
+  cpuMs = 0;
+  /** Fuel of a slice; 0 until it first begins. */
+  sliceFuel = 0;
+  /** Fuel used in this life when it was last told. */
+  fuel = 0;
+  /** Ends of isolates or processes that this run is held to account for; from the first on it is stepped alone. */
+  strikes: number;
+  /** Ends by a stranger's hand during a step of this run. */
+  interruptions = 0;
+
+  /** Passed on, and not answered yet. */
+  #open: string | null = null;
+  /** Asked for in this life, and waited for: is #open, except when this life went another way than the one before. */
+  #wanted: Request | null = null;
+  #answers: Map<string, RecordedAnswer> | null = new Map();
+  #length = 0;
+  readonly #records: Records;
+  #logged = 0;
+  /** now() after each slice, so that a repetition sees the same. */
+  readonly #turnTimes: number[] = [];
+  #slices = 0;
+
+  constructor(request: RunRequest, records: Records) {
+    this.request = request;
+    this.strikes = request.alone ? 1 : 0;
+    this.#records = records;
+    this.#grow(request.argsJson.length + (request.namedJson?.length ?? 0) + (request.event?.json.length ?? 0));
+  }
+
+  get isRepeatable(): boolean {
+    return this.#answers !== null;
+  }
+
+  get isAlone(): boolean {
+    return this.strikes > 0;
+  }
+
+  begin(home: Home, wireId: string): void {
+    this.home = home;
+    this.wireId = wireId;
+    this.turn = 'isolate';
+    this.cpuMs = 0;
+    this.fuel = 0;
+    this.#wanted = null;
+    this.#slices = 0;
+  }
+
+  /**
+   * The isolate asks for something.
+   * @returns 'pass' when the caller must be asked; the item that answers it from the record; or null: wait, it was passed on before
+   */
+  asks(request: Request): 'pass' | string | null {
+    const key = keyOf(request);
+    const known = this.#answers?.get(key);
+    if (known) {
+      this.turn = 'isolate';
+      return itemOf(known, this.wireId);
+    }
+    this.turn = 'caller';
+    this.#wanted = request;
+    if (this.#open !== null) return null;
+    this.#open = key;
+    return 'pass';
+  }
+
+  /**
+   * The caller answers the open request.
+   * @returns the item to send if this life waits for just that; 'pass' when it waits for another request, which has to be passed on
+   *   now; null when there is nothing to do in this life
+   */
+  answered(reply: Reply, at: number): { item: string } | { pass: Request } | null {
+    const key = this.#open;
+    if (key === null) return null;
+    const answer = toRecorded(reply, at);
+    this.#open = null;
+    this.#answers?.set(key, answer);
+    this.#grow(answer.json.length);
+    const wanted = this.#wanted;
+    if (this.home === null || wanted === null) return null;
+    if (keyOf(wanted) !== key) {
+      this.#open = keyOf(wanted);
+      return { pass: wanted };
+    }
+    this.#wanted = null;
+    this.turn = 'isolate';
+    return { item: itemOf(answer, this.wireId) };
+  }
+
+  get hasOpenRequest(): boolean {
+    return this.#open !== null;
+  }
+
+  /** @returns true when this entry is told for the first time */
+  logs(k: number): boolean {
+    if (k < this.#logged) return false;
+    this.#logged = k + 1;
+    return true;
+  }
+
+  /** The time to go on with after a slice: that of the first life, if there was one. */
+  goesOn(now: number): number {
+    this.turn = 'isolate';
+    const at = this.#turnTimes[this.#slices] ?? now;
+    this.#turnTimes[this.#slices] = at;
+    this.#slices += 1;
+    return at;
+  }
+
+  /** Frees what is kept; the run can't be repeated from here on. */
+  forgetRecord(): void {
+    this.#answers = null;
+    this.#records.held -= this.#length;
+    this.#length = 0;
+  }
+
+  #grow(length: number): void {
+    if (!this.#answers) return;
+    this.#length += length;
+    this.#records.held += length;
+    if (this.#length > MAX_RECORD_LENGTH || this.#records.held > this.#records.most) this.forgetRecord();
+  }
+}
+
+const keyOf = (request: Request): string => `${request.site}#${request.nth}`;
+
+function toRecorded(reply: Reply, at: number): RecordedAnswer {
+  if ('ok' in reply) return { tag: 'ok', json: reply.ok, at };
+  if ('list' in reply) return { tag: 'list', json: reply.list, at };
+  return { tag: 'err', json: JSON.stringify(reply.error), at };
+}
+
+const itemOf = (answer: RecordedAnswer, wireId: string): string => `["${answer.tag}","${wireId}",${answer.json},${answer.at}]`;

@@ -1,0 +1,36 @@
+// resources-and-api.md 8.4: which paths can be listened to, and their one spelling.
+import { expect, test } from 'vitest';
+import { parseEventPath } from './event-path.ts';
+
+test.each([
+  ['/topics/plant/7', '/topics/plant/7/publish'],
+  ['/topics/plant/7/publish', '/topics/plant/7/publish'],
+  ['/topics//plant/7', '/topics/plant/7/publish'],
+  ['/topics//plant/7/publish', '/topics/plant/7/publish'],
+  ['/types/Pump/insert', '/types/Pump/insert'],
+  ['/types/plant.Pump/delete', '/types/plant.Pump/delete'],
+  ['/types/system.topics/update', '/types/system.topics/update'],
+  ['/services/Metrics/done', '/services/Metrics/done'],
+  ['/services//Metrics/done', '/services/Metrics/done'],
+])('%s is listened to as %s', (written, path) => {
+  expect(parseEventPath(written).path).toBe(path);
+});
+
+test.each([
+  ['', 'cascade.event.path.invalid'],
+  ['/', 'cascade.event.path.invalid'],
+  ['topics/a', 'cascade.event.path.invalid'],
+  ['/topics', 'cascade.event.path.invalid'],
+  ['/types/Pump', 'cascade.event.path.invalid'],
+  ['/types/Pump/select', 'cascade.event.path.invalid'],
+  ['/types/Pump/insert/1', 'cascade.event.path.invalid'],
+  ['/services/Metrics', 'cascade.event.path.invalid'],
+  ['/nonsense/a', 'cascade.event.path.invalid'],
+  ['/topics/a b', 'cascade.topic.name.invalid'],
+  ['/topics/a/#', 'cascade.topic.name.invalid'],
+  ['/sources/mqtt', 'cascade.resource.not.found'],
+  ['/sources/mqtt/receive', 'cascade.resource.not.found'],
+  ['/inbox/phone', 'cascade.resource.not.found'],
+])('%s is refused with %s', (written, code) => {
+  expect(() => parseEventPath(written)).toThrow(expect.objectContaining({ code }));
+});

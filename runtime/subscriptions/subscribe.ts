@@ -1,0 +1,52 @@
+// A subscription to the events of a namespace: what may be listened to, and how the values of its events read.
+
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Notice, Subscription } from '../api.ts';
+import { fault } from '../faults.ts';
+import { resolve } from '../resources/catalogue.ts';
+import type { Namespace } from '../resources/types.ts';
+import { instanceToJson, toJson } from '../values/index.ts';
+import { parseEventPath } from './event-path.ts';
+import type { Present } from './subscribers.ts';
+
+/**
+ * Begins a subscription that lasts until it is closed or what it listens to is deleted.
+ * @throws cascade.event.path.invalid, cascade.resource.not.found, cascade.resource.type.not.found
+ */
+export function subscribe(space: Namespace, path: string, filter: ObjectValue | null, deliver: (notice: Notice) => void): Subscription {
+  const at = parseEventPath(path);
+  if (at.resource === 'types') resourceOf(space, at.name);
+  if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
+  return { close: space.subscribers.add(at.path, { filter, deliver }) };
+}
+
+/** In event paths `system.<resource>` is the resource, any other name a type. */
+const resourceOf = (space: Namespace, name: string) => resolve(space, name, !name.startsWith('system.'));
+
+function requireOutbound(space: Namespace, service: string, eventType: string): void {
+  const events = getOwn(space.definitions.find('services', service)?.object ?? {}, 'eventTypes') ?? null;
+  const declared = isObject(events) && Object.hasOwn(events, eventType) ? getOwn(events, eventType) : null;
+  if (!isObject(declared) || getOwn(declared, 'direction') !== 'OUTBOUND')
+    throw fault('cascade.resource.not.found', `/services/${service}/${eventType}`);
+}
+
+/** Instances read as in REST and have their id in the path; everything else is plain JSON. */
+export const presentIn =
+  (space: () => Namespace): Present =>
+  (path, value) => {
+    const [, type] = /^\/types\/([^/]+)\//.exec(path) ?? [];
+    if (type === undefined || !isObject(value) || !Object.hasOwn(value, '_id')) return { path, valueJson: toJson(value) };
+    return { path: `${path}/${idIn(type, value)}`, valueJson: instanceJson(space(), type, value) };
+  };
+
+/** The natural key of definitions, the `_id` of instances of types. */
+function idIn(type: string, value: ObjectValue): string {
+  const id: Value = type.startsWith('system.') && Object.hasOwn(value, 'name') ? getOwn(value, 'name') : getOwn(value, '_id');
+  return String(id);
+}
+
+function instanceJson(space: Namespace, type: string, value: ObjectValue): string {
+  const resource = resourceOf(space, type);
+  if (resource.kind === 'instances') return instanceToJson(resource.type, value);
+  return toJson(resource.show?.(space, value) ?? value);
+}

@@ -1,0 +1,45 @@
+// Entries by key: most keys have one, so only the second makes a set of it.
+import type { Entry, Holder, Visit } from './entry.ts';
+
+export class Buckets implements Holder {
+  readonly #byKey = new Map<unknown, Entry | Set<Entry>>();
+  readonly #keys = new Map<Entry, unknown[]>();
+  size = 0;
+
+  add(key: unknown, entry: Entry): void {
+    const found = this.#byKey.get(key);
+    if (found === undefined) this.#byKey.set(key, entry);
+    else if (found instanceof Set) found.add(entry);
+    else if (found !== entry) this.#byKey.set(key, new Set([found, entry]));
+    const keys = this.#keys.get(entry);
+    if (keys) keys.push(key);
+    else this.#keys.set(entry, [key]);
+    this.size++;
+  }
+
+  /** How many hang under a key. */
+  count(key: unknown): number {
+    const found = this.#byKey.get(key);
+    return found === undefined ? 0 : found instanceof Set ? found.size : 1;
+  }
+
+  /** All of the entry's keys at once: later calls for the same entry do nothing. */
+  forget(entry: Entry): void {
+    for (const key of this.#keys.get(entry) ?? []) {
+      this.size--;
+      const found = this.#byKey.get(key);
+      if (found instanceof Set) {
+        found.delete(entry);
+        if (found.size === 0) this.#byKey.delete(key);
+      } else if (found === entry) this.#byKey.delete(key);
+    }
+    this.#keys.delete(entry);
+  }
+
+  visit(key: unknown, exact: boolean, visit: Visit): void {
+    const found = this.#byKey.get(key);
+    if (found === undefined) return;
+    if (found instanceof Set) for (const entry of found) visit(entry, exact);
+    else visit(found, exact);
+  }
+}

@@ -1,0 +1,47 @@
+// A path without a declared type against an operand: language.md 4.7 for each value there and each element of an array (W4, W8), with the
+// queries' null (W6).
+import type { CompareOperator } from '../../compiler/types.ts';
+import { fail } from '../../stdlib/errors.ts';
+import { eq, ge, gt, le, lt } from '../../stdlib/operators/index.ts';
+import { typeOf, type Value } from '../../stdlib/values/index.ts';
+import type { Leaves } from '../conditions/index.ts';
+
+/** @param byPosition a step of the path was a position in an array, so only nothing at all counts as null */
+export function compareData(operator: CompareOperator, leaves: Leaves, right: Value, byPosition: boolean): boolean {
+  switch (operator) {
+    case '==':
+      return isEqual(leaves, right, byPosition);
+    case '!=':
+      return !isEqual(leaves, right, byPosition);
+    case 'in':
+      if (!Array.isArray(right)) return fail('cascade.lang.class.cast', 'in', 'value', typeOf(right));
+      return right.some((element) => isEqual(leaves, element, byPosition));
+    case '<':
+      return isOrdered(leaves, right, lt);
+    case '<=':
+      return isOrdered(leaves, right, le);
+    case '>':
+      return isOrdered(leaves, right, gt);
+    case '>=':
+      return isOrdered(leaves, right, ge);
+    default:
+      throw new Error(`${operator} is no comparison of data`);
+  }
+}
+
+function isEqual(leaves: Leaves, right: Value, byPosition: boolean): boolean {
+  if (right === null && isNothing(leaves, byPosition)) return true;
+  for (const value of leaves.values)
+    if (eq(value, right) || (Array.isArray(value) && value.some((element) => eq(element, right)))) return true;
+  return leaves.positioned.some((value) => eq(value, right));
+}
+
+/** Nothing was found, or some way ended early. */
+export const isNothing = ({ values, positioned, missing }: Leaves, byPosition: boolean): boolean =>
+  (values.length === 0 && positioned.length === 0) || (missing && !byPosition);
+
+function isOrdered({ values, positioned }: Leaves, right: Value, compare: (a: Value, b: Value) => boolean): boolean {
+  for (const value of values)
+    if (Array.isArray(value) ? value.some((element) => compare(element, right)) : compare(value, right)) return true;
+  return positioned.some((value) => !Array.isArray(value) && compare(value, right));
+}

@@ -1,0 +1,90 @@
+// The one function that decides a term: for the index's residual tests, for the naive filter of the tests, and for `explain`.
+import type { CompareOperator } from '../../compiler/types.ts';
+import { eq, ge, gt, inArray, le, lt, ne, regexSearch } from '../../stdlib/operators/index.ts';
+import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import { dataScope, type Leaves, leavesThrough, matches, parseTest, passes, passesValue, plainValue } from '../conditions/index.ts';
+import { CascadeError } from '../faults.ts';
+import { compareData } from './compare-data.ts';
+import { type Node, OPERATORS, operandTest, type PathTerm, type Term } from './terms.ts';
+import type { Surrounding } from './types.ts';
+
+/** @throws what the condition's own expressions and operands raise; the caller counts it as false */
+export function compareTerm(term: Term, around: Surrounding): boolean {
+  switch (term.op) {
+    case 'path':
+      return comparePath(term, around);
+    case 'expression':
+      return compareValues(term.operator, term.left(around), term.right(around));
+    case 'where': {
+      const predicate = term.predicate(term.evaluate(around));
+      const root = term.binds === 'value' ? around.payload(term.variable) : around.event(term.variable);
+      return matches(predicate, root as ObjectValue);
+    }
+  }
+}
+
+/** The whole condition, left to right, no further than needed. */
+export function holds(node: Node, around: Surrounding): boolean {
+  switch (node.op) {
+    case 'and':
+      for (const term of node.terms) if (!holds(term, around)) return false;
+      return true;
+    case 'or':
+      for (const term of node.terms) if (holds(term, around)) return true;
+      return false;
+    case 'not':
+      return !holds(node.term, around);
+    default:
+      return compareTerm(node, around);
+  }
+}
+
+function comparePath(term: PathTerm, around: Surrounding): boolean {
+  const { path, operator, operand } = term;
+  const right = operand.constant ? operand.value : operand.evaluate(around);
+  const test = operand.constant ? operand.test : operandTest(path, operator, right);
+  if (test instanceof CascadeError) throw test;
+  const root = rootOf(term, around);
+  const value = test === null ? undefined : plainValue(root, path);
+  if (test !== null && value !== undefined) return passesValue(test, path.kind, value);
+  const leaves = leavesThrough(root, path);
+  return test === null
+    ? compareData(operator, leaves, right, path.indexed)
+    : passes(test, path.kind, leaves, path.indexed ? 'position' : 'path');
+}
+
+/** The values that a term's left side yields. */
+export const leavesAt = (term: PathTerm, around: Surrounding): Leaves => leavesThrough(rootOf(term, around), term.path);
+
+/** Where a term's path begins. */
+export const rootOf = ({ source, variable }: PathTerm, around: Surrounding): Value =>
+  source === 'payload' ? around.payload(variable) : around.event(variable);
+
+/** Two values of expressions, by language.md 4.7. */
+function compareValues(operator: CompareOperator, left: Value, right: Value): boolean {
+  switch (operator) {
+    case '==':
+      return eq(left, right);
+    case '!=':
+      return ne(left, right);
+    case '<':
+      return lt(left, right);
+    case '<=':
+      return le(left, right);
+    case '>':
+      return gt(left, right);
+    case '>=':
+      return ge(left, right);
+    case 'in':
+      return inArray(left, right);
+    case 'regex':
+      return regexSearch(left, right);
+    default:
+      return passes(
+        parseTest(dataScope('value'), OPERATORS[operator], right),
+        'Json',
+        { values: [left], positioned: [], missing: false },
+        'path',
+      );
+  }
+}

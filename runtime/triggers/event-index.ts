@@ -1,0 +1,63 @@
+// The entries of one event path, each under its anchors, or among those that every event is tested against.
+import type { Node } from './terms.ts';
+import { type Anchor, chooseAnchors, pathKey } from './anchors.ts';
+import type { Entry, Holder, Visit } from './entry.ts';
+import { PathIndex } from './path-index.ts';
+import type { IndexedRule, Surrounding } from './types.ts';
+import type { ConditionPath } from '../conditions/index.ts';
+
+export class EventIndex {
+  /** What conditions on this kind of event look at. */
+  readonly variablePaths = new Map<string, ConditionPath>();
+  readonly #paths = new Map<string, PathIndex>();
+  readonly #rest = new Set<Entry>();
+  readonly #holders = new Map<Entry, Holder[]>();
+
+  get size(): number {
+    return this.#holders.size;
+  }
+
+  entries(): Iterable<Entry> {
+    return this.#holders.keys();
+  }
+
+  add(rule: IndexedRule, trigger: number, condition: Node | null, where: Node | null): Entry {
+    const choice = condition && chooseAnchors(condition, (anchor) => this.#paths.get(pathKey(anchor.term))?.crowd(anchor) ?? 0);
+    const residual = condition && without(condition, choice?.settled ?? []);
+    const entry: Entry = { rule, trigger, condition, residual, where, alive: true, stamp: 0 };
+    if (!choice) this.#rest.add(entry);
+    this.#holders.set(entry, choice?.anchors.flatMap((anchor) => this.#path(anchor).add(anchor, entry)) ?? []);
+    return entry;
+  }
+
+  #path(anchor: Anchor): PathIndex {
+    const key = pathKey(anchor.term);
+    const found = this.#paths.get(key);
+    if (found) return found;
+    const made = new PathIndex(anchor.term);
+    this.#paths.set(key, made);
+    return made;
+  }
+
+  remove(entry: Entry): void {
+    entry.alive = false;
+    this.#rest.delete(entry);
+    for (const holder of this.#holders.get(entry) ?? []) holder.forget(entry);
+    this.#holders.delete(entry);
+    for (const [key, path] of this.#paths) if (path.size === 0) this.#paths.delete(key);
+  }
+
+  /** Every entry that the event may satisfy, some of them more than once. */
+  visit(around: Surrounding, visit: Visit): void {
+    for (const path of this.#paths.values()) path.visit(around, visit);
+    for (const entry of this.#rest) visit(entry, false);
+  }
+}
+
+/** The condition without some terms of its AND; null when nothing is left. */
+function without(condition: Node, settled: readonly Node[]): Node | null {
+  if (settled.includes(condition)) return null;
+  if (condition.op !== 'and' || settled.length === 0) return condition;
+  const terms = condition.terms.flatMap((term) => without(term, settled) ?? []);
+  return terms.length > 1 ? { op: 'and', terms } : (terms[0] ?? null);
+}

@@ -1,0 +1,117 @@
+// Why rules did or did not match an event: the same terms, decided by the same function, with the values they were decided on.
+import type { Value } from '../../stdlib/values/index.ts';
+import { compareTerm, leavesAt } from './compare-term.ts';
+import type { Entry } from './entry.ts';
+import { typeAt } from './surrounding.ts';
+import { compileCondition, type Node, type Term, type Variables } from './terms.ts';
+import type { DecidedTerm, Explanation, IndexedRule, Surrounding, TriggerIndexOptions } from './types.ts';
+import { chooseVersions } from './versions.ts';
+
+/** One explanation a rule: of the trigger that matched, else of its last one on the path. */
+export function explainEntries(entries: readonly Entry[], path: string, around: Surrounding, options: TriggerIndexOptions): Explanation[] {
+  const byRule = new Map<IndexedRule, Explanation>();
+  for (const { rule, trigger } of entries) {
+    if (byRule.get(rule)?.matched) continue;
+    byRule.set(rule, explainTrigger(rule, trigger, path, around, options));
+  }
+  const explanations = [...byRule.values()];
+  const candidates = explanations.filter(({ matched, reason }) => matched || reason === 'ruleWhere');
+  const chosen = new Set(chooseVersions(candidates, ({ matched }) => matched));
+  return explanations.map((each) => (each.matched && !chosen.has(each) ? { ...each, matched: false, reason: 'version' } : each));
+}
+
+function explainTrigger(rule: IndexedRule, trigger: number, path: string, around: Surrounding, options: TriggerIndexOptions): Explanation {
+  const spec = rule.triggers[trigger];
+  const variables: Variables = new Map(spec ? [[spec.variable, { binds: spec.binds, type: typeAt(path, options) }]] : []);
+  for (const [reason, data] of [
+    ['condition', spec?.condition ?? null],
+    ['ruleWhere', rule.where],
+  ] as const) {
+    if (data === null) continue;
+    const decided = decide(compileCondition(data, variables, options), around);
+    if (!decided.holds) return { rule, matched: false, reason, term: decided.term };
+  }
+  return { rule, matched: true, reason: null, term: null };
+}
+
+interface Decided {
+  readonly holds: boolean;
+  /** The term that settled it; an AND that holds is settled by its last. */
+  readonly term: DecidedTerm | null;
+}
+
+/** An error ends the whole condition as false, also under NOT. */
+class Failed extends Error {
+  readonly term: DecidedTerm;
+  constructor(term: DecidedTerm) {
+    super('a term failed');
+    this.term = term;
+  }
+}
+
+function decide(condition: Node, around: Surrounding): Decided {
+  try {
+    return decideNode(condition, around);
+  } catch (error) {
+    if (error instanceof Failed) return { holds: false, term: error.term };
+    throw error;
+  }
+}
+
+function decideNode(node: Node, around: Surrounding): Decided {
+  switch (node.op) {
+    case 'and':
+    case 'or': {
+      const stop = node.op === 'or';
+      let last: Decided = { holds: !stop, term: null };
+      for (const term of node.terms) {
+        last = decideNode(term, around);
+        if (last.holds === stop) return last;
+      }
+      return { ...last, holds: !stop };
+    }
+    case 'not': {
+      const inner = decideNode(node.term, around);
+      return { ...inner, holds: !inner.holds };
+    }
+    default: {
+      const term = decideTerm(node, around);
+      return { holds: term.result, term };
+    }
+  }
+}
+
+function decideTerm(term: Term, around: Surrounding): DecidedTerm {
+  const operator = term.op === 'where' ? 'where' : term.operator;
+  const path = term.op === 'path' ? term.path.text : null;
+  const left = attempt(() => leftOf(term, around));
+  const right = attempt(() => rightOf(term, around));
+  try {
+    return { operator, path, left, right, result: compareTerm(term, around) };
+  } catch (error) {
+    throw new Failed({ operator, path, left, right, result: false, error });
+  }
+}
+
+function leftOf(term: Term, around: Surrounding): Value {
+  if (term.op === 'expression') return term.left(around);
+  if (term.op === 'where') return term.binds === 'value' ? around.payload(term.variable) : around.event(term.variable);
+  const { values, positioned } = leavesAt(term, around);
+  const all = [...values, ...positioned];
+  return all.length > 1 ? all : (all[0] ?? null);
+}
+
+function rightOf(term: Term, around: Surrounding): Value {
+  if (term.op === 'expression') return term.right(around);
+  if (term.op === 'where') return term.evaluate(around);
+  return term.operand.constant ? term.operand.value : term.operand.evaluate(around);
+}
+
+/** A side that cannot be told is null: the term's own error says why. */
+function attempt(get: () => Value): Value {
+  try {
+    return get();
+  } catch {
+    return null;
+  }
+}

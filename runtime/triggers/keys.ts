@@ -1,0 +1,153 @@
+// Keys of equality. For a declared type, two values have one key exactly when they are equal (resources-and-api.md 3.3). For data, the
+// value of an event offers its own keys, and a constant hangs under every key by which language.md 4.7 lets a value equal it: more may
+// meet than are equal, so those are tested again; fewer never.
+import {
+  Currency,
+  DateTime,
+  Decimal,
+  decimalOfNumber,
+  isNumber,
+  isReference,
+  parseCurrency,
+  parseDateTime,
+  parseDecimal,
+  Real,
+  text,
+  type Value,
+} from '../../stdlib/values/index.ts';
+import { exactDecimal, type Kind, withoutSystem } from '../conditions/index.ts';
+import { CascadeError } from '../faults.ts';
+
+/** Strings, numbers and booleans are keys as they are, so every other kind of key is a string with a letter that no text gets. */
+export type Key = string | number | bigint | boolean | typeof NULL;
+export const NULL = Symbol('null');
+
+/** Keys that a value of an event offers; none when nothing keyed can equal it. */
+export function keysOf(kind: Kind, value: Value): Key[] {
+  if (kind === 'Json') return dataKeys(value);
+  if (kind === 'Currency') return value instanceof Currency ? [`${value.code} ${digits(value.amount)}`, digits(value.amount)] : [];
+  const key = typedKey(kind, value);
+  return key === undefined ? [] : [key];
+}
+
+/** The one key of a value that is its own key; undefined for all others. */
+export function plainKey(kind: Kind, value: Value): Key | undefined {
+  if (typeof value === 'number') return kind === 'Integer' || kind === 'Real' || kind === 'Decimal' || kind === 'Json' ? value : undefined;
+  return typeof value === 'string' && (kind === 'String' || kind === 'Id') ? value : undefined;
+}
+
+/** Keys under which a constant hangs; null when it has none, and an index is no use. */
+export function constantKeys(kind: Kind, constant: Value): Key[] | null {
+  if (constant === null) return [NULL];
+  if (kind === 'Json') return dataConstantKeys(constant);
+  if (kind === 'Currency') {
+    if (constant instanceof Currency) return [`${constant.code} ${digits(constant.amount)}`];
+    return constant instanceof Decimal ? [digits(constant)] : null;
+  }
+  const key = typedKey(kind, constant);
+  return key === undefined ? null : [key];
+}
+
+function typedKey(kind: Kind, value: Value): Key | undefined {
+  switch (kind) {
+    case 'String':
+    case 'Id':
+      return typeof value === 'string' ? value : undefined;
+    case 'ResourceName':
+      return typeof value === 'string' ? withoutSystem(value) : undefined;
+    case 'Boolean':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'DateTime':
+      return value instanceof DateTime ? value.ms : undefined;
+    case 'ResourceReference':
+      return isReference(value) ? `${withoutSystem(value.resource)}\n${value.resourceId}` : undefined;
+    case 'Integer':
+    case 'Real':
+    case 'Decimal':
+      return numberKey(value);
+    default:
+      return undefined;
+  }
+}
+
+const TWO_64 = 2n ** 64n;
+
+/** One key for one mathematical value: a number, a bigint where a number would round, digits where neither will do. */
+export function numberKey(value: Value): Key | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  if (value instanceof Real) return integralKey(value.value);
+  if (!(value instanceof Decimal)) return undefined;
+  const written = digits(value);
+  if (!written.includes('e-')) return bigKey(value.unscaled / 10n ** BigInt(value.scale));
+  const double = Number(value.toString());
+  return digits(exactDecimal(double) as Decimal) === written ? double : `d${written}`;
+}
+
+function integralKey(double: number): Key {
+  if (Number.isSafeInteger(double)) return double + 0;
+  return Number.isFinite(double) ? bigKey(BigInt(double)) : double;
+}
+
+const bigKey = (whole: bigint): Key => (whole >= -TWO_64 && whole <= TWO_64 ? normal(whole) : `d${digits(new Decimal(whole, 0))}`);
+
+const normal = (whole: bigint): Key => (whole >= -9_007_199_254_740_991n && whole <= 9_007_199_254_740_991n ? Number(whole) : whole);
+
+/** The digits without zeros at their end, and the exponent: one text for one value. */
+function digits({ unscaled, scale }: Decimal): string {
+  if (unscaled === 0n) return '0';
+  let exponent = -scale;
+  let rest = unscaled;
+  while (rest % 10n === 0n) {
+    rest /= 10n;
+    exponent++;
+  }
+  return exponent === 0 ? String(rest) : `${rest}e${exponent}`;
+}
+
+function dataKeys(value: Value): Key[] {
+  if (value === null) return [];
+  if (typeof value === 'string') return [`s${value}`];
+  if (typeof value === 'boolean') return [value];
+  if (value instanceof Decimal) return [`d${digits(value)}`];
+  if (value instanceof Currency) return [`c${value.code} ${digits(value.amount)}`, `m${digits(value.amount)}`];
+  if (value instanceof DateTime) return [`t${value.ms}`];
+  if (isReference(value)) return [`r${text(value)}`];
+  const key = numberKey(value);
+  return key === undefined ? [] : [key];
+}
+
+function dataConstantKeys(constant: Value): Key[] | null {
+  if (typeof constant === 'string') return textKeys(constant);
+  if (typeof constant === 'boolean') return [constant, `s${constant}`];
+  if (constant instanceof DateTime) return [`t${constant.ms}`, `s${text(constant)}`, constant.ms];
+  if (constant instanceof Decimal) return [`d${digits(constant)}`, `m${digits(constant)}`];
+  if (constant instanceof Currency) return [`c${constant.code} ${digits(constant.amount)}`, `d${digits(constant.amount)}`];
+  if (isReference(constant)) return [`r${text(constant)}`, `s${text(constant)}`];
+  const key = numberKey(constant);
+  if (key === undefined || !isNumber(constant)) return null;
+  const amount = decimalOfNumber(constant);
+  const amounts = amount ? [`d${digits(amount)}`, `m${digits(amount)}`] : [];
+  return [key, `s${text(constant)}`, `t${String(key)}`, ...amounts];
+}
+
+function textKeys(constant: string): Key[] {
+  const keys: Key[] = [`s${constant}`, `r${constant}`];
+  if (constant === 'true' || constant === 'false') keys.push(constant === 'true');
+  const trimmed = constant.trim();
+  const instant = parseDateTime(trimmed);
+  if (instant) keys.push(`t${instant.ms}`);
+  const { amount, currency } = numbersIn(trimmed);
+  if (amount) keys.push(`d${digits(amount)}`, `m${digits(amount)}`);
+  if (currency) keys.push(`c${currency.code} ${digits(currency.amount)}`);
+  return keys;
+}
+
+/** What a text is as a number; nothing for one with too many digits, which equals no value without an error. */
+export function numbersIn(trimmed: string): { amount: Decimal | null; currency: Currency | null } {
+  try {
+    return { amount: parseDecimal(trimmed), currency: parseCurrency(trimmed) };
+  } catch (error) {
+    if (error instanceof CascadeError) return { amount: null, currency: null };
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+// `.p` and `[i]` of expressions in conditions (language.md 4.8): a null step gives null.
+import { fail } from '../../stdlib/errors.ts';
+import { getOwn, isInteger, isNumber, isObject, numberOf, typeOf, type Value } from '../../stdlib/values/index.ts';
+
+export function memberOf(value: Value, name: string): Value {
+  if (value === null || value === undefined) return null;
+  if (isObject(value)) return getOwn(value, name);
+  if ((Array.isArray(value) || typeof value === 'string') && (name === 'length' || name === 'size')) return value.length;
+  if (Array.isArray(value)) return value.map((element) => memberOf(element, name));
+  return fail('cascade.lang.property', name, typeOf(value));
+}
+
+export function elementOf(value: Value, index: Value): Value {
+  if (value === null || value === undefined) return null;
+  if (typeof index === 'string' && (isObject(value) || !/^[0-9]+$/.test(index))) return memberOf(value, index);
+  if (!Array.isArray(value) && typeof value !== 'string') return fail('cascade.lang.property', 'index', typeOf(value));
+  const position = isNumber(index) ? numberOf(index) : typeof index === 'string' ? Number(index) : -1;
+  if (position < 0 || !Number.isInteger(position)) return fail('cascade.lang.index', isInteger(index) ? index : null, value.length);
+  return value[position] ?? null;
+}

@@ -1,0 +1,34 @@
+// `regex "^literal…"`: entries by their literal. A text asks for each of its own beginnings of a length that occurs.
+import { Buckets } from './buckets.ts';
+import type { Entry, Holder, Visit } from './entry.ts';
+
+export class Prefixes implements Holder {
+  readonly #buckets = new Buckets();
+  /** How many entries have a prefix of a length. */
+  readonly #lengths = new Map<number, number>();
+  readonly #lengthOf = new Map<Entry, number[]>();
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  add(prefix: string, entry: Entry): void {
+    this.#buckets.add(prefix, entry);
+    this.#lengths.set(prefix.length, (this.#lengths.get(prefix.length) ?? 0) + 1);
+    this.#lengthOf.set(entry, [...(this.#lengthOf.get(entry) ?? []), prefix.length]);
+  }
+
+  forget(entry: Entry): void {
+    this.#buckets.forget(entry);
+    for (const length of this.#lengthOf.get(entry) ?? []) {
+      const left = (this.#lengths.get(length) ?? 0) - 1;
+      if (left > 0) this.#lengths.set(length, left);
+      else this.#lengths.delete(length);
+    }
+    this.#lengthOf.delete(entry);
+  }
+
+  visit(text: string, visit: Visit): void {
+    for (const length of this.#lengths.keys()) if (length <= text.length) this.#buckets.visit(text.slice(0, length), false, visit);
+  }
+}

@@ -1,0 +1,39 @@
+// One-sided ranges: bounds in ascending order. Whatever is above a bound is above all before it, so those met are a prefix.
+import type { Entry, Holder, Visit } from './entry.ts';
+import { pending } from './pending.ts';
+
+interface Bound {
+  readonly at: number;
+  readonly entry: Entry;
+}
+
+export class SortedBounds implements Holder {
+  #bounds: readonly Bound[] = [];
+  readonly #pending = pending<Bound>(
+    (a, b) => a.at - b.at,
+    (bounds) => {
+      this.#bounds = bounds.slice();
+    },
+  );
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  add(at: number, entry: Entry): void {
+    this.#pending.add({ at, entry });
+  }
+
+  forget(): void {
+    this.#pending.forget();
+  }
+
+  /** Those at or below `value`. */
+  visit(value: number, exact: boolean, visit: Visit): void {
+    for (const { at, entry } of this.#pending.unsorted()) if (at <= value) visit(entry, exact);
+    for (const { at, entry } of this.#bounds) {
+      if (at > value) break;
+      visit(entry, exact);
+    }
+  }
+}

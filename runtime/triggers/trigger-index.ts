@@ -1,0 +1,134 @@
+// From an event to the rules that it triggers: by event path, then by the condition, so that 100,000 rules of which one matches cost about
+// what one rule costs. Rules come and go while it is used.
+import type { ConditionData } from '../../compiler/types.ts';
+import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import { holds } from './compare-term.ts';
+import type { Entry } from './entry.ts';
+import { EventIndex } from './event-index.ts';
+import { explainEntries } from './explain.ts';
+import { surroundingOf, typeAt } from './surrounding.ts';
+import { compileCondition, type Node, type Variables } from './terms.ts';
+import type { Explanation, IndexedRule, Surrounding, TriggerIndexOptions, TriggerMatch } from './types.ts';
+import { chooseVersions } from './versions.ts';
+
+export class TriggerIndex {
+  readonly #options: TriggerIndexOptions;
+  readonly #events = new Map<string, EventIndex>();
+  readonly #rules = new Map<string, { rule: IndexedRule; entries: [path: string, entry: Entry][] }>();
+  /** How many rules have a name without its version. */
+  readonly #families = new Map<string, number>();
+  #stamp = 0;
+
+  constructor(options: TriggerIndexOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#rules.size;
+  }
+
+  /** A rule of the same name is replaced. */
+  add(rule: IndexedRule): void {
+    this.remove(rule.name);
+    const entries: [string, Entry][] = [];
+    for (const [trigger, spec] of rule.triggers.entries()) {
+      for (const path of spec.paths) {
+        const index = this.#events.get(path) ?? new EventIndex();
+        this.#events.set(path, index);
+        const type = typeAt(path, this.#options);
+        const variables: Variables = new Map([[spec.variable, { binds: spec.binds, type, paths: index.variablePaths }]]);
+        const compile = (data: ConditionData | null): Node | null => data && compileCondition(data, variables, this.#options);
+        entries.push([path, index.add(rule, trigger, compile(spec.condition), compile(rule.where))]);
+      }
+    }
+    this.#rules.set(rule.name, { rule, entries });
+    this.#families.set(rule.baseName, (this.#families.get(rule.baseName) ?? 0) + 1);
+  }
+
+  /** By the full name; nothing happens when there is none. */
+  remove(name: string): void {
+    const found = this.#rules.get(name);
+    if (!found) return;
+    for (const [path, entry] of found.entries) {
+      const index = this.#events.get(path);
+      index?.remove(entry);
+      if (index?.size === 0) this.#events.delete(path);
+    }
+    this.#rules.delete(name);
+    const left = (this.#families.get(found.rule.baseName) ?? 0) - 1;
+    if (left > 0) this.#families.set(found.rule.baseName, left);
+    else this.#families.delete(found.rule.baseName);
+  }
+
+  /** A type has changed, so constants are converted anew: of rules on its events, or of all rules on types when no name is given. */
+  retype(typeName?: string): void {
+    const prefix = typeName === undefined ? '/types/' : `/types/${typeName}/`;
+    const affected = [...this.#rules.values()].filter(({ entries }) => entries.some(([path]) => path.startsWith(prefix)));
+    for (const { rule } of affected) this.remove(rule.name);
+    for (const { rule } of affected) this.add(rule);
+  }
+
+  /** Whether any rule is on an event path: if not, nothing about the event matters. */
+  has(path: string): boolean {
+    return this.#events.has(path);
+  }
+
+  /**
+   * The rules that run for an event, of each name one version.
+   * @param event the event object (language.md 6.1), made only when a condition looks at it
+   */
+  match(path: string, payload: Value, event: () => ObjectValue): IndexedRule[] {
+    const index = this.#events.get(path);
+    if (!index) return [];
+    const around = surroundingOf(payload, event);
+    const matched = this.#matched(index, around);
+    if (matched.length === 1 || matched.length === 0)
+      return matched.filter((entry) => this.#applies(entry, around)).map(({ rule }) => rule);
+    return chooseVersions(oncePerRule(matched), (entry) => this.#applies(entry, around)).map(({ rule }) => rule);
+  }
+
+  /** Every trigger that an event satisfies; RULE WHERE and versions are the caller's (correlations choose when they complete). */
+  matchTriggers(path: string, payload: Value, event: () => ObjectValue): TriggerMatch[] {
+    const index = this.#events.get(path);
+    if (!index) return [];
+    return this.#matched(index, surroundingOf(payload, event)).map(({ rule, trigger }) => ({ rule, trigger }));
+  }
+
+  /** What became of every rule on the path, and the term that decided. */
+  explain(path: string, payload: Value, event: () => ObjectValue): Explanation[] {
+    const index = this.#events.get(path);
+    return index ? explainEntries([...index.entries()], path, surroundingOf(payload, event), this.#options) : [];
+  }
+
+  #matched(index: EventIndex, around: Surrounding): Entry[] {
+    const stamp = ++this.#stamp;
+    const matched: Entry[] = [];
+    index.visit(around, (entry, exact) => {
+      if (entry.stamp === stamp || !entry.alive) return;
+      entry.stamp = stamp;
+      const open = exact ? entry.residual : entry.condition;
+      if (open === null || this.#isTrue(entry.rule, open, around)) matched.push(entry);
+    });
+    return matched;
+  }
+
+  #applies({ rule, where }: Entry, around: Surrounding): boolean {
+    return where === null || this.#isTrue(rule, where, around);
+  }
+
+  #isTrue(rule: IndexedRule, condition: Node, around: Surrounding): boolean {
+    try {
+      return holds(condition, around);
+    } catch (error) {
+      this.#options.onError(rule, error);
+      return false;
+    }
+  }
+}
+
+/** A rule with several triggers on one path (a merge) runs once for an event. */
+function oncePerRule(entries: readonly Entry[]): Entry[] {
+  const first = new Map<string, Entry>();
+  for (const entry of entries) if (!first.has(entry.rule.name)) first.set(entry.rule.name, entry);
+  return [...first.values()];
+}

@@ -1,0 +1,113 @@
+// The shape of a type once it has been checked: what coercion, storage, conditions and triggers read (resources-and-api.md 4.1).
+import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+
+export const BASE_TYPES = [
+  'String',
+  'Integer',
+  'Real',
+  'Boolean',
+  'DateTime',
+  'Decimal',
+  'Currency',
+  'GeoJSON',
+  'ResourceReference',
+  'Object',
+] as const;
+export type BaseType = (typeof BASE_TYPES)[number];
+
+export interface PropertyDefinition {
+  readonly name: string;
+  /** As declared: a base type, a user scalar or another type. */
+  readonly type: string;
+  /** What is stored: the scalar's base type, `Object` for another type's name. */
+  readonly base: BaseType;
+  readonly kind: 'base' | 'scalar' | 'type';
+  /** For another type's name: that type as it is now; undefined once it is gone. */
+  readonly structure?: () => TypeDefinition | undefined;
+  readonly multi: boolean;
+  readonly required: boolean;
+  /** Already coerced; absent where there is none. */
+  readonly default?: Value;
+  readonly unique: boolean;
+  readonly indexed: boolean;
+  /** In Unicode code points; String only. */
+  readonly maxLength?: number;
+  /** Always there for Decimal and Currency. */
+  readonly scale?: number;
+  readonly encrypted: boolean;
+  readonly description?: string;
+  /** Attributes that we don't know, or that mean nothing for this base type. */
+  readonly other: ObjectValue;
+  /** All attributes as they came: what the type's representation shows. */
+  readonly declared: ObjectValue;
+}
+
+export interface IndexKey {
+  /** A property, or a dotted path into one. */
+  readonly path: string;
+  readonly direction: 1 | -1 | 'geo';
+}
+
+export interface IndexDefinition {
+  readonly keys: readonly IndexKey[];
+  readonly unique: boolean;
+  /** As declared, unknown ones included; null when left out. */
+  readonly options: ObjectValue | null;
+}
+
+export interface TypeDefinition {
+  readonly name: string;
+  readonly role: 'standard' | 'schema';
+  /** In the order of declaration. */
+  readonly properties: ReadonlyMap<string, PropertyDefinition>;
+  readonly naturalKey: readonly string[];
+  readonly indexes: readonly IndexDefinition[];
+  /** Metadata only, never enforced. */
+  readonly foreignKeys: Value;
+  readonly audited: boolean;
+  readonly groupEnabled: boolean;
+  readonly groupRequired: boolean;
+  readonly userAccessLevel: string;
+  readonly adminAccessLevel: string;
+  readonly accessLevels: ObjectValue;
+  /** In bytes; 0 = no limit. Above 0 the type is capped. */
+  readonly maxStorage: number;
+  /** 0 = no limit. */
+  readonly maxObjects: number;
+  /** As declared (text or ms), and in milliseconds; null = instances do not expire. */
+  readonly expiresAfter: Value;
+  readonly expiresAfterMs: number | null;
+  readonly rulesSuppressed: boolean;
+  /** description, version, documentation, ars_ properties of the caller and every field that we don't know. */
+  readonly other: ObjectValue;
+}
+
+/** A user scalar as far as types need it (resources-and-api.md 4.2). */
+export interface ScalarDefinition {
+  readonly name: string;
+  readonly baseType: BaseType;
+  readonly maxLength?: number;
+  readonly scale?: number;
+}
+
+/** The names that a property's type may have besides the base types. */
+export interface KnownNames {
+  readonly types: ReadonlyMap<string, TypeDefinition>;
+  readonly scalars: ReadonlyMap<string, ScalarDefinition>;
+}
+
+/** The names of 1.3, in the order in which they follow the declared properties. */
+export const SYSTEM_PROPERTIES = {
+  ars_namespace: 'String',
+  ars_version: 'Integer',
+  ars_createdAt: 'DateTime',
+  ars_createdBy: 'String',
+  ars_modifiedAt: 'DateTime',
+  ars_modifiedBy: 'String',
+  ars_group: 'String',
+  ars_properties: 'Object',
+  ars_public: 'Boolean',
+  ars_relationships: 'Object',
+  ars_dependentResource: 'ResourceReference',
+} as const satisfies Record<string, BaseType>;
+export type SystemProperty = keyof typeof SYSTEM_PROPERTIES;

@@ -1,0 +1,25 @@
+// The door of types: definitions, their checks and changes, and what makes submitted values instances of them.
+export { checkFinal, fitsMaxLength } from './check-final.ts';
+export { coerceProperty, coerceSystemProperty } from './coerce.ts';
+export { checkTypeChange, compareTypes, type TypeChange } from './compare-types.ts';
+export {
+  BASE_TYPES,
+  type BaseType,
+  type IndexDefinition,
+  type IndexKey,
+  type KnownNames,
+  type PropertyDefinition,
+  type ScalarDefinition,
+  SYSTEM_PROPERTIES,
+  type SystemProperty,
+  type TypeDefinition,
+} from './definition.ts';
+export { type Fields, fieldsOf } from './fields.ts';
+export { idGenerator, newId } from './ids.ts';
+export { parseInterval } from './interval.ts';
+export { typeToSchema } from './json-schema.ts';
+export { type MongoIndex, mongoIndexes, storedPath } from './mongo-indexes.ts';
+export { checkName, isRuleVersion, type NameKind, SYSTEM_RESOURCES } from './names.ts';
+export { ACCESS_LEVELS, parseType, type ParseTypeOptions, typeToValue } from './parse-type.ts';
+export { applyChanges, type Changes, prepareChanges, prepareInsert, prepareUpdate } from './prepare.ts';
+export { Problems } from './problems.ts';

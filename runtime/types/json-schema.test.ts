@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { typeToSchema } from './json-schema.ts';
+import { parseType } from './parse-type.ts';
+
+const known = { types: new Map(), scalars: new Map() };
+
+test('a schema has the external form of each property, null where it is not required', () => {
+  const type = parseType(
+    {
+      name: 'Silo',
+      description: 'a silo',
+      properties: {
+        code: { type: 'String', required: true, maxLength: 12 },
+        level: { type: 'Decimal', scale: 2, default: '0' },
+        alarms: { type: 'String', multi: true, description: 'since yesterday' },
+      },
+    },
+    known,
+  );
+  expect(typeToSchema(type)).toMatchObject({
+    title: 'Silo',
+    description: 'a silo',
+    type: 'object',
+    required: ['code'],
+    additionalProperties: false,
+    properties: {
+      code: { type: 'string', maxLength: 12 },
+      level: { type: ['string', 'null'], default: '0' },
+      alarms: { type: ['array', 'null'], items: { type: 'string' }, description: 'since yesterday' },
+    },
+  });
+});
+
+test('a type that holds itself ends somewhere', () => {
+  const types = new Map();
+  const type = parseType({ name: 'Node', properties: { next: { type: 'Node' } } }, { ...known, types });
+  types.set('Node', type);
+  expect(JSON.stringify(typeToSchema(type)).length).toBeLessThan(10_000);
+});

@@ -1,0 +1,92 @@
+// Bodies of INSERT, UPDATE, UPSERT and PATCH to instances of their type (resources-and-api.md 1.3, 2.4, 2.5). What a body is refused for is
+// told all at once. `required`, maxLength and the group come later, after the BEFORE rules: check-final.ts.
+import { deepCopy, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../faults.ts';
+import { coerceProperty, coerceSystemProperty } from './coerce.ts';
+import { SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from './definition.ts';
+import { Problems } from './problems.ts';
+
+/** Set by the service alone: ignored in bodies, never refused, as clients send back what they have selected. */
+const SERVICE_SET: ReadonlySet<string> = new Set([
+  '_id',
+  'ars_namespace',
+  'ars_version',
+  'ars_createdAt',
+  'ars_createdBy',
+  'ars_modifiedAt',
+  'ars_modifiedBy',
+]);
+
+/**
+ * A new instance: coerced, with defaults where a property is absent, in the order of declaration.
+ * @throws CascadeError, or CascadeErrors when several things are wrong
+ */
+export function prepareInsert(type: TypeDefinition, body: Value): ObjectValue {
+  if (type.role === 'schema') throw fault('cascade.type.role.no.instances', type.name);
+  const given = coerceBody(type, body);
+  for (const property of type.properties.values()) {
+    if (property.default !== undefined && !Object.hasOwn(given, property.name)) given[property.name] = deepCopy(property.default);
+  }
+  return inOrder(type, given);
+}
+
+export interface Changes {
+  /** The properties to change, coerced. */
+  readonly values: ObjectValue;
+  /** `ars_version` of the body: the change is meant for that version only. */
+  readonly version?: number | bigint;
+  /** `_id` of the body, to be compared with the addressed one. */
+  readonly id?: string;
+}
+
+/** The body of an UPDATE, before the stored instance is known. @throws as prepareInsert */
+export function prepareChanges(type: TypeDefinition, body: Value): Changes {
+  const values = coerceBody(type, body);
+  const version = getOwn(body as ObjectValue, 'ars_version');
+  const id = getOwn(body as ObjectValue, '_id');
+  if (version !== null && typeof version !== 'number' && typeof version !== 'bigint')
+    throw fault('cascade.type.property.invalid', type.name, 'ars_version', 'Integer', 'format');
+  return { values, ...(version !== null && { version }), ...(typeof id === 'string' && { id }) };
+}
+
+/**
+ * The instance after an UPDATE: properties not named keep their value, system properties of the service too.
+ * @param changes the body as submitted; its `ars_version` and `_id` are for the caller to judge (prepareChanges)
+ * @throws as prepareInsert
+ */
+export const prepareUpdate = (type: TypeDefinition, stored: ObjectValue, changes: Value): ObjectValue =>
+  applyChanges(type, stored, prepareChanges(type, changes).values);
+
+/** The stored instance with coerced changes. */
+export const applyChanges = (type: TypeDefinition, stored: ObjectValue, values: ObjectValue): ObjectValue =>
+  inOrder(type, { ...stored, ...values });
+
+function coerceBody(type: TypeDefinition, body: Value): ObjectValue {
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object was expected', 0);
+  const problems = new Problems();
+  const coerced: ObjectValue = {};
+  for (const name of Object.keys(body)) {
+    const value = problems.attempt(() => coerceMember(type, name, body[name] as Value));
+    if (value !== undefined) coerced[name] = value;
+  }
+  problems.raise();
+  return coerced;
+}
+
+/** @returns undefined for what is ignored */
+function coerceMember(type: TypeDefinition, name: string, value: Value): Value | undefined {
+  const property = type.properties.get(name);
+  if (property) return coerceProperty(type, property, value);
+  if (SERVICE_SET.has(name)) return undefined;
+  if (Object.hasOwn(SYSTEM_PROPERTIES, name)) return coerceSystemProperty(type, name as SystemProperty, value);
+  if (/^(_|ars_)/.test(name)) throw fault('cascade.type.property.name.reserved', name);
+  throw fault('cascade.type.property.unknown', type.name, name);
+}
+
+/** `_id`, declared properties, system properties: the order of every representation (resources-and-api.md 1.4). */
+function inOrder(type: TypeDefinition, instance: ObjectValue): ObjectValue {
+  const ordered: ObjectValue = {};
+  const names = ['_id', ...type.properties.keys(), ...Object.keys(SYSTEM_PROPERTIES)];
+  for (const name of names) if (Object.hasOwn(instance, name)) ordered[name] = instance[name] as Value;
+  return ordered;
+}

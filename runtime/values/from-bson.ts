@@ -1,0 +1,112 @@
+// BSON to values, from the raw bytes (`raw: true` of the driver): only they still tell Long 5 from Double 5.0.
+import { BSON, type Document } from 'mongodb';
+import {
+  Currency,
+  DateTime,
+  Decimal,
+  decodeInner,
+  integer,
+  numberOf,
+  type ObjectValue,
+  Real,
+  real,
+  rescale,
+  setOwn,
+  type Value,
+} from '../../stdlib/values/index.ts';
+import { type BaseType, SYSTEM_PROPERTIES, type TypeDefinition } from '../types/definition.ts';
+import { asBytes, type Bytes, int64At, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
+import type { Cipher } from './cipher.ts';
+import { readDecimal128 } from './decimal128.ts';
+import { unescapeKey } from './keys.ts';
+
+/** A document without a type. A decoded one is taken too, with what its decoding has lost. */
+export const fromBson = (raw: Uint8Array | Document): ObjectValue => documentAt(bytesOf(raw), 0);
+
+/** The instance in a stored document; what the type does not declare is left out. */
+export function instanceFromBson(type: TypeDefinition, raw: Uint8Array | Document, cipher?: Cipher): ObjectValue {
+  const bytes = bytesOf(raw);
+  const instance: ObjectValue = {};
+  eachElement(bytes, 0, (name, kind, at) => {
+    const property = type.properties.get(name);
+    if (property?.encrypted && kind === KIND.binary) {
+      if (!cipher) throw new Error(`no cipher for the encrypted property ${name}`);
+      instance[name] = decodeInner(cipher.open(binaryAt(bytes, at)));
+    } else if (property) instance[name] = propertyAt(property.base, property.scale, kind, bytes, at);
+    else if (name === '_id') instance['_id'] = valueAt(kind, bytes, at);
+    else if (Object.hasOwn(SYSTEM_PROPERTIES, name))
+      instance[name] = propertyAt(SYSTEM_PROPERTIES[name as keyof typeof SYSTEM_PROPERTIES], undefined, kind, bytes, at);
+  });
+  return instance;
+}
+
+const bytesOf = (raw: Uint8Array | Document): Bytes => asBytes(raw instanceof Uint8Array ? raw : BSON.serialize(raw));
+
+/** The content of a BSON binary. */
+export const binaryAt = (bytes: Bytes, at: number): Uint8Array => bytes.subarray(at + 5, at + 5 + bytes.readInt32LE(at));
+
+function eachElement(bytes: Bytes, start: number, take: (name: string, kind: number, at: number) => void): void {
+  let at = start + 4;
+  for (let kind = bytes[at] as number; kind !== 0; kind = bytes[at] as number) {
+    const end = nameEnd(bytes, at + 1);
+    take(bytes.utf8Slice(at + 1, end), kind, end + 1);
+    at = end + 1 + sizeOf(kind, bytes, end + 1);
+  }
+}
+
+function documentAt(bytes: Bytes, start: number): ObjectValue {
+  const document: ObjectValue = {};
+  eachElement(bytes, start, (name, kind, at) => setOwn(document, unescapeKey(name), valueAt(kind, bytes, at)));
+  return document;
+}
+
+function valueAt(kind: number, bytes: Bytes, at: number): Value {
+  switch (kind) {
+    case KIND.string:
+      return stringAt(bytes, at);
+    case KIND.int64:
+      return int64At(bytes, at);
+    case KIND.int32:
+      return bytes.readInt32LE(at);
+    case KIND.double:
+      return real(bytes.readDoubleLE(at));
+    case KIND.boolean:
+      return bytes[at] === 1;
+    case KIND.date:
+      return new DateTime(Number(int64At(bytes, at)));
+    case KIND.decimal128:
+      return readDecimal128(bytes, at);
+    case KIND.document:
+      return documentAt(bytes, at);
+    case KIND.array: {
+      const items: Value[] = [];
+      eachElement(bytes, at, (_, itemKind, itemAt) => items.push(valueAt(itemKind, bytes, itemAt)));
+      return items;
+    }
+    case KIND.objectId:
+      return bytes.hexSlice(at, at + 12);
+    default:
+      return null;
+  }
+}
+
+/** A value of a property: by its declared type where the stored form alone does not tell. */
+function propertyAt(base: BaseType, scale: number | undefined, kind: number, bytes: Bytes, at: number): Value {
+  if (kind === KIND.array && base !== 'Object') {
+    const items: Value[] = [];
+    eachElement(bytes, at, (_, itemKind, itemAt) => items.push(propertyAt(base, scale, itemKind, bytes, itemAt)));
+    return items;
+  }
+  const value = valueAt(kind, bytes, at);
+  if (base === 'Currency' && kind === KIND.document) return toCurrency(value as ObjectValue, scale);
+  if (base === 'Decimal' && value instanceof Decimal) return grown(value, scale);
+  if (base === 'Real' && typeof value === 'number') return real(value);
+  if (base === 'Integer' && (value instanceof Real || typeof value === 'number')) return integer(numberOf(value));
+  return value;
+}
+
+const toCurrency = ({ c, v }: ObjectValue, scale: number | undefined): Value =>
+  typeof c === 'string' && v instanceof Decimal ? new Currency(c, grown(v, scale)) : null;
+
+/** `scale` of a property may grow while instances exist (resources-and-api.md 4.1). */
+const grown = (value: Decimal, scale = 0): Decimal => (value.scale < scale ? rescale(value, scale) : value);

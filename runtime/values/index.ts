@@ -1,0 +1,9 @@
+// The door of host values: JSON of clients, stored BSON, and the ways between them.
+export { isWellFormed } from './well-formed.ts';
+export type { Cipher } from './cipher.ts';
+export { fromBson, instanceFromBson } from './from-bson.ts';
+export { escapeKey, unescapeKey } from './keys.ts';
+export { parseJson, type ParseJsonOptions } from './parse-json.ts';
+export { idToBson, instanceToBson, propertyToBson, storedProperty, toBson } from './to-bson.ts';
+export { instanceToJson, propertyToJson, referenceText, toJson } from './to-json.ts';
+export { transcode, type TranscodeOptions, type Transcoder, transcoder, type Spelling } from './transcode.ts';

@@ -1,0 +1,50 @@
+// JSON text to values, exact (resources-and-api.md 1.4): JSON.parse where it cannot lose anything, else the exact parser.
+import { isUtf8 } from 'node:buffer';
+import type { Value } from '../../stdlib/values/index.ts';
+import { type CascadeError, fault } from '../faults.ts';
+import { JsonProblem, parseExactly } from './exact-json.ts';
+import { suitsJsonParse } from './plain-json.ts';
+import { isWellFormed } from './well-formed.ts';
+
+/** Nesting that a body may have (resources-and-api.md 1.6). */
+const MAX_DEPTH = 100;
+
+export interface ParseJsonOptions {
+  maxDepth?: number;
+  /** The error for a text that is no JSON: `reason` in words, `offset` in bytes of UTF-8. */
+  refuse?: (reason: string, offset: number) => CascadeError;
+}
+
+const bodyInvalid = (reason: string, offset: number): CascadeError => fault('cascade.request.body.invalid', reason, offset);
+
+/**
+ * Integers are exact over 64 bits, a number with point or exponent is a Real, the last of equal member names wins, `__proto__` is plain data.
+ * An integer beyond 64 bits and a Real whose double does not hold its digits keep them in `Real.text` (exact-json.ts).
+ */
+export function parseJson(source: string | Uint8Array, options: ParseJsonOptions = {}): Value {
+  const { maxDepth = MAX_DEPTH, refuse = bodyInvalid } = options;
+  const text = typeof source === 'string' ? source : decode(source, refuse);
+  if (suitsJsonParse(text, maxDepth) && (typeof source !== 'string' || isWellFormed(text))) {
+    try {
+      return JSON.parse(text) as Value;
+    } catch {
+      // The exact parser below finds the same error, and its place.
+    }
+  }
+  try {
+    return parseExactly(text, maxDepth);
+  } catch (error) {
+    if (error instanceof JsonProblem) throw refuse(error.reason, Buffer.byteLength(text.slice(0, error.index)));
+    throw error;
+  }
+}
+
+function decode(bytes: Uint8Array, refuse: NonNullable<ParseJsonOptions['refuse']>): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString('utf8');
+  if (isUtf8(buffer)) return text;
+  // Bytes that are no UTF-8 came out as U+FFFD: encoded again, the text differs from them first at the first such byte.
+  const again = Buffer.from(text);
+  const first = buffer.findIndex((byte, index) => byte !== again[index]);
+  throw refuse('invalid UTF-8', first < 0 ? buffer.length : first);
+}

@@ -1,0 +1,140 @@
+// Stored bytes to JSON text in one loop, without objects in between: the way of every row of a SELECT, to a client or into the isolate.
+// A transcoder remembers at which position it last met which property, so that a name costs a comparison of bytes, not a string.
+import { decodeInner } from '../../stdlib/values/index.ts';
+import { type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from '../types/definition.ts';
+import { asBytes, type Bytes, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
+import type { Cipher } from './cipher.ts';
+import { decimal128Text } from './decimal128.ts';
+import { binaryAt } from './from-bson.ts';
+import { jsonName, type Spell, type Spelling, type Spellings, spellings } from './spelling.ts';
+import { propertyToJson, referenceText, topLevel } from './to-json.ts';
+
+export type { Spelling } from './spelling.ts';
+
+export interface TranscodeOptions {
+  /** The properties to keep besides `_id`, paths into them included; none or an empty list means all. */
+  props?: readonly string[];
+  cipher?: Cipher;
+}
+
+/** One element of a document: its name, how it reads in JSON, and the way of its value; a left out one has none. */
+interface Slot {
+  readonly name: Bytes;
+  readonly json: string;
+  readonly spell: Spell | null;
+}
+
+export type Transcoder = (raw: Uint8Array) => string;
+
+/** One document; for many of one type keep a `transcoder`. */
+export const transcode = (raw: Uint8Array, type: TypeDefinition | null, spelling: Spelling, props?: readonly string[]): string =>
+  transcoder(type, spelling, props === undefined ? {} : { props })(raw);
+
+/** @param type null for documents without one: every element is kept, `props` has no effect */
+export function transcoder(type: TypeDefinition | null, spelling: Spelling, options: TranscodeOptions = {}): Transcoder {
+  const spells = spellings(spelling);
+  const known = type && knownSlots(type, spelling, spells, options);
+  const slots: Slot[] = []; // by position in the last document
+
+  const slotAt = (bytes: Bytes, start: number): Slot => {
+    const end = nameEnd(bytes, start);
+    const name = bytes.utf8Slice(start, end);
+    return (
+      known?.get(name) ?? {
+        name: Buffer.from(bytes.subarray(start, end)) as Bytes,
+        json: jsonName(name),
+        spell: known ? null : spells.value,
+      }
+    );
+  };
+
+  return (raw) => {
+    const bytes = asBytes(raw);
+    let out = '';
+    let at = 4;
+    for (let position = 0; bytes[at] !== 0; position++) {
+      const kind = bytes[at] as number;
+      let slot = slots[position];
+      if (slot === undefined || !isNamed(bytes, at + 1, slot.name)) slot = slots[position] = slotAt(bytes, at + 1);
+      at += slot.name.length + 2;
+      if (slot.spell !== null) out += `${out === '' ? '{' : ','}${slot.json}${slot.spell(kind, bytes, at)}`;
+      at += sizeOf(kind, bytes, at);
+    }
+    return out === '' ? '{}' : `${out}}`;
+  };
+}
+
+function isNamed(bytes: Bytes, at: number, name: Bytes): boolean {
+  for (let i = 0; i < name.length; i++) if (bytes[at + i] !== name[i]) return false;
+  return bytes[at + name.length] === 0;
+}
+
+function knownSlots(type: TypeDefinition, spelling: Spelling, spells: Spellings, { props, cipher }: TranscodeOptions): Map<string, Slot> {
+  const kept = props && props.length > 0 ? new Set(['_id', ...props.map(topLevel)]) : null;
+  const slots = new Map<string, Slot>();
+  const add = (name: string, spell: Spell): void => {
+    slots.set(name, { name: Buffer.from(name) as Bytes, json: jsonName(name), spell: kept === null || kept.has(name) ? spell : null });
+  };
+  add('_id', spells.value);
+  for (const [name, base] of Object.entries(SYSTEM_PROPERTIES)) add(name, spellProperty({ base }, spelling, spells));
+  for (const property of type.properties.values()) {
+    const spell = spellProperty(property, spelling, spells);
+    add(property.name, property.encrypted ? spellEncrypted(property, spelling, spell, cipher) : spell);
+  }
+  return slots;
+}
+
+function spellProperty({ base, scale }: Pick<PropertyDefinition, 'base' | 'scale'>, spelling: Spelling, { value, bare }: Spellings): Spell {
+  const one = ((): Spell => {
+    if (base === 'Decimal')
+      return (kind, bytes, at) => (kind === KIND.decimal128 ? spellDecimal(bytes, at, scale, spelling) : value(kind, bytes, at));
+    if (base === 'Currency')
+      return (kind, bytes, at) => (kind === KIND.document ? spellCurrency(bytes, at, scale, spelling) : value(kind, bytes, at));
+    if (base === 'ResourceReference' && spelling === 'rest')
+      return (kind, bytes, at) => (kind === KIND.document ? spellReference(bytes, at) : value(kind, bytes, at));
+    return base === 'Real' || base === 'GeoJSON' ? bare : value;
+  })();
+  if (one === value || one === bare) return one;
+  return (kind, bytes, at) => (kind === KIND.array ? spellArray(bytes, at, one) : one(kind, bytes, at));
+}
+
+function spellEncrypted(property: PropertyDefinition, spelling: Spelling, clear: Spell, cipher: Cipher | undefined): Spell {
+  return (kind, bytes, at) => {
+    if (kind !== KIND.binary) return clear(kind, bytes, at);
+    if (!cipher) throw new Error(`no cipher for the encrypted property ${property.name}`);
+    const inner = cipher.open(binaryAt(bytes, at));
+    return spelling === 'inner' ? inner : propertyToJson(property, decodeInner(inner));
+  };
+}
+
+const quoted = (text: string | null, mark: string, spelling: Spelling): string =>
+  text === null ? 'null' : spelling === 'rest' ? `"${text}"` : `"\\u0001${mark}${text}"`;
+
+const spellDecimal = (bytes: Bytes, at: number, scale: number | undefined, spelling: Spelling): string =>
+  quoted(decimal128Text(bytes, at, scale), 'd', spelling);
+
+/** `{c: 'USD', v: Decimal128}`: as it is always written, in that order. */
+function spellCurrency(bytes: Bytes, at: number, scale: number | undefined, spelling: Spelling): string {
+  const code = stringAt(bytes, at + 7);
+  const amount = decimal128Text(bytes, at + 11 + bytes.readInt32LE(at + 7) + 3, scale);
+  return quoted(amount && `${code}:${amount}`, 'c', spelling);
+}
+
+/** `{resource, resourceId}`, both text and in that order. */
+function spellReference(bytes: Bytes, at: number): string {
+  const resourceAt = at + 4 + 1 + 'resource'.length + 1;
+  const idAt = resourceAt + sizeOf(KIND.string, bytes, resourceAt) + 1 + 'resourceId'.length + 1;
+  return JSON.stringify(referenceText(stringAt(bytes, resourceAt), stringAt(bytes, idAt)));
+}
+
+function spellArray(bytes: Bytes, start: number, one: Spell): string {
+  let out = '';
+  let at = start + 4;
+  while (bytes[at] !== 0) {
+    const kind = bytes[at] as number;
+    at = nameEnd(bytes, at + 1) + 1;
+    out += `${out === '' ? '' : ','}${one(kind, bytes, at)}`;
+    at += sizeOf(kind, bytes, at);
+  }
+  return `[${out}]`;
+}

@@ -1,0 +1,2 @@
+/** Brings dist/ up to date; see build.mjs. */
+export function build(log?: (line: string) => void): Promise<{ written: number }>;

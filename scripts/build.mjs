@@ -1,0 +1,160 @@
+// The build: each .ts file of the rooms to dist/ (types are stripped, not checked: `npm test` does that), and the bundles.
+// Skips what has not changed. Two builds at once don't harm each other: a file appears whole or not at all (written aside, then renamed).
+// Plain Node; TypeScript and esbuild are imported only when there is something to do.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const out = join(root, 'dist');
+const manifestFile = join(out, '.build.json');
+const rooms = ['compiler', 'stdlib', 'runtime', 'server', 'conformance', 'bench', 'examples', 'scripts'];
+
+/** Scripts made of many files: the entry (below the repository) and the one file that comes out (below dist/). */
+const bundles = [
+  {
+    entry: 'stdlib/isolate/entry.ts',
+    file: 'stdlib/isolate-bundle.js',
+    options: { format: 'iife', target: 'es2022', platform: 'neutral', mainFields: ['module', 'main'], conditions: ['import'] },
+  },
+];
+
+/**
+ * Brings dist/ up to date.
+ * @param {(line: string) => void} [log] told in one line what was done
+ * @returns {Promise<{ written: number }>} how many files are new
+ */
+export async function build(log = () => {}) {
+  const begun = performance.now();
+  const before = readManifest();
+  const tool = hash([readFileSync(fileURLToPath(import.meta.url), 'utf8'), lockText()].join('\0'));
+  const known = before.tool === tool ? before.files : {};
+  const sources = rooms.flatMap((room) => (existsSync(join(root, room)) ? list(join(root, room)) : [])).filter(isBuilt);
+  const files = Object.fromEntries(sources.map((source) => [source, stamp(source, known[source])]));
+  const changed = sources.filter((source) => files[source].hash !== known[source]?.hash || !existsSync(target(source)));
+  const gone = Object.keys(before.files).filter((source) => !files[source]);
+  const bundleStates = bundles.map((bundle) =>
+    bundleState(bundle, before.tool === tool ? before.bundles?.[bundle.file] : undefined, files),
+  );
+  const stale = bundleStates.filter((state) => state.stale);
+  for (const source of gone) for (const file of [target(source), `${target(source)}.map`]) rmSync(file, { force: true });
+  if (changed.length > 0) await transpile(changed);
+  const bundled = Object.fromEntries(bundleStates.filter((state) => state.inputs).map((state) => [state.bundle.file, state.inputs]));
+  for (const { bundle } of stale) bundled[bundle.file] = await makeBundle(bundle, files);
+  const written = changed.length + stale.length;
+  if (written + gone.length > 0 || before.tool !== tool || JSON.stringify(before.files) !== JSON.stringify(files))
+    writeWhole(manifestFile, JSON.stringify({ tool, files, bundles: bundled }));
+  log(written === 0 ? 'dist/ is up to date' : `dist/: ${written} files in ${Math.round(performance.now() - begun)} ms`);
+  return { written };
+}
+
+/** Everything of a room but its tests, its documents and data (cases, definitions: read where they are) and TypeScript's declarations. */
+function isBuilt(source) {
+  return !/\.ya?ml$|\.rule$|\.procedure$|^(bench|examples|conformance|scripts)\/.*\.(?!ts$)\w+$|\.(test|bench)\.ts$|\.d\.ts$|\.md$|(^|\/)(testing|fixtures|__snapshots__)\//.test(
+    source,
+  );
+}
+
+function list(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? list(path) : [relative(root, path)];
+  });
+}
+
+/** The state of one source; its text is read again only when time or size differ from what is known. */
+function stamp(source, known) {
+  const { mtimeMs, size } = statSync(join(root, source));
+  if (known && known.mtimeMs === mtimeMs && known.size === size) return known;
+  return { mtimeMs, size, hash: hash(readFileSync(join(root, source))) };
+}
+
+function target(source) {
+  return join(out, source.replace(/\.ts$/, '.js'));
+}
+
+async function transpile(sources) {
+  const { default: ts } = await import('typescript');
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(
+    { ...config.compilerOptions, module: 'ESNext', moduleResolution: 'Bundler', noEmit: false, sourceMap: true },
+    root,
+  );
+  for (const source of sources) {
+    const text = readFileSync(join(root, source));
+    if (!source.endsWith('.ts')) {
+      writeWhole(target(source), text);
+      continue;
+    }
+    const fileName = join(root, source);
+    const result = ts.transpileModule(text.toString('utf8'), { fileName, compilerOptions: options, reportDiagnostics: true });
+    const fault = result.diagnostics?.find((diagnostic) => diagnostic.category === ts.DiagnosticCategory.Error);
+    if (fault) throw new Error(`${source}: ${ts.flattenDiagnosticMessageText(fault.messageText, '\n')}`);
+    const map = JSON.parse(result.sourceMapText);
+    map.sources = [relative(dirname(target(source)), fileName)];
+    writeWhole(`${target(source)}.map`, JSON.stringify(map));
+    writeWhole(target(source), result.outputText);
+  }
+}
+
+/** A bundle is stale when it is missing or one of its inputs of last time has another hash. */
+function bundleState(bundle, inputs, files) {
+  if (!files[bundle.entry]) return { bundle, stale: false };
+  const same = inputs && existsSync(join(out, bundle.file)) && Object.entries(inputs).every(([source, was]) => files[source]?.hash === was);
+  return { bundle, inputs, stale: !same };
+}
+
+/** @returns the inputs among our own sources with their hashes (packages are covered by the lock file) */
+async function makeBundle({ entry, file, options }, files) {
+  const esbuild = await import('esbuild');
+  const result = await esbuild.build({
+    ...options,
+    entryPoints: [join(root, entry)],
+    bundle: true,
+    minify: false,
+    write: false,
+    metafile: true,
+    absWorkingDir: root,
+    charset: 'utf8',
+    logLevel: 'silent',
+  });
+  const { contents } = result.outputFiles[0];
+  writeWhole(join(out, file), contents);
+  return Object.fromEntries(
+    Object.keys(result.metafile.inputs)
+      .filter((source) => files[source])
+      .map((source) => [source, files[source].hash]),
+  );
+}
+
+function writeWhole(file, contents) {
+  mkdirSync(dirname(file), { recursive: true });
+  const aside = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+  writeFileSync(aside, contents);
+  renameSync(aside, file);
+}
+
+function readManifest() {
+  try {
+    return JSON.parse(readFileSync(manifestFile, 'utf8'));
+  } catch {
+    return { tool: '', files: {}, bundles: {} }; // none yet, or not ours: everything is built
+  }
+}
+
+function lockText() {
+  return ['package-lock.json', 'tsconfig.json']
+    .map((name) => (existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : ''))
+    .join('\0');
+}
+
+function hash(text) {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1])
+  await build((line) => console.log(line)).catch((error) => {
+    console.error(`The build failed: ${error.message}`);
+    process.exitCode = 1;
+  });

@@ -1,0 +1,44 @@
+// `npm run fuzz -- --minutes N`: the random tests again and again with new seeds, until the time is over or one of them fails. Each round
+// prints its seed; `CASCADE_FUZZ_SEED=… npx vitest run FILE` repeats it.
+import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from './build.mjs';
+import { ensureInstalled } from './install.mjs';
+
+const FILES = [
+  'compiler/fuzz.test.ts',
+  'compiler/print/print.test.ts',
+  'compiler/1-parse/hostile.test.ts',
+  'stdlib/isolate/random-programs.test.ts',
+  'runtime/triggers',
+  'runtime/conditions',
+];
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '20' } } });
+const minutes = Number(values.minutes);
+if (!(minutes > 0)) {
+  console.error('usage: npm run fuzz -- --minutes N');
+  process.exit(2);
+}
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+await ensureInstalled((line) => console.error(`· ${line}`));
+await build();
+const until = Date.now() + minutes * 60_000;
+let rounds = 0;
+while (Date.now() < until) {
+  const seed = randomInt(2 ** 31);
+  console.log(`round ${++rounds}, seed ${seed}, ${Math.ceil((until - Date.now()) / 60_000)} min left`);
+  const { status } = spawnSync(join(root, 'node_modules', '.bin', 'vitest'), ['run', '--reporter=dot', ...FILES], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, CASCADE_FUZZ_SEED: String(seed) },
+  });
+  if (status !== 0) {
+    console.error(`a random test failed with seed ${seed}`);
+    process.exit(1);
+  }
+}
+console.log(`${rounds} rounds, nothing found`);

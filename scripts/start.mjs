@@ -1,0 +1,27 @@
+// `npm start`: from a fresh clone to a running service. Installs and builds what is missing, then becomes the service:
+// `cascade serve --port 8080 --data ./data`, further arguments passed on (a --port, --data or --mongo of yours replaces ours).
+// The service runs in this very process, so a signal reaches it directly and no process can be left behind.
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ensureInstalled } from './install.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+try {
+  await ensureInstalled((line) => console.error(`· ${line}`));
+} catch (error) {
+  console.error(error.message);
+  process.exit(1);
+}
+// The build in a process of its own: the compiler of TypeScript would stay in the service's memory for ever.
+const built = spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { stdio: ['ignore', 2, 2] });
+if (built.status !== 0) process.exit(built.status ?? 1);
+
+const given = process.argv.slice(2);
+const has = (name) => given.some((argument) => argument === name || argument.startsWith(`${name}=`));
+const port = has('--port') ? [] : ['--port', '8080'];
+const data = has('--data') || has('--mongo') ? [] : ['--data', join(root, 'data')];
+const program = join(root, 'bin', 'cascade.js');
+process.argv = [process.argv[0], program, 'serve', ...port, ...data, ...given];
+await import(pathToFileURL(program).href);

@@ -1,0 +1,89 @@
+// `npm test`: everything that must hold, from a fresh clone on. Installs and builds what is missing, then the checks of form, types and
+// directions, then every test. `npm test -- PATTERN…` runs only the tests whose file names hold a pattern.
+import { spawn, spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureInstalled } from './install.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const patterns = process.argv.slice(2);
+const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+const begun = performance.now();
+
+/** A command of node_modules/.bin: what it holds to be true, and how it is called. */
+const checks = [
+  { holds: 'the linter agrees', command: ['eslint', '--max-warnings', '0', '.'] },
+  { holds: 'the types agree', command: ['tsc', '--noEmit', '-p', '.'] },
+  {
+    holds: 'imports go one way',
+    command: [
+      'depcruise',
+      '--config',
+      '.dependency-cruiser.cjs',
+      '--output-type',
+      'err',
+      'compiler',
+      'stdlib',
+      'runtime',
+      'server',
+      'conformance',
+      'bench',
+      'examples',
+    ],
+  },
+  { holds: 'the formatter agrees', command: ['biome', 'format', '--colors=off', '.'] },
+  { holds: 'no code is dead', command: ['knip', '--no-progress'] },
+];
+
+process.exitCode = await main();
+
+async function main() {
+  try {
+    await ensureInstalled((line) => console.log(`· ${line}`));
+  } catch (error) {
+    console.error(error.message);
+    return 1;
+  }
+  if (spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { stdio: 'inherit' }).status !== 0) return 1;
+  const failed = patterns.length > 0 ? [] : await runChecks();
+  const since = performance.now();
+  const tests = spawnSync(binary('vitest'), ['run', ...patterns], { cwd: root, stdio: 'inherit' });
+  if (tests.status !== 0) failed.push('the tests pass');
+  console.log(`tests: ${seconds(since)}, in all ${seconds(begun)}`);
+  for (const holds of failed) console.error(`FAILED: that ${holds}`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+/** Two at a time, as the machines at hand have two cores; the output of each comes whole, when it ends. */
+async function runChecks() {
+  const waiting = [...checks];
+  const failed = [];
+  const worker = async () => {
+    for (let check = waiting.shift(); check; check = waiting.shift()) {
+      const since = performance.now();
+      const { status, output } = await run(check.command);
+      console.log(`${status === 0 ? '✓' : '✗'} ${check.holds} (${check.command[0]}, ${seconds(since)})`);
+      if (status !== 0) {
+        failed.push(check.holds);
+        console.log(output.trimEnd());
+      }
+    }
+  };
+  await Promise.all([worker(), worker()]);
+  return failed;
+}
+
+function run([name, ...args]) {
+  return new Promise((resolve) => {
+    const child = spawn(binary(name), args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const parts = [];
+    child.stdout.on('data', (part) => parts.push(part));
+    child.stderr.on('data', (part) => parts.push(part));
+    child.on('error', (error) => resolve({ status: 1, output: String(error) }));
+    child.on('close', (status) => resolve({ status, output: Buffer.concat(parts).toString('utf8') }));
+  });
+}
+
+function binary(name) {
+  return join(root, 'node_modules', '.bin', name);
+}

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cascade } from '../testing/fake-terminal.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cascade-cli-'));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+const PROCEDURE = 'PROCEDURE twice(n Integer)\nreturn n * 2';
+const BROKEN = 'PROCEDURE broken()\nreturn ]';
+const UNDECLARED = 'PROCEDURE undeclared()\nvar a = 1\nreturn b';
+
+test.each(['import', 'export', 'diff', 'format', 'test', 'why', 'replay', 'backup', 'restore'])(
+  '%s is refused in one sentence, whatever it is given',
+  async (command) => {
+    const { code, out, err } = await cascade([command, 'x', '--y', 'z']);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(new RegExp(`^\`cascade ${command}\`, .* is not in this version\\.\n$`));
+  },
+);
+
+test.each([
+  [['nonsense']],
+  [['serve', '--port', '70000']],
+  [['serve', '--port', 'x']],
+  [['check']],
+  [['check', '--nonsense', 'f']],
+  [['run']],
+])('what is no command is refused with exit code 2: %s', async (args) => {
+  const { code, err } = await cascade(args);
+  expect(code).toBe(2);
+  expect(err).toMatch(/error: /);
+});
+
+test('help names every command', async () => {
+  const { code, out } = await cascade(['--help']);
+  expect(code).toBe(0);
+  for (const name of ['serve', 'check', 'compile', 'run', 'import', 'backup']) expect(out).toContain(`\n  ${name}`);
+});
+
+test('serve wants a place for its data', async () => {
+  const { code, err } = await cascade(['serve']);
+  expect(code).toBe(2);
+  expect(err).toContain('--data DIR');
+});
+
+test('a file that cannot be read is told', async () => {
+  for (const command of ['check', 'compile', 'run']) {
+    const { code, err } = await cascade([command, join(folder, 'nowhere.rule')]);
+    expect(code).toBe(2);
+    expect(err).toContain('nowhere.rule cannot be read: ENOENT');
+  }
+});
+
+test('check tells the diagnostics of each file as JSON, and by its exit code whether all are well', async () => {
+  const [good, broken] = [await file('good.proc', PROCEDURE), await file('broken.proc', BROKEN)];
+  const both = await cascade(['check', '--json', good, broken]);
+  expect(both.code).toBe(1);
+  const { files } = JSON.parse(both.out) as { files: { file: string; ok: boolean; diagnostics: Record<string, unknown>[] }[] };
+  expect(files.map(({ file, ok }) => [file, ok])).toEqual([
+    [good, true],
+    [broken, false],
+  ]);
+  expect(files[0]!.diagnostics).toEqual([]);
+  const [first] = files[1]!.diagnostics;
+  expect(Object.keys(first!)).toEqual(['code', 'message', 'severity', 'line', 'column']);
+  expect(first).toMatchObject({ code: 'cascade.lang.syntax', severity: 'error', line: 2, column: 8 });
+  expect(await cascade(['check', '--json', good])).toMatchObject({ code: 0 });
+});
+
+test('check shows people the line with a caret', async () => {
+  const broken = await file('broken.proc', BROKEN);
+  const { code, out } = await cascade(['check', broken]);
+  expect(code).toBe(1);
+  expect(out).toContain(`${broken}:2:8: error: `);
+  expect(out).toContain('[cascade.lang.syntax]');
+  expect(out).toMatch(/return \]\n\s*(\d*\s*\|)?\s*\^/);
+  expect(out).toMatch(/1 file, 1 error, 0 warnings\n$/);
+});
+
+test('check --syntax-only does not look at names', async () => {
+  const path = await file('undeclared.proc', UNDECLARED);
+  expect((await cascade(['check', path])).code).toBe(1);
+  expect((await cascade(['check', '--syntax-only', path])).code).toBe(0);
+});
+
+test('compile prints the JavaScript, or why there is none', async () => {
+  const good = await cascade(['compile', await file('good.proc', PROCEDURE)]);
+  expect(good).toMatchObject({ code: 0, err: '' });
+  expect(good.out).toMatch(/^\(function \(\$rt\)/);
+  const broken = await cascade(['compile', await file('broken.proc', BROKEN)]);
+  expect([broken.code, broken.out]).toEqual([1, '']);
+  expect(broken.err).toContain('cascade.lang.syntax');
+});
+
+test('the program itself passes its arguments on and ends with the exit code', async () => {
+  const bin = join(import.meta.dirname, '../../bin/cascade.js');
+  const ended = await promisify(execFile)(process.execPath, [bin, 'backup']).catch((error: unknown) => error);
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is not in this version') as string });
+});

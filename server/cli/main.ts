@@ -1,0 +1,94 @@
+// The command line: which commands there are and what each is given. What they do is in the files beside this one, loaded when
+// needed: a check of one file does not wait for a database driver.
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { type Terminal, UsageError } from './terminal.ts';
+
+export { processTerminal } from './terminal.ts';
+
+/** Commands that others may already rely on by name, and what they will be for. */
+const NOT_YET = {
+  import: 'loads the definitions in a folder into a server',
+  export: "writes a server's definitions into a folder",
+  diff: "compares a folder with a server's definitions",
+  format: 'brings rule and procedure files into their standard form',
+  test: 'runs the tests of a project',
+  why: 'tells why a rule fired or did not',
+  replay: 'repeats a recorded run',
+  backup: 'writes a copy of all data',
+  restore: 'brings back a copy of all data',
+} as const;
+
+/**
+ * Runs one command.
+ * @param args without the names of the program and of Node
+ * @returns the exit code: 0 done, 1 it failed or found faults, 2 it was called wrongly or does not exist yet
+ */
+export async function main(args: readonly string[], terminal: Terminal): Promise<number> {
+  let code = 0;
+  const program = new Command('cascade')
+    .description('An event-driven automation service: typed data, a small rule language, one resource API.')
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
+  program
+    .command('serve')
+    .description('the service, until SIGTERM or SIGINT')
+    .option('--port <port>', 'to listen on', port, 8080)
+    .option('--host <address>', 'to listen on; all addresses of this machine when absent')
+    .option('--data <dir>', 'folder of the embedded database')
+    .option('--mongo <uri>', 'a MongoDB replica set of your own, instead of the embedded database')
+    .action(async (options: { port: number; host?: string; data?: string; mongo?: string }) => {
+      const { serve } = await import('./serve.ts');
+      code = await serve(options, terminal);
+    });
+  program
+    .command('check')
+    .description('diagnostics of rule and procedure files; exit code 0 when all are without errors')
+    .argument('<file...>')
+    .option('--json', 'as JSON')
+    .option('--syntax-only', 'neither names nor types')
+    .action(async (files: string[], options: { json?: boolean; syntaxOnly?: boolean }) => {
+      const { check } = await import('./check.ts');
+      code = await check(files, options, terminal);
+    });
+  program
+    .command('compile')
+    .description('the JavaScript of a rule or procedure file')
+    .argument('<file>')
+    .action(async (file: string) => {
+      const { compileFile } = await import('./compile.ts');
+      code = await compileFile(file, terminal);
+    });
+  program
+    .command('run')
+    .description('runs one procedure or rule file in the sandbox, without a server, and prints the result as JSON')
+    .argument('<file>')
+    .option('--args <json>', "a procedure's arguments, as an array or by name in an object; a rule's event")
+    .action(async (file: string, options: { args?: string }) => {
+      const { runFile } = await import('./run.ts');
+      code = await runFile(file, options.args, terminal);
+    });
+  for (const [name, purpose] of Object.entries(NOT_YET))
+    program
+      .command(name)
+      .description(`${purpose} (not in this version)`)
+      .allowUnknownOption()
+      .allowExcessArguments()
+      .action(() => {
+        throw new UsageError(`\`cascade ${name}\`, which ${purpose}, is not in this version.`);
+      });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // commander has said why
+    if (!(error instanceof UsageError)) throw error; // a fault of ours: Node shows where
+    terminal.err(`${error.message}\n`);
+    return 2;
+  }
+}
+
+function port(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0 || number > 65535) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  return number;
+}

@@ -1,0 +1,128 @@
+// `cascade run`: one file in the sandbox, without a server. There is no store, so what needs one is refused.
+import { createHash, randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { type CompiledProcedure, type CompiledRule, originalPosition } from '../../compiler/index.ts';
+import { fault } from '../../runtime/faults.ts';
+import {
+  openSandbox,
+  type Program,
+  type ResolvedProcedure,
+  type RunFailure,
+  type RunRequest,
+  type Sandbox,
+} from '../../runtime/sandbox/index.ts';
+import { parseJson, toJson } from '../../runtime/values/index.ts';
+import { decodeInner, encodeInner, isObject, type Value } from '../../stdlib/values/index.ts';
+import { compiled } from './compile.ts';
+import { type Terminal, UsageError } from './terminal.ts';
+
+type Unit = CompiledRule | CompiledProcedure;
+type Start = Pick<RunRequest, 'program' | 'procedure' | 'argsJson' | 'namedJson'>;
+
+/**
+ * @param argsText JSON: a procedure's arguments, positional in an array or named in an object; a rule's event
+ * @returns 0, or 1 when the file does not compile or its run fails
+ */
+export async function runFile(file: string, argsText: string | undefined, terminal: Terminal): Promise<number> {
+  const args = argsText === undefined ? undefined : parsed(argsText);
+  const unit = await compiled(file, terminal);
+  if (!unit) return 1;
+  if (unit.unsupported !== undefined) throw new UsageError(`${unit.unsupported} cannot be run by this version.`);
+  const program = programOf(unit);
+  const start = unit.kind === 'procedure' ? procedureStart(unit, args) : ruleStart(unit, program, args);
+  const sandbox = await openSandbox({
+    lanes: 1,
+    log: pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true })),
+    resolveProcedure: async (_namespace, name) => (unit.kind === 'procedure' && name === unit.name ? resolved(unit, program) : null),
+  });
+  try {
+    const ended = await oneRun(sandbox, start, resourceOf(unit), serviceOf(unit), terminal);
+    if ('value' in ended) {
+      terminal.out(`${toJson(ended.value)}\n`);
+      return 0;
+    }
+    terminal.err(`${file}${placeOf(ended.failure, unit, program)}: ${ended.failure.code}: ${ended.failure.message}\n`);
+    return 1;
+  } finally {
+    await sandbox[Symbol.asyncDispose]();
+  }
+}
+
+/** A run's value or failure; what it logs goes to standard error. */
+function oneRun(
+  sandbox: Sandbox,
+  start: Start,
+  resource: string,
+  service: string | null,
+  terminal: Terminal,
+): Promise<{ value: Value } | { failure: RunFailure }> {
+  const id = randomUUID();
+  return new Promise((resolve) => {
+    sandbox.start({
+      id,
+      namespace: 'main',
+      ...start,
+      opts: { at: Date.now(), seed: randomUUID(), level: 0, namespace: 'main', username: 'system', resource, service },
+      observer: {
+        op: (_site, _nth, kind, payloadJson) => {
+          const what = kind === 'builtin' ? (JSON.parse(payloadJson) as { name: string }).name : kind;
+          const { code, message, params, status } = fault('cascade.method.not.allowed', what, 'cascade run, which has no store');
+          sandbox.answer(id, { error: { code, message, params, status } });
+        },
+        log: (_k, level, text) => terminal.err(`${level} ${text}\n`),
+        done: (valueJson) => resolve({ value: decodeInner(valueJson) }),
+        fail: (failure) => resolve({ failure }),
+      },
+    });
+  });
+}
+
+function procedureStart({ name }: CompiledProcedure, args: Value | undefined): Start {
+  if (args !== undefined && !Array.isArray(args) && !isObject(args))
+    throw new UsageError('The arguments of a procedure are a JSON array, or a JSON object with their names.');
+  const named = args !== undefined && !Array.isArray(args) ? encodeInner(args) : null;
+  return { program: null, procedure: name, argsJson: Array.isArray(args) ? encodeInner(args) : '[]', namedJson: named };
+}
+
+/** The event stands for each variable of the rule; of a rule with several, an array has one for each. */
+function ruleStart({ variables }: CompiledRule, program: Program, event: Value | undefined): Start {
+  if (event === undefined) throw new UsageError('A rule needs its event: --args JSON.');
+  if (variables.length === 1) return { program, argsJson: encodeInner([event]) };
+  if (!Array.isArray(event) || event.length !== variables.length)
+    throw new UsageError(`This rule has ${variables.length} events (${variables.join(', ')}): --args takes an array of them.`);
+  return { program, argsJson: encodeInner(event) };
+}
+
+function programOf({ module }: Unit): Program {
+  const hash = sha256(module.source);
+  return { id: sha256(`${hash}\n${module.constants}`), module: { hash, source: module.source }, constantsJson: module.constants };
+}
+
+const resolved = (unit: CompiledProcedure, program: Program): ResolvedProcedure => ({
+  name: unit.name,
+  program,
+  private: false, // called from outside, it would be refused; whoever has the file may run it
+  service: unit.serviceName,
+  parameters: [...unit.parameters],
+  returns: unit.returns,
+});
+
+const resourceOf = (unit: Unit): string => (unit.kind === 'rule' ? `/rules/${unit.fullName}` : `/procedures/${unit.name}`);
+const serviceOf = (unit: Unit): string | null => (unit.kind === 'rule' ? unit.package : unit.serviceName);
+
+/** `:line:column` of the text where the run failed, as far as is known. */
+function placeOf({ frames }: RunFailure, { module }: Unit, program: Program): string {
+  const frame = frames.find(({ mod }) => mod === program.module.hash); // above it are the built-ins
+  const place = frame && originalPosition(module.map, frame.line, frame.column);
+  return place ? `:${place.line}:${place.column}` : '';
+}
+
+function parsed(text: string): Value {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new UsageError(`--args is no JSON: ${(error as Error).message}`);
+  }
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

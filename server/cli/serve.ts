@@ -1,0 +1,66 @@
+// `cascade serve`: the service in this process, until it is told to stop.
+import { pino } from 'pino';
+import { openService } from '../service.ts';
+import { type Terminal, UsageError } from './terminal.ts';
+
+export interface ServeOptions {
+  port: number;
+  host?: string;
+  data?: string;
+  mongo?: string;
+}
+
+/**
+ * Returns when the service has stopped after SIGTERM or SIGINT. A second signal ends the process at once.
+ * @returns 0, or 1 when the service could not start
+ */
+export async function serve({ port, host, data, mongo }: ServeOptions, terminal: Terminal): Promise<number> {
+  if (data === undefined && mongo === undefined)
+    throw new UsageError('Either a folder for the data (--data DIR) or a database (--mongo URI) is needed.');
+  // Standard output is for people: the address, and the passwords of a first start. The log goes to standard error.
+  const log = pino({ level: terminal.env.CASCADE_LOG_LEVEL ?? 'info' }, pino.destination({ dest: 2, sync: true }));
+  const stopped = untilSignal();
+  const { CASCADE_ADMIN_USERNAME, CASCADE_ADMIN_PASSWORD, CASCADE_SYSTEM_PASSWORD } = terminal.env;
+  try {
+    const service = await openService(
+      {
+        port,
+        host,
+        dataDir: data,
+        mongoUri: mongo,
+        firstStart: {
+          adminUsername: CASCADE_ADMIN_USERNAME || undefined,
+          adminPassword: CASCADE_ADMIN_PASSWORD || undefined,
+          systemPassword: CASCADE_SYSTEM_PASSWORD || undefined,
+        },
+        announce: (generated) => {
+          for (const { username, password } of generated)
+            terminal.out(`First start: the password of user ${username} is ${password} (it is not shown again)\n`);
+        },
+      },
+      log,
+    );
+    terminal.out(`Cascade serves on ${service.url}\n`);
+    const signal = await stopped;
+    log.info({ signal }, 'stopping');
+    await service[Symbol.asyncDispose]();
+    return 0;
+  } catch (error) {
+    log.debug({ err: error }, 'the service did not start');
+    terminal.err(`Cascade could not start: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}
+
+function untilSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let told = false;
+    const hear = (signal: NodeJS.Signals): void => {
+      if (told) process.exit(1);
+      told = true;
+      resolve(signal);
+    };
+    process.on('SIGTERM', hear);
+    process.on('SIGINT', hear);
+  });
+}

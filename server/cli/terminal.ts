@@ -1,0 +1,29 @@
+// Where a command writes and what it is told by its surroundings: the real ones in bin/cascade.js, a test's in tests.
+import { readFile } from 'node:fs/promises';
+
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** Standard output understands colours. */
+  colors: boolean;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Called wrongly: the message is for the user, the exit code is 2. */
+export class UsageError extends Error {}
+
+/** @throws UsageError when there is no such file, or none that can be read */
+export async function readSource(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`);
+  }
+}
+
+export const processTerminal = (): Terminal => ({
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  colors: process.stdout.isTTY === true && process.env.NO_COLOR === undefined,
+  env: process.env,
+});

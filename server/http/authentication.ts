@@ -1,0 +1,79 @@
+// Logging in, renewing and ending sessions over HTTP, and the identity of every other request (resources-and-api.md 6).
+import type { Identity } from '../../runtime/api.ts';
+import { fault } from '../../runtime/faults.ts';
+import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
+import { type Query, textParameter } from './parameters.ts';
+import type { HttpReply, HttpRequest } from './types.ts';
+
+/** `GET /authenticate`, with a name and password or with a token. */
+export async function authenticate(http: HttpRequest, query: Query, store: IdentityStore): Promise<HttpReply> {
+  const target = targetNamespace(http, query);
+  const credentials = authorization(http);
+  if (credentials?.scheme === 'bearer') return sessionReply(await store.loginWithToken(credentials.value, target));
+  const basic = credentials?.scheme === 'basic' ? nameAndPassword(credentials.value) : null;
+  if (!basic) throw fault('cascade.security.credentials.missing');
+  return sessionReply(await store.login(basic.username, basic.password, http.address, target));
+}
+
+/** `POST /authenticate/refresh`: the body is the token, of whatever content type. */
+export async function refresh(http: HttpRequest, store: IdentityStore): Promise<HttpReply> {
+  return sessionReply(await store.refresh(await bodyToken(http)));
+}
+
+/** `POST /authenticate/revoke`: likewise; a token that is none is as good as revoked. */
+export async function revoke(http: HttpRequest, store: IdentityStore): Promise<HttpReply> {
+  await store.revoke(await bodyToken(http));
+  return { status: 200, body: '{}' };
+}
+
+/**
+ * Who sends this request. A header wins over the `token` parameter; only the scheme Bearer counts here.
+ * @throws security.credentials.missing, security.token.invalid, namespace.not.authorized
+ */
+export async function identify(http: HttpRequest, query: Query, store: IdentityStore): Promise<Identity> {
+  const token = presentedToken(http, query);
+  if (!token) throw fault('cascade.security.credentials.missing');
+  const identity = await store.verify(token, targetNamespace(http, query));
+  if (!identity) throw fault('cascade.security.token.invalid');
+  return identity;
+}
+
+function presentedToken(http: HttpRequest, query: Query): string | undefined {
+  if (!http.headers.get('authorization')) return textParameter(query, 'token', true);
+  const credentials = authorization(http);
+  return credentials?.scheme === 'bearer' ? credentials.value : undefined;
+}
+
+/** The scheme in lower case; null when the header is absent or no `<scheme> <value>`. */
+function authorization(http: HttpRequest): { scheme: string; value: string } | null {
+  const [, scheme, value] = /^([A-Za-z]+) +(\S+)\s*$/.exec(http.headers.get('authorization') ?? '') ?? [];
+  return scheme && value ? { scheme: scheme.toLowerCase(), value } : null;
+}
+
+/** UTF-8 behind base64; the password may hold colons. Null when it is neither. */
+function nameAndPassword(encoded: string): { username: string; password: string } | null {
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded)) return null;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon < 0 ? null : { username: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+const targetNamespace = (http: HttpRequest, query: Query): string | undefined =>
+  http.headers.get('x-target-namespace') || textParameter(query, 'targetNamespace') || undefined;
+
+async function bodyToken(http: HttpRequest): Promise<string> {
+  const token = Buffer.from(await http.body())
+    .toString('utf8')
+    .trim();
+  if (token === '') throw fault('cascade.security.credentials.missing');
+  return token;
+}
+
+const sessionReply = (session: Session): HttpReply => ({ status: 200, body: sessionBody(session) });
+
+/** What a login is answered with, on every binding (6.1). */
+export function sessionBody({ token, expiresAt, identity, preferredUsername }: Session): string {
+  const { username, namespace, profiles } = identity;
+  const body = { accessToken: token, idToken: token, expiresAt: expiresAt.toISOString(), username, preferredUsername, namespace, profiles };
+  return JSON.stringify(body);
+}

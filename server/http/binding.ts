@@ -1,0 +1,108 @@
+// The HTTP binding: a received request in, a reply out. Order of checks: route, identity, syntax; the rest is the engine's
+// (resources-and-api.md 2). No socket here; `sockets.ts` has them.
+import { randomInt } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { ApiReply, Engine } from '../../runtime/api.ts';
+import { fault } from '../../runtime/faults.ts';
+import { authenticate, identify, refresh, revoke } from './authentication.ts';
+import { errorReply } from './errors.ts';
+import { type Query, readQuery } from './parameters.ts';
+import { apiRequest, timeoutOf } from './resources.ts';
+import { allowed, type PlainRoute, type Route, route } from './routes.ts';
+import type { HttpReply, HttpRequest, Method } from './types.ts';
+
+const URL_LIMIT_BYTES = 16 * 1024;
+
+/** What a door needs of the engine. */
+export type Served = Pick<Engine, 'execute' | 'subscribe' | 'health' | 'identity'>;
+
+export interface BindingOptions {
+  engine: Served;
+  log: Logger;
+  /** Default 120 s. */
+  timeoutMs?: number;
+}
+
+/** Never throws: every failure is a reply. HEAD is answered as GET; whoever sends the reply leaves its body out. */
+export function openBinding({ engine, log, timeoutMs = 120_000 }: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
+  const plainActions: Record<PlainRoute['kind'], (http: HttpRequest, query: Query) => Promise<HttpReply> | HttpReply> = {
+    authenticate: (http, query) => authenticate(http, query, engine.identity),
+    refresh: (http) => refresh(http, engine.identity),
+    revoke: (http) => revoke(http, engine.identity),
+    session: async (http, query) => {
+      await identify(http, query, engine.identity);
+      return { status: 200, body: '{"status":"ok"}' };
+    },
+    socketInfo: () => ({ status: 200, body: socketInfo(randomInt(2 ** 32)) }),
+    healthz: healthReply,
+    readyz: healthReply,
+  };
+
+  return async (http) => {
+    try {
+      return await answer(http);
+    } catch (error) {
+      return errorReply(error, log);
+    }
+  };
+
+  async function answer(http: HttpRequest): Promise<HttpReply> {
+    if (http.method === 'OPTIONS') return { status: 204 };
+    if (http.path.length + http.query.length > URL_LIMIT_BYTES) throw fault('cascade.request.url.too.long', URL_LIMIT_BYTES);
+    const place = route(http.path);
+    const method = http.method === 'HEAD' ? 'GET' : http.method;
+    if (!Object.hasOwn(place.methods, method)) return notAllowed(http, place);
+    const query = readQuery(http.query);
+    if (place.kind !== 'resource') return plainActions[place.kind](http, query);
+    const identity = await identify(http, query, engine.identity);
+    if (place.invalid) throw place.invalid;
+    const action = place.methods[method as Method]!;
+    const request = await apiRequest(http, place, action, query, identity);
+    try {
+      return resourceReply(await within(timeoutOf(action, timeoutMs), engine.execute(request)));
+    } catch (error) {
+      const reply = errorReply(error, log);
+      return reply.status === 405 ? { ...reply, headers: { Allow: allowed(omit(place.methods, method)) } } : reply;
+    }
+  }
+
+  function healthReply(): HttpReply {
+    const { ready, status } = engine.health();
+    return { status: ready ? 200 : 500, body: JSON.stringify({ status: ready ? 'ok' : status }) };
+  }
+
+  function notAllowed(http: HttpRequest, { methods }: Route): HttpReply {
+    return { ...errorReply(fault('cascade.method.not.allowed', http.method, http.path), log), headers: { Allow: allowed(methods) } };
+  }
+}
+
+/** What a SockJS client asks before it connects (2.16). */
+const socketInfo = (entropy: number): string => JSON.stringify({ websocket: true, origins: ['*:*'], cookie_needed: false, entropy });
+
+/** What is left when a resource does not offer the operation behind one of its path's methods. */
+function omit(methods: Route['methods'], method: string): Route['methods'] {
+  return Object.fromEntries(Object.entries(methods).filter(([name]) => name !== method));
+}
+
+function resourceReply({ status, body, count, truncated, partial, version }: ApiReply): HttpReply {
+  const headers: Record<string, string> = {};
+  if (count !== undefined) headers['X-Total-Count'] = String(count);
+  if (truncated) headers['X-Result-Truncated'] = 'true';
+  if (partial) headers['X-Partial-Result'] = 'true';
+  if (version !== undefined) headers.ETag = `"${version}"`;
+  return { status, headers, body };
+}
+
+/** What the engine does after the time is up goes on; its result is nobody's. @throws request.timeout */
+export async function within<T>(timeoutMs: number | null, work: Promise<T>): Promise<T> {
+  if (timeoutMs === null) return work;
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(fault('cascade.request.timeout', timeoutMs)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,34 @@
+// The one place where a throw becomes a reply: a refusal as it is, anything else as a 500 that tells nothing (resources-and-api.md 10).
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { CascadeError, CascadeErrors, type ErrorDocument, errorDocument, fault } from '../../runtime/faults.ts';
+import { isUnavailable } from '../../runtime/store/index.ts';
+import { toJson } from '../../runtime/values/index.ts';
+import type { HttpReply } from './types.ts';
+
+/** @param error anything that was thrown; what is no refusal is logged under the reference that the client is given */
+export function errorReply(error: unknown, log: Logger): HttpReply {
+  if (error instanceof CascadeErrors) return reply(error.status, error.errors.map(errorDocument), error.errors[0]);
+  if (error instanceof CascadeError) return reply(error.status, [errorDocument(error)], error);
+  if (isUnavailable(error)) return errorReply(fault('cascade.server.unavailable'), log);
+  const reference = randomUUID();
+  log.error({ err: error, reference }, 'unexpected fault');
+  const unexpected = fault('cascade.server.error', reference);
+  return reply(unexpected.status, [errorDocument(unexpected)], unexpected);
+}
+
+function reply(status: number, documents: ErrorDocument[], first: CascadeError | undefined): HttpReply {
+  const headers: Record<string, string> = {};
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer realm="cascade"'; // never Basic: no browser pop-up
+  const seconds = first && retryAfterSeconds(first);
+  if (seconds) headers['Retry-After'] = String(seconds);
+  return { status, headers, body: toJson(documents.map(({ code, message, params }) => ({ code, message, params }))) };
+}
+
+/** On every 429 but the limits of one run (1.7), and when the database is away (9.3). */
+function retryAfterSeconds({ code, status, params }: CascadeError): number | null {
+  if (code === 'cascade.security.rate.limited') return Number(params[0]);
+  if (code === 'cascade.server.unavailable') return 5;
+  if (code === 'cascade.execution.suspended') return 60;
+  return status === 429 && !code.startsWith('cascade.execution.') ? 1 : null;
+}

@@ -1,0 +1,116 @@
+// Query parameters: the known ones of an operation, each parsed as JSON and held to its type (resources-and-api.md 1.5). Pure.
+import { fault } from '../../runtime/faults.ts';
+import { parseJson } from '../../runtime/values/index.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+
+type Check = (value: Value) => boolean;
+
+const isInteger: Check = (value) => Number.isSafeInteger(value) || typeof value === 'bigint';
+const isBoolean: Check = (value) => typeof value === 'boolean';
+const isArray: Check = Array.isArray;
+const isStrings: Check = (value) => Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+const CHECKS = {
+  where: isObject,
+  props: isStrings,
+  sort: isObject,
+  page: isInteger,
+  limit: isInteger,
+  count: isBoolean,
+  pipeline: isArray,
+  upsert: isBoolean,
+  active: isBoolean,
+  stream: isBoolean,
+  maxBufferSize: isInteger,
+  maxFlushInterval: isInteger,
+} as const satisfies Record<string, Check>;
+
+export type ParameterName = keyof typeof CHECKS;
+
+/** Query parameters as text; of those that any request may have, the two that are no JSON. */
+export interface Query {
+  /** Every parameter's values as they stand in the URL, under its decoded name. */
+  readonly raw: ReadonlyMap<string, string[]>;
+}
+
+export function readQuery(query: string): Query {
+  const raw = new Map<string, string[]>();
+  for (const pair of query.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+    if (name === null) continue; // not a name that we know, so ignored like any unknown one
+    const values = raw.get(name);
+    const value = equals < 0 ? '' : pair.slice(equals + 1);
+    if (values) values.push(value);
+    else raw.set(name, [value]);
+  }
+  return { raw };
+}
+
+/**
+ * A parameter that is plain text: `token`, `targetNamespace`.
+ * @param secret its value stays out of the error
+ * @throws request.parameter.invalid
+ */
+export function textParameter({ raw }: Query, name: string, secret = false): string | undefined {
+  const text = single(raw, name, secret);
+  return text === undefined ? undefined : decoded(name, text, secret);
+}
+
+/** @throws request.parameter.invalid, params `[name, value]` */
+export function parameters({ raw }: Query, names: readonly ParameterName[]): Record<string, Value> {
+  const found: Record<string, Value> = {};
+  for (const name of names) {
+    const given = single(raw, name, false);
+    if (given === undefined) continue;
+    const text = decoded(name, given, false);
+    const value = parse(name, text);
+    if (!CHECKS[name](value)) throw invalid(name, text);
+    found[name] = value;
+  }
+  return found;
+}
+
+/** Parameters that came as values, where the query is none (WebSocket). @throws request.parameter.invalid */
+export function parameterValues(given: ObjectValue, names: readonly ParameterName[]): Record<string, Value> {
+  const found: Record<string, Value> = {};
+  for (const name of names) {
+    const value = Object.hasOwn(given, name) ? getOwn(given, name) : null;
+    if (value === null) continue;
+    if (!CHECKS[name](value)) throw fault('cascade.request.parameter.invalid', name, value);
+    found[name] = value;
+  }
+  return found;
+}
+
+function single(raw: Query['raw'], name: string, secret: boolean): string | undefined {
+  const values = raw.get(name);
+  if (values && values.length > 1) throw invalid(name, secret ? '***' : (decode(values[1]!) ?? values[1]!));
+  return values?.[0];
+}
+
+function decoded(name: string, text: string, secret: boolean): string {
+  const value = decode(text);
+  if (value === null) throw invalid(name, secret ? '***' : text);
+  return value;
+}
+
+function parse(name: string, text: string): Value {
+  try {
+    return parseJson(text);
+  } catch {
+    throw invalid(name, text); // why it is no JSON is told for bodies only
+  }
+}
+
+const invalid = (name: string, value: string): Error => fault('cascade.request.parameter.invalid', name, value);
+
+/** As HTML forms write it: plus signs are blanks. Null when an escape is malformed. */
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}

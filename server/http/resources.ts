@@ -1,0 +1,148 @@
+// A request on a resource, in the words of the engine: which operation, with which parameters, from which body (1.4, 1.5, 2).
+import { type ApiRequest, type Identity, OPERATIONS } from '../../runtime/api.ts';
+import { fault } from '../../runtime/faults.ts';
+import { parseJson } from '../../runtime/values/index.ts';
+import { getOwn, isObject } from '../../stdlib/values/index.ts';
+import { type ParameterName, parameters, type Query } from './parameters.ts';
+import type { Action, ResourceRoute } from './routes.ts';
+import type { HttpRequest } from './types.ts';
+
+/** How long the engine may take. EXECUTE has a limit of its own, executionTime (1.6). */
+export const timeoutOf = (action: Action, timeoutMs: number): number | null => (action === 'execute' ? null : timeoutMs);
+
+interface Reading {
+  /** The query parameters that the operation knows; others are ignored. */
+  parameters: readonly ParameterName[];
+  /** none: ignored. required: an empty one is refused here. */
+  body: 'none' | 'optional' | 'required';
+}
+
+const READINGS: Record<Action, Reading> = {
+  select: { parameters: ['where', 'props', 'sort', 'page', 'limit', 'count'], body: 'none' },
+  selectByBody: { parameters: ['props', 'sort', 'page', 'limit', 'count'], body: 'optional' },
+  selectOne: { parameters: ['props'], body: 'none' },
+  insert: { parameters: ['count', 'upsert'], body: 'required' },
+  update: { parameters: [], body: 'required' },
+  delete: { parameters: ['where', 'count'], body: 'none' },
+  patch: { parameters: [], body: 'required' },
+  aggregate: { parameters: [], body: 'required' },
+  publish: { parameters: [], body: 'optional' },
+  execute: { parameters: ['stream', 'maxBufferSize', 'maxFlushInterval'], body: 'optional' },
+  query: { parameters: [], body: 'optional' },
+  schema: { parameters: [], body: 'none' },
+  status: { parameters: [], body: 'none' },
+  getAuthorizedUsers: { parameters: [], body: 'none' },
+  replaceMembers: { parameters: [], body: 'required' },
+  command: { parameters: [], body: 'required' },
+};
+const AGGREGATE_BY_GET: Reading = { parameters: ['pipeline'], body: 'none' };
+
+const PROGRAMS = new Set(['rules', 'procedures']);
+
+/** @throws the 400s of 1.4 and 1.5, operation.unknown */
+export async function apiRequest(
+  http: HttpRequest,
+  { resourceName, custom, resourceId }: ResourceRoute,
+  action: Action,
+  query: Query,
+  identity: Identity,
+): Promise<ApiRequest> {
+  const isProgram = !custom && PROGRAMS.has(resourceName) && (action === 'insert' || action === 'update');
+  const reading = action === 'aggregate' && http.method !== 'POST' ? AGGREGATE_BY_GET : READINGS[action];
+  const known = isProgram && action === 'insert' ? [...reading.parameters, 'active' as const] : reading.parameters;
+  const request: ApiRequest = {
+    identity,
+    op: operationOf(action),
+    resourceName,
+    custom,
+    resourceId,
+    parameters: parameters(query, known),
+    ifMatch: http.headers.get('if-match'),
+    ifNoneMatch: http.headers.get('if-none-match'),
+  };
+  const requestId = http.headers.get('x-cascade-request-id');
+  if (requestId && http.method === 'POST') request.requestId = requestId;
+  if (action === 'execute') request.headers = forPrograms(http.headers);
+  if (reading.body !== 'none') Object.assign(request, await readBody(http, reading.body, isProgram));
+  return shapes[action]?.(request) ?? request;
+}
+
+/** What a procedure may see of the request that calls it (builtins.md 20): not what it was authenticated by. */
+const forPrograms = (headers: HttpRequest['headers']): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => name !== 'authorization'));
+
+const operationOf = (action: Action): ApiRequest['op'] =>
+  action === 'selectByBody' ? 'select' : action === 'replaceMembers' ? 'upsert' : action;
+
+/** Where an operation is not spelt in the URL alone. */
+const shapes: Partial<Record<Action, (request: ApiRequest) => ApiRequest>> = {
+  selectByBody: ({ object, ...request }) => {
+    if (object === undefined) return request;
+    if (!isObject(object)) throw fault('cascade.request.body.invalid', 'a condition must be an object', 0);
+    return { ...request, parameters: { ...request.parameters, where: object } };
+  },
+  aggregate: (request) => {
+    if (request.object !== undefined) return request;
+    const { pipeline, ...others } = request.parameters;
+    if (pipeline === undefined) throw fault('cascade.request.parameter.invalid', 'pipeline', null);
+    return { ...request, object: pipeline, parameters: others };
+  },
+  insert: (request) => (request.parameters.upsert === true ? { ...request, op: 'upsert' } : request),
+  execute: serviceProcedure,
+  replaceMembers: ({ resourceId, ...request }) => {
+    if (isObject(request.object) && typeof getOwn(request.object, 'op') === 'string') return command({ resourceId, ...request });
+    if (!isObject(request.object)) throw fault('cascade.request.body.invalid', 'members must be given in an object', 0);
+    return { ...request, object: { ...request.object, name: resourceId! } };
+  },
+  command,
+};
+
+/** `PUT services/<service>/<procedure>` is the execution of the procedure `<service>.<procedure>`. */
+function serviceProcedure(request: ApiRequest): ApiRequest {
+  if (request.resourceName !== 'services') return request;
+  return { ...request, resourceName: 'procedures', resourceId: request.resourceId!.replace('/', '.') };
+}
+
+/** A body `{op, data}`: the operation is in it (2.13). The generic operations have their methods and cannot be reached so. */
+function command(request: ApiRequest): ApiRequest {
+  const { object } = request;
+  const op = isObject(object) ? getOwn(object, 'op') : undefined;
+  if (!isObject(object) || typeof op !== 'string' || (OPERATIONS as readonly string[]).includes(op))
+    throw fault('cascade.operation.unknown', op ?? null);
+  return { ...request, op, object: getOwn(object, 'data') ?? undefined };
+}
+
+async function readBody(
+  http: HttpRequest,
+  need: 'optional' | 'required',
+  isProgram: boolean,
+): Promise<Pick<ApiRequest, 'object' | 'text'>> {
+  const bytes = await http.body();
+  const type = mediaType(http.headers.get('content-type'));
+  if (isProgram && bytes.length > 0 && isText(type, bytes)) return { text: decodeText(bytes) };
+  if (bytes.length === 0) {
+    if (need === 'required') throw fault('cascade.request.body.invalid', 'it is empty', 0);
+    return {};
+  }
+  if (type !== '' && type !== 'application/json') throw fault('cascade.request.content.type', http.headers.get('content-type')!);
+  const object = parseJson(bytes);
+  if (isProgram && typeof object === 'string') return { text: object };
+  return { object };
+}
+
+/** Without a type, program text is told from JSON by its first letter: no program begins with a quote or a brace (1.4). */
+function isText(type: string, bytes: Uint8Array): boolean {
+  if (type !== '') return type !== 'application/json';
+  const first = bytes.find((byte) => byte > 0x20);
+  return first !== 0x22 && first !== 0x7b;
+}
+
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw fault('cascade.request.body.invalid', 'it is not UTF-8', 0);
+  }
+}
+
+const mediaType = (header = ''): string => header.split(';', 1)[0]!.trim().toLowerCase();

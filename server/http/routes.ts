@@ -1,0 +1,136 @@
+// From a raw path to what is there and which methods it takes (resources-and-api.md 1.1). Pure; the methods' meaning is `resources.ts`'.
+// Nothing is normalised: `//` stays, dots stay, a slash at the end is part of the id.
+import { type CascadeError, fault } from '../../runtime/faults.ts';
+import type { Method } from './types.ts';
+
+/** How a resource's method is to be read and which operation it is. */
+export type Action =
+  | 'select'
+  | 'selectByBody'
+  | 'selectOne'
+  | 'insert'
+  | 'update'
+  | 'delete'
+  | 'patch'
+  | 'aggregate'
+  | 'publish'
+  | 'execute'
+  | 'query'
+  | 'schema'
+  | 'status'
+  | 'getAuthorizedUsers'
+  | 'replaceMembers'
+  | 'command';
+
+export interface ResourceRoute {
+  kind: 'resource';
+  /** Without a leading `system.`. */
+  resourceName: string;
+  custom: boolean;
+  resourceId?: string;
+  methods: Partial<Record<Method, Action>>;
+  /** What is wrong with the path; answered only to callers who are known, so after the 401. */
+  invalid?: CascadeError;
+}
+
+type PlainKind = 'authenticate' | 'refresh' | 'revoke' | 'session' | 'socketInfo' | 'healthz' | 'readyz';
+
+export interface PlainRoute {
+  kind: PlainKind;
+  methods: Partial<Record<Method, PlainKind>>;
+}
+
+export type Route = ResourceRoute | PlainRoute;
+
+const plain = (kind: PlainKind, method: 'GET' | 'POST'): PlainRoute => ({ kind, methods: { [method]: kind } });
+
+const PLAIN: ReadonlyMap<string, PlainRoute> = new Map([
+  ['/authenticate', plain('authenticate', 'GET')],
+  ['/authenticate/refresh', plain('refresh', 'POST')],
+  ['/authenticate/revoke', plain('revoke', 'POST')],
+  ['/api/v1/_status', plain('session', 'GET')],
+  ['/api/v1/wsock/info', plain('socketInfo', 'GET')],
+  ['/healthz', plain('healthz', 'GET')],
+  ['/readyz', plain('readyz', 'GET')],
+]);
+
+const RESOURCES = '/api/v1/resources/';
+
+/** @throws resource.not.found, api.version.unsupported */
+export function route(path: string): Route {
+  const known = PLAIN.get(path);
+  if (known) return known;
+  if (path.startsWith(RESOURCES)) return resourceRoute(path.slice(RESOURCES.length), path);
+  const version = /^\/api\/v(\d+)(?:\/|$)/.exec(path)?.[1];
+  if (version !== undefined && version !== '1') throw fault('cascade.api.version.unsupported', version);
+  throw fault('cascade.resource.not.found', path);
+}
+
+/** The methods of a route as an Allow header lists them. */
+export function allowed(methods: Partial<Record<Method, unknown>>): string {
+  const names = Object.keys(methods).flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
+  return [...names, 'OPTIONS'].join(', ');
+}
+
+const COLLECTION = { GET: 'select', POST: 'insert', DELETE: 'delete' } as const;
+const INSTANCE = { GET: 'selectOne', POST: 'command', PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const;
+
+/** What POST on one instance means where it isn't a custom command. */
+const POST_ON_INSTANCE: Record<string, Action> = {
+  topics: 'publish',
+  sources: 'publish',
+  procedures: 'execute',
+  groups: 'replaceMembers',
+};
+
+/** The last segment behind an id that is an operation, by resource. */
+const OPERATION_SEGMENTS: Record<string, Record<string, Partial<Record<Method, Action>>>> = {
+  types: { _schema: { GET: 'schema' } },
+  sources: { _status: { GET: 'status' }, query: { POST: 'query' } },
+  services: { _status: { GET: 'status' } },
+  namespaces: { authorizedUsers: { GET: 'getAuthorizedUsers' } },
+};
+
+function resourceRoute(rest: string, path: string): ResourceRoute {
+  const custom = rest.startsWith('custom/');
+  const address = custom ? rest.slice('custom/'.length) : rest;
+  const slash = address.indexOf('/');
+  const rawName = slash < 0 ? address : address.slice(0, slash);
+  const rawId = slash < 0 ? undefined : address.slice(slash + 1);
+  if (rawName === '' || rawId === '' || (!custom && rest === 'custom')) throw fault('cascade.resource.not.found', path);
+  const name = decode(rawName);
+  const id = rawId === undefined ? undefined : decode(rawId);
+  if (name === null || id === null) return malformed(rawName, custom, rawId === undefined ? COLLECTION : INSTANCE, path);
+  const resourceName = custom ? name : name.replace(/^system\./, '');
+  const at = { kind: 'resource' as const, resourceName, custom };
+  if (id === undefined) return { ...at, methods: COLLECTION };
+  if (id === 'aggregate') return { ...at, methods: { GET: 'aggregate', POST: 'aggregate' } };
+  if (id === 'select') return { ...at, methods: { POST: 'selectByBody' } };
+  return custom ? { ...at, resourceId: id, methods: INSTANCE } : { ...at, ...systemInstance(resourceName, id) };
+}
+
+function systemInstance(name: string, id: string): Pick<ResourceRoute, 'methods' | 'resourceId'> {
+  const last = id.lastIndexOf('/');
+  const methods = last > 0 ? own(own(OPERATION_SEGMENTS, name), id.slice(last + 1)) : undefined;
+  if (methods) return { resourceId: id.slice(0, last), methods };
+  if (name === 'services' && last > 0) return { resourceId: id, methods: { PUT: 'execute', POST: 'publish' } };
+  return { resourceId: id, methods: { ...INSTANCE, POST: own(POST_ON_INSTANCE, name) ?? 'command' } };
+}
+
+function malformed(resourceName: string, custom: boolean, methods: ResourceRoute['methods'], path: string): ResourceRoute {
+  return { kind: 'resource', resourceName, custom, methods, invalid: fault('cascade.request.parameter.invalid', 'path', path) };
+}
+
+/** Each escape once; null when one is malformed or the bytes are no UTF-8. */
+function decode(raw: string): string | null {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return null; // URIError is the only one there is
+  }
+}
+
+/** Names come from the URL: `constructor` must not be found. */
+function own<T>(table: Record<string, T> | undefined, name: string): T | undefined {
+  return table && Object.hasOwn(table, name) ? table[name] : undefined;
+}

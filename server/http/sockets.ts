@@ -1,0 +1,111 @@
+// The HTTP binding on the sockets of uWebSockets.js. Its rules: a request is read before the handler returns, a response is not
+// touched once its connection is gone, and what is written together is corked. (It closes a connection whose client sends a second
+// request before the first is answered; no client in the field does.)
+import type { HttpRequest as SocketRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
+import type { Logger } from 'pino';
+import { collectBody, inflate } from './body.ts';
+import { type CorsOrigins, type WireReply, wireReply } from './headers.ts';
+import type { HttpReply, HttpRequest } from './types.ts';
+
+export interface SocketOptions {
+  log: Logger;
+  /** Default `*`. */
+  corsOrigins?: CorsOrigins;
+  /** Of one body, as sent and as inflated; default 10 MiB. */
+  bodyLimitBytes?: number;
+}
+
+export interface HttpSockets {
+  /** Requests being answered. */
+  readonly open: number;
+  /** From now on each answer ends its connection. Resolves when no request is open, or when the time is up. */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+/** Answers every HTTP request of the app. */
+export function bindHttp(
+  app: TemplatedApp,
+  answer: (http: HttpRequest) => Promise<HttpReply>,
+  { log, corsOrigins = '*', bodyLimitBytes = 10 * 1024 * 1024 }: SocketOptions,
+): HttpSockets {
+  let open = 0;
+  let draining = false;
+  let drained = (): void => undefined;
+
+  app.any('/*', (response, request) => {
+    const begun = performance.now();
+    const { http, body } = receive(response, request, bodyLimitBytes);
+    let gone = false;
+    response.onAborted(() => {
+      gone = true;
+      body.abort();
+    });
+    open++;
+    void respond()
+      .catch((err: unknown) => {
+        log.error({ err }, 'a reply could not be sent');
+        if (!gone) response.close();
+      })
+      .finally(() => {
+        open--;
+        if (open === 0) drained();
+      });
+
+    async function respond(): Promise<void> {
+      const reply = await answer(http);
+      body.discard();
+      const wire = await wireReply(http, reply, corsOrigins);
+      if (gone) return;
+      response.cork(() => send(response, wire, http.method === 'HEAD', draining));
+      // The path alone: the query may hold a token.
+      log.debug({ method: http.method, path: http.path, status: wire.status, ms: performance.now() - begun }, 'request');
+    }
+  });
+
+  return {
+    get open() {
+      return open;
+    },
+    async drain(timeoutMs) {
+      draining = true;
+      if (open === 0) return;
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        drained = resolve;
+        timer = setTimeout(resolve, timeoutMs);
+      });
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Everything of a request, at once. */
+function receive(response: HttpResponse, request: SocketRequest, bodyLimitBytes: number) {
+  const headers = new Map<string, string>();
+  request.forEach((name, value) => {
+    if (!headers.has(name)) headers.set(name, value);
+  });
+  const body = collectBody(response, bodyLimitBytes);
+  const http: HttpRequest = {
+    method: request.getCaseSensitiveMethod(),
+    path: request.getUrl(),
+    query: request.getQuery() ?? '',
+    headers,
+    address: Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
+    body: async () => inflate(await body.received, headers.get('content-encoding'), bodyLimitBytes),
+  };
+  return { http, body };
+}
+
+/** To be called corked. */
+function send(response: HttpResponse, { status, headers, body }: WireReply, isHead: boolean, closes: boolean): void {
+  response.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
+  for (const [name, value] of headers) response.writeHeader(name, value);
+  if (body === undefined) {
+    // Called without arguments: an undefined length is sent as 2^63, and a 204 or 304 has none (RFC 9110 8.6).
+    if (closes) response.writeHeader('Connection', 'close');
+    response.endWithoutBody();
+  } else if (isHead) response.endWithoutBody(Buffer.byteLength(body), closes);
+  else response.end(body, closes);
+}

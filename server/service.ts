@@ -1,0 +1,58 @@
+// The whole service: its parts open in order and close in reverse. The command line and each test of the whole hold one.
+import type { Logger } from 'pino';
+import type { FirstStartOptions, GeneratedPassword } from '../runtime/identity/index.ts';
+import { openEngine } from '../runtime/index.ts';
+import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
+import { type ListenOptions, listen } from './listen.ts';
+
+export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
+  /** Where the embedded database lives; may be absent with `mongoUri`. */
+  dataDir?: string;
+  /** A replica set of the user's own, instead of the embedded one. */
+  mongoUri?: string;
+  /** Worker threads for programs. */
+  lanes?: number;
+  firstStart: FirstStartOptions;
+  /** Told the passwords of a first start as soon as they hold: what fails after that must not lose them. */
+  announce(generated: GeneratedPassword[]): void;
+}
+
+export interface Service extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** @throws Error with a reason for people when a part cannot be opened; nothing is left open then */
+export async function openService(config: ServiceConfig, log: Logger): Promise<Service> {
+  const { dataDir, mongoUri, lanes, firstStart, announce, ...listening } = config;
+  const opened: AsyncDisposable[] = [];
+  const keep = <T extends AsyncDisposable>(part: T): T => {
+    opened.push(part);
+    return part;
+  };
+  const close = async (): Promise<void> => {
+    for (const part of opened.splice(0).reverse())
+      try {
+        await part[Symbol.asyncDispose]();
+      } catch (err) {
+        log.error({ err }, 'a part did not close');
+      }
+  };
+  try {
+    const uri = mongoUri ?? keep(await openEmbeddedMongod({ dataDir: required(dataDir), log })).uri;
+    const engine = keep(
+      await openEngine({ mongoUri: uri, exclusive: mongoUri === undefined, ...(lanes === undefined ? {} : { lanes }), log }),
+    );
+    const { generated } = await engine.identity.ensureFirstStart(firstStart);
+    announce(generated);
+    const { url } = keep(await listen({ engine, log, ...listening }));
+    return { url, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close(); // half open belongs to nobody: undo it, then tell
+    throw error;
+  }
+}
+
+function required(dataDir: string | undefined): string {
+  if (dataDir === undefined) throw new Error('Either a folder for the data (--data DIR) or a database (--mongo URI) is needed.');
+  return dataDir;
+}

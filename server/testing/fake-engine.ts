@@ -1,0 +1,115 @@
+// A stand-in for the engine, and a listening server around it: what reaches the engine is recorded, what it answers is the test's.
+import { connect } from 'node:net';
+import { pino } from 'pino';
+import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../../runtime/api.ts';
+import { fault } from '../../runtime/faults.ts';
+import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
+import { type ListenOptions, type Listener, listen } from '../listen.ts';
+
+export const TOKEN = 'css_0123456789012345678901234567890123456789';
+export const ANN: Identity = { username: 'ann', namespace: 'main', profiles: ['admin', 'user__system'] };
+
+export interface FakeServer extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** What the engine was asked, in order. */
+  readonly requests: ApiRequest[];
+  readonly log: string[];
+  /** The engine's next answers. */
+  answer: (request: ApiRequest) => Promise<ApiReply> | ApiReply;
+  subscribe: Engine['subscribe'];
+  /** The token no longer stands for anybody. */
+  revoked: boolean;
+  health: Health;
+  /** fetch with a token, below `/api/v1/resources/`. */
+  resource(path: string, init?: RequestInit): Promise<Response>;
+  /** One request written byte by byte as given, on a connection of its own; the whole answer. */
+  raw(text: string): Promise<string>;
+}
+
+export async function openFakeServer(options: Partial<ListenOptions> = {}): Promise<FakeServer> {
+  const requests: ApiRequest[] = [];
+  const log: string[] = [];
+  const identity = fakeIdentity(() => server.revoked);
+  const engine = {
+    execute: async (request: ApiRequest) => {
+      requests.push(request);
+      return server.answer(request);
+    },
+    subscribe: async (...asked: Parameters<Engine['subscribe']>) => server.subscribe(...asked),
+    health: () => server.health,
+    identity,
+  };
+  const lines = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
+  const listener: Listener = await listen({ engine, log: lines, port: 0, host: '127.0.0.1', ...options });
+  const server: FakeServer = {
+    url: listener.url,
+    port: listener.port,
+    requests,
+    log,
+    answer: () => ({ status: 200, body: '[]' }),
+    subscribe: async () => ({ close: () => undefined }),
+    revoked: false,
+    health: { ready: true, status: 'ok' },
+    resource: (path, init = {}) =>
+      fetch(`${listener.url}/api/v1/resources/${path}`, { ...init, headers: { Authorization: `Bearer ${TOKEN}`, ...init.headers } }),
+    raw: (text) => exchange(listener.port, text),
+    [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
+  };
+  return server;
+}
+
+/** Ann with the password `pass:word`, at home in `main`, authorized in `plant`. */
+function fakeIdentity(isRevoked: () => boolean): IdentityStore {
+  const session = (namespace = 'main'): Session => ({
+    token: TOKEN,
+    expiresAt: new Date('2031-02-02T10:00:00.000Z'),
+    identity: { ...ANN, namespace },
+    preferredUsername: 'Ann',
+  });
+  const entering = (namespace: string | undefined): string | undefined => {
+    if (namespace !== undefined && namespace !== 'main' && namespace !== 'plant')
+      throw fault('cascade.namespace.not.authorized', namespace);
+    return namespace;
+  };
+  const store: Partial<IdentityStore> = {
+    login: async (username, password, _address, target) => {
+      if (username === 'locked') throw fault('cascade.security.rate.limited', 60);
+      if (username !== 'ann' || password !== 'pass:wörd') throw fault('io.service.security.authentication.failed');
+      return session(entering(target));
+    },
+    loginWithToken: async (token, target) => {
+      if (token !== TOKEN) throw fault('io.service.security.authentication.failed');
+      return session(entering(target));
+    },
+    verify: async (token, target) => (token === TOKEN && !isRevoked() ? { ...ANN, namespace: entering(target) ?? 'main' } : null),
+    refresh: async (token) => {
+      if (token !== TOKEN) throw fault('cascade.security.token.invalid');
+      return session();
+    },
+    revoke: async () => undefined,
+  };
+  return store as IdentityStore;
+}
+
+function exchange(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    let answer = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (data: string) => {
+      answer += data;
+      if (isWhole(answer)) socket.end();
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}
+
+/** Head and as much body as it announces. */
+function isWhole(answer: string): boolean {
+  const head = answer.indexOf('\r\n\r\n');
+  if (head < 0) return false;
+  const length = Number(/content-length: (\d+)/i.exec(answer.slice(0, head))?.[1] ?? 0);
+  return Buffer.byteLength(answer.slice(head + 4)) >= length;
+}

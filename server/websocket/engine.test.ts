@@ -1,0 +1,98 @@
+// The WebSocket binding on a real engine: what one client writes, another hears (resources-and-api.md 2.15, 8.4).
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../runtime/testing/engine.ts';
+import { type Listener, listen } from '../listen.ts';
+import { openTestSocket, requestIdOf, type TestSocket } from '../testing/web-socket.ts';
+
+let t: TestEngine;
+let listener: Listener;
+const username = `ws${randomBytes(6).toString('hex')}`;
+const password = 'correct horse';
+
+beforeAll(async () => {
+  t = await openTestEngine();
+  const { namespace } = t.identity;
+  await t.engine.identity.createNamespace(namespace, null, 'ann');
+  await t.engine.identity.createUser({ username, password, namespace, profiles: ['admin', 'user__system'], createdBy: 'ann' });
+  listener = await listen({ engine: t.engine, log: pino({ level: 'silent' }), port: 0, host: '127.0.0.1', webSocket: { pingMs: 300 } });
+  await t.type('Pump', { site: { type: 'String' }, rpm: { type: 'Integer' } });
+});
+afterAll(async () => {
+  await listener[Symbol.asyncDispose]();
+  await t[Symbol.asyncDispose]();
+});
+
+async function enter(): Promise<TestSocket> {
+  const socket = await openTestSocket(listener.port);
+  socket.send(JSON.stringify({ op: 'authenticate', resourceName: 'system.credentials', object: { username, password } }));
+  expect((await socket.message(() => true)).status).toBe(200);
+  return socket;
+}
+const heard = (socket: TestSocket) => socket.messages().filter(({ status }) => status === 100);
+const bodyOf = (message: object): Record<string, unknown> => (message as { body: Record<string, unknown> }).body;
+
+test('an instance lives its life over a socket, with the answers of REST', async () => {
+  await using socket = await enter();
+  const inserted = await socket.ask({ op: 'insert', resourceName: 'Pump', object: { site: 'n1', rpm: 880 } });
+  expect(inserted).toMatchObject({ status: 200, body: [{ site: 'n1', rpm: 880, ars_version: 1 }] });
+  const resourceId = (inserted['body'] as { _id: string }[])[0]?._id;
+  const patch = [{ op: 'replace', path: 'rpm', value: 900 }];
+  expect(await socket.ask({ op: 'patch', resourceName: 'Pump', resourceId, object: patch })).toMatchObject({ body: [{ rpm: 900 }] });
+  expect(await socket.ask({ op: 'select', resourceName: 'Pump', resourceId })).toMatchObject({ body: { rpm: 900 } });
+  const counted = await socket.ask({ op: 'select', resourceName: 'Pump', parameters: { where: { rpm: 900 }, count: true } });
+  expect(counted['body']).toMatchObject([{ count: 1 }, { rpm: 900 }]);
+  expect(await socket.ask({ op: 'delete', resourceName: 'Pump', resourceId })).toMatchObject({ status: 204 });
+  expect(await socket.ask({ op: 'nonsense', resourceName: 'Pump', resourceId })).toMatchObject({
+    status: 400,
+    errors: [{ code: 'cascade.operation.unknown' }],
+  });
+});
+
+test('a wrong password is a 401 on a socket as in REST', async () => {
+  await using socket = await openTestSocket(listener.port);
+  socket.send(JSON.stringify({ op: 'authenticate', resourceName: 'system.credentials', object: { username, password: 'no' } }));
+  expect((await socket.message(() => true)).status).toBe(401);
+});
+
+test('who has seen the 200 of a subscription hears what others write, in order, and what rules publish', async () => {
+  await using listens = await enter();
+  await using writes = await enter();
+  await t.program('rules', 'RULE echo WHEN EVENT OCCURS ON "/topics/in" AS e PUBLISH {n: e.value.n} TO TOPIC "/out"');
+  const subscribe = (resourceId: string) => listens.ask({ op: 'subscribe', resourceName: 'events', resourceId });
+  expect((await subscribe('/topics/in')).status).toBe(200);
+  expect((await subscribe('/topics/out')).status).toBe(200);
+  expect((await subscribe('/types/Pump/insert')).status).toBe(200);
+  const numbers = Array.from({ length: 100 }, (_, n) => n);
+  await Promise.all(numbers.map((n) => writes.ask({ op: 'publish', resourceName: 'topics', resourceId: '/in', object: { n } })));
+  const [pump] = (await writes.ask({ op: 'insert', resourceName: 'Pump', object: { site: 'n2' } }))['body'] as { _id: string }[];
+  const on = (path: string) => heard(listens).filter((message) => bodyOf(message)['path'] === path);
+  const last = await listens.message((message) => message.status === 100 && bodyOf(message)['path'] === `/types/Pump/insert/${pump?._id}`);
+  expect(bodyOf(last)).toMatchObject({ namespace: t.identity.namespace, username, value: { site: 'n2' } });
+  expect(on('/topics/in/publish').map((message) => (bodyOf(message)['value'] as { n: number }).n)).toEqual(numbers);
+  for (const until = Date.now() + 10_000; on('/topics/out/publish').length < 100 && Date.now() < until; )
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(on('/topics/out/publish')).toHaveLength(100);
+});
+
+test('deleting a type tells its subscribers 410, and an unknown one is a 404', async () => {
+  await using socket = await enter();
+  await t.type('Doomed', { n: { type: 'Integer' } });
+  const subscribe = (resourceId: string) => socket.ask({ op: 'subscribe', resourceName: 'events', resourceId });
+  const answer = await subscribe('/types/Doomed/insert');
+  expect((await subscribe('/types/Nowhere/insert')).status).toBe(404);
+  expect((await subscribe('/sources/mqtt')).status).toBe(404);
+  await t.ask('delete', 'types', { id: 'Doomed' });
+  const gone = await socket.message(({ status }) => status === 410);
+  expect(requestIdOf(gone)).toBe(requestIdOf(answer));
+});
+
+test('a token made by REST is as good as a password, until it is revoked', async () => {
+  const { token } = await t.engine.identity.login(username, password, '127.0.0.1');
+  await using socket = await openTestSocket(listener.port);
+  socket.send(JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: token }));
+  expect(await socket.message(() => true)).toMatchObject({ status: 200, body: { username } });
+  await t.engine.identity.revoke(token);
+  expect(await socket.closed()).toBe(4401);
+});

@@ -1,0 +1,42 @@
+// How messages stand in frames: as they are (raw), or in SockJS's envelopes (resources-and-api.md 2.15, 2.16). Pure.
+import { parseJson } from '../../runtime/values/index.ts';
+
+export interface Framing {
+  /** The frame of one message. */
+  frame(text: string): string;
+  /** Whether frames are binary: raw clients want blobs. */
+  readonly binary: boolean;
+  /** The messages in a frame of the client; null: it is none of this framing. */
+  unframe(frame: Uint8Array, isBinary: boolean): readonly (Uint8Array | string)[] | null;
+  /** Frames at the beginning, as a sign of life, and before the close. */
+  readonly opening: string | null;
+  readonly heartbeat: string | null;
+  closing(code: number, reason: string): string | null;
+}
+
+export const RAW: Framing = {
+  frame: (text) => text,
+  binary: true,
+  unframe: (frame) => [frame],
+  opening: null,
+  heartbeat: null,
+  closing: () => null,
+};
+
+export const SOCKJS: Framing = {
+  frame: (text) => `a[${JSON.stringify(text)}]`,
+  binary: false,
+  unframe(frame, isBinary) {
+    if (frame.length === 0 || isBinary) return []; // an empty one and a foreign keep-alive say nothing
+    try {
+      const value = parseJson(frame);
+      const texts = Array.isArray(value) ? value : [value];
+      return texts.every((text) => typeof text === 'string') ? texts : null;
+    } catch {
+      return null; // what is wrong with a broken frame interests nobody: the session ends
+    }
+  },
+  opening: 'o',
+  heartbeat: 'h',
+  closing: (code, reason) => `c[${code},${JSON.stringify(reason)}]`,
+};

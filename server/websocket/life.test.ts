@@ -1,0 +1,135 @@
+// resources-and-api.md 2.15, 2.16, 6.4: how sockets begin and end, and the SockJS framing.
+import { expect, test } from 'vitest';
+import type { Notice } from '../../runtime/index.ts';
+import { openFakeServer, TOKEN } from '../testing/fake-engine.ts';
+import { openTestSocket, type TestSocket } from '../testing/web-socket.ts';
+
+const VALIDATE = JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: TOKEN });
+const SESSION = '/api/v1/wsock/websocket/idsa0bui/websocket';
+
+async function login(socket: TestSocket, text = VALIDATE): Promise<void> {
+  socket.send(text);
+  await socket.message(({ status }) => status === 200);
+}
+
+test('a socket without login is closed with 4401, one with login stays', async () => {
+  await using server = await openFakeServer({ webSocket: { loginMs: 150 } });
+  await using silent = await openTestSocket(server.port);
+  await using known = await openTestSocket(server.port);
+  await login(known);
+  expect(await silent.closed()).toBe(4401);
+  expect((await known.ask({ op: 'select', resourceName: 'Pump' })).status).toBe(200);
+});
+
+test('the server pings', async () => {
+  await using server = await openFakeServer({ webSocket: { pingMs: 50 } });
+  await using socket = await openTestSocket(server.port);
+  await socket.frame(({ opcode }) => opcode === 'ping');
+});
+
+test('a socket that is silent for too long is closed', async () => {
+  await using server = await openFakeServer({ webSocket: { pingMs: 2_000, silenceSeconds: 9 } });
+  await using mute = await openTestSocket(server.port);
+  await using alive = await openTestSocket(server.port);
+  mute.answersPings = false;
+  await mute.closed(15_000);
+  expect(alive.closeCode).toBeUndefined();
+}, 20_000);
+
+test('a socket that does not read is closed with 1013, not served for ever', async () => {
+  await using server = await openFakeServer();
+  const text = JSON.stringify('x'.repeat(1_000_000));
+  let deliver = (_: Notice): void => undefined;
+  let closed = false;
+  server.subscribe = async (_identity, _path, _options, given) => {
+    deliver = given;
+    return { close: () => void (closed = true) };
+  };
+  await using socket = await openTestSocket(server.port);
+  await login(socket);
+  await socket.ask({ op: 'subscribe', resourceName: 'events', resourceId: '/topics/a' });
+  socket.connection.pause();
+  for (let n = 0; n < 60 && !closed; n++) {
+    deliver({ kind: 'event', path: '/topics/a/publish', valueJson: text, createdAt: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect(closed).toBe(true);
+  socket.connection.resume();
+  expect(await socket.closed(10_000)).toBe(1013);
+});
+
+test('a token that is ended closes its sockets with 4401: at the next request, and at the next ping', async () => {
+  await using server = await openFakeServer({ webSocket: { pingMs: 400 } });
+  await using asks = await openTestSocket(server.port);
+  await using listens = await openTestSocket(server.port);
+  await login(asks);
+  await login(listens);
+  server.revoked = true;
+  expect((await asks.ask({ op: 'select', resourceName: 'Pump' })).status).toBe(401);
+  expect(await asks.closed(200)).toBe(4401);
+  expect(await listens.closed()).toBe(4401);
+});
+
+test('stopping waits for open requests, refuses new ones and says goodbye', async () => {
+  const server = await openFakeServer();
+  await using raw = await openTestSocket(server.port);
+  await using sockjs = await openTestSocket(server.port, SESSION);
+  await login(raw);
+  let release = (): void => undefined;
+  server.answer = () =>
+    new Promise((resolve) => {
+      release = () => resolve({ status: 200, body: '["whole"]' });
+    });
+  const open = raw.ask({ op: 'select', resourceName: 'Pump' });
+  for (const until = Date.now() + 2_000; server.requests.length === 0 && Date.now() < until; ) await new Promise((r) => setTimeout(r, 5));
+  const stopped = server[Symbol.asyncDispose]();
+  expect((await raw.ask({ op: 'select', resourceName: 'Pump' })).status).toBe(500);
+  release();
+  expect((await open)['body']).toEqual(['whole']);
+  expect(await raw.closed()).toBe(1001);
+  await sockjs.frame(({ data }) => data.toString() === 'c[3000,"Go away!"]');
+  await stopped;
+});
+
+test('SockJS: info, o, messages in arrays both ways, h', async () => {
+  await using server = await openFakeServer({ webSocket: { heartbeatMs: 60 } });
+  const info = await fetch(`${server.url}/api/v1/wsock/info`);
+  expect(info.headers.get('access-control-allow-origin')).toBe('*');
+  expect(await info.json()).toEqual({
+    websocket: true,
+    origins: ['*:*'],
+    cookie_needed: false,
+    entropy: expect.any(Number) as number,
+  });
+  await using socket = await openTestSocket(server.port, SESSION);
+  await login(socket, JSON.stringify([VALIDATE]));
+  expect(socket.frames[0]).toMatchObject({ opcode: 'text', data: Buffer.from('o') });
+  const asked = ['a', 'b'].map((requestId) => JSON.stringify({ op: 'select', resourceName: 'Pump', parameters: { requestId } }));
+  socket.send(JSON.stringify(asked));
+  const frame = await socket.frame(({ data }) => data.includes('X-Request-Id'));
+  expect(frame.opcode).toBe('text');
+  expect(frame.data.toString()).toBe(
+    `a[${JSON.stringify('{"status":200,"headers":{"X-Request-Id":"a"},"contentType":"application/json","body":[]}')}]`,
+  );
+  await socket.frame(({ data }) => data.toString() === 'h');
+});
+
+test('SockJS: a login that does not come and a broken frame close with c', async () => {
+  await using server = await openFakeServer({ webSocket: { loginMs: 150 } });
+  await using silent = await openTestSocket(server.port, SESSION);
+  await silent.frame(({ data }) => data.toString() === 'c[4401,"login expected"]');
+  expect(await silent.closed()).toBe(4401);
+  await using broken = await openTestSocket(server.port, SESSION);
+  broken.send('');
+  broken.send('[1]');
+  expect(await broken.closed()).toBe(1002);
+});
+
+test('other transports, other addresses and plain requests are 404', async () => {
+  await using server = await openFakeServer();
+  for (const path of ['websocket/idsa0bui/xhr', 'websocket/idsa0bui/websocket', 'websocket', 'iframe.html'])
+    expect([path, (await fetch(`${server.url}/api/v1/wsock/${path}`)).status]).toEqual([path, 404]);
+  const tooLong = `/api/v1/wsock/${'s'.repeat(33)}/a/websocket`;
+  for (const path of [tooLong, `/api/v1/wsock/a/${'s'.repeat(65)}/websocket`, '/api/v1/resources/topics'])
+    await expect(openTestSocket(server.port, path)).rejects.toThrow(/^40[14]$/);
+});

@@ -1,0 +1,66 @@
+// Who a socket speaks for: logins on it, and whether they still hold (resources-and-api.md 6.4, 6.7).
+import { fault } from '../../runtime/faults.ts';
+import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
+import type { Identity } from '../../runtime/index.ts';
+import { isObject } from '../../stdlib/values/index.ts';
+import { sessionBody } from '../http/index.ts';
+import { type Message, textIn } from './message.ts';
+
+const LOGINS = new Set(['authenticate', 'validate']);
+
+export const isLogin = ({ op }: Message): boolean => op !== undefined && LOGINS.has(op);
+
+/** The token was ended while its socket was open: it closes with 4401. */
+export class Ended extends Error {}
+
+export class Login {
+  readonly #store: IdentityStore;
+  readonly #address: string;
+  #current: { session: Session; token: string; target: string | undefined } | null = null;
+
+  constructor(store: IdentityStore, address: string) {
+    this.#store = store;
+    this.#address = address;
+  }
+
+  get isDone(): boolean {
+    return this.#current !== null;
+  }
+
+  /**
+   * Carries out `authenticate` or `validate`. The last success decides; a failure changes nothing.
+   * @returns the answer's body
+   * @throws authentication.failed, security.rate.limited, security.credentials.missing, namespace.not.authorized
+   */
+  async enter({ op, resourceName, object, targetNamespace: target }: Message): Promise<string> {
+    if (resourceName?.replace(/^system\./, '') !== 'credentials')
+      throw fault('cascade.request.parameter.invalid', 'resourceName', resourceName ?? null);
+    if (op === 'validate') {
+      if (typeof object !== 'string') throw fault('cascade.security.credentials.missing');
+      const session = await this.#store.loginWithToken(object, target);
+      this.#current = { session, token: object, target };
+      return sessionBody(session);
+    }
+    const credentials = object !== undefined && isObject(object) ? object : {};
+    const username = textIn(credentials, 'username');
+    const password = textIn(credentials, 'password');
+    if (username === undefined || password === undefined) throw fault('cascade.security.credentials.missing');
+    const session = await this.#store.login(username, password, this.#address, target);
+    this.#current = { session, token: session.token, target };
+    return sessionBody(session);
+  }
+
+  /**
+   * Who sends a request. A session outlives its token's 24 hours, but not its revocation.
+   * @throws security.credentials.missing, namespace.not.authorized, security.token.invalid; Ended
+   */
+  async identify(target?: string): Promise<Identity> {
+    if (!this.#current) throw fault('cascade.security.credentials.missing');
+    const { session, token, target: home } = this.#current;
+    const identity = await this.#store.verify(token, target ?? home);
+    if (identity) return identity;
+    if (Date.now() < session.expiresAt.getTime()) throw new Ended('the token was ended');
+    if (target !== undefined && target !== session.identity.namespace) throw fault('cascade.security.token.invalid');
+    return session.identity;
+  }
+}

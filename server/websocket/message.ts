@@ -1,0 +1,81 @@
+// The messages of the WebSocket binding (resources-and-api.md 2.15): a client's text read, and the texts of answers and events.
+// Pure. Bodies are JSON text already; nothing is parsed to be written again.
+import type { Identity, Notice } from '../../runtime/index.ts';
+import { fault } from '../../runtime/faults.ts';
+import { parseJson, toJson } from '../../runtime/values/index.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+
+export interface Message {
+  /** Undefined: missing, or no text. */
+  readonly op: string | undefined;
+  readonly resourceName: string | undefined;
+  readonly resourceId: string | undefined;
+  /** Undefined: missing or null. */
+  readonly object: Value | undefined;
+  readonly parameters: ObjectValue;
+  readonly targetNamespace: string | undefined;
+}
+
+/** @throws request.body.invalid when it is no JSON object */
+export function readMessage(source: string | Uint8Array): Message {
+  const value = parseJson(source);
+  if (!isObject(value)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const parameters = memberOf(value, 'parameters');
+  return {
+    op: textIn(value, 'op'),
+    resourceName: textIn(value, 'resourceName'),
+    resourceId: textIn(value, 'resourceId'),
+    object: memberOf(value, 'object') ?? undefined,
+    parameters: isObject(parameters) ? parameters : {},
+    targetNamespace: textIn(value, 'targetNamespace'),
+  };
+}
+
+/** Null when it is missing. */
+export const memberOf = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
+
+export function textIn(object: ObjectValue, name: string): string | undefined {
+  const value = memberOf(object, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The headers of all messages that belong to a request: its id, when it has one. */
+export function headersOf({ parameters }: Pick<Message, 'parameters'>): string {
+  const id = memberOf(parameters, 'requestId');
+  return typeof id === 'string' || typeof id === 'number' ? `{"X-Request-Id":${toJson(id)}}` : NO_HEADERS;
+}
+export const NO_HEADERS = '{}';
+
+export interface Answer {
+  readonly status: number;
+  /** JSON text. */
+  readonly body?: string;
+  readonly count?: number;
+}
+
+/** @param headers null: answers to logins have none, and clients rely on that */
+export function answerText({ status, body, count }: Answer, headers: string | null): string {
+  const content = count === undefined ? body : counted(body, count);
+  const head = `{"status":${count !== undefined && status === 204 ? 200 : status}${headers === null ? '' : `,"headers":${headers}`}`;
+  if (content === undefined) return `${head}}`;
+  const errors = status >= 400 ? `,"errors":${content}` : '';
+  return `${head},"contentType":"application/json","body":${content}${errors}}`;
+}
+
+/** The count is the first element of what is then always an array. */
+function counted(body: string | undefined, count: number): string {
+  const first = `{"count":${count}}`;
+  if (body === undefined || body === '[]') return `[${first}]`;
+  return `[${first},${body.startsWith('[') ? body.slice(1, -1) : body}]`;
+}
+
+/** An event for a subscriber (8.4). */
+export function eventText(
+  { path, valueJson, createdAt }: Extract<Notice, { kind: 'event' }>,
+  { namespace, username }: Identity,
+  headers: string,
+): string {
+  const who = `"namespace":${JSON.stringify(namespace)},"username":${JSON.stringify(username)}`;
+  const body = `{"path":${JSON.stringify(path)},"value":${valueJson},"createdAt":${createdAt},${who}}`;
+  return `{"status":100,"contentType":"application/json","headers":${headers},"body":${body}}`;
+}

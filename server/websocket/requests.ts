@@ -1,0 +1,73 @@
+// A message as a request on a resource, in the words of the engine (resources-and-api.md 2.17). Pure.
+import { fault } from '../../runtime/faults.ts';
+import type { ApiRequest, Identity } from '../../runtime/index.ts';
+import { type ParameterName, parameterValues } from '../http/index.ts';
+import type { Message } from './message.ts';
+
+interface Reading {
+  /** What the engine calls it, where it has another name. */
+  readonly op?: ApiRequest['op'];
+  readonly id?: 'required' | 'none';
+  readonly object?: 'required' | 'none';
+  readonly parameters: readonly ParameterName[];
+}
+
+const READINGS: Readonly<Record<string, Reading>> = {
+  select: { object: 'none', parameters: ['where', 'props', 'sort', 'page', 'limit', 'count'] },
+  selectOne: { object: 'none', parameters: ['where', 'props'] },
+  insert: { id: 'none', object: 'required', parameters: ['count', 'upsert', 'active'] },
+  update: { id: 'required', object: 'required', parameters: [] },
+  upsert: { id: 'none', object: 'required', parameters: ['count', 'active'] },
+  delete: { object: 'none', parameters: ['where', 'count'] },
+  deleteOne: { op: 'delete', object: 'none', parameters: ['where', 'count'] },
+  patch: { id: 'required', object: 'required', parameters: [] },
+  aggregate: { parameters: ['pipeline'] },
+  publish: { id: 'required', parameters: [] },
+  execute: { id: 'required', parameters: [] },
+  query: { id: 'required', object: 'required', parameters: [] },
+};
+
+/** Custom commands (2.13): the operation is the command, its data the object. */
+const COMMAND: Reading = { parameters: [] };
+
+/** @throws operation.unknown, request.parameter.invalid */
+export function apiRequest(message: Message, identity: Identity): ApiRequest {
+  const { op } = message;
+  if (op === undefined) throw fault('cascade.operation.unknown', null);
+  const reading = Object.hasOwn(READINGS, op) ? READINGS[op]! : COMMAND;
+  const name = required('resourceName', message.resourceName);
+  const request: ApiRequest = {
+    identity,
+    op: reading.op ?? op,
+    resourceName: name.replace(/^system\./, ''),
+    custom: null,
+    parameters: parameterValues(message.parameters, reading.parameters),
+  };
+  const id = reading.id === 'required' ? required('resourceId', message.resourceId) : message.resourceId;
+  if (id !== undefined && reading.id !== 'none') request.resourceId = id;
+  const object = reading.object === 'required' ? required('object', message.object) : message.object;
+  if (object !== undefined && reading.object !== 'none') request.object = object;
+  return (SHAPES[op] ?? unchanged)(request);
+}
+
+/** @throws request.parameter.invalid when it is missing */
+export function required<T>(name: string, value: T | undefined): T {
+  if (value === undefined) throw fault('cascade.request.parameter.invalid', name, null);
+  return value;
+}
+
+const unchanged = (request: ApiRequest): ApiRequest => request;
+
+const SHAPES: Readonly<Record<string, (request: ApiRequest) => ApiRequest>> = {
+  /** A pipeline in `parameters` is as good as one in `object`. */
+  aggregate: ({ object, parameters: { pipeline, ...parameters }, ...request }) => ({
+    ...request,
+    parameters,
+    object: required('object', object ?? pipeline),
+  }),
+  /** `<service>/<procedure>` of a service is the procedure `<service>.<procedure>`. */
+  execute: (request) =>
+    request.resourceName === 'services'
+      ? { ...request, resourceName: 'procedures', resourceId: request.resourceId!.replace('/', '.') }
+      : request,
+};

@@ -1,0 +1,175 @@
+// One connection of the WebSocket binding, whatever its framing: logs in, asks, is answered, listens (resources-and-api.md 2.15,
+// 6.7). Messages are taken in order up to the engine's door; behind it they run concurrently.
+import type { Logger } from 'pino';
+import { fault } from '../../runtime/faults.ts';
+import type { Identity } from '../../runtime/index.ts';
+import { errorReply, type Served, within } from '../http/index.ts';
+import { Ended, isLogin, Login } from './login.ts';
+import { type Answer, answerText, headersOf, type Message, NO_HEADERS, readMessage } from './message.ts';
+import { apiRequest } from './requests.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+/** Requests without an answer that the engine has; further ones wait here, since a socket cannot be kept from being read. */
+const MOST_OPEN = 1_000;
+/** Bytes that may wait so; what comes then is refused. */
+const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+
+/** The way back to the client. Sending on a closed wire does nothing. */
+export interface Wire {
+  send(text: string): void;
+  close(code: number, reason: string): void;
+  /** Of the peer, as text. */
+  readonly address: string;
+}
+
+export interface SessionOptions {
+  readonly engine: Served;
+  readonly log: Logger;
+  readonly wire: Wire;
+  /** Of one request. */
+  readonly timeoutMs: number;
+  /** How long a client may be unknown. */
+  readonly loginMs: number;
+  /** An answer was sent. */
+  readonly onAnswer?: () => void;
+}
+
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #login: Login;
+  readonly #subscriptions: Subscriptions;
+  readonly #loginTimer: NodeJS.Timeout;
+  readonly #waiting: { message: Message; bytes: number }[] = [];
+  #waitingBytes = 0;
+  #open = 0;
+  #turn: Promise<void> = Promise.resolve();
+  #draining = false;
+
+  constructor(options: SessionOptions) {
+    const { engine, wire, loginMs } = options;
+    this.#options = options;
+    this.#login = new Login(engine.identity, wire.address);
+    this.#subscriptions = new Subscriptions({
+      engine,
+      send: (text) => wire.send(text),
+      sendError: (error, headers) => this.#sendError(error, headers),
+    });
+    this.#loginTimer = setTimeout(() => wire.close(4401, 'login expected'), loginMs);
+  }
+
+  /** Requests without an answer. */
+  get open(): number {
+    return this.#open + this.#waiting.length;
+  }
+
+  /** @param ignorable what is no JSON is a sign of life, not a request */
+  receive(source: Uint8Array | string, ignorable: boolean): void {
+    let message: Message;
+    try {
+      message = readMessage(source);
+    } catch (error) {
+      if (!ignorable) this.#sendError(error, NO_HEADERS);
+      return;
+    }
+    if (this.#draining) return this.#sendError(fault('cascade.server.unavailable'), headersIn(message));
+    if (this.#open < MOST_OPEN) return this.#begin(message);
+    if (this.#waitingBytes + source.length > MOST_WAITING_BYTES)
+      return this.#sendError(fault('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN), headersIn(message));
+    this.#waiting.push({ message, bytes: source.length });
+    this.#waitingBytes += source.length;
+  }
+
+  /** Whether the login still holds, for sockets that only listen: closes the wire when its token was ended. */
+  async recheck(): Promise<void> {
+    if (!this.#login.isDone) return;
+    try {
+      await this.#login.identify();
+    } catch (error) {
+      this.#endIf(error); // whatever else it is: the next request is told
+    }
+  }
+
+  /** From now on requests are refused. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  /** The connection is gone. */
+  closed(): void {
+    clearTimeout(this.#loginTimer);
+    this.#subscriptions.closeAll();
+    this.#waiting.length = 0;
+    this.#waitingBytes = 0;
+  }
+
+  #begin(message: Message): void {
+    this.#open++;
+    this.#turn = this.#turn.then(() => this.#admit(message));
+  }
+
+  /** The part that keeps the order of the messages: who asks. What is asked is not waited for. Never rejects. */
+  async #admit(message: Message): Promise<void> {
+    try {
+      if (isLogin(message)) {
+        const body = await this.#login.enter(message);
+        clearTimeout(this.#loginTimer);
+        this.#answered(message, { status: 200, body });
+        return;
+      }
+      const identity = await this.#login.identify(message.targetNamespace);
+      this.#carryOut(message, identity).catch((error: unknown) => this.#failed(message, error));
+    } catch (error) {
+      this.#failed(message, error);
+    }
+  }
+
+  async #carryOut(message: Message, identity: Identity): Promise<void> {
+    if (message.op === 'subscribe') {
+      const { answer, answered } = await this.#subscriptions.subscribe(message, identity);
+      this.#answered(message, answer);
+      answered();
+    } else if (message.op === 'unsubscribe') this.#answered(message, this.#subscriptions.unsubscribe(message));
+    else if (message.op === 'acknowledge')
+      this.#ended(); // never answered (8.5); nothing here waits for it
+    else this.#answered(message, await this.#ask(message, identity));
+  }
+
+  #ask(message: Message, identity: Identity): Promise<Answer> {
+    const request = apiRequest(message, identity);
+    const { engine, timeoutMs } = this.#options;
+    return within(request.op === 'execute' ? null : timeoutMs, engine.execute(request));
+  }
+
+  #answered(message: Message, answer: Answer): void {
+    this.#options.wire.send(answerText(answer, isLogin(message) ? null : headersOf(message)));
+    this.#ended();
+  }
+
+  #failed(message: Message, error: unknown): void {
+    const told = error instanceof Ended ? fault('cascade.security.token.invalid') : error;
+    if (message.op !== 'acknowledge') this.#sendError(told, headersIn(message));
+    this.#endIf(error);
+    this.#ended();
+  }
+
+  #sendError(error: unknown, headers: string | null): void {
+    const { status, body } = errorReply(error, this.#options.log);
+    this.#options.wire.send(answerText({ status, body }, headers));
+  }
+
+  #endIf(error: unknown): void {
+    if (error instanceof Ended) this.#options.wire.close(4401, 'the token was ended');
+  }
+
+  #ended(): void {
+    this.#open--;
+    const next = this.#waiting.shift();
+    if (next) {
+      this.#waitingBytes -= next.bytes;
+      this.#begin(next.message);
+    }
+    this.#options.onAnswer?.();
+  }
+}
+
+const headersIn = (message: Message): string | null => (isLogin(message) ? null : headersOf(message));

@@ -1,0 +1,27 @@
+// What a built-in may have of the run that calls it. The driver (stdlib/isolate) implements it; tests use a plain one.
+import type { Value } from '../values/index.ts';
+
+export interface BuiltinContext {
+  /** The instant of the run, ms since the epoch; never goes back. */
+  now(): number;
+  /** Uniform in 0 ≤ r < 1, drawn from the run's seed. */
+  random(): number;
+  /** A random UUID of version 4, lower case, drawn from the run's seed. */
+  uuid(): string;
+  /** A Sequence of the language over elements that ask nothing of the host; it is read at most once. */
+  sequence(elements: Iterable<Value>): Value;
+  /** Counts what a value grows by, in bytes; fails when the run holds too much. */
+  charge(bytes: number): void;
+  /** One message of the run; levels ERROR 40, WARN 30, INFO 20, DEBUG 10, TRACE 0. */
+  log(level: number, message: string): void;
+  /** A warning that a run gives at most once for each `topic`. */
+  warnOnce(topic: string, message: string): void;
+}
+
+/** What a run knows of itself from its start. */
+export interface RunFacts {
+  readonly username: string;
+  readonly namespace: string;
+  /** The service whose code runs now; null outside of one. */
+  readonly service: string | null;
+}

@@ -1,0 +1,27 @@
+// What a rule may say of the event that it runs for (builtins.md 22). Without reliable events nothing waits for an acknowledgement
+// and nothing is delivered twice; without Event.request nobody waits for a reply.
+import type { Declaration } from './declaration.ts';
+
+export const events: readonly Declaration[] = [
+  {
+    call: 'Event.ack() => null',
+    forms: 'S',
+    about: 'Acknowledges the event of a reliable source or topic.',
+    effect: 'suspends',
+    known: () => null,
+  },
+  {
+    call: 'Event.isRedelivered() => Boolean',
+    forms: 'S',
+    about: 'Whether the event was delivered before.',
+    effect: 'suspends',
+    known: () => false,
+  },
+  {
+    call: 'Event.reply(response: any|null) => Boolean',
+    forms: 'S',
+    about: 'Answers an event that came from a request; whether it did.',
+    effect: 'suspends',
+    known: () => false,
+  },
+];

@@ -1,0 +1,53 @@
+// `exception`, `rethrow`, and the exception object that CATCH and ON ERROR see (builtins.md 14, language.md 9).
+import { CascadeError, fail } from '../errors.ts';
+import { getOwn, type ObjectValue, text, type Value } from '../values/index.ts';
+import type { BuiltinContext } from './context.ts';
+import type { Declaration } from './declaration.ts';
+import { formatMessage } from './format.ts';
+
+/** Which error an exception object was made of, so that `rethrow` keeps its status (language.md H3). */
+const CAUGHT = new WeakMap<ObjectValue, CascadeError>();
+
+/** The Object that a handler gets. */
+export function toExceptionObject(error: CascadeError): ObjectValue {
+  const object: ObjectValue = { code: error.code, message: error.message, params: [...error.params], isFormatted: true };
+  CAUGHT.set(object, error);
+  return object;
+}
+
+/** What a program raises has status 400, whatever its code says. */
+function raise(code: string, message: string, params: Value[], status = 400): never {
+  throw new CascadeError(code, message, params, status);
+}
+
+function listOf(params: Value): Value[] {
+  if (params === null) return [];
+  return Array.isArray(params) ? params : [params];
+}
+
+function exception(_: BuiltinContext, code: string, message: Value, params: Value): never {
+  if (code === '') fail('cascade.lang.range', 'code', code);
+  const values = listOf(params);
+  return raise(code, typeof message === 'string' ? formatMessage(message, values) : text(message), values);
+}
+
+function rethrow(_: BuiltinContext, caught: ObjectValue): never {
+  const code = getOwn(caught, 'code');
+  if (typeof code !== 'string' || code === '') return fail('cascade.lang.range', 'exception', 'an Object without code');
+  const message = getOwn(caught, 'message');
+  const params = listOf(getOwn(caught, 'params'));
+  const formatted = getOwn(caught, 'isFormatted') === true || typeof message !== 'string';
+  const original = CAUGHT.get(caught);
+  const status = original?.code === code ? original.status : 400;
+  return raise(code, formatted ? text(message) : formatMessage(message, params), params, status);
+}
+
+export const exceptions: readonly Declaration[] = [
+  {
+    call: 'exception(code: String, message: any|null, params?: any) => never',
+    forms: 'F',
+    about: 'Raises an exception; the message is formatted with params.',
+    run: exception,
+  },
+  { call: 'rethrow(exception: Object) => never', forms: 'F', about: 'Raises a caught exception again.', run: rethrow },
+];

@@ -1,0 +1,88 @@
+// General procedures and JSON (builtins.md 5.2, 8, 13, 14).
+import { fail } from '../errors.ts';
+import { DateTime, getOwn, isNumber, isObject, numberOf, parseJsonText, stringify, typeOf, type Value } from '../values/index.ts';
+import type { BuiltinContext } from './context.ts';
+import type { Declaration } from './declaration.ts';
+import { made, madeList } from './growth.ts';
+
+/** About what a parsed value takes for each character of its text. */
+const BYTES_A_CHARACTER = 4;
+
+function* range(from: number, to: number, increment: number): Generator<Value> {
+  for (let i = from; increment > 0 ? i < to : i > to; i += increment) yield i;
+}
+
+/** Where a value stands on the line on which thresholds are crossed. */
+function place(value: Value, parameter: string): number {
+  if (value instanceof DateTime) return value.ms;
+  return isNumber(value)
+    ? numberOf(value)
+    : fail('cascade.procedure.parameter.type', 'threshold', parameter, 'Number or DateTime', typeOf(value));
+}
+
+function threshold(_: BuiltinContext, previous: Value, next: Value, limit: Value, direction: string): boolean {
+  if (!['increasing', 'decreasing', 'either'].includes(direction)) fail('cascade.lang.range', 'direction', direction);
+  if (previous === null || next === null) return false;
+  const before = place(previous, 'previousValue');
+  const after = place(next, 'newValue');
+  const at = place(limit, 'thresholdValue');
+  const rises = before < at && after >= at;
+  const falls = before > at && after <= at;
+  return (rises && direction !== 'decreasing') || (falls && direction !== 'increasing');
+}
+
+function elements(v: Value): Iterable<Value> {
+  if (v === null) return [];
+  if (Array.isArray(v)) return v;
+  return isObject(v) ? Object.keys(v).map((key) => ({ key, value: getOwn(v, key) })) : [v];
+}
+
+export const general: readonly Declaration[] = [
+  {
+    call: 'typeOf(target: any|null) => String',
+    forms: 'FM',
+    about: 'The name of the type; null for null.',
+    run: (_, target: Value) => (target === null ? null : typeOf(target)),
+  },
+  { call: 'uuid() => String', forms: 'F', about: 'A random UUID.', run: (context) => context.uuid() },
+  {
+    call: 'stringify(target: any|null|Sequence, prettyPrint: Boolean = false) => String',
+    forms: 'FM',
+    about: 'JSON, compact or with 4 blanks a level.',
+    run: (context, target: Value, pretty: boolean) => made(context, stringify(target, pretty)),
+  },
+  {
+    call: 'parse(str: String) => any',
+    forms: 'FM',
+    about: 'The value of a JSON text.',
+    run: (context, str: string) => {
+      context.charge(str.length * BYTES_A_CHARACTER);
+      return parseJsonText(str);
+    },
+  },
+  {
+    call: 'threshold(previousValue: any|null, newValue: any|null, thresholdValue: any, direction: String = "either") => Boolean',
+    forms: 'F',
+    about: 'Whether a value has just crossed a threshold.',
+    run: threshold,
+  },
+  {
+    call: 'range(from: Integer, to: Integer, increment: Integer = 1) => Sequence',
+    forms: 'F',
+    about: 'The Integers from, from + increment … before to.',
+    run: (context, from: number, to: number, increment: number) =>
+      increment === 0 ? fail('cascade.lang.range', 'increment', increment) : context.sequence(range(from, to, increment)),
+  },
+  {
+    call: 'toArray(v: any|null|Sequence) => List',
+    forms: 'FM',
+    about: 'A List as it is, the elements of a Sequence, [] for null, else a List of the one value.',
+    run: (context, v: Value) => (Array.isArray(v) ? v : v === null ? [] : madeList(context, [v])),
+  },
+  {
+    call: 'toSequence(v: any|null) => Sequence',
+    forms: 'FM',
+    about: 'The elements of a List, {key, value} of an Object, else the one value.',
+    run: (context, v: Value) => (typeOf(v) === 'Sequence' ? v : context.sequence(elements(v))),
+  },
+];

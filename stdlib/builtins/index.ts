@@ -1,0 +1,80 @@
+// The door of the built-ins: who they are (for the compiler and the documentation) and how they are called (for the driver).
+import type { BuiltinTable } from '../../compiler/types.ts';
+import { aggregates } from './aggregates.ts';
+import { arrays } from './arrays.ts';
+import { codecs } from './codecs.ts';
+import { dates } from './dates.ts';
+import { events } from './events.ts';
+import { exceptions } from './exceptions.ts';
+import { format } from './format.ts';
+import { general } from './general.ts';
+import { geo } from './geo.ts';
+import { identity } from './identity.ts';
+import { intervals } from './intervals.ts';
+import { logging } from './logging.ts';
+import { math } from './math.ts';
+import { numbers } from './numbers.ts';
+import { objects } from './objects.ts';
+import { patterns } from './patterns.ts';
+import { recommend } from './recommend.ts';
+import { references } from './references.ts';
+import { type Builtin, Registry } from './registry.ts';
+import { reservedBuiltins } from './reserved.ts';
+import { resourceApi } from './resource-api.ts';
+import { strings } from './strings.ts';
+import { templates } from './templates.ts';
+import { tokens } from './tokens.ts';
+import { xml } from './xml.ts';
+
+export type { BuiltinContext, RunFacts } from './context.ts';
+export { type AggregateName, aggregate } from './aggregates.ts';
+export { toExceptionObject } from './exceptions.ts';
+export { formatMessage } from './format.ts';
+export { formatLogMessage } from './logging.ts';
+export { Matcher } from './patterns.ts';
+export type { Builtin, Overload } from './registry.ts';
+
+const REGISTRY = new Registry([
+  strings,
+  format,
+  patterns,
+  numbers,
+  dates,
+  intervals,
+  arrays,
+  objects,
+  geo,
+  codecs,
+  xml,
+  references,
+  tokens,
+  templates,
+  general,
+  exceptions,
+  math,
+  aggregates,
+  logging,
+  identity,
+  resourceApi,
+  recommend,
+  events,
+]);
+
+/** Made at the first question, as it is asked for at every compilation. */
+let table: BuiltinTable | undefined;
+
+/** What the compiler must know; keys as programs write them: `trim`, `Math.abs`. */
+export function builtinTable(): BuiltinTable {
+  table ??= new Map([...reservedBuiltins(), ...REGISTRY.table()]);
+  return table;
+}
+
+/** The built-in of a name, by which it is called; undefined when there is none. */
+export function lookup(name: string): Builtin | undefined {
+  return REGISTRY.get(name);
+}
+
+/** All of them, for the documentation. */
+export function allBuiltins(): Iterable<Builtin> {
+  return REGISTRY.all();
+}

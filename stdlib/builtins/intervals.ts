@@ -1,0 +1,76 @@
+// Intervals and time zones (builtins.md 6.5, 6.6).
+import { unconvertible } from '../convert/index.ts';
+import { fail } from '../errors.ts';
+import type { DateTime } from '../values/index.ts';
+import type { Declaration } from './declaration.ts';
+import { madeList } from './growth.ts';
+
+const UNIT_MS: Record<string, number> = {
+  millisecond: 1,
+  second: 1000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+};
+
+const LITERAL = /^\s*(\d+)\s*(millisecond|second|minute|hour|day|week)s?\s*$/i;
+const DURATION = /^(-?)P(?:(\d+)W|(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,9}))?S)?)?)$/i;
+
+function stringToInterval(str: string): number {
+  const [, count, unit] = LITERAL.exec(str) ?? [];
+  const ms = Number(count) * (UNIT_MS[unit?.toLowerCase() ?? ''] ?? Number.NaN);
+  return Number.isSafeInteger(ms) ? ms : unconvertible(str, 'Interval');
+}
+
+function durationInMillis(str: string): number {
+  const [whole, sign, weeks, days, hours, minutes, seconds, fraction] = DURATION.exec(str.trim()) ?? [];
+  const given = [weeks, days, hours, minutes, seconds];
+  if (whole === undefined || given.every((part) => part === undefined)) return unconvertible(str, 'Interval');
+  const units = ['week', 'day', 'hour', 'minute', 'second'];
+  let ms = Number((fraction ?? '').slice(0, 3).padEnd(3, '0'));
+  given.forEach((part, i) => {
+    ms += Number(part ?? 0) * (UNIT_MS[units[i] as string] as number);
+  });
+  if (!Number.isSafeInteger(ms)) return unconvertible(str, 'Interval');
+  return sign === '-' ? 0 - ms : ms;
+}
+
+/** `±HH:mm` of a zone at an instant, `Z` for zero. The engine's own tables know the zones. */
+function timezoneOffset(zoneId: string, ms: number): string {
+  let parts: Intl.DateTimeFormatPart[];
+  try {
+    parts = new Intl.DateTimeFormat('en-US', { timeZone: zoneId, timeZoneName: 'longOffset' }).formatToParts(new Date(ms));
+  } catch {
+    return fail('cascade.lang.range', 'zoneId', zoneId); // the only thing here that the caller chose
+  }
+  const offset = /[+-]\d\d:\d\d/.exec(parts.find(({ type }) => type === 'timeZoneName')?.value ?? '')?.[0];
+  return offset === undefined || /^.00:00$/.test(offset) ? 'Z' : offset;
+}
+
+export const intervals: readonly Declaration[] = [
+  {
+    call: 'stringToInterval(str: String) => Integer',
+    forms: 'FM',
+    about: 'The milliseconds of an interval literal.',
+    run: (_, str: string) => stringToInterval(str),
+  },
+  {
+    call: 'durationInMillis(str: String) => Integer',
+    forms: 'FM',
+    about: 'The milliseconds of an ISO duration.',
+    run: (_, str: string) => durationInMillis(str),
+  },
+  {
+    call: 'timezoneOffset(zoneId: String, date?: DateTime) => String',
+    forms: 'F',
+    about: 'The offset of a time zone at an instant.',
+    run: (context, zoneId: string, date: DateTime | null) => timezoneOffset(zoneId, date?.ms ?? context.now()),
+  },
+  {
+    call: 'getZoneIds() => List',
+    forms: 'F',
+    about: 'The names of all time zones, sorted.',
+    run: (context) => madeList(context, [...new Set([...Intl.supportedValuesOf('timeZone'), 'UTC'])].sort()),
+  },
+];

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { Pattern, real } from '../values/index.ts';
+import { lookup, type Matcher } from './index.ts';
+import { expectCases, testContext } from './testing/cases.ts';
+
+const PATTERN = { error: 'cascade.builtin.pattern' };
+
+expectCases('builtins.md 2', [
+  ['match', ['a1b22c', new Pattern('\\d+')], ['1', '22']],
+  ['match', ['ab', '\\d'], null],
+  ['matches', ['abc', '[a-c]+'], true],
+  ['matches', ['abcd', '[a-c]+'], false],
+  ['search', ['a1b', '\\d'], 1],
+  ['search', ['x', 'q'], -1],
+  ['search', ['😀x', 'x'], 2],
+  ['replace', ['a.b.c', '\\.', '-'], 'a-b-c'],
+  ['replace', ['k=1', '(\\w)=(\\d)', '$2=$1'], '1=k'],
+  ['replace', ['a', 'a', '\\$'], '$'],
+  ['replace', ['a', 'a', '<$0>'], '<a>'],
+  ['replace', ['a', 'a', '$x'], PATTERN],
+  ['replace', ['a', 'a', 'x\\'], PATTERN],
+  ['replace', ['a', 'a', '$1'], PATTERN],
+  ['replace', ['a1a', 'a', real(5)], '5.015.0'],
+  ['replace', ['a', 'a', true], { error: 'cascade.procedure.parameter.type' }],
+  ['split', ['a,b,,c,,', ','], ['a', 'b', '', 'c', '', '']],
+  ['split', ['a,b,c', ',', 2], ['a', 'b']],
+  ['split', ['a,b,c', ',', 0], []],
+  ['split', ['a,b,c', ',', -1], ['a', 'b', 'c']],
+  ['split', ['', ','], ['']],
+  ['split', ['1.2', '\\.'], ['1', '2']],
+  ['split', ['abc', ''], ['a', 'b', 'c']],
+  ['split', ['a1b', '(\\d)'], ['a', 'b']],
+]);
+
+expectCases('builtins.md 4', [
+  ['regExp', ['('], PATTERN],
+  ['matches', ['ABC', '(?i)abc'], true],
+  ['matches', ['a\nb', '(?s)a.b'], true],
+  ['search', ['a\nb', '(?m)^b'], 2],
+  ['matches', ['ab', '(?x) a  b # both'], true],
+  ['matches', ['AB', '(?ix) a b'], true],
+  ['matches', ['A', '\\u0041'], true],
+  ['matches', ['😀', '\\uD83D\\uDE00'], true],
+  ['matches', ['é', '\\p{L}'], true],
+  ['matches', ['é', '\\p{Alpha}'], false],
+  ['matches', ['e', '[\\p{Alpha}\\p{Digit}]'], true],
+  ['matches', ['e1', '\\P{Digit}\\p{XDigit}'], true],
+  ['matches', ['a.b', '\\Qa.b\\E'], true],
+  ['matches', ['axb', '\\Qa.b\\E'], false],
+  ['matches', ['a]', '[\\Qa]\\E]+'], true],
+  ['matches', ['aaa', 'a*+'], true],
+  ['matches', ['aab', 'a{2}+b'], true],
+  ['match', ['ab cb', '(?<=a)b'], ['b']],
+  ['match', ['ab cb', '(?<n>c)b'], ['cb']],
+  ['matches', ['b&', '[a&&b]+'], PATTERN],
+  ['matches', ['aa', '(a)\\1'], PATTERN],
+  ['matches', ['a', 'a(?=b)'], PATTERN],
+  ['matches', ['a', '\\u00zz'], PATTERN],
+  ['matches', ['a', '\\'], PATTERN],
+  ['matches', [']', '[]]'], true],
+]);
+
+test('builtins.md 4: a matcher is indexed by match and group', () => {
+  const matcher = lookup('matcher')?.callMethod(testContext(), [new Pattern('(\\w)=(\\d)?'), 'a=1,b=']) as Matcher;
+  expect([matcher.size, matcher.at(0), matcher.at(1), matcher.at(2)]).toEqual([2, ['a=1', 'a', '1'], ['b=', 'b', null], null]);
+});
+
+test('builtins.md 4: find moves on with each call', () => {
+  const context = testContext();
+  const matcher = lookup('matcher')?.callMethod(context, [new Pattern('a'), 'aba']) as Matcher;
+  const find = () => lookup('find')?.callMethod(context, [matcher]);
+  expect([find(), find(), find()]).toEqual([true, true, false]);
+  expect(lookup('matches')?.callMethod(context, [matcher])).toBe(false);
+});
+
+test('a pattern that backtracking engines die of takes linear time', () => {
+  const text = 'a'.repeat(5000);
+  expect(lookup('matches')?.call(testContext(), [`${text}!`, '(a+)+'])).toBe(false);
+});

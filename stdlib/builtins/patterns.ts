@@ -1,0 +1,180 @@
+// Regular expressions (builtins.md 2 and 4): always through re2js, so in time linear in the text.
+import type { Matcher as Engine } from 're2js';
+import { fail } from '../errors.ts';
+import { LocalValue, Pattern, text, type Value } from '../values/index.ts';
+import type { BuiltinContext } from './context.ts';
+import type { Declaration } from './declaration.ts';
+import { grow, made, refuseLength } from './growth.ts';
+
+/** All matches of a pattern in a text; `m[i]` is the i-th one's groups (language.md 4.8). */
+export class Matcher extends LocalValue {
+  readonly typeName = 'Matcher';
+  readonly #groups: readonly Value[][];
+  readonly #whole: boolean;
+  #found = 0;
+
+  constructor(context: BuiltinContext, pattern: Pattern, str: string) {
+    super();
+    const groups: Value[][] = [];
+    for (const match of matches(pattern, str)) {
+      const count = match.groupCount() + 1;
+      context.charge(16 * count);
+      groups.push(Array.from({ length: count }, (_, i) => match.group(i)));
+    }
+    this.#groups = groups;
+    this.#whole = pattern.engine.matches(str);
+  }
+
+  get size(): number {
+    return this.#groups.length;
+  }
+  get matchesWhole(): boolean {
+    return this.#whole;
+  }
+  /** The groups of a match, the whole one first; null where there is no such match. */
+  at(index: number): Value[] | null {
+    return this.#groups[index]?.slice() ?? null;
+  }
+  /** Whether there is a next match; each call moves on by one. */
+  find(): boolean {
+    return this.#found < this.#groups.length && ++this.#found > 0;
+  }
+}
+
+/** The engine at each match in order. */
+function* matches(pattern: Pattern, str: string): Generator<Engine> {
+  const engine = pattern.engine.matcher(str);
+  while (engine.find()) yield engine;
+}
+
+/** Parts of a replacement: text, or the number of a group. */
+function parseReplacement(source: string): (string | number)[] {
+  const parts: (string | number)[] = [];
+  for (let i = 0; i < source.length; i++) {
+    const char = source[i] as string;
+    const next = source[i + 1];
+    if (char === '\\') {
+      if (next === undefined) fail('cascade.builtin.pattern', source, i);
+      parts.push(next);
+      i++;
+    } else if (char === '$') {
+      if (next === undefined || next < '0' || next > '9') return fail('cascade.builtin.pattern', source, i);
+      parts.push(Number(next));
+      i++;
+    } else parts.push(char);
+  }
+  return parts;
+}
+
+function replaceAll(context: BuiltinContext, str: string, pattern: Pattern, replacement: string): string {
+  const parts = parseReplacement(replacement);
+  const groups = pattern.engine.groupCount();
+  if (parts.some((part) => typeof part === 'number' && part > groups))
+    fail('cascade.builtin.pattern', replacement, replacement.indexOf('$'));
+  let result = '';
+  let last = 0;
+  for (const match of matches(pattern, str)) {
+    result += str.slice(last, match.start());
+    for (const part of parts) result += typeof part === 'number' ? (match.group(part) ?? '') : part;
+    refuseLength(result.length);
+    last = match.end();
+  }
+  return made(context, result + str.slice(last));
+}
+
+function split(context: BuiltinContext, str: string, pattern: Pattern, limit: number): Value[] {
+  if (limit === 0 || (str === '' && pattern.engine.matches(str))) return [];
+  const parts: Value[] = [];
+  let last = 0;
+  for (const match of matches(pattern, str)) {
+    const start = match.start();
+    const end = match.end();
+    if (start === end && (start === 0 || start === str.length)) continue; // between characters only
+    grow(context, parts, 1);
+    parts.push(str.slice(last, start));
+    last = end;
+    if (parts.length === limit) return parts;
+  }
+  parts.push(str.slice(last));
+  return parts;
+}
+
+export const patterns: readonly Declaration[] = [
+  {
+    call: 'regExp(patternString: String) => RegExp',
+    forms: 'F',
+    about: 'Compiles a regular expression.',
+    run: (_, source: string) => Pattern.of(source),
+  },
+  {
+    call: 'RegExp(patternString: String) => RegExp',
+    forms: 'F',
+    about: 'The same as regExp.',
+    run: (_, source: string) => Pattern.of(source),
+  },
+  {
+    call: 'match(str: String, pattern: RegExp|String) => List',
+    forms: 'FM',
+    about: 'Every whole match in order; null when there is none.',
+    run: (context, str: string, pattern: Pattern | string) => {
+      const found: Value[] = [];
+      for (const match of matches(Pattern.of(pattern), str)) {
+        grow(context, found, 1);
+        found.push(match.group());
+      }
+      return found.length === 0 ? null : found;
+    },
+  },
+  {
+    call: 'matches(str: String, pattern: RegExp|String) => Boolean',
+    forms: 'FM',
+    about: 'Whether the whole text matches.',
+    run: (_, str: string, pattern: Pattern | string) => Pattern.of(pattern).engine.matches(str),
+  },
+  {
+    call: 'search(str: String, pattern: RegExp|String) => Integer',
+    forms: 'FM',
+    about: 'The position of the first match, or -1.',
+    run: (_, str: string, pattern: Pattern | string) => {
+      const engine = Pattern.of(pattern).engine.matcher(str);
+      return engine.find() ? engine.start() : -1;
+    },
+  },
+  {
+    call: 'replace(str: String, pattern: RegExp|String, newSubStr: String|Number) => String',
+    forms: 'FM',
+    about: 'Replaces all matches; $0 to $9 stand for groups.',
+    run: (context, str: string, pattern: Pattern | string, replacement: Value) =>
+      replaceAll(context, str, Pattern.of(pattern), text(replacement)),
+  },
+  {
+    call: 'split(str: String, pattern: RegExp|String, limit: Integer = -1) => List',
+    forms: 'FM',
+    about: 'The parts between the matches, empty ones too; at most limit of them.',
+    run: (context, str: string, pattern: Pattern | string, limit: number) => split(context, str, Pattern.of(pattern), limit),
+  },
+  {
+    call: 'matcher(pattern: RegExp, str: String) => Matcher',
+    forms: 'M',
+    about: 'All matches with their groups, to be indexed.',
+    run: (context, pattern: Pattern, str: string) => new Matcher(context, pattern, str),
+  },
+  {
+    call: 'size(matcher: Matcher) => Integer',
+    forms: 'M',
+    about: 'The number of matches.',
+    run: (_, matcher: Matcher) => matcher.size,
+  },
+  {
+    call: 'matches(matcher: Matcher) => Boolean',
+    forms: 'M',
+    about: 'Whether the whole text matches.',
+    run: (_, matcher: Matcher) => matcher.matchesWhole,
+  },
+  {
+    call: 'find(matcher: Matcher) => Boolean',
+    forms: 'M',
+    about: 'Whether there is a next match; moves on with each call.',
+    run: (_, matcher: Matcher) => matcher.find(),
+  },
+];

@@ -1,0 +1,221 @@
+// String built-ins (builtins.md 2). Those with patterns are in patterns.ts.
+import { fail } from '../errors.ts';
+import { text, type Value } from '../values/index.ts';
+import type { Declaration } from './declaration.ts';
+import { made, refuseLength } from './growth.ts';
+
+const LETTERS = /^[a-zA-Z]+$/;
+const LETTERS_AND_DIGITS = /^[a-zA-Z0-9]+$/;
+const HEXADECIMAL = /^[0-9a-fA-F]+$/;
+const NAME = /^[a-zA-Z0-9$_-]*$/;
+const DIGITS = /^[0-9]+$/;
+const REAL = /^(?:[0-9]+\.?[0-9]*|\.[0-9]+)$/;
+
+/** `begin` and `end` of a slice in a text or List of `size`: negative ones count from the end, both are clamped. */
+export function sliceBounds(size: number, begin: number, end: number | null): [begin: number, end: number] {
+  const place = (n: number): number => (n < 0 ? Math.max(0, size + n) : Math.min(n, size));
+  return [place(begin), place(end ?? size)];
+}
+
+export const strings: readonly Declaration[] = [
+  {
+    call: 'concat(str: String, …s: any|null) => String',
+    forms: 'FM',
+    about: 'Joins the texts of all arguments.',
+    run: (context, str: string, others: Value[]) => {
+      let result = str;
+      for (const other of others) refuseLength((result += text(other)).length);
+      return made(context, result);
+    },
+  },
+  {
+    call: 'contains(str: String, substr: String) => Boolean',
+    forms: 'FM',
+    about: 'Whether substr stands somewhere in str.',
+    run: (_, str: string, substr: string) => str.includes(substr),
+  },
+  {
+    call: 'includes(str: String, substr: String) => Boolean',
+    forms: 'FM',
+    about: 'Whether substr stands somewhere in str.',
+    run: (_, str: string, substr: string) => str.includes(substr),
+  },
+  {
+    call: 'endsWith(str: String, substr: String) => Boolean',
+    forms: 'FM',
+    about: 'Whether str ends with substr.',
+    run: (_, str: string, substr: string) => str.endsWith(substr),
+  },
+  {
+    call: 'startsWith(str: String, substr: String) => Boolean',
+    forms: 'FM',
+    about: 'Whether str begins with substr.',
+    run: (_, str: string, substr: string) => str.startsWith(substr),
+  },
+  {
+    call: 'equals(str: String, other: any|null) => Boolean',
+    forms: 'M',
+    about: 'Whether other is the same String; false for another type.',
+    run: (_, str: string, other: Value) => str === other,
+  },
+  {
+    call: 'equalsIgnoreCase(str: String, other: String|null) => Boolean',
+    forms: 'M',
+    about: 'Whether other is the same String but for case.',
+    run: (_, str: string, other: string | null) => other !== null && str.toUpperCase().toLowerCase() === other.toUpperCase().toLowerCase(),
+  },
+  {
+    call: 'indexOf(str: String, substr: String) => Integer',
+    forms: 'FM',
+    about: 'The first position of substr, or -1.',
+    run: (_, str: string, substr: string) => str.indexOf(substr),
+  },
+  {
+    call: 'lastIndexOf(str: String, substr: String) => Integer',
+    forms: 'FM',
+    about: 'The last position of substr, or -1.',
+    run: (_, str: string, substr: string) => str.lastIndexOf(substr),
+  },
+  {
+    call: 'length(str: String) => Integer',
+    forms: 'FM',
+    about: 'The number of UTF-16 code units.',
+    run: (_, str: string) => str.length,
+  },
+  {
+    call: 'size(str: String) => Integer',
+    forms: 'FM',
+    about: 'The number of UTF-16 code units.',
+    run: (_, str: string) => str.length,
+  },
+  {
+    call: 'isEmpty(str: String) => Boolean',
+    forms: 'M',
+    about: 'Whether the length is 0.',
+    run: (_, str: string) => str === '',
+  },
+  {
+    call: 'charAt(str: String, index: Integer) => String',
+    forms: 'FM',
+    about: 'One code unit; outside: index error.',
+    run: (_, str: string, index: number) =>
+      index >= 0 && index < str.length ? str.charAt(index) : fail('cascade.lang.index', index, str.length),
+  },
+  {
+    call: 'repeat(str: String, count: Integer) => String',
+    forms: 'FM',
+    about: 'str count times.',
+    run: (context, str: string, count: number) => {
+      if (count < 0) fail('cascade.lang.range', 'count', count);
+      refuseLength(str.length * count);
+      return made(context, str.length === 0 ? '' : str.repeat(count));
+    },
+  },
+  {
+    call: 'slice(str: String, start: Integer, end?: Integer) => String',
+    forms: 'FM',
+    about: 'From start up to end, which is not included; negative positions count from the end.',
+    run: (context, str: string, start: number, end: number | null) => made(context, str.slice(...sliceBounds(str.length, start, end))),
+  },
+  {
+    call: 'substring(str: String, begin: Integer, end?: Integer) => String',
+    forms: 'FM',
+    about: 'Between two positions, in either order, each clamped to the text.',
+    run: (context, str: string, begin: number, end: number | null) => made(context, str.substring(begin, end ?? str.length)),
+  },
+  {
+    call: 'substr(str: String, begin: Integer, length?: Integer) => String',
+    forms: 'FM',
+    about: 'length characters from begin; outside the text: index error.',
+    run: (context, str: string, begin: number, length: number | null) => {
+      if (begin < 0 || begin > str.length) fail('cascade.lang.index', begin, str.length);
+      const end = begin + (length ?? str.length - begin);
+      if (end < begin || end > str.length) fail('cascade.lang.index', end, str.length);
+      return made(context, str.slice(begin, end));
+    },
+  },
+  {
+    call: 'toLowerCase(str: String) => String',
+    forms: 'FM',
+    about: 'Lower case, whatever the locale.',
+    run: (context, str: string) => made(context, str.toLowerCase()),
+  },
+  {
+    call: 'toUpperCase(str: String) => String',
+    forms: 'FM',
+    about: 'Upper case, whatever the locale.',
+    run: (context, str: string) => made(context, str.toUpperCase()),
+  },
+  {
+    call: 'trim(str: String) => String',
+    forms: 'FM',
+    about: 'Without white space at both ends.',
+    run: (_, str: string) => str.trim(),
+  },
+  {
+    call: 'trimLeft(str: String) => String',
+    forms: 'FM',
+    about: 'Without white space in front.',
+    run: (_, str: string) => str.trimStart(),
+  },
+  {
+    call: 'trimRight(str: String) => String',
+    forms: 'FM',
+    about: 'Without white space at the end.',
+    run: (_, str: string) => str.trimEnd(),
+  },
+  {
+    call: 'whitespaceTo(str: String, char: String) => String',
+    forms: 'FM',
+    about: 'Every white-space character becomes char, which has length 1.',
+    run: (context, str: string, char: string) => {
+      if (char.length !== 1) fail('cascade.lang.range', 'char', char);
+      return made(
+        context,
+        str.replace(/\s/g, () => char),
+      );
+    },
+  },
+  {
+    call: 'isAlpha(str: String) => Boolean',
+    forms: 'FM',
+    about: 'Only a-z and A-Z, at least one.',
+    run: (_, str: string) => LETTERS.test(str),
+  },
+  {
+    call: 'isAlphaNumeric(str: String) => Boolean',
+    forms: 'FM',
+    about: 'Only a-z, A-Z and 0-9, at least one.',
+    run: (_, str: string) => LETTERS_AND_DIGITS.test(str),
+  },
+  {
+    call: 'isHexadecimal(str: String) => Boolean',
+    forms: 'FM',
+    about: 'Only 0-9, a-f and A-F, at least one.',
+    run: (_, str: string) => HEXADECIMAL.test(str),
+  },
+  {
+    call: 'isName(str: String) => Boolean',
+    forms: 'FM',
+    about: 'Only letters, digits, $, _ and -.',
+    run: (_, str: string) => NAME.test(str),
+  },
+  {
+    call: 'isNumeric(str: String) => Boolean',
+    forms: 'FM',
+    about: 'Only 0-9, at least one.',
+    run: (_, str: string) => DIGITS.test(str),
+  },
+  {
+    call: 'isReal(str: String) => Boolean',
+    forms: 'FM',
+    about: 'Digits with at most one point; no sign, no exponent.',
+    run: (_, str: string) => REAL.test(str),
+  },
+  {
+    call: 'toString(v: any|null) => String',
+    forms: 'FM',
+    about: 'The text of any value.',
+    run: (context, v: Value) => made(context, text(v)),
+  },
+];

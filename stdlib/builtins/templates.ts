@@ -1,0 +1,82 @@
+// Templates (builtins.md 28.1): `$name`, `${a.b}`, `@repeat(list)…@endrepeat`, in a text or in all texts of a structure.
+import { fail } from '../errors.ts';
+import { getOwn, isObject, type ObjectValue, setOwn, text, typeOf, type Value } from '../values/index.ts';
+import type { BuiltinContext } from './context.ts';
+import type { Declaration } from './declaration.ts';
+import { made, refuseLength } from './growth.ts';
+
+type Part = string | { readonly path: readonly string[] } | { readonly repeat: readonly string[]; readonly body: readonly Part[] };
+
+const PROCEDURE = 'io.service.text.Template.format';
+const TOKEN = /\\([\\$nt])|\$\{([^{}]*)\}|\$([A-Za-z0-9_]+)|@repeat\(([^()]*)\)|(@endrepeat)/g;
+const ESCAPES: Record<string, string> = { '\\': '\\', $: '$', n: '\n', t: '\t' };
+
+/** What is no variable, escape or repetition is text. A repetition that never ends, or ends before it began, is a pattern error. */
+function parseTemplate(template: string): Part[] {
+  const open: { parts: Part[]; path: readonly string[]; at: number }[] = [];
+  let parts: Part[] = [];
+  let last = 0;
+  const path = (source: string): string[] => source.trim().split('.');
+  for (const match of template.matchAll(TOKEN)) {
+    const [whole, escaped, braced, bare, repeat, end] = match;
+    parts.push(template.slice(last, match.index));
+    last = match.index + whole.length;
+    if (escaped !== undefined) parts.push(ESCAPES[escaped] as string);
+    else if (repeat !== undefined) {
+      open.push({ parts, path: path(repeat), at: match.index });
+      parts = [];
+    } else if (end !== undefined) {
+      const outer = open.pop() ?? fail('cascade.builtin.pattern', template, match.index);
+      outer.parts.push({ repeat: outer.path, body: parts });
+      parts = outer.parts;
+    } else parts.push({ path: path(braced ?? bare ?? '') });
+  }
+  const unclosed = open.at(-1);
+  if (unclosed) fail('cascade.builtin.pattern', template, unclosed.at);
+  parts.push(template.slice(last));
+  return parts;
+}
+
+/** The value at a path; null values are values, missing ones are not. */
+function variable(input: ObjectValue, path: readonly string[]): Value {
+  let value: Value = input;
+  for (const step of path) {
+    if (!isObject(value) || !Object.hasOwn(value, step)) return fail('cascade.template.variable', path.join('.'));
+    value = getOwn(value, step);
+  }
+  return value;
+}
+
+function fill(parts: readonly Part[], input: ObjectValue): string {
+  let result = '';
+  for (const part of parts) {
+    if (typeof part === 'string') result += part;
+    else if ('path' in part) result += text(variable(input, part.path));
+    else {
+      const list = variable(input, part.repeat);
+      if (!Array.isArray(list)) return fail('cascade.procedure.parameter.type', PROCEDURE, part.repeat.join('.'), 'List', typeOf(list));
+      for (const element of list) refuseLength((result += fill(part.body, isObject(element) ? element : { value: element })).length);
+    }
+    refuseLength(result.length);
+  }
+  return result;
+}
+
+/** A text filled in, or a structure whose texts are. */
+function format(context: BuiltinContext, template: Value, input: ObjectValue): Value {
+  if (typeof template === 'string') return made(context, fill(parseTemplate(template), input));
+  if (Array.isArray(template)) return template.map((element) => format(context, element, input));
+  if (!isObject(template)) return template;
+  const result: ObjectValue = {};
+  for (const key of Object.keys(template)) setOwn(result, key, format(context, template[key] as Value, input));
+  return result;
+}
+
+export const templates: readonly Declaration[] = [
+  {
+    call: 'io.service.text.Template.format(template: String|Object|List, input: Object) => any',
+    forms: 'S',
+    about: 'A template, or a structure of them, with values put in.',
+    run: format,
+  },
+];

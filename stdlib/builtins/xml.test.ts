@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { eq, truth } from '../operators/index.ts';
+import { decodeInner, encodeInner, parseXml, stringify, typeOf, type Value, type XmlElement, type XmlNode } from '../values/index.ts';
+import { lookup } from './index.ts';
+import { outcome, testContext } from './testing/cases.ts';
+
+/** `node.a.b` … as the driver reads it. */
+const at = (node: Value, ...path: string[]): Value => path.reduce((value, key) => (value as XmlNode).property(key), node);
+const method = (name: string, receiver: Value): unknown => outcome(() => lookup(name)!.callMethod(testContext(), [receiver]));
+
+test('builtins.md 13: elements are reached by name, index and attribute', () => {
+  const x = lookup('parseXml')!.call(testContext(), ['<t a="1"><h>A</h><h>B</h></t>']);
+  expect([
+    at(x, '@a'),
+    method('text', at(x, 'h', '1')),
+    method('size', at(x, 'h')),
+    method('text', at(x, 'h')),
+    method('text', at(x, 'zz')),
+  ]).toEqual(['1', 'B', 2, 'AB', '']);
+  expect([method('size', at(x, 'zz')), at(x, '@zz'), method('name', x), method('name', at(x, 'h')), typeOf(x)]).toEqual([
+    0,
+    null,
+    't',
+    null,
+    'Object',
+  ]);
+});
+
+const YARD = '<yard><crane id="k1"><load>12</load></crane><crane id="k2"/></yard>';
+
+test('integrations.md 2.7: what is not there is empty, never an error', () => {
+  const r = parseXml(YARD);
+  expect(
+    [at(r, 'crane', '0', 'load'), at(r, 'crane', '1', 'load'), at(r, 'crane', '7'), at(r, 'missing', 'deeper')].map((v) =>
+      method('text', v),
+    ),
+  ).toEqual(['12', '', '', '']);
+  expect([at(r, 'crane', '1', '@id'), method('text', at(r, 'crane', '1', '@id')), at(r, 'crane', '@id')]).toEqual(['k2', 'k2', null]);
+  expect([truth(at(r, 'crane')), truth(at(r, 'missing')), truth(r)]).toEqual([true, false, true]);
+});
+
+test('integrations.md 2.7: an element stands for its text where a String is needed', () => {
+  const r = parseXml(YARD);
+  const load = at(r, 'crane', 'load');
+  expect([lookup('toInteger')!.callMethod(testContext(), [load]), lookup('startsWith')!.callMethod(testContext(), [load, '1'])]).toEqual([
+    12,
+    true,
+  ]);
+  expect([eq(load, '12'), eq('12', load), eq(load, '13')]).toEqual([true, true, false]);
+});
+
+test('integrations.md 2.7: elements as JSON', () => {
+  expect(stringify(parseXml(YARD))).toBe('{"crane":[{"@id":"k1","load":"12"},{"@id":"k2"}]}');
+  expect(stringify(parseXml('<a>  </a>'))).toBe('"  "');
+  expect(stringify(parseXml('<a><b/> <b>x</b>y</a>'))).toBe('{"b":["","x"],"#text":"y"}');
+  expect(encodeInner([parseXml('<a><b>1</b></a>')])).toBe('[{"b":"1"}]');
+});
+
+test('XML goes into the isolate as its text', () => {
+  expect((decodeInner(JSON.stringify(`\u0001x${YARD}`)) as XmlElement).name).toBe('yard');
+});
+
+test('FOR goes through the elements of a list, and the children of an element', () => {
+  const r = parseXml(YARD);
+  expect([
+    (at(r, 'crane') as XmlNode).entries().length,
+    r.entries().length,
+    method('size', r),
+    (method('children', r) as XmlNode).entries().length,
+  ]).toEqual([2, 2, 2, 2]);
+});
+
+test.each([
+  ['<?xml version="1.0"?><!-- c --><a>x<!-- c -->y<?p i?></a>', 'xy'],
+  ['<a>&lt;&amp;&#65;&#x1F600;</a>', '<&A😀'],
+  ['<a><![CDATA[<b>&amp;]]></a>', '<b>&amp;'],
+  ['<s:a xmlns:s="u"><s:b>1</s:b></s:a>', '1'],
+  ['\ufeff<a>\r\n</a>', '\n'],
+  ["<a b='\"' ></a >", ''],
+])('%s has the text %j', (source, expected) => {
+  expect(parseXml(source).text()).toBe(expected);
+});
+
+test.each([
+  '',
+  'x',
+  '<a>',
+  '<a></b>',
+  '<a b></a>',
+  '<a b=c></a>',
+  '<a b="1"c="2"/>',
+  '<a b="1" b="2"/>',
+  '<a>&nbsp;</a>',
+  '<a>&amp</a>',
+  '<a/><b/>',
+  '<a b="<"/>',
+  '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>',
+  '<a>&#0;</a>',
+  '<1/>',
+  '<a'.repeat(5000),
+  '<a>'.repeat(5000),
+])('%s is a parse error', (source) => {
+  expect(outcome(() => parseXml(source))).toEqual({ error: 'cascade.builtin.parse' });
+});

@@ -1,0 +1,196 @@
+import { expect, test } from 'vitest';
+import { MAX_INTEGER, Real, real, text, type Value } from '../values/index.ts';
+import { c, d, t } from '../values/testing/outcome.ts';
+import { ConversionError, convert, type Destination } from './index.ts';
+
+const DAY = t('2031-05-04T03:02:01Z');
+type Row = [type: string, value: Value, expected: Value | { reason: string }, where?: Destination, scale?: number];
+const no = (reason = 'format') => ({ reason });
+
+const ROWS: Row[] = [
+  // 5.1
+  ['String', 'abc', 'abc'],
+  ['String', '  x ', '  x '],
+  ['String', 12, '12'],
+  ['String', 1.5, '1.5'],
+  ['String', true, 'true'],
+  ['String', DAY, '2031-05-04T03:02:01.000Z'],
+  ['String', d('1.50'), '1.50'],
+  ['String', {}, no()],
+  ['String', [], no()],
+  ['String', '\ud800', no('surrogate')],
+  ['String', '😀', '😀'],
+  // 5.2
+  ['Integer', 42, 42],
+  ['Integer', 9_007_199_254_740_993n, 9_007_199_254_740_993n],
+  ['Integer', '9007199254740993', 9_007_199_254_740_993n],
+  ['Integer', '9223372036854775807', MAX_INTEGER],
+  ['Integer', '9223372036854775808', no('range')],
+  ['Integer', real(9.3e18), no('range')],
+  ['Integer', real(3), 3],
+  ['Integer', real(1e3), 1000],
+  ['Integer', 3.5, no('fraction')],
+  ['Integer', 3.5, 3, 'return'],
+  ['Integer', -3.5, -3, 'return'],
+  ['Integer', '3.0', no()],
+  ['Integer', 'abc', no()],
+  ['Integer', '', no()],
+  ['Integer', ' 7 ', 7],
+  ['Integer', true, no()],
+  ['Integer', {}, no()],
+  ['Integer', d('3'), no()],
+  ['Integer', c('USD:3'), no()],
+  ['Integer', t('1970-01-01T00:00:01.5Z'), 1500],
+  // 5.3
+  ['Real', 1.5, 1.5],
+  ['Real', 3, real(3)],
+  ['Real', real(Number.POSITIVE_INFINITY), no('range')],
+  ['Real', '1.5', 1.5],
+  ['Real', '1e3', real(1000)],
+  ['Real', '1e400', no('range')],
+  ['Real', 'abc', no()],
+  ['Real', '', no()],
+  ['Real', 'NaN', no()],
+  ['Real', true, no()],
+  ['Real', d('1.50'), 1.5],
+  ['Real', c('USD:1.50'), 1.5],
+  ['Real', DAY, no()],
+  // 5.4
+  ['DateTime', '2031-05-04T03:02:01Z', DAY],
+  ['DateTime', '2031-05-04T03:02:01.123456789Z', t('2031-05-04T03:02:01.123Z')],
+  ['DateTime', '2031-05-04T05:02:01+02:00', DAY],
+  ['DateTime', '2031-05-04T05:02:01+0200', DAY],
+  ['DateTime', '2031-05-04', t('2031-05-04T00:00:00Z')],
+  ['DateTime', '2031-05-04T03:02', t('2031-05-04T03:02:00Z')],
+  ['DateTime', 1_900_000_000_000, t('2030-03-17T17:46:40Z')],
+  ['DateTime', '1900000000000', no()],
+  ['DateTime', -1, t('1969-12-31T23:59:59.999Z')],
+  ['DateTime', real(1.9e12), t('2030-03-17T17:46:40Z')],
+  ['DateTime', 1.5, no('fraction')],
+  ['DateTime', '2031-02-30T00:00:00Z', no()],
+  ['DateTime', '04/05/2031', no()],
+  ['DateTime', '', no()],
+  ['DateTime', '2031-05-04T24:00', no()],
+  ['DateTime', '2031-05-04T03:02:60Z', no()],
+  ['DateTime', 253_402_300_800_000, no('range')],
+  ['DateTime', true, no()],
+  // 5.5
+  ['Decimal', '12.5', d('12.50'), 'property', 2],
+  ['Decimal', '12.345', d('12.35'), 'property', 2],
+  ['Decimal', '-12.345', d('-12.35'), 'property', 2],
+  ['Decimal', 12.5, d('12.50'), 'property', 2],
+  ['Decimal', new Real(0.1, '0.1000000000000000055511151231257827'), d('0.1000000000000000055511151231257827'), 'property', 34],
+  ['Decimal', 12, d('12.00'), 'property', 2],
+  ['Decimal', '-0.001', d('0.00'), 'property', 2],
+  ['Decimal', '1e3', d('1000.00'), 'property', 2],
+  ['Decimal', ' 1 ', d('1.00'), 'property', 2],
+  ['Decimal', '12,5', no(), 'property', 2],
+  ['Decimal', '', no(), 'property', 2],
+  ['Decimal', 'USD:1', no(), 'property', 2],
+  ['Decimal', '1'.repeat(33), no('range'), 'property', 2],
+  ['Decimal', true, no(), 'property', 2],
+  ['Decimal', {}, no(), 'property', 2],
+  ['Decimal', '2.5', d('3'), 'property', 0],
+  ['Decimal', '2.5', d('3'), 'parameter'],
+  ['Decimal', '2.505', d('2.505'), 'operand'],
+  ['Decimal', c('USD:2.5'), d('2.50'), 'property', 2],
+  ['Decimal', real(Number.NaN), no('range'), 'parameter'],
+  // 5.6
+  ['Currency', 'USD:100', c('USD:100.0000')],
+  ['Currency', 'EUR:0.00005', c('EUR:0.0001')],
+  ['Currency', 'JPY:-7.5', c('JPY:-7.5000')],
+  ['Currency', 'XTS:1', c('XTS:1.0000')],
+  ['Currency', 'usd:1', no()],
+  ['Currency', 'US:1', no()],
+  ['Currency', 'XQQ:1', no()],
+  ['Currency', '100', no('currency.code')],
+  ['Currency', 100, no('currency.code')],
+  ['Currency', '100', d('100'), 'operand'],
+  ['Currency', 9.5, d('9.5'), 'operand'],
+  ['Currency', 'EUR:9.5', c('EUR:9.5'), 'operand'],
+  ['Currency', 'usd:5', no(), 'operand'],
+  ['Currency', 'USD:', no()],
+  ['Currency', 'USD:abc', no()],
+  ['Currency', 'USD 5', no()],
+  ['Currency', { code: 'USD', value: '5' }, no()],
+  ['Currency', 'USD: 5', no()],
+  ['Currency', 'USD:2.5', c('USD:3'), 'property', 0],
+  // 5.7
+  ['GeoJSON', { type: 'Point', coordinates: [13.4, 52.5] }, { type: 'Point', coordinates: [13.4, 52.5] }],
+  ['GeoJSON', { type: 'Point', coordinates: [13.4, 52.5, 34] }, { type: 'Point', coordinates: [13.4, 52.5, 34] }],
+  ['GeoJSON', { type: 'point', coordinates: [1, 2] }, no()],
+  ['GeoJSON', { type: 'Point', coordinates: [13.4] }, no()],
+  ['GeoJSON', { type: 'Point', coordinates: [1, 2, 3, 4] }, no()],
+  ['GeoJSON', { type: 'Point', coordinates: ['13', 52] }, no()],
+  ['GeoJSON', { type: 'Point', coordinates: [52.5, 193.4] }, no('range')],
+  ['GeoJSON', { type: 'Point', coordinates: [1, 2], crs: 1 }, no()],
+  ['GeoJSON', { type: 'MultiPoint', coordinates: [[1, 2]] }, no()],
+  [
+    'GeoJSON',
+    {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [0, 0],
+          [1, 0],
+          [1, 1],
+          [0, 1],
+        ],
+      ],
+    },
+    no('ring.open'),
+  ],
+  ['GeoJSON', 'POINT(1 2)', no()],
+  // 5.8
+  ['ResourceReference', '/types/Silo', { resource: 'types', resourceId: 'Silo' }],
+  ['ResourceReference', '/topics//plant/7', { resource: 'topics', resourceId: '/plant/7' }],
+  ['ResourceReference', '/documents/a/b.txt', { resource: 'documents', resourceId: 'a/b.txt' }],
+  ['ResourceReference', '/system.sources/gate', { resource: 'system.sources', resourceId: 'gate' }],
+  ['ResourceReference', '/custom/Silo/66b0', { resource: 'Silo', resourceId: '66b0' }],
+  ['ResourceReference', { resource: 'users', resourceId: 'ann' }, { resource: 'users', resourceId: 'ann' }],
+  ['ResourceReference', 'types/Silo', no()],
+  ['ResourceReference', '/types', no()],
+  ['ResourceReference', '/types/', no()],
+  ['ResourceReference', { resource: 'users' }, no()],
+  ['ResourceReference', { resource: 'users', resourceId: 'ann', more: 1 }, no()],
+  ['ResourceReference', 12, no()],
+  ['ResourceReference', '', no()],
+  // 5.9, 5.10
+  ['Object', { a: { b: [1] } }, { a: { b: [1] } }],
+  ['Object', [1], no()],
+  ['Object', 'text', no()],
+  ['Boolean', true, true],
+  ['Boolean', 'TRUE', true],
+  ['Boolean', 'yes', false],
+  ['Boolean', 0, false],
+  ['Boolean', real(1), true],
+  ['Boolean', 2, no('range')],
+  ['Boolean', 0.5, no('range')],
+  ['Boolean', {}, no()],
+  ['Boolean', d('1'), no()],
+  ['Boolean', DAY, no()],
+  ['String', null, null],
+  ['Boolean', null, null],
+];
+
+test.each(ROWS.map((row) => [row[0], text(row[1]), row] as const))(
+  'language.md 4.3, resources-and-api.md 5: %s of %s (%#)',
+  (_, __, row) => {
+    const [type, value, expected, where = 'property', scale] = row;
+    let actual: unknown;
+    try {
+      actual = convert(value, { type, scale }, where);
+    } catch (error) {
+      if (!(error instanceof ConversionError)) throw error;
+      expect(error.code).toBe('cascade.lang.conversion');
+      actual = { reason: error.reason };
+    }
+    expect(actual).toStrictEqual(expected);
+  },
+);
+
+test('too many digits are an overflow, also on the way', () => {
+  expect(() => convert('1e2000', { type: 'Decimal' }, 'parameter')).toThrow(
+    expect.objectContaining({ code: 'cascade.lang.arithmetic.overflow' }),
+  );
+});

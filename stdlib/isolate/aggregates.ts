@@ -1,0 +1,64 @@
+// Aggregates of a SELECT over expressions (language.md E8): the host gives the rows, they are gathered by key here.
+import { type AggregateName, aggregate } from '../builtins/index.ts';
+import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../values/index.ts';
+import { CascadeError } from '../errors.ts';
+import { resultList } from './result-lists.ts';
+import type { Run } from './run.ts';
+import type { Sequence } from './sequence.ts';
+import { slice, type Steps } from './steps.ts';
+
+/** Name in the result, function, and what it takes of a row; null counts the rows. */
+type Wanted = readonly [name: string, fn: AggregateName, read: ((row: Value) => Value) | null];
+interface Group {
+  readonly key: ObjectValue;
+  rows: number;
+  readonly columns: readonly Value[][];
+}
+
+/** One row for each distinct combination of the grouped paths, in order of appearance; without them just one. */
+export function* aggregateRows(
+  run: Run,
+  rows: Sequence,
+  groupBy: readonly string[],
+  wanted: readonly Wanted[],
+  cardinality: string,
+  limit: Value,
+  skip: Value,
+): Steps<Value> {
+  const groups = new Map<string, Group>();
+  const begin = (key: ObjectValue): Group => ({ key, rows: 0, columns: wanted.map(() => []) });
+  if (groupBy.length === 0) groups.set('{}', begin({}));
+  const cursor = rows.open();
+  while (cursor.step() || (yield* cursor.pull())) {
+    if (--run.fuel < 0) yield* slice(run);
+    const key: ObjectValue = {};
+    for (const path of groupBy) setOwn(key, path, valueAt(cursor.value, path));
+    const id = encodeInner(key);
+    const group = groups.get(id) ?? begin(key);
+    groups.set(id, group);
+    group.rows++;
+    for (const [index, [, , read]] of wanted.entries()) if (read) group.columns[index]?.push(read(cursor.value) ?? null);
+    run.charge(wanted.length * 16);
+  }
+  const made = [...groups.values()].map((group) => rowOf(group, wanted));
+  if (cardinality === 'one' || cardinality === 'exactlyOne') return made[0] ?? null;
+  const from = whole('skip', skip) ?? 0;
+  return resultList(made.slice(from, from + (whole('limit', limit) ?? made.length)));
+}
+
+function rowOf({ key, rows, columns }: Group, wanted: readonly Wanted[]): ObjectValue {
+  const row: ObjectValue = { ...key };
+  for (const [index, [name, fn, read]] of wanted.entries()) setOwn(row, name, read ? aggregate(fn, columns[index] ?? [], name) : rows);
+  return row;
+}
+
+function valueAt(row: Value, path: string): Value {
+  return path.split('.').reduce<Value>((value, step) => (isObject(value) ? getOwn(value, step) : null), row);
+}
+
+/** `limit`, `skip` (E11). */
+function whole(name: string, value: Value): number | null {
+  if (value === null) return null;
+  if (isInteger(value) && Number(value) >= 0) return Number(value);
+  throw new CascadeError('cascade.query.limit.range', `${name} must be between 0 and 10000.`, [name, 0, 10_000]);
+}

@@ -1,0 +1,80 @@
+// Arguments of user procedures and what they return: counted, named, converted, copied (language.md 3.4, 4.9).
+import { convert, ConversionError } from '../convert/index.ts';
+import { fail } from '../errors.ts';
+import { decodeInner, deepCopy, getOwn, LocalValue, type ObjectValue, typeOf, type Value } from '../values/index.ts';
+import type { ProcedureInfo, ProcedureParameter } from './protocol.ts';
+import { isResultList, resultList } from './result-lists.ts';
+import { Sequence } from './sequence.ts';
+
+/** Values for the parameters, in their order. Public procedures get copies (C2). */
+export function bindArguments(info: ProcedureInfo, args: readonly Value[] | null, named: ObjectValue | null): Value[] {
+  const { name, parameters } = info;
+  const positional = args ?? [];
+  if (positional.length > parameters.length) fail('cascade.procedure.argument.count', name, parameters.length + 1);
+  for (const key of Object.keys(named ?? {})) {
+    const position = parameters.findIndex((parameter) => parameter.name === key);
+    if (position < positional.length) fail('cascade.procedure.argument.unknown', name, key);
+  }
+  return parameters.map((parameter, position) => {
+    const given = position < positional.length || (named !== null && Object.hasOwn(named, parameter.name));
+    if (!given) return absent(info, parameter);
+    const value = position < positional.length ? (positional[position] ?? null) : getOwn(named ?? {}, parameter.name);
+    return accepted(info, parameter, value);
+  });
+}
+
+function absent(info: ProcedureInfo, parameter: ProcedureParameter): Value {
+  if (parameter.required) return fail('cascade.procedure.parameter.missing', info.name, parameter.name);
+  return parameter.default === undefined ? null : accepted(info, parameter, decodeInner(parameter.default));
+}
+
+function accepted(info: ProcedureInfo, parameter: ProcedureParameter, value: Value): Value {
+  if (value === null) return null;
+  if (value instanceof Sequence) return fail('cascade.procedure.parameter.sequence', info.name, parameter.name);
+  if (!info.private && isLocal(value)) return mistyped(info, parameter, value);
+  const own = info.private ? value : copied(value);
+  if (!parameter.array) return converted(info, parameter, own);
+  if (!Array.isArray(own)) return mistyped(info, parameter, value);
+  const { type } = parameter;
+  if (type === null || type === 'Any') return own;
+  const elements = own.map((element) => converted(info, parameter, element));
+  return elements.every((element, index) => element === own[index]) ? own : elements; // the same Array, where nothing had to be converted
+}
+
+function converted(info: ProcedureInfo, parameter: ProcedureParameter, value: Value): Value {
+  const { type, scale, maxLength } = parameter;
+  if (type === null || type === 'Any') return value;
+  try {
+    const result = convert(value, { type, scale }, 'parameter');
+    if (maxLength !== undefined && typeof result === 'string' && result.length > maxLength) return mistyped(info, parameter, value);
+    return result;
+  } catch (error) {
+    if (error instanceof ConversionError) return mistyped(info, parameter, value);
+    throw error;
+  }
+}
+
+function mistyped(info: ProcedureInfo, parameter: ProcedureParameter, value: Value): never {
+  const expected = `${parameter.type ?? 'data'}${parameter.array ? ' ARRAY' : ''}`;
+  return fail('cascade.procedure.parameter.type', info.name, parameter.name, expected, typeOf(value));
+}
+
+/** A Map, Value, Lock or lambda stays where it is (C6). */
+const isLocal = (value: Value): boolean => typeof value === 'function' || (value instanceof LocalValue && value.data() === undefined);
+
+/** A deep copy; a result list stays one (Q7). */
+function copied(value: Value): Value {
+  const copy = deepCopy(value);
+  return Array.isArray(copy) && isResultList(value) ? resultList(copy) : copy;
+}
+
+/** The value of a procedure, as its return type wants it; a Sequence for an Array was read before. */
+export function returned(info: ProcedureInfo, value: Value): Value {
+  const { returns } = info;
+  if (!info.private && !(value instanceof Sequence) && isLocal(value))
+    return fail('cascade.procedure.parameter.type', info.name, 'the result', 'data', typeOf(value));
+  if (returns === null || returns.type === 'Any' || value === null || value instanceof Sequence) return value;
+  const one = (element: Value): Value => convert(element, { type: returns.type, scale: returns.scale }, 'return');
+  if (returns.cardinality === null) return one(value);
+  return Array.isArray(value) ? value.map(one) : fail('cascade.lang.conversion', typeOf(value), `${returns.type} ARRAY`);
+}

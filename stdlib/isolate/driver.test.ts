@@ -1,0 +1,210 @@
+// The driver: batches, slices, limits, errors with their places, shared events (mechanisms.md b).
+import { runInThisContext } from 'node:vm';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { compile, originalPosition } from '../../compiler/index.ts';
+import { builtinTable } from '../builtins/index.ts';
+import type { In, Out, StartOptions } from './index.ts';
+import { type Host, TestLane } from './testing/lane.ts';
+
+const builtins = builtinTable();
+const openLane = (): TestLane => new TestLane({ compile: (text) => compile(text, { builtins }), evaluate: runInThisContext });
+const OPTIONS: StartOptions = { at: 1, seed: 's', fuel: 1000, level: 20, namespace: 'n', username: 'u', resource: '/rules/r' };
+const stored: Host = (_kind, payload) => ({ ok: payload });
+
+test('a rule gets the instance or the event object', () => {
+  const lane = openLane();
+  const log = (text: string, event: Parameters<TestLane['rule']>[1]): readonly string[] => lane.rule(text, event).logs;
+  expect(log('RULE r WHEN INSERT OCCURS ON Pump AS p log.info(p)', { rate: 5 })).toEqual(['INFO {"rate":5}']);
+  const event = { path: '/topics/a/publish', value: { n: 1 } };
+  expect(log('RULE r WHEN EVENT OCCURS ON "/topics/a" log.info("{} {}", [event.newValue.n, event.value])', event)).toEqual([
+    'INFO 1 {"n":1}',
+  ]);
+  expect(lane.rule('RULE r WHEN INSERT OCCURS ON Pump Pump.rate', {}).value).toBe(null);
+});
+
+test('the last effect of a rule is marked, in a branch too, but not inside TRY or a loop', () => {
+  const tails = (body: string): boolean[] =>
+    openLane()
+      .rule(`RULE r WHEN INSERT OCCURS ON Pump AS p ${body}`, { a: true, list: [1] }, stored)
+      .ops.map((op) => op.tail);
+  expect(tails('INSERT A(n: 1) INSERT B(n: 1)')).toEqual([false, true]);
+  expect(tails('if (p.a) { PUBLISH 1 TO TOPIC "/x" } else { INSERT A(n: 1) }')).toEqual([true]);
+  expect(tails('try { INSERT A(n: 1) } catch (e) { }')).toEqual([false]);
+  expect(tails('for (x in p.list) { INSERT A(n: x) }')).toEqual([false]);
+  expect(tails('var x = INSERT A(n: 1)')).toEqual([false]);
+  expect(tails('return INSERT A(n: 1)')).toEqual([true]);
+});
+
+test('a BEFORE rule gives its RETURN, else the variable', () => {
+  const before = (body: string): unknown => openLane().rule(`RULE r BEFORE INSERT ON R ${body}`, { v: -3 }).value;
+  expect(before('if (R.v < 0) { R.v = 0 }')).toEqual({ v: 0 });
+  expect(before('if (R.v < 0) { return null }')).toBe(null);
+  expect(before('return {v: 7}')).toEqual({ v: 7 });
+  expect(before('R = {v: 1}')).toEqual({ v: 1 });
+  expect(before('if (R.v > 0) { return null } else { R.v = 2 }')).toEqual({ v: 2 });
+});
+
+test('several rules of one batch have an event each of their own', () => {
+  const lane = openLane();
+  const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" event.value.n += 1 log.info(event.newValue.n)');
+  const start = (id: string): In => ['start', id, program, 'main', [], { ...OPTIONS, event: 'e' }];
+  const out = lane.step(['event', 'e', { path: '/topics/a/publish', value: { n: 1 } }], start('a'), start('b'), start('c'));
+  expect(out.filter((item) => item[0] === 'log').map((item) => item[4])).toEqual(['2', '2', '2']);
+});
+
+test('a run knows only its own time and chance', () => {
+  const body = 'var a = [now(), uuid(), Math.random(1, 1000000)]  INSERT T(n: 1)  [a, now()]';
+  const once = openLane().eval(body, [], stored);
+  expect(openLane().eval(body, [], stored).outbox).toBe(once.outbox);
+  expect(JSON.stringify(once.value)).toContain('t1001'); // the answer's own time
+  expect((once.value as string[][])[0]?.[1]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+test('a request names its place, with the way of calls before it, and how often it was made', () => {
+  const lane = openLane();
+  lane.load('PROCEDURE inner(n) INSERT A(n: n)');
+  lane.load('PROCEDURE outer() for (i in range(0, 2, 1)) { inner(i) } INSERT B(n: 1)');
+  expect(lane.call('outer', [], stored).ops.map(({ site, nth }) => [site, nth])).toEqual([
+    ['0/0', 0],
+    ['0/0', 1],
+    ['1', 0],
+  ]);
+});
+
+test('a loop gives way when its fuel is used up', () => {
+  const outcome = openLane().eval('var n = 0  while (n < 2500) { n++ }  n');
+  expect(outcome).toMatchObject({ value: 2500, slices: 0 });
+  const lane = openLane();
+  lane.load('PROCEDURE f() var n = 0 while (n < 2500) { n++ } n');
+  const sliced = lane.call('f', [], stored, { fuel: 1000 });
+  expect(sliced).toMatchObject({ value: 2500, slices: 2 });
+  expect((JSON.parse(sliced.outbox.trim().split('\n').at(-1) ?? '[]') as Out[])[0]?.[3]).toBe(2501); // turns and the call
+});
+
+test('recursion without a loop uses fuel too', () => {
+  const lane = openLane();
+  lane.load('PROCEDURE fib(n) if (n < 2) { n } else { fib(n - 1) + fib(n - 2) }');
+  expect(lane.call('fib', [12], stored, { fuel: 100 })).toMatchObject({ value: 144, slices: 4 });
+});
+
+test('a run that holds too much fails at its next turn, unless the heap says otherwise', () => {
+  const text = 'PROCEDURE f() var a = [] for (i in range(0, 100000, 1)) { a.push(i) } a.size()';
+  const lane = openLane();
+  lane.load(text);
+  expect(lane.call('f', [], stored, { memory: 1_000_000 }).failure?.code).toBe('cascade.execution.memory');
+  expect(lane.call('f', [], stored, { memory: 10_000_000 }).value).toBe(100_000);
+  const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" var a = [] for (i in range(0, 100000, 1)) { a.push(i) }');
+  let out = lane.step(
+    ['event', 'e', { value: 1 }],
+    ['start', 'x', program, 'main', [], { ...OPTIONS, fuel: 1e6, memory: 1_000_000, event: 'e' }],
+  );
+  for (let turns = 0; out.at(-1)?.[0] === 'slice' && turns < 10; turns++) out = lane.step(['go', 'x', 2, 500_000]);
+  expect(out.at(-1)?.[0]).toBe('done');
+});
+
+test('limits of growth: long texts, far indexes, long loops', () => {
+  const code = (body: string): string | undefined => openLane().eval(body).failure?.code;
+  expect(code('var s = "0123456789abcdef"  while (true) { s = s + s }')).toBe('cascade.lang.string.size');
+  expect(code('var a = [1]  while (true) { a = a + a }')).toBe('cascade.execution.memory');
+  expect(code('var a = []  a[20000000] = 1')).toBe('cascade.execution.memory');
+  expect(code('var a = []  a[100000] = 1  for (x in a) { }')).toBe('cascade.execution.iteration.limit');
+  expect(openLane().eval('var n = 0  for (x in range(0, 150000, 1)) { n++ }  n').value).toBe(150_000);
+});
+
+test('an error has its place in the rule, and the places of the calls', () => {
+  const lane = openLane();
+  const text = 'PROCEDURE inner(x)\n  var y = 1\n  return y +\n    x.size';
+  const { unit } = lane.load(text);
+  const outer = lane.load('PROCEDURE outer()\n  inner(null)').unit;
+  const frames = lane.call('outer', []).failure?.frames ?? [];
+  expect(frames.map((frame) => [frame.mod, frame.name])).toEqual([
+    ['m0', 'main'],
+    ['m1', 'main'],
+  ]);
+  const [first, second] = frames.map(({ mod, line, column }) => originalPosition((mod === 'm0' ? unit : outer).module.map, line, column));
+  expect(first).toEqual({ line: 4, column: 7 });
+  expect(second).toEqual({ line: 2, column: 3 });
+});
+
+test('an error of the host is raised at the statement that asked', () => {
+  const lane = openLane();
+  const { unit } = lane.load('PROCEDURE f()\n  var x = 1\n  INSERT T(n: x)');
+  const { failure } = lane.call('f', []);
+  expect(failure).toMatchObject({ code: 'test.refused', message: 'no insert here', status: 400 });
+  const [frame] = failure?.frames ?? [];
+  expect(originalPosition(unit.module.map, frame?.line ?? 0, frame?.column ?? 0)).toEqual({ line: 3, column: 3 });
+  expect(lane.eval('try { INSERT T(n: 1) } catch (e) { e.code + e.message }').value).toBe('test.refusedno insert here');
+});
+
+test('a dropped run is gone: no FINALLY, no answer', () => {
+  const lane = openLane();
+  const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" try { INSERT T(n: 1) } catch (e) { } finally { log.info("x") }');
+  lane.step(['event', 'e', { value: 1 }], ['start', 'x', program, 'main', [], { ...OPTIONS, event: 'e' }]);
+  expect(lane.step(['drop', 'x'], ['ok', 'x', null, 2])).toEqual([]);
+});
+
+test('a procedure is asked for once known to none, and again after it was forgotten', () => {
+  const lane = openLane();
+  const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" g()');
+  const start = (id: string): In[] => [
+    ['event', 'e', { value: 1 }],
+    ['start', id, program, 'main', [], { ...OPTIONS, event: 'e' }],
+  ];
+  expect(lane.step(...start('a'), ...start('b'))).toEqual([
+    ['resolve', 'a', 'g'],
+    ['resolve', 'b', 'g'],
+  ]);
+  expect(lane.step(['procedure', 'g', null]).map((item) => item[0])).toEqual(['fail', 'fail']);
+  expect(lane.step(...start('c'))[0]?.[0]).toBe('fail');
+  expect(lane.step(['forget', 'g'], ...start('d'))).toEqual([['resolve', 'd', 'g']]);
+});
+
+test('the same items give the same output on any split into batches', () => {
+  const rules = [
+    'RULE a WHEN EVENT OCCURS ON "/topics/a" INSERT T(n: event.value.n, u: uuid()) UPDATE T(n: 2) WHERE n == event.value.n',
+    'RULE b WHEN EVENT OCCURS ON "/topics/a" for (r in SELECT FROM T) { log.info(r.n + Math.randomReal()) }',
+    'RULE c WHEN EVENT OCCURS ON "/topics/a" var t = 0 while (t < 300 * event.value.n) { t++ } PUBLISH {t: t, now: now()} TO TOPIC "/x"',
+    'RULE d WHEN EVENT OCCURS ON "/topics/a" try { INSERT T(n: 1) } catch (e) { log.error(e.code) } exception("x", "y")',
+  ];
+  const runs = fc.array(fc.record({ rule: fc.nat({ max: rules.length - 1 }), n: fc.nat({ max: 9 }) }), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(runs, fc.infiniteStream(fc.nat({ max: 5 })), (chosen, cuts) => {
+      const whole = play(rules, chosen, () => Number.POSITIVE_INFINITY);
+      const split = play(rules, chosen, () => 1 + (cuts.next().value ?? 0));
+      expect(split).toEqual(whole);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+/** Runs all to their end, with batches of the sizes that `size` gives; @returns the out items of each run as text. */
+function play(rules: readonly string[], chosen: readonly { rule: number; n: number }[], size: () => number): Record<string, string> {
+  const lane = openLane();
+  const programs = rules.map((text) => lane.load(text).program);
+  const outs: Record<string, string> = {};
+  let waiting: In[][] = chosen.map(({ rule, n }, index) => [
+    ['event', `e${index}`, { value: { n } }],
+    ['start', `r${index}`, programs[rule] ?? '', 'main', [], { ...OPTIONS, seed: `s${index}`, fuel: 200, event: `e${index}` }],
+  ]);
+  while (waiting.length > 0) {
+    const batch = waiting.slice(0, size());
+    waiting = waiting.slice(batch.length);
+    for (const item of lane.step(...batch.flat())) {
+      const id = item[1];
+      outs[id] = `${outs[id] ?? ''}${JSON.stringify(item)}\n`;
+      const answer = answerTo(item, id);
+      if (answer) waiting.push([answer]);
+    }
+  }
+  return outs;
+}
+
+function answerTo(item: Out, id: string): In | null {
+  if (item[0] === 'slice') return ['go', id, 5];
+  if (item[0] !== 'op') return null;
+  const [, , , , kind] = item;
+  if (kind === 'open') return ['ok', id, { cursor: 'c', rows: [{ n: 1 }], done: false }, 6];
+  if (kind === 'next') return ['ok', id, { rows: [{ n: 2 }], done: true }, 7];
+  return kind === 'insert' ? ['err', id, { code: 'busy', message: 'm', params: [], status: 400 }, 8] : ['ok', id, null, 9];
+}

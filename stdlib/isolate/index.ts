@@ -1,0 +1,15 @@
+// The door of the isolate's side: the driver for whoever runs it in-process (tests, the command line), and the protocol's types.
+export { createDriver, type Driver } from './driver.ts';
+export type {
+  AggregateName,
+  Frame,
+  In,
+  OpKind,
+  OpPayloads,
+  Out,
+  ProcedureInfo,
+  ProcedureParameter,
+  SelectPayload,
+  StartOptions,
+  WireError,
+} from './protocol.ts';

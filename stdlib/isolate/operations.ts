@@ -1,0 +1,68 @@
+// Requests to the host: the payload as text, Sequences in it read to their end first (language.md Q5).
+import { encodeInner, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, type Value } from '../values/index.ts';
+import { LIMITS } from './limits.ts';
+import type { OpKind } from './protocol.ts';
+import type { Run } from './run.ts';
+import { drain, Sequence } from './sequence.ts';
+import { request, type Steps } from './steps.ts';
+
+/** One operation at a place of the text. */
+export function* operation(run: Run, site: number, kind: OpKind, payload: Value, tail: boolean): Steps<Value> {
+  return yield* request(run, `${run.path}${site}`, kind, yield* encoded(run, payload), tail);
+}
+
+/** Inner JSON of a value; what cannot cross the border is an error of the program. */
+export function* encoded(run: Run, value: Value): Steps<string> {
+  if (!run.madeSequence) return outward(run, value);
+  refuseGiant(run, value);
+  return holdsSequence(value, 0) ? outward(run, yield* materialized(run, value)) : encodeInner(value);
+}
+
+/** Inner JSON text, unless it would be larger than all that a run may hold: one part may stand at many places of a value. */
+export function outward(run: Run, value: Value): string {
+  refuseGiant(run, value);
+  return encodeInner(value);
+}
+function refuseGiant(run: Run, value: Value): void {
+  if (typeof value === 'object' && value !== null && weigh(value, LIMITS.weight, 0) < 0)
+    run.exceed('cascade.execution.memory', run.memoryLimit);
+}
+
+/** @returns what is left of the weight, below 0 when it does not suffice; a cycle is left to the encoder, which tells of it */
+function weigh(value: Value, left: number, depth: number): number {
+  if (typeof value === 'string') return left - value.length;
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return left;
+  let rest = left - 4;
+  if (Array.isArray(value)) for (let i = 0; i < value.length && rest >= 0; i++) rest = weigh(value[i] ?? null, rest - 4, depth + 1);
+  else if (isObject(value))
+    for (const key in value) {
+      if (rest < 0) break;
+      rest = weigh(value[key] ?? null, rest - 4 - key.length, depth + 1);
+    }
+  return rest;
+}
+
+/** Only runs that have made a Sequence are looked through; deeper than this there is none to find. */
+const DEEPEST = 64;
+function holdsSequence(value: Value, depth: number): boolean {
+  if (typeof value !== 'object' || value === null || depth > DEEPEST) return false;
+  if (value instanceof Sequence) return true;
+  if (Array.isArray(value)) return value.some((element) => holdsSequence(element, depth + 1));
+  if (!isObject(value)) return false;
+  for (const key of Object.keys(value)) if (holdsSequence(value[key] as Value, depth + 1)) return true;
+  return false;
+}
+
+/** A copy in which every Sequence is an Array. */
+function* materialized(run: Run, value: Value): Steps<Value> {
+  if (value instanceof Sequence) return yield* materialized(run, yield* drain(value.open(), run));
+  if (Array.isArray(value)) {
+    const list: Value[] = [];
+    for (const element of value) list.push(yield* materialized(run, element));
+    return list;
+  }
+  if (!isObject(value)) return value;
+  const copy: ObjectValue = {};
+  for (const key of Object.keys(value)) setOwn(copy, key, yield* materialized(run, getOwn(value, key)));
+  return copy;
+}

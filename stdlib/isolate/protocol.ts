@@ -1,0 +1,164 @@
+// What crosses the border between a lane (host) and its isolate: one JSON text in, one JSON text out, each an array of items.
+// The isolate answers nothing else and sees nothing else. Values are inner JSON (stdlib/values/inner-json.ts), inline.
+// One request of a run is in flight at a time; the items of one run keep their order; runs of one batch are independent.
+
+/** A value of the language as a parsed inner-JSON tree; `Inner` is inserted as is, never as text in text. */
+export type Inner = unknown;
+/** Ids that the host chooses. A run's id is unique while the run is open. */
+export type RunId = string;
+/** Name of a program: a module and its constants. A program is bound before it is started. */
+export type ProgramId = string;
+/** Name of a module: the hash of its text. Its script runs `$cascade.define(mod, factory)` under the file name `cascade:<mod>`. */
+export type ModuleId = string;
+
+/** An error as data; the message is filled already. One raised by exception() has status 400, whatever its code (language.md H3). */
+export interface WireError {
+  code: string;
+  message: string;
+  params: Inner[];
+  status: number;
+}
+/** Line and column (both from 1) in the emitted text; originalPosition() of the compiler's door leads to the rule's text. */
+export interface Frame {
+  mod: ModuleId;
+  line: number;
+  column: number;
+  name: string;
+}
+
+export interface StartOptions {
+  /** What now() gives until the run's next own item, ms since the epoch. */
+  at: number;
+  /** Source of uuid() and random(): the same seed, the same values. */
+  seed: string;
+  /** Loop turns and calls of one slice; after as many the run gives way by a `slice` item. */
+  fuel: number;
+  /** Bytes that the run may hold, by the estimate of the helpers; 256 MiB when absent. */
+  memory?: number;
+  /** Messages below this level are not sent: ERROR 40, WARN 30, INFO 20, DEBUG 10, TRACE 0; INFO when absent. */
+  level?: number;
+  namespace: string;
+  username: string;
+  /** `/rules/<name>` or `/procedures/<name>`: what runs. */
+  resource: string;
+  /** The service (package included) whose PRIVATE procedures may be called, if any (language.md N5, Y8). */
+  service?: string | null;
+  /** Calls that are already on the stack of the caller; 0 when absent (limit 200). */
+  depth?: number;
+  /** Key of an `event` item of the SAME batch: its copy is put before `args`. */
+  event?: string;
+  /** What of the event is put there: the event object (the default), or its `value` alone (TriggerSpec.binds). */
+  binds?: 'event' | 'value';
+}
+
+/** What the host knows of a user procedure, for argument checks and the call (language.md 3.4, 4.9). */
+export interface ProcedureInfo {
+  /** Full name, package included. */
+  name: string;
+  program: ProgramId;
+  private: boolean;
+  /** The service part with its package; null for a procedure without one. */
+  service: string | null;
+  /** CompiledProcedure.parameters, as compiled; a default is inner JSON text. */
+  parameters: ProcedureParameter[];
+  returns: { type: string; scale?: number; cardinality: 'array' | 'sequence' | null } | null;
+}
+export interface ProcedureParameter {
+  name: string;
+  /** Canonical scalar type, `Any`, a type's name, or null when untyped. */
+  type: string | null;
+  array: boolean;
+  required: boolean;
+  hasDefault: boolean;
+  /** Constant default, inner JSON text; only when hasDefault. */
+  default?: string;
+  scale?: number;
+  maxLength?: number;
+}
+
+export type In =
+  /** After the module's script has run. Binding anew is harmless. `constants`: an array. */
+  | ['bind', ProgramId, ModuleId, Inner[]]
+  | ['unbind', ProgramId]
+  | ['unload', ModuleId]
+  /** A value shared by the `start` items that follow in this batch; it is forgotten at the end of the batch. An event object is sent
+   * with `value` only: the isolate adds `newValue`. */
+  | ['event', key: string, value: Inner]
+  /** `entry`: 'main', or 'timeout' for the TIMEOUT section of a rule. */
+  | ['start', RunId, ProgramId, entry: 'main' | 'timeout', args: Inner[], StartOptions]
+  /** A procedure from outside: resolved, arguments checked and converted, result converted. One of args and named is null. */
+  | ['startProcedure', RunId, name: string, args: Inner[] | null, named: Record<string, Inner> | null, StartOptions]
+  /** Answers `resolve` for every run that waits for the name, and is kept until `forget`; null: there is none (also kept). */
+  | ['procedure', name: string, ProcedureInfo | null]
+  | ['forget', name: string]
+  /** Answers to the run's request, or, `err` after `slice`, its end by a limit at the place where it gave way; `list` is a result list (language.md Q7). `at` is the new now(). */
+  | ['ok', RunId, Inner, at: number]
+  | ['list', RunId, Inner[], at: number]
+  | ['err', RunId, WireError, at: number]
+  /** After `slice`. `heapBytes`: what the whole isolate holds, as measured; with it a run whose estimate is too high goes on. */
+  | ['go', RunId, at: number, heapBytes?: number]
+  /** The run is forgotten at once; no FINALLY runs, no answer comes. */
+  | ['drop', RunId];
+
+export type Out =
+  /** A host operation. `site` names the statement (with the call path before it), `nth` counts from 0 how often this run asked there.
+   * `tail`: nothing of the run comes after it but `done`, and its value is not used: the host may commit both as one. */
+  | ['op', RunId, site: string, nth: number, kind: OpKind, payload: Inner, tail: boolean]
+  /** Wants a `procedure` item for this name. */
+  | ['resolve', RunId, name: string]
+  /** `value` is null for WHEN rules. fuelUsed counts over the whole run. */
+  | ['done', RunId, Inner, fuelUsed: number]
+  | ['fail', RunId, WireError & { frames: Frame[] }, fuelUsed: number]
+  /** Gave way; goes on with `go`. `charged`: estimate of the bytes the run holds, garbage included: it only grows, until a `go` corrects it.
+   * Above StartOptions.memory the run fails at `go` unless that tells of a heap below. */
+  | ['slice', RunId, fuelUsed: number, charged: number]
+  /** `k` counts from 0 within the run. Level is ERROR, WARN, INFO, DEBUG or TRACE. */
+  | ['log', RunId, k: number, level: string, text: string];
+
+/** The kinds of host operations; the payload of each is described at its interface. */
+export type OpKind = keyof OpPayloads;
+export interface OpPayloads {
+  select: SelectPayload;
+  /** ok {cursor, rows, done}; with done the cursor is closed already. */
+  open: SelectPayload;
+  /** ok {rows, done} */
+  next: { cursor: string };
+  close: { cursor: string };
+  insert: { resource: string; values: Inner; series: boolean; options: Record<string, Inner> };
+  upsert: { resource: string; values: Inner; options: Record<string, Inner> };
+  /** onError: go on after a failing instance; the answer is then {count, failed: [{error, instance}]}. */
+  update: { resource: string; values: Inner; where: Inner; options: Record<string, Inner>; onError: boolean };
+  delete: { resource: string; where: Inner; options: Record<string, Inner> };
+  publish: { topic: string; value: Inner; schedule?: Inner };
+  publishRequest: { resource: string; value: Inner };
+  publishSource: { source: string; value: Inner; using: Inner };
+  publishServiceEvent: { target: string; value: Inner };
+  /** SELECT … FROM SOURCE: request holds the WITH options. ok: the result value v. */
+  query: { source: string; request: Record<string, Inner> };
+  /** EXECUTE ASYNC, and a call WITH partitionKey; names: candidates in order, the first that exists is meant. */
+  execute: { names: string[]; args: Inner[] | null; named: Record<string, Inner> | null; async: boolean; partitionKey?: Inner };
+  executeAll: { where: Inner; args: Inner[] | null; named: Record<string, Inner> | null };
+  /** verb create and alter mean the same. ok: the stored resource object. */
+  create: { kind: DefinitionKind; value: Inner; options: Record<string, Inner> };
+  drop: { kind: DefinitionKind; name: string };
+  /** A built-in that only the host can answer (runtime/builtins); one argument a parameter. ResourceAPI.executeOp answers with `list`. */
+  builtin: { name: string; args: Inner[] };
+}
+export type DefinitionKind = 'rule' | 'procedure' | 'type' | 'topic' | 'source' | 'node';
+export interface SelectPayload {
+  resource: string;
+  /** A REST where-object (language.md W11); {} matches all. */
+  where: Inner;
+  /** Property paths to read; null: all. */
+  props: string[] | null;
+  /** Result name → [function, path or null]; with it the rows hold these and the grouped paths only. */
+  aggregates?: Record<string, [AggregateName, string | null]>;
+  groupBy?: string[];
+  /** [path, descending] */
+  orderBy: [string, boolean][];
+  limit?: Inner;
+  skip?: Inner;
+  cardinality: 'array' | 'one' | 'exactlyOne' | 'sequence';
+  options: Record<string, Inner>;
+}
+export type AggregateName = 'count' | 'sum' | 'avg' | 'rise' | 'min' | 'max' | 'first' | 'last';

@@ -1,0 +1,150 @@
+// One run: what emitted code gets as `$` and built-ins as their context. Emitted code may touch `k` and `fuel` only (runtime-names.ts);
+// everything else is between the files of this folder.
+import type { BuiltinContext, RunFacts } from '../builtins/index.ts';
+import type { Value } from '../values/index.ts';
+import { LIMITS, limitError } from './limits.ts';
+import type { StartOptions } from './protocol.ts';
+import { Random } from './random.ts';
+import { IterableCursor, Sequence } from './sequence.ts';
+
+/** Where a run leaves what goes out; one a driver. */
+export interface Outbox {
+  /** One item's JSON text. */
+  push(item: string): void;
+}
+
+/** The levels' names, for the log. */
+const LEVELS: readonly (readonly [number, string])[] = [
+  [40, 'ERROR'],
+  [30, 'WARN'],
+  [20, 'INFO'],
+  [10, 'DEBUG'],
+  [0, 'TRACE'],
+];
+
+export class Run implements BuiltinContext, RunFacts {
+  readonly id: string;
+  /** The id as JSON text. */
+  readonly idJson: string;
+  readonly options: StartOptions;
+  readonly outbox: Outbox;
+  /** The program's constants. */
+  k: readonly Value[];
+  fuel: number;
+  /** now() */
+  at: number;
+  /** Calls on the stack. */
+  depth: number;
+  /** The way of calls to the code that runs, as site numbers: `3/0/`. */
+  path = '';
+  /** The service whose PRIVATE procedures may be called here. */
+  service: string | null;
+  /** The procedure that the run has just asked for; the driver takes it away. */
+  awaits: string | null = null;
+  /** A limit was hit: no FINALLY runs any more. */
+  dead = false;
+  /** Until then no value of the run can hold a Sequence. */
+  madeSequence = false;
+  charged = 0;
+  #used = 0;
+  #sinceSlice = 0;
+  #logs = 0;
+  #random: Random | null = null;
+  #asked: Map<string, number> | null = null;
+  #firstSite: string | null = null;
+  #warned: Set<string> | null = null;
+
+  constructor(id: string, constants: readonly Value[], options: StartOptions, outbox: Outbox) {
+    this.id = id;
+    this.idJson = JSON.stringify(id);
+    this.k = constants;
+    this.options = options;
+    this.outbox = outbox;
+    this.fuel = options.fuel;
+    this.at = options.at;
+    this.depth = options.depth ?? 0;
+    this.service = options.service ?? null;
+  }
+
+  /** Fuel of the whole run so far. */
+  get fuelUsed(): number {
+    return this.#used + this.options.fuel - this.fuel;
+  }
+  get username(): string {
+    return this.options.username;
+  }
+  get namespace(): string {
+    return this.options.namespace;
+  }
+  get memoryLimit(): number {
+    return this.options.memory ?? LIMITS.memoryBytes;
+  }
+
+  /** A new slice. */
+  refuel(): void {
+    this.#used = this.fuelUsed;
+    this.fuel = this.options.fuel;
+    this.#sinceSlice = 0;
+  }
+
+  /** How often the run asked at this place before. Most runs ask at one place once: that needs no Map. */
+  nth(site: string): number {
+    if (this.#asked === null) {
+      if (this.#firstSite === null) {
+        this.#firstSite = site;
+        return 0;
+      }
+      this.#asked = new Map([[this.#firstSite, 1]]);
+    }
+    const before = this.#asked.get(site) ?? 0;
+    this.#asked.set(site, before + 1);
+    return before;
+  }
+
+  /** @throws the limit, for the run to die of */
+  exceed(code: Parameters<typeof limitError>[0], limit: number): never {
+    this.dead = true;
+    throw limitError(code, this.options.resource, limit);
+  }
+
+  // -------------------------------------------------------------- BuiltinContext
+
+  now(): number {
+    return this.at;
+  }
+  random(): number {
+    return this.#source().real();
+  }
+  uuid(): string {
+    return this.#source().uuid();
+  }
+  #source(): Random {
+    this.#random ??= new Random(this.options.seed);
+    return this.#random;
+  }
+  sequence(elements: Iterable<Value>): Value {
+    this.madeSequence = true;
+    return new Sequence(() => new IterableCursor(elements[Symbol.iterator]()));
+  }
+
+  /** Much charged means: give way soon. Over the limit the next slice decides; far over it, nothing does. */
+  charge(bytes: number): void {
+    this.charged += bytes;
+    this.#sinceSlice += bytes;
+    if (this.#sinceSlice <= LIMITS.chargePerSlice && this.charged <= this.memoryLimit) return;
+    this.fuel = 0;
+    if (this.charged > 2 * this.memoryLimit || bytes > this.memoryLimit) this.exceed('cascade.execution.memory', this.memoryLimit);
+  }
+
+  log(level: number, message: string): void {
+    if (level < (this.options.level ?? 20)) return;
+    const name = LEVELS.find(([bound]) => level >= bound)?.[1] ?? 'TRACE';
+    this.outbox.push(`["log",${this.idJson},${this.#logs++},"${name}",${JSON.stringify(message)}]`);
+  }
+  warnOnce(topic: string, message: string): void {
+    this.#warned ??= new Set();
+    if (this.#warned.has(topic)) return;
+    this.#warned.add(topic);
+    this.log(30, message);
+  }
+}

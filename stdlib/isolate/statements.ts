@@ -1,0 +1,77 @@
+// Checks of what statements carry (language.md 2.5, 5.5 to 5.15), and the shapes that they hand out.
+import { CascadeError, fail } from '../errors.ts';
+import { getOwn, isNumber, isObject, LocalValue, type ObjectValue, Pattern, Decimal, typeOf, type Value } from '../values/index.ts';
+import { resultList } from './result-lists.ts';
+import type { WireError } from './protocol.ts';
+import type { Run } from './run.ts';
+import { errorFromWire, exceptionObject } from './wire-errors.ts';
+
+/** `@v`: the name in a variable (S9). */
+export function reference(value: Value, variable: string): string {
+  return typeof value === 'string' ? value : fail('cascade.lang.reference.type', variable, typeOf(value));
+}
+
+/** A where-object in a variable (W5). */
+export function query(value: Value): ObjectValue {
+  if (isObject(value)) return value;
+  const type = typeOf(value);
+  throw new CascadeError('cascade.query.condition.type', `A condition must be an Object, not ${type}.`, [type]);
+}
+
+/** The pattern of REGEX as text. */
+export function pattern(value: Value): Value {
+  return value instanceof Pattern ? value.source : value;
+}
+
+/** Keys of a geo operand are also accepted without `$` (W7). */
+export function geoOperand(value: Value): Value {
+  if (!isObject(value)) return value;
+  const operand: ObjectValue = {};
+  for (const key of Object.keys(value)) operand[GEO_KEYS.has(key) ? `$${key}` : key] = getOwn(value, key);
+  return operand;
+}
+const GEO_KEYS: ReadonlySet<string> = new Set(['geometry', 'minDistance', 'maxDistance']);
+
+/** An Object or an Array of what is to be stored (I5). */
+export function valueSet(value: Value, statement: string): Value {
+  if (isObject(value) || Array.isArray(value)) return value;
+  return fail(statement === 'published' ? 'cascade.lang.publish.value' : 'cascade.lang.insert.value', typeOf(value), statement);
+}
+
+/** INSERT SERIES needs `window` and `key` (I6). */
+export function series(values: Value): Value {
+  for (const property of ['window', 'key'])
+    if (!isObject(values) || getOwn(values, property) === null) fail('cascade.lang.insert.series', property);
+  return values;
+}
+
+/** What is published: to a source an Object, elsewhere anything that is data (B1, B2). */
+export function publishValue(value: Value, kind: string): Value {
+  const isLocal = (value instanceof LocalValue && value.data() === undefined) || typeof value === 'function';
+  if (isLocal || (kind === 'source' && !isObject(value))) return fail('cascade.lang.publish.value', typeOf(value), 'published');
+  return value;
+}
+
+/** The value of SELECT … FROM SOURCE by its cardinality (E13). */
+export function sourceResult(value: Value, cardinality: string): Value {
+  return cardinality === 'one' || cardinality === 'exactlyOne' ? value : resultList([value]);
+}
+
+/** The variable of ON ERROR, from what the host tells of a failed instance (U6). */
+export function failure(item: Value): Value {
+  const error = isObject(item) ? getOwn(item, 'error') : null;
+  if (!isObject(item) || !isObject(error)) return item;
+  const exception = exceptionObject(errorFromWire(error as unknown as WireError));
+  exception.instance = getOwn(item, 'instance');
+  return exception;
+}
+
+/** RECOMMEND: one more entry of the result (5.15). */
+export function recommend(run: Run, list: Value, candidate: Value, relevance: Value, reason: Value): Value {
+  if (relevance !== null && !isNumber(relevance) && !(relevance instanceof Decimal)) fail('cascade.lang.recommend', 'relevance');
+  if (reason !== null && typeof reason !== 'string') fail('cascade.lang.recommend', 'reason');
+  const entry = { candidate, relevance, reason };
+  run.charge(64);
+  if (Array.isArray(list)) list.push(entry);
+  return entry;
+}

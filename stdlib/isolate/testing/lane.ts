@@ -1,0 +1,128 @@
+// A lane for tests: texts are compiled, loaded and run by the driver in this process; a function of the test plays the host.
+import type { Compiled, CompiledProcedure, CompiledRule } from '../../../compiler/types.ts';
+import { encodeInner, fromInner, type ObjectValue, type Value } from '../../values/index.ts';
+import { createDriver, type Driver, type In, type Out, type ProcedureInfo, type StartOptions, type WireError } from '../index.ts';
+
+/** What the host answers to an operation. */
+export type Answer = { ok: Value } | { list: Value[] } | { error: WireError };
+export type Host = (kind: string, payload: ObjectValue, nth: number) => Answer;
+export interface Tools {
+  compile(text: string): Compiled;
+  /** The value of a script under a file name. */
+  evaluate(script: string, name: string): unknown;
+}
+
+export interface Outcome {
+  readonly ops: readonly { kind: string; payload: ObjectValue; site: string; nth: number; tail: boolean }[];
+  readonly logs: readonly string[];
+  readonly slices: number;
+  readonly value: Value;
+  readonly failure: Extract<Out, ['fail', ...unknown[]]>[2] | null;
+  /** Every batch of out items, as text. */
+  readonly outbox: string;
+}
+
+const OPTIONS: StartOptions = { at: 1000, seed: 'seed', fuel: 1_000_000, level: 0, namespace: 'n', username: 'u', resource: '/rules/r' };
+
+export class TestLane {
+  readonly driver: Driver = createDriver();
+  readonly #tools: Tools;
+  readonly #procedures = new Map<string, ProcedureInfo>();
+  #loaded = 0;
+  #runs = 0;
+
+  constructor(tools: Tools) {
+    this.#tools = tools;
+  }
+
+  /** Compiles and binds; a procedure can be called afterwards. @returns the program's id and the unit */
+  load(text: string): { program: string; unit: CompiledRule | CompiledProcedure } {
+    const compiled = this.#tools.compile(text);
+    if (!compiled.ok) throw new Error(compiled.diagnostics.map((d) => `${d.code} ${d.line}:${d.column} ${d.message}`).join('\n'));
+    const { unit } = compiled;
+    const mod = `m${this.#loaded}`;
+    const program = `p${this.#loaded++}`;
+    this.driver.define(mod, this.#tools.evaluate(unit.module.source, `cascade:${mod}`) as never);
+    this.step(['bind', program, mod, JSON.parse(unit.module.constants) as unknown[]]);
+    if (unit.kind === 'procedure') this.#procedures.set(unit.name, infoOf(unit, program));
+    return { program, unit };
+  }
+
+  /** Items in, items out. */
+  step(...items: In[]): Out[] {
+    return JSON.parse(this.driver.step(JSON.stringify(items))) as Out[];
+  }
+
+  /** Runs a rule on an event, to its end. */
+  rule(text: string, event: Value, host: Host = refuse, options: Partial<StartOptions> = {}): Outcome {
+    const { program, unit } = this.load(text);
+    const binds = unit.kind === 'rule' ? unit.triggers[0]?.binds : undefined;
+    const shared = binds === 'value' ? { path: '/types/T/insert', value: event } : event;
+    const id = `r${this.#runs++}`;
+    const start: In = ['start', id, program, 'main', [], { ...OPTIONS, ...options, event: 'e', ...(binds && { binds }) }];
+    return this.#drive(id, [['event', 'e', JSON.parse(encodeInner(shared))], start], host);
+  }
+
+  /** Calls a procedure from outside, to its end. */
+  call(name: string, args: Value[], host: Host = refuse, options: Partial<StartOptions> = {}): Outcome {
+    const id = `r${this.#runs++}`;
+    return this.#drive(
+      id,
+      [['startProcedure', id, name, JSON.parse(encodeInner(args)) as unknown[], null, { ...OPTIONS, ...options }]],
+      host,
+    );
+  }
+  callNamed(name: string, named: ObjectValue, host: Host = refuse): Outcome {
+    const id = `r${this.#runs++}`;
+    return this.#drive(id, [['startProcedure', id, name, null, JSON.parse(encodeInner(named)) as Record<string, unknown>, OPTIONS]], host);
+  }
+  /** Loads one procedure `f` and calls it. */
+  eval(body: string, args: Value[] = [], host: Host = refuse, options: Partial<StartOptions> = {}): Outcome {
+    const params = args.map((_, index) => `p${index}`).join(', ');
+    this.load(`PROCEDURE f${this.#loaded}(${params})\n${body}`);
+    return this.call(`f${this.#loaded - 1}`, args, host, options);
+  }
+
+  #drive(id: string, first: In[], host: Host): Outcome {
+    const found = { ops: [] as Outcome['ops'][number][], logs: [] as string[], slices: 0 };
+    let batch = first;
+    let outbox = '';
+    let at = OPTIONS.at;
+    for (;;) {
+      const text = this.driver.step(JSON.stringify(batch));
+      outbox += `${text}\n`;
+      batch = [];
+      for (const item of JSON.parse(text) as Out[]) {
+        if (item[0] === 'done') return { ...found, outbox, value: fromInner(item[2]), failure: null };
+        if (item[0] === 'fail') return { ...found, outbox, value: null, failure: item[2] };
+        if (item[0] === 'log') found.logs.push(`${item[3]} ${item[4]}`);
+        else if (item[0] === 'resolve') batch.push(['procedure', item[2], this.#procedures.get(item[2]) ?? null]);
+        else if (item[0] === 'slice') {
+          found.slices++;
+          batch.push(['go', id, ++at]);
+        } else if (item[0] === 'op') {
+          const [, , site, nth, kind, payload, tail] = item;
+          const tree = fromInner(payload) as ObjectValue;
+          found.ops.push({ kind, payload: tree, site, nth, tail });
+          batch.push(answerItem(id, host(kind, tree, nth), ++at));
+        }
+      }
+      if (batch.length === 0) throw new Error(`the run neither ended nor asked: ${text}`);
+    }
+  }
+}
+
+function answerItem(id: string, answer: Answer, at: number): In {
+  if ('error' in answer) return ['err', id, answer.error, at];
+  const wire = (value: Value): unknown => JSON.parse(encodeInner(value));
+  return 'list' in answer ? ['list', id, answer.list.map(wire), at] : ['ok', id, wire(answer.ok), at];
+}
+
+function refuse(kind: string): Answer {
+  return { error: { code: 'test.refused', message: `no ${kind} here`, params: [], status: 400 } };
+}
+
+function infoOf(unit: CompiledProcedure, program: string): ProcedureInfo {
+  const { name, parameters, returns, serviceName } = unit;
+  return { name, program, private: unit.private, service: serviceName, parameters: [...parameters], returns };
+}

@@ -1,0 +1,55 @@
+// Errors as they cross the border, and as CATCH sees them (language.md T2, H1).
+import { toExceptionObject } from '../builtins/index.ts';
+import { CascadeError } from '../errors.ts';
+import { encodeInner, fromInner, type ObjectValue, type Value } from '../values/index.ts';
+import { LIMITS, limitError } from './limits.ts';
+import type { Frame, WireError } from './protocol.ts';
+import type { Run } from './run.ts';
+
+/** An error that the host reported, raised at the statement that asked. */
+export function errorFromWire(wire: WireError): CascadeError {
+  return new CascadeError(wire.code, wire.message, wire.params.map(fromInner), wire.status);
+}
+
+/** What CATCH (e) and ON ERROR (e) hold. */
+export function exceptionObject(error: unknown): ObjectValue {
+  return toExceptionObject(error instanceof CascadeError ? error : unexpected(error));
+}
+
+/** An error that no code of ours raised on purpose. */
+function unexpected(error: unknown): CascadeError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new CascadeError('cascade.server.error', `Unexpected condition: ${message}`, [message], 500);
+}
+
+/** The `fail` item of a run. */
+export function failItem(run: Run, error: unknown): string {
+  const known = error instanceof RangeError ? limitError('cascade.execution.depth', run.options.resource, LIMITS.callDepth) : error;
+  const { code, message, params, status } = known instanceof CascadeError ? known : unexpected(known);
+  const wire = `"code":${JSON.stringify(code)},"message":${JSON.stringify(message)},"params":${paramsJson(params)},"status":${status}`;
+  return `["fail",${run.idJson},{${wire},"frames":${JSON.stringify(framesOf(error))}},${run.fuelUsed}]`;
+}
+
+/** Params are the program's values: one that cannot be sent must not hide the error. */
+function paramsJson(params: Value[]): string {
+  try {
+    return encodeInner(params);
+  } catch {
+    return JSON.stringify(params.map((param) => (typeof param === 'string' ? param : typeof param)));
+  }
+}
+
+const FRAME = /^\s*at (?:(.*?) \()?cascade:([^:)]*):(\d+):(\d+)\)?$/;
+const MOST_FRAMES = 50;
+
+/** The frames of emitted modules in an error's stack, innermost first. */
+export function framesOf(error: unknown): Frame[] {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const frames: Frame[] = [];
+  for (const line of stack.split('\n')) {
+    const [, name = '', mod = '', row, column] = FRAME.exec(line) ?? [];
+    if (row === undefined || frames.length >= MOST_FRAMES) continue;
+    frames.push({ mod, line: Number(row), column: Number(column), name });
+  }
+  return frames;
+}

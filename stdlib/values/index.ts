@@ -1,0 +1,30 @@
+// The door of the values: one JavaScript model of the language's values, their texts and their borders.
+export { Binary } from './binary.ts';
+export { decodeUtf8, encodeUtf8, fromBase64, toBase64, toHex } from './bytes.ts';
+export { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, formatDateTime, isLeapYear } from './calendar.ts';
+export { isCurrencyCode, parseCurrency } from './currencies.ts';
+export { dateTimeOf, parseDateTime } from './date-times.ts';
+export {
+  addDecimals,
+  compareDecimals,
+  decimal,
+  decimalOfNumber,
+  divideDecimals,
+  MAX_DIGITS,
+  multiplyDecimals,
+  negateDecimal,
+  parseDecimal,
+  rescale,
+  significantDigits,
+} from './decimals.ts';
+export { decodeInner, encodeInner, fromInner, isPlainInner } from './inner-json.ts';
+export { checkedString, MAX_STRING, stringify } from './json.ts';
+export { parseJsonText } from './json-parse.ts';
+export { Currency, DateTime, Decimal, type Lambda, LocalValue, type ObjectValue, Real, type Value } from './kinds.ts';
+export { integer, isInteger, isNumber, isReal, MAX_INTEGER, MIN_INTEGER, numberOf, parseInteger, parseReal, real } from './numbers.ts';
+export { deepCopy, deepCopyCounted, getOwn, isObject, isReference, MAX_DEPTH, MAX_ELEMENTS, setOwn } from './objects.ts';
+export { Pattern } from './pattern.ts';
+export { formatReal } from './real-text.ts';
+export { compareCodeUnits, text, typeOf } from './text.ts';
+export { XmlElement, XmlList, XmlNode } from './xml.ts';
+export { parseXml } from './xml-parse.ts';

@@ -1,0 +1,114 @@
+// Inner JSON: values between host and isolate, exactly. Its only escape is a string that begins with U+0001: a kind letter and text.
+// `r` Real, `i` Integer beyond 2^53, `d` Decimal, `c` Currency, `t` DateTime in ms, `s` a user's string that begins so itself, `x` XML
+// text on its way into the isolate (elements leave it as plain data).
+import { fail } from '../errors.ts';
+import { parseCurrency } from './currencies.ts';
+import { parseDecimal } from './decimals.ts';
+import { DateTime, LocalValue, type ObjectValue, type Value, written } from './kinds.ts';
+import { integer, real } from './numbers.ts';
+import { isObject, MAX_DEPTH, setOwn } from './objects.ts';
+import { typeOf } from './text.ts';
+import { parseXml } from './xml-parse.ts';
+
+const MARK = '\u0001';
+const WRITTEN_MARK = '\\u0001'; // how JSON writes it
+
+/** Whether the JSON text holds nothing but plain JSON, so that JSON.parse alone reads it. */
+export function isPlainInner(json: string): boolean {
+  return !json.includes(WRITTEN_MARK);
+}
+
+/**
+ * The JSON text of a value. JSON.stringify does the work (the classes have `toJSON`); what it cannot do, big Integers and users' strings
+ * that look like an escape, is found afterwards and written by hand.
+ */
+export function encodeInner(value: Value): string {
+  const before = written.count;
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(value);
+  } catch {
+    // a bigint, a local value or a cycle: the careful writer below tells which
+  }
+  const ours = written.count - before;
+  if (json !== undefined && occurrences(json) === ours) return json;
+  return JSON.stringify(escaped(value, 0));
+}
+
+/** How often a mark stands in the text; a user's string that holds one makes it more than we wrote. */
+function occurrences(json: string): number {
+  let count = 0;
+  for (let at = json.indexOf(WRITTEN_MARK); at >= 0; at = json.indexOf(WRITTEN_MARK, at + 6)) count++;
+  return count;
+}
+
+/** A tree for JSON.stringify in which every mark is ours. */
+function escaped(value: Value, depth: number): unknown {
+  if (typeof value === 'string') return value.startsWith(MARK) ? `${MARK}s${value}` : value;
+  if (typeof value === 'bigint') return `${MARK}i${value}`;
+  if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean') return value ?? null;
+  if (depth > MAX_DEPTH) fail('cascade.lang.range', 'value', 'a cycle');
+  if (Array.isArray(value)) return value.map((element) => escaped(element, depth + 1));
+  if (isObject(value)) {
+    const tree: Record<string, unknown> = Object.create(null);
+    for (const key of Object.keys(value)) setOwn(tree as ObjectValue, key, escaped(value[key] as Value, depth + 1) as Value);
+    return tree;
+  }
+  const data = value instanceof LocalValue ? value.data() : undefined;
+  if (value instanceof LocalValue || typeof value === 'function') {
+    if (data === undefined) fail('cascade.procedure.parameter.type', 'value', 'value', 'data', typeOf(value));
+    return escaped(data, depth + 1);
+  }
+  return value;
+}
+
+export function decodeInner(json: string): Value {
+  const parsed: unknown = JSON.parse(json);
+  return isPlainInner(json) ? (parsed as Value) : fromInner(parsed);
+}
+
+/** Turns the escapes of a freshly parsed tree into values, in place. */
+export function fromInner(parsed: unknown): Value {
+  if (typeof parsed === 'string') return parsed.charCodeAt(0) === 1 ? unescape(parsed) : parsed;
+  if (typeof parsed !== 'object' || parsed === null) return parsed as Value;
+  if (Array.isArray(parsed)) {
+    for (let i = 0; i < parsed.length; i++) {
+      const element: unknown = parsed[i];
+      if (typeof element === 'string' ? element.charCodeAt(0) === 1 : typeof element === 'object') parsed[i] = fromInner(element);
+    }
+    return parsed as Value[];
+  }
+  const object = parsed as ObjectValue;
+  for (const key of Object.keys(object)) {
+    const member: unknown = object[key];
+    if (typeof member === 'string' ? member.charCodeAt(0) === 1 : typeof member === 'object') setOwn(object, key, fromInner(member));
+  }
+  return object;
+}
+
+function unescape(escape: string): Value {
+  const body = escape.slice(2);
+  switch (escape.charCodeAt(1)) {
+    case 0x74: // t
+      return new DateTime(Number(body));
+    case 0x72: // r
+      return real(Number(body));
+    case 0x69: // i
+      return integer(BigInt(body));
+    case 0x64: // d
+      return parseDecimal(body) ?? malformed(escape);
+    case 0x63: // c
+      return parseCurrency(body) ?? malformed(escape);
+    case 0x78: // x
+      return parseXml(body);
+    case 0x73: // s
+      return body;
+    default:
+      return malformed(escape);
+  }
+}
+
+/** Both ends are ours, so this is a fault of ours. */
+function malformed(escape: string): never {
+  throw new Error(`not inner JSON: ${JSON.stringify(escape)}`);
+}

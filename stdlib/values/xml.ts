@@ -1,0 +1,87 @@
+// XML as programs see it: elements and lists of them, reached by name (builtins.md 13, integrations.md 2.7), and their JSON.
+import { LocalValue, type ObjectValue, type Value } from './kinds.ts';
+import { getOwn, setOwn } from './objects.ts';
+
+/** An element or a list of elements; both answer to the same members. */
+export abstract class XmlNode extends LocalValue {
+  readonly typeName = 'Object';
+  /** Itself, or what the list holds. */
+  abstract readonly elements: readonly XmlElement[];
+  /** What FOR goes through. */
+  abstract entries(): readonly XmlElement[];
+
+  /** `"@name"`: the attribute of the only element, or null; digits: one element; else the children of that name. Never an error. */
+  property(key: string): Value {
+    if (key.startsWith('@')) return this.elements.length === 1 ? getOwn((this.elements[0] as XmlElement).attributes, key.slice(1)) : null;
+    if (/^\d+$/.test(key)) return this.elements[Number(key)] ?? new XmlList([]);
+    return new XmlList(this.elements.flatMap(({ children }) => children.filter(({ name }) => name === key)));
+  }
+  /** All text below, in document order. */
+  override text(): string {
+    return this.elements.map(({ content }) => content.map((part) => (typeof part === 'string' ? part : part.text())).join('')).join('');
+  }
+  override asString(): string {
+    return this.text();
+  }
+  override same(other: Value): boolean {
+    return this === other || (typeof other === 'string' && this.text() === other);
+  }
+}
+
+export class XmlElement extends XmlNode {
+  readonly name: string;
+  /** Strings; without namespace declarations. */
+  readonly attributes: ObjectValue;
+  /** Text and elements in document order; text that is blank stands only where there is nothing else. */
+  readonly content: readonly (string | XmlElement)[];
+  constructor(name: string, attributes: ObjectValue, content: readonly (string | XmlElement)[]) {
+    super();
+    this.name = name;
+    this.attributes = attributes;
+    this.content = content;
+  }
+  get elements(): readonly XmlElement[] {
+    return [this];
+  }
+  get children(): readonly XmlElement[] {
+    return this.content.filter((part) => typeof part !== 'string');
+  }
+  entries(): readonly XmlElement[] {
+    return this.children;
+  }
+  /** Its text where it has nothing but text, else an Object of attributes `@name`, children by name, and `#text`. */
+  override data(): Value {
+    const text = this.content.filter((part) => typeof part === 'string').join('');
+    const names = Object.keys(this.attributes);
+    if (names.length === 0 && this.children.length === 0) return text;
+    const object: ObjectValue = {};
+    for (const name of names) setOwn(object, `@${name}`, getOwn(this.attributes, name));
+    const counts = new Map<string, number>();
+    for (const { name } of this.children) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const child of this.children) {
+      const data = child.data();
+      if (counts.get(child.name) === 1) setOwn(object, child.name, data);
+      else if (Object.hasOwn(object, child.name)) (object[child.name] as Value[]).push(data);
+      else setOwn(object, child.name, [data]);
+    }
+    if (text.trim() !== '') setOwn(object, '#text', text);
+    return object;
+  }
+}
+
+export class XmlList extends XmlNode {
+  readonly elements: readonly XmlElement[];
+  constructor(elements: readonly XmlElement[]) {
+    super();
+    this.elements = elements;
+  }
+  entries(): readonly XmlElement[] {
+    return this.elements;
+  }
+  override truth(): boolean {
+    return this.elements.length > 0;
+  }
+  override data(): Value {
+    return this.elements.map((element) => element.data());
+  }
+}
