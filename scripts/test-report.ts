@@ -1,8 +1,12 @@
-// A reporter for vitest: after the run it names the ten slowest test files, so that slowness is seen while it is young.
+// A reporter for vitest: after the run it names the ten slowest test files, so that slowness is seen while it is young, and the tests that
+// passed only on their second try.
 import type { Reporter, TestModule } from 'vitest/node';
 
-export default class SlowestFiles implements Reporter {
+export default class TestReport implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
+    for (const module of modules)
+      for (const test of module.children.allTests())
+        if (test.diagnostic()?.flaky === true) console.log(`UNSTEADY: ${module.relativeModuleId} > ${test.fullName}`);
     const timed = modules.map((module) => {
       const { collectDuration, duration, setupDuration } = module.diagnostic();
       return { name: module.relativeModuleId, ms: collectDuration + setupDuration + duration };
