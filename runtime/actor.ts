@@ -1,10 +1,13 @@
 // Who does something, and within what: every operation carries one of these, from a client's request, a rule's run or a procedure.
 
 import type { Identity } from './api.ts';
+import type { Clock } from './clock/index.ts';
 import type { Answer, Unit } from './commit/index.ts';
 
 export interface Actor {
   readonly identity: Identity;
+  /** What time it is where this happens. */
+  readonly clock: Clock;
   /** The chain that events raised here belong to; root null: they begin one of their own. */
   readonly chain: { readonly root: string | null; readonly depth: number };
   /**

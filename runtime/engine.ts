@@ -4,6 +4,7 @@
 import type { Logger } from 'pino';
 import type { Actor } from './actor.ts';
 import type { ApiReply, ApiRequest, Engine, Health } from './api.ts';
+import { type Clock, systemClock } from './clock/index.ts';
 import { Fenced, openProcess, QueueFull } from './commit/index.ts';
 import { fault } from './faults.ts';
 import { openDirectory, openIdentity, rightsIn } from './identity/index.ts';
@@ -18,6 +19,8 @@ export interface EngineConfig {
   /** Nobody else uses this database (the embedded one). */
   readonly exclusive: boolean;
   readonly lanes?: number;
+  /** What time it is for rules; the machine's clock when absent. */
+  readonly clock?: Clock;
   readonly log: Logger;
 }
 
@@ -25,7 +28,7 @@ const DRAIN_MS = 10_000;
 const WATCH_EVERY_MS = 1_000;
 const WAITING_WRITES = 50_000;
 
-export async function openEngine({ mongoUri, exclusive, lanes, log }: EngineConfig): Promise<Engine> {
+export async function openEngine({ mongoUri, exclusive, lanes, clock = systemClock, log }: EngineConfig): Promise<Engine> {
   const opened: AsyncDisposable[] = [];
   const keep = <T extends AsyncDisposable>(part: T): T => {
     opened.push(part);
@@ -49,6 +52,7 @@ export async function openEngine({ mongoUri, exclusive, lanes, log }: EngineConf
     const sandbox = keep(
       await openSandbox({
         ...(lanes === undefined ? {} : { lanes }),
+        clock,
         log,
         resolveProcedure: async (namespace, name) => (await spaceOf(namespace)).resolveProcedure(name),
       }),
@@ -61,7 +65,7 @@ export async function openEngine({ mongoUri, exclusive, lanes, log }: EngineConf
     const spaceOf = (name: string): Promise<OpenNamespace> => {
       let space = spaces.get(name);
       if (!space) {
-        space = openNamespace({ name, store, process, sandbox, log, rightsOf, accounts });
+        space = openNamespace({ name, store, process, sandbox, clock, log, rightsOf, accounts });
         spaces.set(name, space);
         space.catch(() => spaces.delete(name)); // told to who asked; the next one tries again
       }
@@ -112,6 +116,7 @@ export async function openEngine({ mongoUri, exclusive, lanes, log }: EngineConf
           const { space } = await spaceOf(request.identity.namespace);
           const actor: Actor = {
             identity: request.identity,
+            clock,
             chain: { root: null, depth: 0 },
             commit: (unit) => space.committer.submit(unit),
             reading: null,

@@ -6,6 +6,7 @@ import { langError } from '../stdlib/errors.ts';
 import type { ObjectValue } from '../stdlib/values/index.ts';
 import type { Actor } from './actor.ts';
 import type { Identity } from './api.ts';
+import type { Clock } from './clock/index.ts';
 import {
   Committer,
   type RunId,
@@ -28,7 +29,7 @@ import { loadRule } from './resources/definitions/rules-kind.ts';
 import { DefinitionStore } from './resources/definitions/store.ts';
 import { ASYNC, LONGEST_CHAIN } from './resources/events.ts';
 import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
-import { pureBuiltin } from './resources/host-context.ts';
+import { pureBuiltins } from './resources/host-context.ts';
 import { perform } from './resources/perform.ts';
 import { snapshot } from './resources/snapshots.ts';
 import type { Accounts, Namespace } from './resources/types.ts';
@@ -57,12 +58,22 @@ export interface NamespaceOptions {
   readonly store: Store;
   readonly process: ServiceProcess;
   readonly sandbox: Sandbox;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly rightsOf: RightsOf;
   readonly accounts: Accounts;
 }
 
-export async function openNamespace({ name, store, process, sandbox, log, rightsOf, accounts }: NamespaceOptions): Promise<OpenNamespace> {
+export async function openNamespace({
+  name,
+  store,
+  process,
+  sandbox,
+  clock,
+  log,
+  rightsOf,
+  accounts,
+}: NamespaceOptions): Promise<OpenNamespace> {
   const db = store.namespace(name);
   await createCollections(db);
   await indexAnswers(db);
@@ -74,8 +85,9 @@ export async function openNamespace({ name, store, process, sandbox, log, rights
   const contention = new Contention();
   const surroundings: TriggerIndexOptions = {
     typeOf: (type) => types.get(type) ?? null,
-    builtin: pureBuiltin,
+    builtin: pureBuiltins(clock),
     namespace: name,
+    clock,
     onError: (rule, error) => log.warn({ err: error, rule: rule.name, namespace: name }, 'the condition of a rule failed'),
   };
   let runner: Runner | null = null;
@@ -98,6 +110,7 @@ export async function openNamespace({ name, store, process, sandbox, log, rights
   });
   const runs: RunHost = {
     namespace: name,
+    clock,
     sandbox,
     committer,
     contention,
@@ -109,7 +122,7 @@ export async function openNamespace({ name, store, process, sandbox, log, rights
       return steps;
     },
     failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
-    logLevel: (resource) => logLevelOf({ definitions }, resource, Date.now()),
+    logLevel: (resource) => logLevelOf({ definitions }, resource, clock.now()),
     mapOf: (module) => {
       for (const { callable } of callables.values())
         if (callable.resolved.program.module.hash === module)
@@ -122,6 +135,7 @@ export async function openNamespace({ name, store, process, sandbox, log, rights
     rightsOf,
     accounts,
     db,
+    clock,
     committer,
     contention,
     sandbox,
@@ -217,6 +231,7 @@ function endChain(space: Namespace, event: StoredEvent, rule: string): boolean {
   const resource = `/rules/${rule}`;
   const actor: Actor = {
     identity: nobody(space),
+    clock: space.clock,
     chain: { root: null, depth: 0 },
     commit: () => Promise.reject(new TypeError('an ended chain changes nothing')),
     reading: null,

@@ -11,8 +11,9 @@ import {
   type Value,
 } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
+import { systemClock } from '../clock/index.ts';
 import { fault } from '../faults.ts';
-import { pureBuiltin } from '../resources/host-context.ts';
+import { pureBuiltins } from '../resources/host-context.ts';
 import { selectPages } from '../resources/instances/select.ts';
 import type { Namespace } from '../resources/types.ts';
 import { instancesOf } from '../resources/catalogue.ts';
@@ -48,7 +49,7 @@ export const recommend: HostBuiltins = {
   'Recommend.nearbyRecommendations': nearbyRecommendations,
 };
 
-const geoDistance = pureBuiltin('geoDistance');
+const geoDistance = pureBuiltins(systemClock)('geoDistance');
 const metres: Metres = (a, b) => numberOf(geoDistance?.(a, b) ?? 0);
 
 interface Asked {

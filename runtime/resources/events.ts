@@ -19,7 +19,7 @@ export function raise(space: Namespace, path: string, value: Value, actor: Actor
   const heard = space.subscribers.has(path);
   if (!heard && !space.when.has(path)) return [];
   const uuid = randomUUID();
-  const at = new Date();
+  const at = new Date(space.clock.now());
   const matched = space.when.match(path, value, () => eventObject(uuid, path, value, at, space.name));
   if (!heard && matched.length === 0) return [];
   const runs = matched.map((rule): RunReference => {
@@ -39,7 +39,7 @@ export function asyncCall(procedure: string, args: Value, named: Value, actor: A
     uuid,
     path: `/procedures/${procedure}`,
     value: encodeInner({ args, named }),
-    at: new Date(),
+    at: new Date(actor.clock.now()),
     by: actor.identity.username,
     chain,
     runs,

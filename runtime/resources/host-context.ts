@@ -1,6 +1,7 @@
 // Pure built-ins called by the host itself (aggregates, conditions of events): nothing of a run is at hand, and nothing is needed.
 
 import { type BuiltinContext, lookup } from '../../stdlib/builtins/index.ts';
+import type { Clock } from '../clock/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
 
 const unavailable = (): never => {
@@ -17,8 +18,11 @@ export const HOST_CONTEXT: BuiltinContext = {
   warnOnce: () => undefined,
 };
 
-/** A built-in in its plain form, for conditions of events. */
-export function pureBuiltin(name: string): ((...args: Value[]) => Value) | undefined {
-  const builtin = lookup(name);
-  return builtin && ((...args) => builtin.call(HOST_CONTEXT, args));
+/** Built-ins in their plain form, for conditions of events: these may also ask what time it is. */
+export function pureBuiltins(clock: Clock): (name: string) => ((...args: Value[]) => Value) | undefined {
+  const context: BuiltinContext = { ...HOST_CONTEXT, now: () => clock.now() };
+  return (name) => {
+    const builtin = lookup(name);
+    return builtin && ((...args) => builtin.call(context, args));
+  };
 }

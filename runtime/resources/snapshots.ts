@@ -30,7 +30,7 @@ export function snapshot(
     line: error.line,
     column: error.column,
     invocationId: invocation,
-    timestamp: new DateTime(Date.now()),
+    timestamp: new DateTime(actor.clock.now()),
     username: actor.identity.username,
   };
   const stamped = stampNew(instance, actor);

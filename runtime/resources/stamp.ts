@@ -15,7 +15,7 @@ export function stampNew(instance: ObjectValue, actor: Actor): ObjectValue {
   for (const key of Object.keys(instance)) if (!SET_ON_INSERT.includes(key)) setOwn(stamped, key, getOwn(instance, key));
   stamped['ars_namespace'] = actor.identity.namespace;
   stamped['ars_version'] = 1;
-  stamped['ars_createdAt'] = new DateTime(Date.now());
+  stamped['ars_createdAt'] = new DateTime(actor.clock.now());
   stamped['ars_createdBy'] = actor.identity.username;
   return stamped;
 }
@@ -27,7 +27,7 @@ export function stampChanged(instance: ObjectValue, stored: ObjectValue, actor: 
   for (const key of ['ars_namespace', 'ars_createdAt', 'ars_createdBy'])
     if (Object.hasOwn(stored, key)) setOwn(stamped, key, getOwn(stored, key));
   stamped['ars_version'] = Number(versionOf(stored) + 1n);
-  stamped['ars_modifiedAt'] = new DateTime(Date.now());
+  stamped['ars_modifiedAt'] = new DateTime(actor.clock.now());
   stamped['ars_modifiedBy'] = actor.identity.username;
   return stamped;
 }

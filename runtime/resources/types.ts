@@ -4,6 +4,7 @@ import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
+import type { Clock } from '../clock/index.ts';
 import type { Committer, StoredEvent } from '../commit/index.ts';
 import type { Directory, IdentityStore, RightsOf } from '../identity/index.ts';
 import type { Contention, Executable, RunHost } from '../runs/index.ts';
@@ -32,6 +33,7 @@ export interface Namespace {
   /** Users, tokens and namespaces: the installation's, not this namespace's. */
   readonly accounts: Accounts;
   readonly db: Db;
+  readonly clock: Clock;
   readonly committer: Committer;
   readonly contention: Contention;
   readonly sandbox: Sandbox;

@@ -33,7 +33,7 @@ export function openUpkeep(space: Namespace): AsyncDisposable {
 
 async function once(space: Namespace): Promise<void> {
   for (const type of space.types.values()) if (type.maxStorage > 0) await trim(space, type);
-  const now = Date.now();
+  const now = space.clock.now();
   for (const [name, config] of space.definitions.list('debugconfigs'))
     if (isExpired(config, now)) await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space));
 }
@@ -64,6 +64,7 @@ async function trim(space: Namespace, { name, maxStorage, maxObjects }: TypeDefi
 
 const serviceActor = (space: Namespace): Actor => ({
   identity: { username: 'system', namespace: space.name, profiles: [] },
+  clock: space.clock,
   chain: { root: null, depth: 0 },
   commit: (unit) => space.committer.submit(unit),
   reading: null,

@@ -52,13 +52,13 @@ class DirectRun implements RunObserver {
     this.#reject = reject;
     this.#recorded = call.caller.childKey !== null;
     this.#id = call.caller.childKey === null ? randomUUID() : `${call.caller.childKey.next()}/${call.executable.name}`;
-    this.#messages = new Messages(this.#id, call.executable.resource, call.identity.username);
+    this.#messages = new Messages(this.#id, call.executable.resource, call.identity.username, host.clock);
     const steps = this.#recorded ? host.takeRecorded(this.#id) : [];
     for (const step of steps) {
       this.#known.set(`${step.site}.${step.nth}`, step);
       for (const read of step.reads) this.#known.set(`${read.site}.${read.nth}`, read);
     }
-    this.#startedAt = steps[0]?.startedAt ?? new Date();
+    this.#startedAt = steps[0]?.startedAt ?? this.#now();
   }
 
   start(): void {
@@ -100,15 +100,19 @@ class DirectRun implements RunObserver {
   fail(failure: WireError & { frames?: readonly Frame[] }): void {
     const located = locate(failure, this.#call.executable, this.#host);
     this.#messages.append('ERROR', describe(located));
-    const actor = this.#actor('', 0, new Date(), { committed: false });
+    const actor = this.#actor('', 0, this.#now(), { committed: false });
     const unit = this.#call.snapshot
       ? this.#host.failure(this.#call.executable.resource, this.#messages.invocation, located, actor)
       : { writes: [], events: [] };
     this.#settle(unit).then(() => this.#reject(fromWireError(failure)), this.#reject);
   }
 
+  #now(): Date {
+    return new Date(this.#host.clock.now());
+  }
+
   async #perform(site: string, nth: number, kind: string, payloadJson: string): Promise<void> {
-    const at = new Date();
+    const at = this.#now();
     const state = { committed: false };
     let answer: Answer;
     try {
@@ -127,6 +131,7 @@ class DirectRun implements RunObserver {
     let parts = 0;
     return {
       identity,
+      clock: this.#host.clock,
       chain: caller.chain,
       reading: null,
       childKey: this.#recorded ? new ChildKeys(`${this.#id}/${site}.${nth}`) : null,

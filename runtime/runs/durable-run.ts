@@ -55,13 +55,13 @@ export class DurableRun implements RunObserver, Reading {
     this.#binds = binds;
     this.#ended = ended;
     this.id = runIdOf(event, executable.name);
-    this.#messages = new Messages(this.id, executable.resource, this.#identity.username);
+    this.#messages = new Messages(this.id, executable.resource, this.#identity.username, host.clock);
     const steps = host.takeRecorded(this.id);
     for (const step of steps) {
       this.#effects.set(`${step.site}.${step.nth}`, step);
       for (const read of step.reads) this.#oldReads.set(`${read.site}.${read.nth}`, read);
     }
-    this.#startedAt = steps[0]?.startedAt ?? new Date();
+    this.#startedAt = steps[0]?.startedAt ?? this.#now();
   }
 
   start(): void {
@@ -133,12 +133,16 @@ export class DurableRun implements RunObserver, Reading {
     return this.#executable.identity;
   }
 
+  #now(): Date {
+    return new Date(this.#host.clock.now());
+  }
+
   get #attemptId(): string {
     return this.#attempt === 0 ? this.id : `${this.id}#${this.#attempt}`;
   }
 
   async #perform(site: string, nth: number, kind: string, payloadJson: string, tail: boolean, attempt: number): Promise<void> {
-    const at = new Date();
+    const at = this.#now();
     const state = { committed: false };
     let answer: Answer;
     try {
@@ -166,10 +170,11 @@ export class DurableRun implements RunObserver, Reading {
     return toWireError(error);
   }
 
-  #actor(site: string, nth: number, tail: boolean, at = new Date(), state = { committed: false }): Actor {
+  #actor(site: string, nth: number, tail: boolean, at = this.#now(), state = { committed: false }): Actor {
     let parts = 0;
     return {
       identity: this.#identity,
+      clock: this.#host.clock,
       chain: { root: this.#event.chain.root, depth: this.#event.chain.depth + 1 },
       reading: this,
       childKey: new ChildKeys(`${this.id}/${site}.${nth}`),
@@ -207,7 +212,7 @@ export class DurableRun implements RunObserver, Reading {
     this.#versions.clear();
     this.#messages.restart();
     await this.#host.contention.moveTo(contended, this.id);
-    this.#startedAt = new Date();
+    this.#startedAt = this.#now();
     this.start();
   }
 

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
+import { type Clock, systemClock } from '../clock/index.ts';
 import type { LogEntry } from '../commit/index.ts';
 
 /** The invocation id of a run: the same over repetitions of it. */
@@ -21,6 +22,7 @@ export class Messages {
   readonly #run: string;
   readonly #resource: { resource: string; resourceId: string };
   readonly #username: string;
+  readonly #clock: Clock;
   readonly invocation: string;
   #waiting: LogEntry[] = [];
   /** Messages below this number are stored. */
@@ -29,8 +31,9 @@ export class Messages {
   #characters = 0;
   #flooded = false;
 
-  constructor(run: string, resource: string, username: string) {
+  constructor(run: string, resource: string, username: string, clock: Clock = systemClock) {
     this.#run = run;
+    this.#clock = clock;
     this.invocation = invocationOf(run);
     const [, kind = '', ...name] = resource.split('/');
     this.#resource = { resource: kind, resourceId: name.join('/') };
@@ -54,7 +57,7 @@ export class Messages {
       level,
       message: text,
       sequenceId: Long.fromNumber(k),
-      timestamp: new Date(),
+      timestamp: new Date(this.#clock.now()),
       resource: this.#resource,
       username: this.#username,
       ars_version: Long.fromNumber(1),

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import type { Actor } from '../actor.ts';
 import type { Identity } from '../api.ts';
+import type { Clock } from '../clock/index.ts';
 import type { Answer, Committer, RunId, Step, Unit } from '../commit/index.ts';
 import type { Program, Sandbox } from '../sandbox/index.ts';
 import type { Contention } from './contention.ts';
@@ -24,6 +25,7 @@ export interface Executable {
 
 export interface RunHost {
   readonly namespace: string;
+  readonly clock: Clock;
   readonly sandbox: Sandbox;
   readonly committer: Committer;
   readonly contention: Contention;

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import type { Out } from '../../stdlib/isolate/protocol.ts';
+import { type Clock, systemClock } from '../clock/index.ts';
 import { CascadeError } from '../faults.ts';
 import { chargeCpu } from './cpu-time.ts';
 import { bundleFile } from './entries.ts';
@@ -52,6 +53,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 class LiveSandbox implements Sandbox {
   readonly #settings: typeof DEFAULTS;
   readonly #log: Logger;
+  readonly #clock: Clock;
   readonly #main: Station;
   /** For suspects: one lane, one batch of one run at a time. Its process is started when first needed. */
   readonly #apart: Station;
@@ -72,6 +74,7 @@ class LiveSandbox implements Sandbox {
     const given = Object.entries(options).filter(([name, value]) => name in DEFAULTS && value !== undefined);
     this.#settings = { ...DEFAULTS, ...Object.fromEntries(given) };
     this.#log = options.log;
+    this.#clock = options.clock ?? systemClock;
     const { heartbeatMs, memoryLimitMb, stepTimeoutMs } = this.#settings;
     const child = {
       lanes: options.lanes ?? Math.max(2, availableParallelism()),
@@ -119,7 +122,7 @@ class LiveSandbox implements Sandbox {
     if (run) this.#forget(run, true);
   }
 
-  answer(runId: string, reply: Reply, at: number = Date.now()): void {
+  answer(runId: string, reply: Reply, at: number = this.#clock.now()): void {
     const run = this.#runs.get(runId);
     if (!run?.hasOpenRequest) return;
     const next = run.answered(reply, at);
@@ -248,7 +251,7 @@ class LiveSandbox implements Sandbox {
 
   /** Ends a run that is over its time where it has just given way: the isolate raises the error there, with its place in the program. */
   #stopAtSlice(run: LaneRun, isolate: IsolateState): void {
-    const at = run.goesOn(Date.now());
+    const at = run.goesOn(this.#clock.now());
     const { code, message, params, status } = this.#failure(run, 'timeout');
     const error: WireError = { code, message, params, status };
     isolate.push({ runs: [run], text: `["err","${run.wireId}",${JSON.stringify(error)},${at}]` });
@@ -256,7 +259,7 @@ class LiveSandbox implements Sandbox {
 
   /** @param charged what the run holds by its own estimate, which only grows; beyond the limit, what the isolate holds is what counts */
   #goOn(run: LaneRun, isolate: IsolateState, charged: number): void {
-    const at = run.goesOn(Date.now());
+    const at = run.goesOn(this.#clock.now());
     const limit = run.request.opts.memory ?? this.#settings.memoryBytes;
     if (charged <= limit) {
       isolate.push({ runs: [run], text: `["go","${run.wireId}",${at}]` });

@@ -1,5 +1,6 @@
 // The words between the sandbox and who uses it. Texts named …Json are inner JSON (stdlib/values/inner-json.ts), passed on as they are.
 import type { Logger } from 'pino';
+import type { Clock } from '../clock/index.ts';
 import type { Frame, ProcedureInfo, StartOptions, WireError } from '../../stdlib/isolate/protocol.ts';
 
 export type { WireError } from '../../stdlib/isolate/protocol.ts';
@@ -78,6 +79,8 @@ export interface SandboxOptions {
   /** The script of the isolates instead of the built one: for tests. */
   bundle?: string;
   resolveProcedure: (namespace: string, name: string) => Promise<ResolvedProcedure | null>;
+  /** What now() gives where a run goes on by itself; the machine's clock when absent. */
+  clock?: Clock;
   log: Logger;
 }
 

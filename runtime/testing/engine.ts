@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import type { ApiReply, ApiRequest, Engine, Identity } from '../api.ts';
+import type { Clock } from '../clock/index.ts';
 import { openEngine } from '../engine.ts';
 import { parseJson } from '../values/index.ts';
 
@@ -28,11 +29,11 @@ export interface Ask {
   parameters?: Record<string, string>;
 }
 
-export async function openTestEngine(): Promise<TestEngine> {
+export async function openTestEngine({ clock }: { clock?: Clock } = {}): Promise<TestEngine> {
   const uri = process.env['CASCADE_TEST_MONGO'];
   if (!uri) throw new Error('CASCADE_TEST_MONGO is not set: the tests run through npm test or vitest, whose set-up gives it');
   const log = pino({ level: process.env['CASCADE_TEST_LOG'] ?? 'silent' });
-  const engine = await openEngine({ mongoUri: uri, exclusive: false, lanes: 2, log });
+  const engine = await openEngine({ mongoUri: uri, exclusive: false, lanes: 2, log, ...(clock ? { clock } : {}) });
   const namespace = `test${randomBytes(6).toString('hex')}`;
   const identity: Identity = { username: 'ann', namespace, profiles: ['admin', 'admin__system'] };
   const ask: TestEngine['ask'] = (op, resource, { id, body, text, custom = /^[A-Z]/.test(resource), parameters = {} } = {}) => {

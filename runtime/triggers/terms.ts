@@ -1,6 +1,7 @@
 // Conditions of events, compiled: a tree whose leaves are terms, each with its operand converted once where it is constant (language.md W4).
 import type { CompareOperator, ConditionData, ExpressionData } from '../../compiler/types.ts';
 import { encodeInner, isObject, type Value } from '../../stdlib/values/index.ts';
+import { systemClock } from '../clock/index.ts';
 import { CascadeError } from '../faults.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import {
@@ -161,7 +162,8 @@ const NO_VARIABLE: readonly [string, Variable] = ['', { binds: 'value', type: nu
 function whereTerm(value: ExpressionData, variables: Variables, outside: ConditionSurroundings): Term {
   const [variable, { binds, type }] = [...variables][0] ?? NO_VARIABLE;
   const scope: Scope = binds === 'value' ? payloadScope(type) : eventScope(type);
-  const parse = (where: Value): Predicate => parseWhereIn(where, scope, { username: '', namespace: outside.namespace, now: Date.now() });
+  const parse = (where: Value): Predicate =>
+    parseWhereIn(where, scope, { username: '', namespace: outside.namespace, now: (outside.clock ?? systemClock).now() });
   const constant = constantOf(value);
   const evaluate = compileExpression(value, bindsOf(variables), outside);
   if (constant === undefined || encodeInner(constant).includes('ars_substitution'))

@@ -1,4 +1,5 @@
 // What the trigger index is given and what it gives: rules with their triggers, and why a rule did or did not match.
+import type { Clock } from '../clock/index.ts';
 import type { ConditionData, TriggerSpec } from '../../compiler/types.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { TypeDefinition } from '../types/index.ts';
@@ -31,6 +32,8 @@ export interface ConditionSurroundings {
   /** The plain form of a pure built-in, by the name that the compiler has for it. */
   builtin(name: string): ((...args: Value[]) => Value) | undefined;
   readonly namespace: string;
+  /** The machine's clock when absent. */
+  readonly clock?: Clock;
 }
 
 export interface TriggerIndexOptions extends ConditionSurroundings {

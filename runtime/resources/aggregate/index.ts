@@ -31,7 +31,7 @@ export async function aggregate(space: Namespace, resource: Resource, pipeline: 
   const isDefinition = resource.kind === 'definitions';
   const { stages, shape } = buildPipeline(pipeline, shapeOf(resource.type, isDefinition), {
     budget: new Budget(),
-    condition: { username: actor.identity.username, namespace: actor.identity.namespace, now: Date.now() },
+    condition: { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() },
     typeNamed: (name) => {
       const type = space.types.get(name);
       if (!type) throw fault('cascade.resource.type.not.found', name);

@@ -21,7 +21,7 @@ export const DEBUGCONFIGS: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   onExisting: 'update',
   type: DEBUGCONFIG_SHAPE,
-  async define(_space, body) {
+  async define(space, body) {
     const name = textField('debugconfigs', body, 'name');
     checkName('debugconfig', name);
     const type = textField('debugconfigs', body, 'type');
@@ -34,7 +34,7 @@ export const DEBUGCONFIGS: DefinitionResource = {
     const isGlobal = getOwn(fields, 'isGlobal') === true;
     if (isGlobal && resources.length > 0)
       throw fault('cascade.debugconfig.global', 'debugconfigs', 'isGlobal', 'a global one names no resources');
-    const expiresAt = dateIn(fields) ?? new DateTime(Date.now() + LASTS_MS);
+    const expiresAt = dateIn(fields) ?? new DateTime(space.clock.now() + LASTS_MS);
     return { name, object: { ...fields, resources, isGlobal, expiresAt }, apply: () => undefined };
   },
   async remove() {

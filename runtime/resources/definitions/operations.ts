@@ -142,7 +142,7 @@ export const shown = (space: Namespace, kind: DefinitionResource, stored: Object
 /** A where-object as a checked condition on this kind, for this caller. */
 export function definitionCondition(kind: DefinitionResource, where: Value, actor: Actor): Predicate {
   if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
-  return parseWhere(where, kind.type, { username: actor.identity.username, namespace: actor.identity.namespace, now: Date.now() });
+  return parseWhere(where, kind.type, { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() });
 }
 
 /** The stored definitions that a condition matches, in the order of their making. */

@@ -15,7 +15,11 @@ const ID = /^[0-9a-f]{24}$/;
 /** A where-object as a checked condition on this type, for this caller. */
 export function condition(resource: InstanceResource, where: Value, actor: Actor): Predicate {
   if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
-  return parseWhere(where, resource.type, { username: actor.identity.username, namespace: actor.identity.namespace, now: Date.now() });
+  return parseWhere(where, resource.type, {
+    username: actor.identity.username,
+    namespace: actor.identity.namespace,
+    now: actor.clock.now(),
+  });
 }
 
 /** Filters for an id in an address, in the order of look-up (resources-and-api.md 1.2): the `_id`, then a natural key of one property. */

@@ -1,0 +1,4 @@
+// The door of the clock: what time it is for rules, and timers that follow it.
+export type { Clock, Timer } from './types.ts';
+export { systemClock } from './system-clock.ts';
+export { VirtualClock } from './virtual-clock.ts';
