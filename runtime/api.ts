@@ -50,11 +50,16 @@ export interface ApiRequest {
   object?: Value;
   /** The program text of a rule or procedure that came as text (1.4). */
   text?: string;
-  /** where, props, sort, page, limit, count, pipeline, upsert, active…: parsed values, known names only. */
+  /**
+   * where, props, sort, page, limit, count, pipeline, upsert, active…: parsed values, known names only. `mostRows` is never a client's: a
+   * binding sets it where a SELECT may give fewer rows than usual.
+   */
   parameters: Record<string, Value>;
   /** The raw headers of 1.7, as sent. */
   ifMatch?: string;
   ifNoneMatch?: string;
+  /** From anybody: reaches instances with `ars_public` only (1.1). */
+  publicOnly?: true;
   /** X-Cascade-Request-Id of a POST: repeated within a day it gets the stored answer (integrations.md 12.6). */
   requestId?: string;
   /** Of an EXECUTE over HTTP, for the procedure: names in lower case, without `authorization`. */

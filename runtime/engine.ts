@@ -113,7 +113,10 @@ export async function openEngine({ mongoUri, exclusive, lanes, clock = systemClo
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
         try {
-          const { space } = await spaceOf(request.identity.namespace);
+          const { namespace } = request.identity;
+          if (request.publicOnly && !(await accounts.directory.hasNamespace(namespace)))
+            throw fault('cascade.resource.not.found', `/public/${namespace}/${request.resourceName}/${request.resourceId ?? ''}`);
+          const { space } = await spaceOf(namespace);
           const actor: Actor = {
             identity: request.identity,
             clock,

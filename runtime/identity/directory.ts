@@ -46,6 +46,7 @@ export interface Directory {
   /** Those that the user may enter; all for the system admin. */
   namespaces(username: string, all: boolean): Promise<NamespaceRecord[]>;
   exists(username: string): Promise<boolean>;
+  hasNamespace(name: string): Promise<boolean>;
   /** Null takes a detail away. @throws user.not.found */
   setDetails(username: string, details: Readonly<Partial<Record<UserDetail, string | null>>>): Promise<void>;
   generatePassword(): string;
@@ -81,6 +82,7 @@ export function openDirectory(db: Db): Directory {
       return found.map((one) => ({ ...made(one), namespace: one.namespace, organization: one.organization }));
     },
     exists: async (username) => (await users.findOne({ username: username.toLowerCase() }, { projection: { _id: 1 } })) !== null,
+    hasNamespace: async (name) => (await namespaces.findOne({ namespace: name }, { projection: { _id: 1 } })) !== null,
     async setDetails(username, details) {
       const $set: Document = {};
       const $unset: Document = {};

@@ -67,6 +67,8 @@ export const PROCEDURE_SHAPE = systemType(
     returnType: 'Object',
     visibility: 'String',
     hidden: 'Boolean',
+    profiles: 'multi String',
+    updateInterface: 'Boolean',
     errors: 'multi Object',
     compileWarnings: 'multi Object',
     description: 'String',

@@ -2,9 +2,10 @@
 // (resources-and-api.md 2). No socket here; `sockets.ts` has them.
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { ApiReply, Engine } from '../../runtime/api.ts';
+import type { ApiReply, Engine, Identity } from '../../runtime/api.ts';
 import { fault } from '../../runtime/faults.ts';
 import { authenticate, identify, refresh, revoke } from './authentication.ts';
+import { batch } from './batch.ts';
 import { errorReply } from './errors.ts';
 import { type Query, readQuery } from './parameters.ts';
 import { apiRequest, timeoutOf } from './resources.ts';
@@ -33,18 +34,24 @@ export function openBinding({ engine, log, timeoutMs = 120_000 }: BindingOptions
       await identify(http, query, engine.identity);
       return { status: 200, body: '{"status":"ok"}' };
     },
+    batch: async (http, query) => {
+      await identify(http, query, engine.identity);
+      return batch(http, reply);
+    },
     socketInfo: () => ({ status: 200, body: socketInfo(randomInt(2 ** 32)) }),
     healthz: healthReply,
     readyz: healthReply,
   };
 
-  return async (http) => {
+  return reply;
+
+  async function reply(http: HttpRequest): Promise<HttpReply> {
     try {
       return await answer(http);
     } catch (error) {
       return errorReply(error, log);
     }
-  };
+  }
 
   async function answer(http: HttpRequest): Promise<HttpReply> {
     if (http.method === 'OPTIONS') return { status: 204 };
@@ -54,7 +61,7 @@ export function openBinding({ engine, log, timeoutMs = 120_000 }: BindingOptions
     if (!Object.hasOwn(place.methods, method)) return notAllowed(http, place);
     const query = readQuery(http.query);
     if (place.kind !== 'resource') return plainActions[place.kind](http, query);
-    const identity = await identify(http, query, engine.identity);
+    const identity = place.publicIn === undefined ? await identify(http, query, engine.identity) : anybody(place.publicIn);
     if (place.invalid) throw place.invalid;
     const action = place.methods[method as Method]!;
     const request = await apiRequest(http, place, action, query, identity);
@@ -75,6 +82,9 @@ export function openBinding({ engine, log, timeoutMs = 120_000 }: BindingOptions
     return { ...errorReply(fault('cascade.method.not.allowed', http.method, http.path), log), headers: { Allow: allowed(methods) } };
   }
 }
+
+/** Who asks without a login: what a public procedure may do, its own profiles say (7.6). */
+const anybody = (namespace: string): Identity => ({ username: 'publicExecutor', namespace, profiles: [] });
 
 /** What a SockJS client asks before it connects (2.16). */
 const socketInfo = (entropy: number): string => JSON.stringify({ websocket: true, origins: ['*:*'], cookie_needed: false, entropy });

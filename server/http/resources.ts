@@ -42,7 +42,7 @@ const PROGRAMS = new Set(['rules', 'procedures']);
 /** @throws the 400s of 1.4 and 1.5, operation.unknown */
 export async function apiRequest(
   http: HttpRequest,
-  { resourceName, custom, resourceId }: ResourceRoute,
+  { resourceName, custom, resourceId, publicIn }: ResourceRoute,
   action: Action,
   query: Query,
   identity: Identity,
@@ -56,11 +56,12 @@ export async function apiRequest(
     resourceName,
     custom,
     resourceId,
-    parameters: parameters(query, known),
+    parameters: { ...parameters(query, known), ...(http.mostRows !== undefined && { mostRows: http.mostRows }) },
     ifMatch: http.headers.get('if-match'),
     ifNoneMatch: http.headers.get('if-none-match'),
   };
-  const requestId = http.headers.get('x-cascade-request-id');
+  if (publicIn !== undefined) request.publicOnly = true;
+  const requestId = publicIn === undefined ? http.headers.get('x-cascade-request-id') : undefined; // nobody's record would be everybody's
   if (requestId && http.method === 'POST') request.requestId = requestId;
   if (action === 'execute') request.headers = forPrograms(http.headers);
   if (reading.body !== 'none') Object.assign(request, await readBody(http, reading.body, isProgram));

@@ -29,11 +29,13 @@ export interface ResourceRoute {
   custom: boolean;
   resourceId?: string;
   methods: Partial<Record<Method, Action>>;
+  /** The namespace whose open instances anybody may read (`ars_public`); absent: callers must be known. */
+  publicIn?: string;
   /** What is wrong with the path; answered only to callers who are known, so after the 401. */
   invalid?: CascadeError;
 }
 
-type PlainKind = 'authenticate' | 'refresh' | 'revoke' | 'session' | 'socketInfo' | 'healthz' | 'readyz';
+type PlainKind = 'authenticate' | 'refresh' | 'revoke' | 'session' | 'batch' | 'socketInfo' | 'healthz' | 'readyz';
 
 export interface PlainRoute {
   kind: PlainKind;
@@ -49,18 +51,24 @@ const PLAIN: ReadonlyMap<string, PlainRoute> = new Map([
   ['/authenticate/refresh', plain('refresh', 'POST')],
   ['/authenticate/revoke', plain('revoke', 'POST')],
   ['/api/v1/_status', plain('session', 'GET')],
+  ['/api/v1/batch', plain('batch', 'POST')],
   ['/api/v1/wsock/info', plain('socketInfo', 'GET')],
   ['/healthz', plain('healthz', 'GET')],
   ['/readyz', plain('readyz', 'GET')],
 ]);
 
-const RESOURCES = '/api/v1/resources/';
+/** What all resources are below; the addresses of a batch are relative to it. */
+export const RESOURCES = '/api/v1/resources/';
+const PUBLIC = 'public/';
 
 /** @throws resource.not.found, api.version.unsupported */
 export function route(path: string): Route {
   const known = PLAIN.get(path);
   if (known) return known;
-  if (path.startsWith(RESOURCES)) return resourceRoute(path.slice(RESOURCES.length), path);
+  if (path.startsWith(RESOURCES)) {
+    const rest = path.slice(RESOURCES.length);
+    return rest.startsWith(PUBLIC) ? publicRoute(rest.slice(PUBLIC.length), path) : resourceRoute(rest, path);
+  }
   const version = /^\/api\/v(\d+)(?:\/|$)/.exec(path)?.[1];
   if (version !== undefined && version !== '1') throw fault('cascade.api.version.unsupported', version);
   throw fault('cascade.resource.not.found', path);
@@ -107,6 +115,16 @@ function resourceRoute(rest: string, path: string): ResourceRoute {
   if (id === 'aggregate') return { ...at, methods: { GET: 'aggregate', POST: 'aggregate' } };
   if (id === 'select') return { ...at, methods: { POST: 'selectByBody' } };
   return custom ? { ...at, resourceId: id, methods: INSTANCE } : { ...at, ...systemInstance(resourceName, id) };
+}
+
+/** `<namespace>/<resource>/<id>`: one instance of a system resource, and nothing around it. Strangers are told no more than 404. */
+function publicRoute(rest: string, path: string): ResourceRoute {
+  const [, rawNamespace, rawName, rawId] = /^([^/]+)\/([^/]+)\/(.+)$/s.exec(rest) ?? [];
+  const [publicIn, name, id] = [rawNamespace, rawName, rawId].map((part) => (part === undefined ? null : decode(part)));
+  if (publicIn == null || name == null || id == null) throw fault('cascade.resource.not.found', path);
+  const resourceName = name.replace(/^system\./, '');
+  const methods: ResourceRoute['methods'] = resourceName === 'procedures' ? { GET: 'selectOne', POST: 'execute' } : { GET: 'selectOne' };
+  return { kind: 'resource', resourceName, custom: false, resourceId: id, methods, publicIn };
 }
 
 function systemInstance(name: string, id: string): Pick<ResourceRoute, 'methods' | 'resourceId'> {

@@ -13,6 +13,8 @@ export interface HttpRequest {
   headers: ReadonlyMap<string, string>;
   /** Of the peer, as text. */
   address: string;
+  /** Rows that a SELECT may give, where they are fewer than usual (within a batch). */
+  mostRows?: number;
   /** The body, inflated when it came compressed. @throws request.body.too.large, request.body.invalid, request.content.type */
   body(): Promise<Uint8Array>;
 }

@@ -29,9 +29,16 @@ export const PROCEDURES: DefinitionResource = {
     if (stored && getOwn(stored, 'name') !== procedure.name)
       throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), procedure.name);
     const { serviceName } = procedure;
+    const object = {
+      ...checkFields(PROCEDURES, body, 'refused'),
+      ...describe(procedure),
+      ruleText: text,
+      ...warningsOf(procedure.warnings),
+    };
+    requireProfiles(object);
     return {
       name: procedure.name,
-      object: { ...checkFields(PROCEDURES, body, 'refused'), ...describe(procedure), ruleText: text, ...warningsOf(procedure.warnings) },
+      object,
       prepare: async () => {
         if (serviceName !== null && !space.definitions.get('services', serviceName))
           await putDefinition(space, SERVICES, { name: serviceName }, { ...actor, commit: (unit) => space.committer.submit(unit) }, true);
@@ -43,6 +50,15 @@ export const PROCEDURES: DefinitionResource = {
     return { apply: () => space.sandbox.procedureChanged(space.name, String(getOwn(stored, 'name'))) };
   },
 };
+
+/** Who calls without a login has no profiles: they are the procedure's to say (language.md P8). */
+function requireProfiles(object: ObjectValue): void {
+  const profiles = Object.hasOwn(object, 'profiles') ? getOwn(object, 'profiles') : null;
+  if (profiles !== null && !(Array.isArray(profiles) && profiles.every((name) => typeof name === 'string')))
+    throw fault('cascade.resource.property.invalid', 'procedures', 'profiles', 'no array of String');
+  const isOpen = Object.hasOwn(object, 'ars_public') && getOwn(object, 'ars_public') === true;
+  if (isOpen && (profiles === null || profiles.length === 0)) throw fault('cascade.resource.property.required', 'procedures', 'profiles');
+}
 
 function describe(procedure: CompiledProcedure): ObjectValue {
   const option = (name: string): Value => (procedure.options[name] === undefined ? null : decodeInner(procedure.options[name]));

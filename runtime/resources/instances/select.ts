@@ -29,9 +29,10 @@ export function pageOf(parameters: Readonly<Record<string, Value>>): Page {
   const page = wholeNumber(parameters, 'page');
   const limit = wholeNumber(parameters, 'limit');
   if (page !== undefined && page < 1) throw fault('cascade.query.page.range', 'page', 1, Number.MAX_SAFE_INTEGER);
-  if (limit !== undefined && (limit < 0 || limit > CAP)) throw fault('cascade.query.limit.range', 'limit', 1, CAP);
-  if (page === undefined && !limit) return { skip: 0, limit: CAP, capped: true };
-  const size = limit || PAGE_WITHOUT_LIMIT;
+  const most = Math.min(wholeNumber(parameters, 'mostRows') ?? CAP, CAP);
+  if (limit !== undefined && (limit < 0 || limit > most)) throw fault('cascade.query.limit.range', 'limit', 1, most);
+  if (page === undefined && !limit) return { skip: 0, limit: most, capped: true };
+  const size = limit || Math.min(PAGE_WITHOUT_LIMIT, most);
   return { skip: Math.min(((page ?? 1) - 1) * size, Number.MAX_SAFE_INTEGER), limit: size, capped: false };
 }
 

@@ -11,6 +11,7 @@ import { patch, remove, update } from './change.ts';
 import { command } from './commands.ts';
 import { insert } from './insert.ts';
 import { execute, publish } from './invoke.ts';
+import { requirePublic } from './public.ts';
 import { schema } from './schema.ts';
 import { select } from './select.ts';
 
@@ -31,6 +32,7 @@ const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
 
 /** Carries out a client's request. @throws CascadeError, CascadeErrors */
 export async function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  if (request.publicOnly) requirePublic(space, request);
   const account = accountResource(request.resourceName, request.custom);
   if (account) return carryOutAccount(space, account, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);

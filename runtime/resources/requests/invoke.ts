@@ -1,9 +1,9 @@
 // PUBLISH and EXECUTE (resources-and-api.md 2.10, 2.11).
 
 import { langError } from '../../../stdlib/errors.ts';
-import { decodeInner, encodeInner, getOwn, isObject } from '../../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
-import type { ApiReply, ApiRequest } from '../../api.ts';
+import type { ApiReply, ApiRequest, Identity } from '../../api.ts';
 import { namespaceAndProfiles } from '../../builtins/identity.ts';
 import { fault } from '../../faults.ts';
 import { runDirect } from '../../runs/index.ts';
@@ -26,8 +26,9 @@ export async function publish(space: Namespace, resource: Resource, request: Api
 }
 
 export async function execute(space: Namespace, _resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
-  const name = idOf(request).replace(/^system\./, '');
-  if (name === 'Utils.getNamespaceAndProfiles') return reply(toJson(namespaceAndProfiles(actor.identity)));
+  const name = idOf(request);
+  if (name.replace(/^system\./, '') === 'Utils.getNamespaceAndProfiles' && !request.publicOnly)
+    return reply(toJson(namespaceAndProfiles(actor.identity)));
   return reply(toJson(decodeInner(await executeProcedure(space, name, request, actor))));
 }
 
@@ -43,8 +44,16 @@ export async function executeProcedure(space: Namespace, name: string, request: 
     body: { program: null, procedure: procedure.name },
     argsJson: Array.isArray(args) ? encodeInner(args) : '[]',
     namedJson: Array.isArray(args) ? null : encodeInner(args),
-    identity: actor.identity,
+    identity: actingIn(procedure.object, actor.identity),
     caller: { ...actor, headers: request.headers ?? actor.headers },
     snapshot: true,
   });
+}
+
+/** The caller; with the profiles of the procedure where it has any, and then with nothing else (language.md P8). */
+function actingIn(procedure: ObjectValue, { username, namespace, ...rest }: Identity): Identity {
+  const profiles = getOwn(procedure, 'profiles');
+  if (!Array.isArray(profiles)) return { username, namespace, ...rest };
+  const names = profiles.map((name) => String(name).replace(/^system\.(.+)$/, '$1__system'));
+  return { username, namespace, profiles: names.some((name) => name.endsWith('__system')) ? names : [...names, 'user__system'] };
 }

@@ -1,0 +1,81 @@
+// Several requests in one (resources-and-api.md 2.14): each is answered as if it had come alone, all at the same time.
+import { fault } from '../../runtime/faults.ts';
+import { parseJson, toJson } from '../../runtime/values/index.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { RESOURCES } from './routes.ts';
+import type { HttpReply, HttpRequest } from './types.ts';
+
+const MOST_REQUESTS = 100;
+/** Of each SELECT in it. */
+const MOST_ROWS = 1_000;
+/** What a request takes over from the one that brought it, where it has none of its own. */
+const INHERITED = ['authorization', 'x-target-namespace'] as const;
+
+/**
+ * @param answer answers one request; never rejects
+ * @throws request.body.invalid, request.content.type, request.too.many.instances: for the batch as a whole
+ */
+export async function batch(http: HttpRequest, answer: (one: HttpRequest) => Promise<HttpReply>): Promise<HttpReply> {
+  const type = (http.headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase();
+  if (type !== '' && type !== 'application/json') throw fault('cascade.request.content.type', http.headers.get('content-type')!);
+  const requests = parseJson(await http.body());
+  if (!Array.isArray(requests)) throw fault('cascade.request.body.invalid', 'an array of requests is expected', 0);
+  if (requests.length > MOST_REQUESTS) throw fault('cascade.request.too.many.instances', MOST_REQUESTS);
+  const read = requests.map((one, index) => readRequest(one, index, http));
+  const replies = await Promise.all(read.map(answer));
+  return { status: 200, body: `[${replies.map((reply, index) => replyText(reply, read[index]!.method === 'HEAD')).join(',')}]` };
+}
+
+function readRequest(value: Value, index: number, outer: HttpRequest): HttpRequest {
+  const invalid = (reason: string) => fault('cascade.request.body.invalid', `request ${index}: ${reason}`, 0);
+  if (!isObject(value)) throw invalid('an object is expected');
+  const method = memberOf(value, 'method') ?? 'GET';
+  const uri = memberOf(value, 'uri');
+  if (typeof method !== 'string') throw invalid('method is no text');
+  if (typeof uri !== 'string' || uri === '') throw invalid('uri is no text');
+  const [, path = '', query = ''] = /^\/?([^?]*)\??(.*)$/s.exec(uri) ?? [];
+  const headers = readHeaders(memberOf(value, 'headers') ?? {}, invalid);
+  const isOwn = headers.has('authorization') || /(?:^|&)token=/.test(query);
+  for (const name of INHERITED) {
+    const inherited = outer.headers.get(name);
+    if (inherited !== undefined && !headers.has(name) && !(isOwn && name === 'authorization')) headers.set(name, inherited);
+  }
+  const token = /(?:^|&)(token=[^&]*)/.exec(outer.query)?.[1];
+  const withToken = token && !isOwn && !outer.headers.has('authorization') ? `${query}${query === '' ? '' : '&'}${token}` : query;
+  const body = memberOf(value, 'body');
+  return {
+    method: method.toUpperCase(),
+    path: `${RESOURCES}${path}`,
+    query: withToken,
+    headers,
+    address: outer.address,
+    mostRows: MOST_ROWS,
+    body: async () => bytesOf(body, headers.get('content-type')),
+  };
+}
+
+function readHeaders(value: Value, invalid: (reason: string) => Error): Map<string, string> {
+  if (!isObject(value)) throw invalid('headers is no object');
+  const headers = new Map<string, string>();
+  for (const name of Object.keys(value)) {
+    const text = getOwn(value, name);
+    if (typeof text !== 'string' && typeof text !== 'number') throw invalid(`header ${name} is no text`);
+    headers.set(name.toLowerCase(), String(text));
+  }
+  headers.delete('content-encoding'); // it says how bytes are packed, and here are none
+  return headers;
+}
+
+/** Text under another type than JSON is program text; everything else is sent as the JSON that it is. */
+function bytesOf(body: Value, contentType: string | undefined): Uint8Array {
+  if (body === null) return new Uint8Array();
+  const isJson = contentType === undefined || /^application\/json\b/i.test(contentType.trim());
+  return Buffer.from(typeof body === 'string' && !isJson ? body : toJson(body));
+}
+
+function replyText({ status, headers = {}, body }: HttpReply, isHead: boolean): string {
+  const all = { ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
+  return `{"status":${status},"headers":${JSON.stringify(all)}${body === undefined || isHead ? '' : `,"body":${body}`}}`;
+}
+
+const memberOf = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
