@@ -23,6 +23,8 @@ export interface DirectCall {
   readonly identity: Identity;
   /** Who called: its chain goes on, and its record holds the effects. */
   readonly caller: Pick<Actor, 'chain' | 'childKey' | 'depth' | 'headers'>;
+  /** CPU time that it may have, where that is less than any run's. */
+  readonly cpuTimeMs?: number;
   /** Whether an escaping error is kept as a snapshot (language.md H4). */
   readonly snapshot: boolean;
 }
@@ -69,6 +71,7 @@ class DirectRun implements RunObserver {
       namespace: this.#host.namespace,
       argsJson: this.#call.argsJson,
       namedJson: this.#call.namedJson ?? null,
+      ...(this.#call.cpuTimeMs !== undefined && { cpuTimeMs: this.#call.cpuTimeMs }),
       opts: {
         at: this.#startedAt.getTime(),
         seed: createHash('sha256').update(this.#id).digest('hex'),

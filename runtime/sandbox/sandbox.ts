@@ -229,7 +229,7 @@ class LiveSandbox implements Sandbox {
       }
       case 'slice':
         run.fuel = out[2];
-        if (run.cpuMs > this.#settings.cpuTimeMs) this.#stopAtSlice(run, isolate);
+        if (run.cpuMs > this.#cpuTimeOf(run)) this.#stopAtSlice(run, isolate);
         else this.#goOn(run, isolate, out[3]);
         return;
       case 'resolve':
@@ -307,8 +307,12 @@ class LiveSandbox implements Sandbox {
     });
   }
 
+  #cpuTimeOf({ request }: LaneRun): number {
+    return Math.min(request.cpuTimeMs ?? Number.POSITIVE_INFINITY, this.#settings.cpuTimeMs);
+  }
+
   #isOverCpuTime(run: LaneRun): boolean {
-    if (run.cpuMs <= this.#settings.cpuTimeMs) return false;
+    if (run.cpuMs <= this.#cpuTimeOf(run)) return false;
     this.#fail(run, this.#failure(run, 'timeout'));
     return true;
   }
@@ -379,7 +383,7 @@ class LiveSandbox implements Sandbox {
   }
 
   #failure(run: LaneRun, limit: Limit): RunFailure {
-    const limits: RunLimits = { cpuTimeMs: this.#settings.cpuTimeMs, memoryBytes: run.request.opts.memory ?? this.#settings.memoryBytes };
+    const limits: RunLimits = { cpuTimeMs: this.#cpuTimeOf(run), memoryBytes: run.request.opts.memory ?? this.#settings.memoryBytes };
     return failureOf(limit, run.request.opts.resource, limits);
   }
 

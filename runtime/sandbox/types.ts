@@ -37,6 +37,8 @@ export interface RunRequest {
   /** The event of a rule: put before the arguments. Sent once for all runs of a batch that have the same key. */
   event?: { key: string; json: string };
   opts: RunOptions;
+  /** CPU time of this run, when it is less than what the sandbox gives to every run. */
+  cpuTimeMs?: number;
   /** Run apart from others from the beginning, as it has done harm before (integrations.md 12.5). */
   alone?: boolean;
   observer: RunObserver;

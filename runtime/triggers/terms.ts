@@ -109,9 +109,12 @@ function sharedPath(text: string, inPayload: boolean, { type, paths }: Variable)
 /** The value itself, without a step into it. */
 const WHOLE: ConditionPath = { ...dataScope('value'), steps: [] };
 
-/** What the type does not declare (members of bulk events, encrypted properties) is looked at as data. */
+/**
+ * What the type does not declare (members of bulk events, encrypted properties) is looked at as data; so is what a scalar's procedure has
+ * made of a value for the event.
+ */
 function pathOf(text: string, type: TypeDefinition | null): ConditionPath {
-  if (type === null) return dataScope(text);
+  if (type === null || type.properties.get(text.split('.', 1)[0] as string)?.scalar?.toExternal !== undefined) return dataScope(text);
   try {
     const path = instanceScope(type)(text);
     return path.known ? path : dataScope(text);

@@ -22,9 +22,13 @@ export interface PropertyDefinition {
   /** What is stored: the scalar's base type, `Object` for another type's name. */
   readonly base: BaseType;
   readonly kind: 'base' | 'scalar' | 'type';
+  /** For a user scalar: what it says of its values. */
+  readonly scalar?: ScalarDefinition;
   /** For another type's name: that type as it is now; undefined once it is gone. */
   readonly structure?: () => TypeDefinition | undefined;
   readonly multi: boolean;
+  /** Any value, arrays too; only in types of the service's own. The base is Object. */
+  readonly anything?: true;
   readonly required: boolean;
   /** Already coerced; absent where there is none. */
   readonly default?: Value;
@@ -82,8 +86,12 @@ export interface TypeDefinition {
   readonly other: ObjectValue;
 }
 
-/** A user scalar as far as types need it (resources-and-api.md 4.2). */
-export interface ScalarDefinition {
+/** The procedures that a scalar may name (resources-and-api.md 4.2). */
+export const SCALAR_ACTIONS = ['toInternal', 'toExternal', 'toConstraint', 'comparator'] as const;
+export type ScalarAction = (typeof SCALAR_ACTIONS)[number];
+
+/** A user scalar (resources-and-api.md 4.2): a base type, and names of procedures that convert and compare its values. */
+export interface ScalarDefinition extends Readonly<Partial<Record<ScalarAction, string>>> {
   readonly name: string;
   readonly baseType: BaseType;
   readonly maxLength?: number;

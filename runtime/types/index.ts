@@ -9,6 +9,8 @@ export {
   type IndexKey,
   type KnownNames,
   type PropertyDefinition,
+  SCALAR_ACTIONS,
+  type ScalarAction,
   type ScalarDefinition,
   SYSTEM_PROPERTIES,
   type SystemProperty,

@@ -11,7 +11,7 @@ const MAX_SCALE = 30;
 const DEFAULT_CURRENCY_SCALE = 4;
 
 /** Its type as far as the definition needs it: what a scalar adds, and the structure behind another type's name. */
-type Resolved = Pick<PropertyDefinition, 'base' | 'kind' | 'structure' | 'maxLength' | 'scale'>;
+type Resolved = Pick<PropertyDefinition, 'base' | 'kind' | 'scalar' | 'structure' | 'maxLength' | 'scale'>;
 
 /**
  * @param known types and scalars by name; kept, so that a type that changes later is seen as it is then
@@ -28,6 +28,7 @@ export function parseProperty(typeName: string, name: string, body: Value, known
     type: fields.text('type') as string,
     base: resolved.base,
     kind: resolved.kind,
+    ...(resolved.scalar && { scalar: resolved.scalar }),
     ...(resolved.structure && { structure: resolved.structure }),
     multi: fields.boolean('multi') || fields.boolean('array'),
     required: fields.boolean('required'),
@@ -52,7 +53,7 @@ function resolveType(typeName: string, name: string, fields: Fields, known: Know
   if (typeof type === 'string') {
     if ((BASE_TYPES as readonly string[]).includes(type)) return { base: type as BaseType, kind: 'base' };
     const scalar = known.scalars.get(type);
-    if (scalar) return { base: scalar.baseType, kind: 'scalar', maxLength: scalar.maxLength, scale: scalar.scale };
+    if (scalar) return { base: scalar.baseType, kind: 'scalar', scalar, maxLength: scalar.maxLength, scale: scalar.scale };
     if (type === typeName || known.types.has(type)) return { base: 'Object', kind: 'type', structure: () => known.types.get(type) };
   }
   throw fault('cascade.type.property.type', typeName, name, type);
