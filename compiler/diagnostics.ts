@@ -83,6 +83,7 @@ const CATALOGUE = {
   'cascade.lang.select.source': told('what the source is asked for stands in WITH'),
   'cascade.lang.execute.async': told(),
   'cascade.lang.return.position': told('put the rest into ELSE, so that RETURN is the last statement of its branch', 'warning'),
+  'cascade.lang.processedby.deprecated': told('give PROCESSED BY a block: { … }', 'warning'),
   'cascade.rule.version.invalid': {
     severity: 'error',
     text: (version: string) => `'${version}' is not a version`,
@@ -102,12 +103,30 @@ const CATALOGUE = {
     severity: 'error',
     text: (name: string) => `'${name}' cannot be chosen: names that begin with 'ars_' belong to the system`,
   },
+  // Advice: `cascade check` gives it, a stored resource doesn't keep it.
+  'cascade.check.variable.unused': told('leave it out', 'warning'),
+  'cascade.check.assignment.unread': told('leave the assignment out', 'warning'),
+  'cascade.check.condition.constant': told('leave the condition out, or mend it', 'warning'),
+  'cascade.check.statement.unreachable': told('leave it out, or put it before what ends the run', 'warning'),
+  'cascade.check.class.cast': told('put the Decimal or Currency on the left, or convert with toDecimal() or toCurrency()', 'warning'),
+  'cascade.check.operand': told(undefined, 'warning'),
+  'cascade.check.property.unknown': told(undefined, 'warning'),
+  'cascade.check.property.required': told(undefined, 'warning'),
+  'cascade.check.property.type': told(undefined, 'warning'),
+  'cascade.check.argument.count': told(undefined, 'warning'),
+  'cascade.check.argument.missing': told(undefined, 'warning'),
+  'cascade.check.argument.type': told(undefined, 'warning'),
+  'cascade.check.argument.unknown': told(undefined, 'warning'),
+  'cascade.check.procedure.unknown': told(undefined, 'warning'),
+  'cascade.check.type.unknown': told(undefined, 'warning'),
 } as const satisfies Record<string, Entry>;
 
 export type Code = keyof typeof CATALOGUE;
 export type DiagnosticParams<C extends Code> = Parameters<(typeof CATALOGUE)[C]['text']>;
 /** Every code the compiler can report, in the order of the catalogue. */
 export const CODES = Object.keys(CATALOGUE) as readonly Code[];
+/** Only for those who ask for advice: nothing that refuses a text or is kept beside it. */
+export const isAdvice = (code: Code): boolean => code.startsWith('cascade.check.');
 /** More than these are counted, not kept: hostile text must not become an answer of a thousand pages. */
 const MOST_KEPT = 200;
 

@@ -4,8 +4,9 @@ import { parse } from './1-parse/index.ts';
 import { check, type Report } from './2-check/index.ts';
 import { emit, emitUnit, TooLarge } from './3-emit/index.ts';
 import { verify } from './4-verify/index.ts';
+import { advise } from './advise/index.ts';
 import type { Definition } from './ast.ts';
-import { Diagnostics } from './diagnostics.ts';
+import { Diagnostics, isAdvice } from './diagnostics.ts';
 import { toDiagnostics } from './lines.ts';
 import type { Compiled, CompiledModule, CompileOptions, Diagnostic } from './types.ts';
 
@@ -49,10 +50,12 @@ function compiled(source: string, options: CompileOptions, found: Diagnostics): 
   const report: Report = (at, code, detail, hint) => found.report(at, code as 'cascade.lang.syntax', detail, hint);
   const model = check(tree, options.builtins, report);
   const module = found.hasErrors ? null : emitted(() => emit(model, source), tree, report);
+  if (module && options.advice) advise(model, report);
   const diagnostics = toDiagnostics(source, found);
   if (!module) return { ok: false, diagnostics };
   verify(module.source);
-  return { ok: true, diagnostics, unit: emitUnit(model, module, diagnostics) };
+  const warnings = diagnostics.filter(({ code }) => !isAdvice(code));
+  return { ok: true, diagnostics, unit: emitUnit(model, module, warnings) };
 }
 
 /** The diagnostics of the text alone: names and types are not looked at. */

@@ -26,6 +26,8 @@ export interface CompileOptions {
   readonly builtins: BuiltinTable;
   /** What the text must be; without it the text decides. */
   readonly kind?: 'rule' | 'procedure';
+  /** Also tell of what is surely a mistake though it compiles (`cascade.check.*`); the unit's own warnings never hold that. */
+  readonly advice?: boolean;
 }
 
 export type Compiled =

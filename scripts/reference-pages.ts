@@ -60,6 +60,7 @@ const DIAGNOSTICS: Readonly<Record<Code, string>> = {
   'cascade.lang.select.source': 'SELECT from a source uses a clause that only types have.',
   'cascade.lang.execute.async': 'EXECUTE ASYNC stands where a value is wanted.',
   'cascade.lang.return.position': 'RETURN stands where statements follow it.',
+  'cascade.lang.processedby.deprecated': 'A statement on other nodes whose value is an array.',
   'cascade.rule.version.invalid': 'The version behind the name of a rule is none.',
   'cascade.rule.version.conflict': 'Two versions of a rule differ in more than their WHERE.',
   'cascade.rule.alias.required': 'Two events of a trigger have the same name.',
@@ -72,6 +73,21 @@ const DIAGNOSTICS: Readonly<Record<Code, string>> = {
   'cascade.federation.statement.unsupported': 'The construct cannot be run by this version.',
   'cascade.event.path.invalid': 'A text that is no event path.',
   'cascade.resource.name.reserved': 'A name that belongs to the system.',
+  'cascade.check.variable.unused': 'A variable is given a value, or none, and never read.',
+  'cascade.check.assignment.unread': 'The value of an assignment is never read: it is replaced before, or the body ends.',
+  'cascade.check.condition.constant': 'A condition has the same outcome in every run.',
+  'cascade.check.statement.unreachable': 'What stands before the statement never ends normally.',
+  'cascade.check.class.cast': 'A comparison that can only fail.',
+  'cascade.check.operand': 'An operation that is not there for values of these types.',
+  'cascade.check.property.unknown': 'A property that the type does not have.',
+  'cascade.check.property.required': 'An instance is stored without a property that its type requires.',
+  'cascade.check.property.type': 'A value that the property cannot hold.',
+  'cascade.check.argument.count': 'More arguments than the procedure takes.',
+  'cascade.check.argument.missing': 'An argument that the procedure requires is not there.',
+  'cascade.check.argument.type': 'An argument that the parameter does not take.',
+  'cascade.check.argument.unknown': 'A named argument that the procedure does not have.',
+  'cascade.check.procedure.unknown': 'No procedure has that name.',
+  'cascade.check.type.unknown': 'No type has that name.',
 };
 
 function errorsPage(): string {
@@ -88,7 +104,7 @@ function errorsPage(): string {
       'Some codes belong to parts that this version does not have; they are reserved, so that programs can be written against them.',
     '## The compiler',
     'These refuse a rule or procedure when it is written, with status 400; `params` are line, column and detail. ' +
-      'A warning does not refuse. `cascade check` shows the same.',
+      'A warning does not refuse: it stands in `compileWarnings`. `cascade check` shows the same, and codes with `check` in front, which it alone has.',
     table(['Code', 'Severity', 'Tells', 'Help'], CODES.map(diagnosticRow)),
     '## Programs',
     'What a running rule or procedure raises; a `catch` block sees the same code.',

@@ -75,14 +75,15 @@ export class BodyChecker {
     return {
       Block: (node: Block) => this.statements(node.body),
       Var: (node: AnyNode & { name: Identifier; value: AnyNode | null }) => {
-        this.#visit(node.value);
+        this.#value(node.value);
         scope.declare(node.name);
       },
       Assign: (node: AnyNode & { target: Expression; value: AnyNode }) => {
         if (node.target.type === 'Name') scope.assign(node.target.name, node.target);
         else this.#visit(node.target);
-        this.#visit(node.value);
+        this.#value(node.value);
       },
+      Return: (node: AnyNode & { value: AnyNode | null }) => this.#value(node.value),
       Postfix: (node: AnyNode & { target: Expression }) => {
         if (node.target.type === 'Name') scope.assign(node.target.name, node.target);
         else this.#visit(node.target);
@@ -141,6 +142,18 @@ export class BodyChecker {
     };
   }
 
+  /** What is given to a variable, or returned: with PROCESSED BY and without a block it is the deprecated array (language.md D9). */
+  #value(node: AnyNode | null): void {
+    const processedBy = (node as { processedBy?: ProcessedBy | null } | null)?.processedBy;
+    if (processedBy) this.#arrayForm(processedBy);
+    this.#visit(node);
+  }
+
+  #arrayForm(node: ProcessedBy): void {
+    if (node.block || node.cardinality === 'one' || node.cardinality === 'exactlyOne') return;
+    this.#report(node, 'cascade.lang.processedby.deprecated', 'PROCESSED BY with an array as its value is deprecated');
+  }
+
   #loop(node: Loop): void {
     this.#visit(node.collection);
     this.#scope.block([node.variable], () => {
@@ -193,6 +206,7 @@ export class BodyChecker {
     } else if (!node.processing && !node.processedBy?.block) {
       this.#scope.declareImplicitly(variable.name);
       this.#found.selects.set(node, variable.name);
+      if (node.processedBy) this.#arrayForm(node.processedBy);
     }
   }
 
@@ -255,6 +269,7 @@ export class BodyChecker {
   /** Statements on other nodes are checked, and refused as a whole by whoever registers the text. */
   #processedBy(node: ProcessedBy, variable: Identifier | null): void {
     this.#found.unsupported ??= 'PROCESSED BY';
+    if (node.status) this.#arrayForm(node);
     const { nodes } = node;
     if (nodes !== 'all') {
       if (nodes.type === 'VariableRef') this.#visit(nodes);

@@ -13,7 +13,7 @@ import { checkReturns } from './returns.ts';
 import { Scope } from './scope.ts';
 import { checkTriggers } from './triggers.ts';
 
-export type { CallTarget, Model, Names } from './model.ts';
+export type { CallTarget, Model, Names, Uses } from './model.ts';
 export type { Report } from './report.ts';
 
 /** Reports what is wrong; the model is of use to the emitter only when nothing was. */
@@ -31,19 +31,20 @@ export function check(definition: Definition, builtins: BuiltinTable, report: Re
   const resolver = new CallResolver(builtins, imports);
   const rule = definition.type === 'Rule' ? checkRule(definition, imports.names, resolver, report) : null;
   const procedure = definition.type === 'Procedure' ? checkHeader(definition, imports.package, imports.names, report) : null;
-  const body = (statements: readonly Statement[]): string[] => {
+  const body = (statements: readonly Statement[]): Scope => {
     const scope = new Scope({ parameters: parametersOf(definition), events: rule?.variables ?? [], report });
     new BodyChecker(scope, resolver, found, report).statements(statements);
     checkReturns(statements, report);
-    return scope.variables;
+    return scope;
   };
   const main = body(definition.body);
-  const timeout = definition.type === 'Rule' && definition.timeout ? body(definition.timeout) : [];
+  const timeout = definition.type === 'Rule' && definition.timeout ? body(definition.timeout) : null;
   return {
     definition,
     ...found,
     unsupported: found.unsupported ?? rule?.unsupported ?? null,
-    variables: { main, timeout },
+    variables: { main: main.variables, timeout: timeout?.variables ?? [] },
+    uses: { main, timeout: timeout ?? main },
     arrayParameters: new Set(procedure?.parameters.filter((parameter) => parameter.array).map((parameter) => parameter.name)),
     package: imports.package,
     names: imports.names,

@@ -18,6 +18,8 @@ export interface Model {
   readonly selects: ReadonlyMap<Select, string>;
   /** Variables of the body and of the TIMEOUT section that are not parameters: declared at the top of the function. */
   readonly variables: { readonly main: readonly string[]; readonly timeout: readonly string[] };
+  /** Nodes that read, and nodes that assign, a variable of the function; of the main body and of TIMEOUT. */
+  readonly uses: { readonly main: Uses; readonly timeout: Uses };
   /** Names whose subscript must be inside: parameters declared ARRAY (language.md 4.8). */
   readonly arrayParameters: ReadonlySet<string>;
   /** WHERE objects that are a bare property path: `path == true` (language.md W5). */
@@ -33,6 +35,11 @@ export interface Model {
   readonly rule: RuleFacts | null;
   readonly procedure: ProcedureFacts | null;
   readonly unsupported: string | null;
+}
+
+export interface Uses {
+  readonly reads: ReadonlySet<object>;
+  readonly writes: ReadonlySet<object>;
 }
 
 /** Names of resources as the package and the imports say (language.md N6 to N8). */

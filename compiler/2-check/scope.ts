@@ -18,6 +18,9 @@ export class Scope {
   /** Declared up to here in the text. */
   readonly #declared = new Set<string>();
   readonly #blocks: Set<string>[] = [];
+  /** The nodes that read or assign a variable of the function itself, block variables left out. */
+  readonly reads = new Set<object>();
+  readonly writes = new Set<object>();
   constructor({ parameters, events, report }: ScopeOptions) {
     this.#parameters = new Set(parameters);
     this.#events = new Set(events);
@@ -39,6 +42,11 @@ export class Scope {
   }
 
   use(name: string, at: Span): void {
+    if (!this.#inBlock(name)) this.reads.add(at);
+    this.#require(name, at);
+  }
+
+  #require(name: string, at: Span): void {
     if (this.isVariable(name)) return;
     const visible = [...this.#parameters, ...this.#events, ...this.#declared, ...this.#blocks.flatMap((block) => [...block])];
     this.#report(at, 'cascade.lang.variable.undeclared', `'${name}' is not declared`, didYouMean(name, visible));
@@ -46,7 +54,8 @@ export class Scope {
 
   assign(name: string, at: Span): void {
     if (name === 'log' && !this.has(name)) this.#report(at, 'cascade.lang.variable.redeclared', "'log' cannot be assigned");
-    else this.use(name, at);
+    else this.#require(name, at);
+    if (!this.#inBlock(name)) this.writes.add(at);
   }
 
   /** `var x` */

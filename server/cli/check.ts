@@ -28,7 +28,7 @@ interface Checked {
 }
 
 function diagnose(source: string, syntaxOnly: boolean): readonly Diagnostic[] {
-  return syntaxOnly ? checkSyntax(source) : compile(source, { builtins: builtinTable() }).diagnostics;
+  return syntaxOnly ? checkSyntax(source) : compile(source, { builtins: builtinTable(), advice: true }).diagnostics;
 }
 
 const toJson = ({ file, ok, diagnostics }: Checked) => ({
