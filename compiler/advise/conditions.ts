@@ -47,14 +47,13 @@ export function outcomeOf(node: Expression): boolean | undefined {
     return left === undefined || right === undefined ? undefined : !decisive;
   }
   if (node.type === 'Lambda') return true;
-  if (isSelfComparison(node)) return node.operator === '==';
-  if (node.type === 'Binary') return compared(node);
+  if (node.type === 'Binary') return isSelfComparison(node) ? node.operator === '==' : compared(node);
   const value = fold(node);
   return value === undefined ? undefined : isTrue(value);
 }
 
 /** `x == x`, `x != x`. Ordering is left out: with null on both sides `<=` is false, and which value it is the text doesn't say. */
-function isSelfComparison(node: Expression): node is Extract<Expression, { type: 'Binary' }> {
+function isSelfComparison(node: Expression): boolean {
   if (node.type !== 'Binary' || (node.operator !== '==' && node.operator !== '!=')) return false;
   const left = pathText(node.left);
   return left !== null && left === pathText(node.right);

@@ -1,6 +1,6 @@
 // Statements behind one that never ends normally: `exception()`, `rethrow()`, an IF both of whose branches throw, an endless WHILE.
 // RETURN is none of these (language.md R2): what follows it runs.
-import type { Call, If, Statement, Value } from '../ast.ts';
+import type { If, Statement, Value } from '../ast.ts';
 import type { Model } from '../2-check/model.ts';
 import type { Report } from '../2-check/report.ts';
 import { type AnyNode, childrenOf } from '../2-check/walk.ts';
