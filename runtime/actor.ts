@@ -3,6 +3,7 @@
 import type { Identity } from './api.ts';
 import type { Clock } from './clock/index.ts';
 import type { Answer, Unit } from './commit/index.ts';
+import type { StateUser } from './state/index.ts';
 
 export interface Actor {
   readonly identity: Identity;
@@ -25,6 +26,8 @@ export interface Actor {
   /** Headers of the HTTP request that called the procedure (builtins.md 20); absent where none did. */
   readonly headers?: Readonly<Record<string, string>>;
 }
+  /** The run that asks, for what services keep between calls; absent where no program does. */
+  readonly state?: StateUser;
 
 export interface Reading {
   /** An instance was handed to the run at this version. */

@@ -128,6 +128,7 @@ const CATALOGUE = {
   'cascade.scalar.procedure.signature': scalarAction,
   'cascade.scalar.in.use': inUse,
   'cascade.service.in.use': inUse,
+  'cascade.service.state.deadlock': entry(409, '{0} is held by a run that waits for this one.', 'lock'),
   'cascade.profile.in.use': inUse,
   'cascade.organization.in.use': inUse,
 

@@ -26,6 +26,7 @@ import { callableOf, type Callable } from './resources/definitions/procedures-ki
 import { executableKey, readExecutable } from './resources/definitions/programs.ts';
 import { undoHalfRenames } from './resources/definitions/rename-type.ts';
 import { loadRule } from './resources/definitions/rules-kind.ts';
+import { openState } from './resources/definitions/service-state.ts';
 import { DefinitionStore } from './resources/definitions/store.ts';
 import { ASYNC, LONGEST_CHAIN } from './resources/events.ts';
 import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
@@ -85,6 +86,7 @@ export async function openNamespace({
   const contention = new Contention();
   const surroundings: TriggerIndexOptions = {
     typeOf: (type) => types.get(type) ?? null,
+  const state = openState(() => space);
     builtin: pureBuiltins(clock),
     namespace: name,
     clock,
@@ -118,6 +120,7 @@ export async function openNamespace({
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     takeRecorded: (run) => {
       const steps = recorded.get(run) ?? [];
+    release: (run) => state.release(run),
       recorded.delete(run);
       return steps;
     },
@@ -151,6 +154,7 @@ export async function openNamespace({
   for (const [rule, object] of definitions.list('rules')) {
     try {
       loadRule(space, object);
+    state,
     } catch (error) {
       log.warn({ err: error, rule, namespace: name }, 'a stored rule no longer compiles and is not in force');
     }

@@ -66,6 +66,10 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
   },
   execute,
   executeAll,
+  state: (space, payload, actor) => {
+    if (!actor.state) throw refused('state outside of a run');
+    return space.state.perform(payload, actor.state);
+  },
   builtin: (space, payload, actor) => answerBuiltin(space, text(payload, 'name'), getOwn(payload, 'args') as Value[], actor),
   create: async (space, payload, actor) => {
     const resource = definitionKind(space, text(payload, 'kind'));

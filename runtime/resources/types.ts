@@ -12,6 +12,7 @@ import type { Sandbox } from '../sandbox/index.ts';
 import type { IndexedRule, TriggerIndex } from '../triggers/index.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import type { Subscribers } from '../subscriptions/index.ts';
+import type { StateRoom } from '../state/index.ts';
 import type { DefinitionStore } from './definitions/store.ts';
 
 /** What the trigger indexes hand back with a rule of ours. */
@@ -52,6 +53,8 @@ export interface Namespace {
 
 /** Instances of a type: documents of a collection of its own. */
 export interface InstanceResource {
+  /** What services keep between calls, and what runs share. */
+  readonly state: StateRoom;
   readonly kind: 'instances';
   readonly name: string;
   readonly type: TypeDefinition;

@@ -142,6 +142,7 @@ class DirectRun implements RunObserver {
       headers: caller.headers,
       commit: async (unit, answer) => {
         const last = answer !== undefined;
+      state: { run: this.#id, keep: () => undefined }, // it does not start again
         const step: Step = {
           run: this.#id,
           site: last ? site : `${site}#${parts++}`,
@@ -166,5 +167,6 @@ class DirectRun implements RunObserver {
     if (logs.length === 0 && unit.writes.length === 0 && unit.events.length === 0) return;
     await this.#host.committer.submit({ ...unit, logs }, true);
     this.#messages.stored(logs);
+    this.#host.release(this.#id);
   }
 }

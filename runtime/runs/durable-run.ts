@@ -181,6 +181,7 @@ export class DurableRun implements RunObserver, Reading {
       depth: 0,
       commit: async (unit, answer) => {
         const last = answer !== undefined;
+      state: { run: this.id, keep: (answer) => void this.#effects.set(`${site}.${nth}`, { answer, at }) },
         const ends = last && tail;
         const step: Step = {
           run: this.id,
@@ -216,6 +217,7 @@ export class DurableRun implements RunObserver, Reading {
     this.start();
   }
 
+    this.#host.release(this.id);
   #answer(answer: Answer, at: Date): void {
     this.#host.sandbox.answer(this.#attemptId, answer, at.getTime());
   }
@@ -240,6 +242,7 @@ export class DurableRun implements RunObserver, Reading {
 }
 
 const instanceOf = (write: Write): string => `${write.collection}/${(write.op === 'insert' ? write.document._id : write.id).toHexString()}`;
+    this.#host.release(this.id);
 
 /** The arguments of EXECUTE ASYNC stand in its event. */
 function argumentsOf(event: StoredEvent): { argsJson: string; namedJson: string | null } {

@@ -32,6 +32,8 @@ export interface RunHost {
   readonly log: Logger;
   /** Carries out a request of a run (stdlib/isolate/protocol.ts, OpPayloads). */
   perform(kind: string, payloadJson: string, actor: Actor): Promise<Answer>;
+  /** A run has ended, or starts again: what it held of the state is free. */
+  release(run: string): void;
   /** Steps that an earlier process recorded for a run, taken once. */
   takeRecorded(run: RunId): readonly Step[];
   /** The unit that tells of an error which left a run (language.md H4). */

@@ -18,7 +18,7 @@ import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDef
 import { DataError, MAX_DEPTH, plainData } from './plain-data.ts';
 import { Problems } from './problems.ts';
 
-type Coerced = Pick<PropertyDefinition, 'type' | 'base' | 'multi' | 'scale' | 'structure'>;
+type Coerced = Pick<PropertyDefinition, 'type' | 'base' | 'shared' | 'multi' | 'anything' | 'scale' | 'structure'>;
 
 /** Where a value is bound for; `path` names it inside the instance. */
 interface Place {
@@ -42,6 +42,8 @@ export function coerceSystemProperty(type: Pick<TypeDefinition, 'name'>, name: k
 
 function coerceAt(place: Place, value: Value): Value {
   if (value === null || value === undefined) return null;
+  if (place.property.anything) return coerceData(place.typeName, place.path, value);
+  if (place.property.shared) return refuse(place, 'state');
   if (!place.property.multi) return Array.isArray(value) ? refuse(place, 'array') : coerceElement(place, value);
   if (!Array.isArray(value)) return refuse(place, 'multi');
   return value.map((element, index) =>

@@ -29,6 +29,8 @@ export interface PropertyDefinition {
   readonly multi: boolean;
   /** Any value, arrays too; only in types of the service's own. The base is Object. */
   readonly anything?: true;
+  /** `Map` or `Value`: a variable of a service's state that several runs may hold (language.md 8); never stored. The base is Object. */
+  readonly shared?: 'Map' | 'Value';
   readonly required: boolean;
   /** Already coerced; absent where there is none. */
   readonly default?: Value;

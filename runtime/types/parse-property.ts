@@ -8,10 +8,17 @@ import { type Fields, fieldsOf } from './fields.ts';
 
 const ATTRIBUTES = new Set(['type', 'multi', 'array', 'required', 'default', 'unique', 'indexed', 'encrypted', 'description']);
 const MAX_SCALE = 30;
+/** Variables of a service's state that are such an object (language.md 8, Y2). */
+const SHARED: Readonly<Record<string, 'Map' | 'Value'>> = {
+  Map: 'Map',
+  'Concurrent.Map': 'Map',
+  Value: 'Value',
+  'Concurrent.Value': 'Value',
+};
 const DEFAULT_CURRENCY_SCALE = 4;
 
 /** Its type as far as the definition needs it: what a scalar adds, and the structure behind another type's name. */
-type Resolved = Pick<PropertyDefinition, 'base' | 'kind' | 'scalar' | 'structure' | 'maxLength' | 'scale'>;
+type Resolved = Pick<PropertyDefinition, 'shared' | 'base' | 'kind' | 'scalar' | 'structure' | 'maxLength' | 'scale'>;
 
 /**
  * @param known types and scalars by name; kept, so that a type that changes later is seen as it is then
@@ -30,6 +37,7 @@ export function parseProperty(typeName: string, name: string, body: Value, known
     kind: resolved.kind,
     ...(resolved.scalar && { scalar: resolved.scalar }),
     ...(resolved.structure && { structure: resolved.structure }),
+    ...(resolved.shared && { shared: resolved.shared }),
     multi: fields.boolean('multi') || fields.boolean('array'),
     required: fields.boolean('required'),
     unique: fields.boolean('unique'),
@@ -55,6 +63,7 @@ function resolveType(typeName: string, name: string, fields: Fields, known: Know
     const scalar = known.scalars.get(type);
     if (scalar) return { base: scalar.baseType, kind: 'scalar', scalar, maxLength: scalar.maxLength, scale: scalar.scale };
     if (type === typeName || known.types.has(type)) return { base: 'Object', kind: 'type', structure: () => known.types.get(type) };
+    if (Object.hasOwn(SHARED, type)) return { base: 'Object', kind: 'base', shared: SHARED[type] };
   }
   throw fault('cascade.type.property.type', typeName, name, type);
 }

@@ -143,7 +143,28 @@ export interface OpPayloads {
   drop: { kind: DefinitionKind; name: string };
   /** A built-in that only the host can answer (runtime/builtins); one argument a parameter. ResourceAPI.executeOp answers with `list`. */
   builtin: { name: string; args: Inner[] };
+  state: StatePayload;
 }
+/** Requests of the kind `state`: variables of services and shared objects (builtins.md 10); handles may stand in all values. A value of
+ * the global state has no partition. */
+export type StatePayload =
+  /** ok Boolean: whether the caller has to run the initialising procedure and to say `entered` afterwards. */
+  | { op: 'enter'; service: string; partition: string | null }
+  | { op: 'entered'; service: string; partition: string | null; failed: boolean }
+  /** ok {version, value}; without the value when the version is the one that the run has. */
+  | { op: 'get'; service: string; partition: string | null; name: string; version: number }
+  /** ok the version after it */
+  | { op: 'set'; service: string; partition: string | null; name: string; value: Inner }
+  /** ok the keys of the partitions that there are */
+  | { op: 'partitions'; service: string }
+  /** ok a handle; `options`: the arguments of the constructor */
+  | { op: 'create'; kind: 'Map' | 'Cache' | 'Value' | 'Lock'; options: Inner[] }
+  /** One call, atomic. */
+  | { op: 'call'; object: Inner; method: string; args: Inner[] }
+  /** Locks an entry (`key` is its text, '' for the whole object) for a lambda; ok {token, present, value}. */
+  | { op: 'begin'; object: Inner; key: string }
+  /** The lambda is done: the entry gets its value, goes, or stays as it was; the lock is free. */
+  | { op: 'end'; token: number; change: 'set' | 'remove' | 'none'; value: Inner };
 export type DefinitionKind = 'rule' | 'procedure' | 'type' | 'topic' | 'source' | 'node';
 export interface SelectPayload {
   resource: string;

@@ -17,7 +17,7 @@ export {
   rescale,
   significantDigits,
 } from './decimals.ts';
-export { decodeInner, encodeInner, fromInner, isPlainInner } from './inner-json.ts';
+export { decodeInner, encodeInner, encodeShared, fromInner, isPlainInner } from './inner-json.ts';
 export { checkedString, MAX_STRING, stringify } from './json.ts';
 export { parseJsonText } from './json-parse.ts';
 export { Currency, DateTime, Decimal, type Lambda, LocalValue, type ObjectValue, Real, type Value } from './kinds.ts';
@@ -25,6 +25,7 @@ export { integer, isInteger, isNumber, isReal, MAX_INTEGER, MIN_INTEGER, numberO
 export { deepCopy, deepCopyCounted, getOwn, isObject, isReference, MAX_DEPTH, MAX_ELEMENTS, setOwn } from './objects.ts';
 export { Pattern } from './pattern.ts';
 export { formatReal } from './real-text.ts';
+export { Shared, type SharedKind } from './shared.ts';
 export { compareCodeUnits, text, typeOf } from './text.ts';
 export { XmlElement, XmlList, XmlNode } from './xml.ts';
 export { parseXml } from './xml-parse.ts';

@@ -1,12 +1,14 @@
 // Inner JSON: values between host and isolate, exactly. Its only escape is a string that begins with U+0001: a kind letter and text.
 // `r` Real, `i` Integer beyond 2^53, `d` Decimal, `c` Currency, `t` DateTime in ms, `s` a user's string that begins so itself, `x` XML
-// text on its way into the isolate (elements leave it as plain data).
+// text on its way into the isolate (elements leave it as plain data), `h` a handle of a shared object (only between an isolate and the
+// state of its namespace).
 import { fail } from '../errors.ts';
 import { parseCurrency } from './currencies.ts';
 import { parseDecimal } from './decimals.ts';
 import { DateTime, LocalValue, type ObjectValue, type Value, written } from './kinds.ts';
 import { integer, real } from './numbers.ts';
 import { isObject, MAX_DEPTH, setOwn } from './objects.ts';
+import { Shared, sharedOf } from './shared.ts';
 import { typeOf } from './text.ts';
 import { parseXml } from './xml-parse.ts';
 
@@ -23,6 +25,15 @@ export function isPlainInner(json: string): boolean {
  * that look like an escape, is found afterwards and written by hand.
  */
 export function encodeInner(value: Value): string {
+  return encode(value, false);
+}
+
+/** The same for a value on its way to the state or back, in which handles of shared objects may stand. */
+export function encodeShared(value: Value): string {
+  return encode(value, true);
+}
+
+function encode(value: Value, handles: boolean): string {
   const before = written.count;
   let json: string | undefined;
   try {
@@ -32,7 +43,7 @@ export function encodeInner(value: Value): string {
   }
   const ours = written.count - before;
   if (json !== undefined && occurrences(json) === ours) return json;
-  return JSON.stringify(escaped(value, 0));
+  return JSON.stringify(escaped(value, 0, handles));
 }
 
 /** How often a mark stands in the text; a user's string that holds one makes it more than we wrote. */
@@ -43,21 +54,22 @@ function occurrences(json: string): number {
 }
 
 /** A tree for JSON.stringify in which every mark is ours. */
-function escaped(value: Value, depth: number): unknown {
+function escaped(value: Value, depth: number, handles: boolean): unknown {
   if (typeof value === 'string') return value.startsWith(MARK) ? `${MARK}s${value}` : value;
   if (typeof value === 'bigint') return `${MARK}i${value}`;
   if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean') return value ?? null;
   if (depth > MAX_DEPTH) fail('cascade.lang.range', 'value', 'a cycle');
-  if (Array.isArray(value)) return value.map((element) => escaped(element, depth + 1));
+  if (Array.isArray(value)) return value.map((element) => escaped(element, depth + 1, handles));
   if (isObject(value)) {
     const tree: Record<string, unknown> = Object.create(null);
-    for (const key of Object.keys(value)) setOwn(tree as ObjectValue, key, escaped(value[key] as Value, depth + 1) as Value);
+    for (const key of Object.keys(value)) setOwn(tree as ObjectValue, key, escaped(value[key] as Value, depth + 1, handles) as Value);
     return tree;
   }
+  if (handles && value instanceof Shared) return `${MARK}h${value.handle}`;
   const data = value instanceof LocalValue ? value.data() : undefined;
   if (value instanceof LocalValue || typeof value === 'function') {
     if (data === undefined) fail('cascade.procedure.parameter.type', 'value', 'value', 'data', typeOf(value));
-    return escaped(data, depth + 1);
+    return escaped(data, depth + 1, handles);
   }
   return value;
 }
@@ -101,6 +113,8 @@ function unescape(escape: string): Value {
       return parseCurrency(body) ?? malformed(escape);
     case 0x78: // x
       return parseXml(body);
+    case 0x68: // h
+      return sharedOf(body) ?? malformed(escape);
     case 0x73: // s
       return body;
     default:

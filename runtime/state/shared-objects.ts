@@ -1,0 +1,40 @@
+// The shared objects of a namespace: what each kind does, atomically, since nothing here waits (builtins.md 10). What a lambda decides
+// is done in two steps, begin and end, under a lock (room.ts).
+import type { SharedKind, Value } from '../../stdlib/values/index.ts';
+import type { Held, SharedObject } from './held.ts';
+import { sharedValue } from './shared-value.ts';
+
+export interface Behaviour {
+  /** Characters that its content takes. */
+  readonly size: number;
+  /** The lock that a call must have: '' for the whole object, a key's text for an entry; null for a call that needs none. */
+  lockOf(method: string, args: readonly Held[]): string | null;
+  /** One call; undefined when there is no such method. @throws CascadeError */
+  call(method: string, args: readonly Held[]): Held | undefined;
+  /** What a lambda is given, under the lock; null when there is no such entry. */
+  read(key: string): Held | null;
+  /** What a lambda has made of it; null removes. */
+  write(key: string, changed: Held | null): void;
+}
+
+/** How each kind begins; a kind that is not here cannot be made. `options`: the arguments of its constructor. */
+const KINDS: Partial<Record<SharedKind, (options: readonly Value[]) => Behaviour>> = {
+  Value: sharedValue,
+};
+
+export class SharedThing implements SharedObject {
+  readonly id: number;
+  readonly kind: SharedKind;
+  readonly behaviour: Behaviour;
+
+  constructor(id: number, kind: SharedKind, behaviour: Behaviour) {
+    this.id = id;
+    this.kind = kind;
+    this.behaviour = behaviour;
+  }
+}
+
+/** @returns null where the kind is not known */
+export function behaviourOf(kind: SharedKind, options: readonly Value[]): Behaviour | null {
+  return KINDS[kind]?.(options) ?? null;
+}

@@ -1,0 +1,27 @@
+// Concurrent.Value: one value that several runs may change (builtins.md 10).
+import { type Held, NOTHING } from './held.ts';
+import type { Behaviour } from './shared-objects.ts';
+
+export function sharedValue(): Behaviour {
+  let value: Held = NOTHING;
+  return {
+    get size() {
+      return value.json.length;
+    },
+    lockOf: (method) => (method === 'setValue' ? '' : null),
+    call: (method, [given = NOTHING]) => {
+      switch (method) {
+        case 'getValue':
+          return value;
+        case 'setValue':
+          return (value = given);
+        default:
+          return undefined;
+      }
+    },
+    read: () => value,
+    write: (_key, changed) => {
+      value = changed ?? NOTHING;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+// A handle of something that the host keeps and several runs may hold at one time (builtins.md 10): the isolate has nothing of it but this.
+import { LocalValue, type Value } from './kinds.ts';
+
+export type SharedKind = 'Map' | 'Cache' | 'Value' | 'Lock';
+
+export class Shared extends LocalValue {
+  readonly kind: SharedKind;
+  readonly id: number;
+  constructor(kind: SharedKind, id: number) {
+    super();
+    this.kind = kind;
+    this.id = id;
+  }
+  get typeName(): string {
+    return this.kind === 'Cache' ? 'Map' : this.kind;
+  }
+  override same(other: Value): boolean {
+    return other instanceof Shared && other.id === this.id;
+  }
+  /** `Map:7` */
+  get handle(): string {
+    return `${this.kind}:${this.id}`;
+  }
+}
+
+/** Reads what `handle` gives. */
+export function sharedOf(handle: string): Shared | null {
+  const found = /^(Map|Cache|Value|Lock):(\d+)$/.exec(handle);
+  return found ? new Shared(found[1] as SharedKind, Number(found[2])) : null;
+}
