@@ -14,9 +14,12 @@ export interface Actor {
   /**
    * Stores a unit and resolves after its commit. Within a durable run the unit also carries the statement's result, so that a
    * repetition after a crash is answered from the record.
-   * @param answer what the statement yields; absent for a part of it (a batch of a bulk operation)
+   * @param answer what the statement yields; absent for a part of it
+   * @param part which part of it (a batch of a bulk operation, one of several instances), and what to know of it afterwards
    */
-  commit(unit: Unit, answer?: Answer): Promise<void>;
+  commit(unit: Unit, answer?: Answer, part?: Part): Promise<void>;
+  /** Parts of this statement that an earlier try has stored, with their notes; a repetition goes on behind them. Absent: none. */
+  readonly parts?: ReadonlyMap<number, string>;
   /** What the run has read, for updates that must not overwrite another's (language.md U7); null where the last writer wins. */
   readonly reading: Reading | null;
   /** Ids of runs that the operation itself starts (BEFORE rules) begin with this; null: they are not recorded. */

@@ -4,7 +4,7 @@
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, partOf } from '../actor.ts';
 import { answerBuiltin } from '../builtins/index.ts';
 import type { Answer } from '../commit/index.ts';
 import { type InstanceQuery, instanceQuery, parseSort } from '../conditions/index.ts';
@@ -189,7 +189,7 @@ async function insert(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   if (getOwn(payload, 'series') === true) checkSeries(values);
   if (resource.kind === 'definitions') {
     if (!Array.isArray(values)) return { ok: encodeInner(await putDefinition(space, resource, values, actor, false)) };
-    return { ok: encodeInner(await inOrder(values, (value) => putDefinition(space, resource, value, actor, false))) };
+    return { ok: encodeInner(await inOrder(values, actor, (value, part) => putDefinition(space, resource, value, part, false))) };
   }
   if (Array.isArray(values)) return { ok: encodeInner(await insertMany(space, resource, values, actor)) };
   return { ok: encodeInner(await insertOne(space, resource, values, actor)) };
@@ -206,14 +206,19 @@ async function upsert(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const resource = changeable(space, text(payload, 'resource'), 'upsert');
   const values = getOwn(payload, 'values');
   if (!isObject(values) && !Array.isArray(values)) throw langError('cascade.lang.insert.value', typeName(values), 'upserted');
-  const one = (value: Value): Promise<ObjectValue | null> =>
-    resource.kind === 'definitions' ? putDefinition(space, resource, value, actor, true) : upsertOne(space, resource, value, actor);
-  return { ok: encodeInner(Array.isArray(values) ? await inOrder(values, one) : await one(values)) };
+  const one = (value: Value, by: Actor): Promise<ObjectValue | null> =>
+    resource.kind === 'definitions' ? putDefinition(space, resource, value, by, true) : upsertOne(space, resource, value, by);
+  return { ok: encodeInner(Array.isArray(values) ? await inOrder(values, actor, one) : await one(values, actor)) };
 }
 
-async function inOrder<T extends Value>(values: readonly Value[], one: (value: Value) => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  for (const value of values) results.push(await one(value));
+/** One after the other, each as a part of the statement: a repetition after a crash takes those that are stored as they were. */
+async function inOrder<T>(values: readonly T[], actor: Actor, one: (value: T, actor: Actor) => Promise<Value>): Promise<Value[]> {
+  const results: Value[] = [];
+  for (const [number, value] of values.entries()) {
+    const note = actor.parts?.get(number);
+    results.push(note === undefined ? await one(value, partOf(actor, number)) : decodeInner(note));
+  }
+  if (values.length > 0) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(results) });
   return results;
 }
 
@@ -264,12 +269,38 @@ async function updateDefinitions(
   actor: Actor,
 ): Promise<Value> {
   const found = matchingStored(space, resource, where, actor);
-  const results: ObjectValue[] = [];
-  for (const [name] of found) results.push(await changeDefinition(space, resource, name, values, actor));
+  const results = await eachDefinition(found, actor, (name, part) => changeDefinition(space, resource, name, values, part));
   if (results.length > 1) return results.length;
   if (results[0]) return results[0];
   if (isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
   return null;
+}
+
+/** As `inOrder` for definitions found by a condition, which those of an earlier try may not meet any more. */
+async function eachDefinition<T extends Value>(
+  found: readonly [name: string, object: ObjectValue][],
+  actor: Actor,
+  one: (name: string, actor: Actor) => Promise<T>,
+): Promise<T[]> {
+  const [only] = found;
+  if (only && found.length === 1 && !actor.parts?.size) return [await one(only[0], actor)];
+  const notes = [...(actor.parts?.values() ?? [])].map((text) => decodeInner(text) as ObjectValue);
+  const results = notes.map((note) => getOwn(note, 'result') as T);
+  const changed = new Set(notes.map((note) => getOwn(note, 'name')));
+  for (const [name] of found) {
+    if (changed.has(name)) continue;
+    const number = results.length;
+    const part: Actor = {
+      ...actor,
+      commit: (unit, answer) => {
+        const result = answer && 'ok' in answer ? decodeInner(answer.ok) : null;
+        return actor.commit(unit, undefined, { number, note: encodeInner({ name, result }) });
+      },
+    };
+    results.push(await one(name, part));
+  }
+  if (results.length > 0) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(results.length) });
+  return results;
 }
 
 async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
@@ -278,8 +309,11 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   if (resource.kind === 'definitions') {
     const found = matchingStored(space, resource, where, actor);
     if (found.length === 0 && isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
-    for (const [name] of found) await deleteDefinition(space, resource, name, actor);
-    return { ok: String(found.length) };
+    const gone = await eachDefinition(found, actor, async (name, part) => {
+      await deleteDefinition(space, resource, name, part);
+      return name;
+    });
+    return { ok: String(gone.length) };
   }
   const query = instanceQuery(condition(resource, where, actor), resource.type);
   if (query?.by !== 'id') return { ok: String(await deleteMany(space, resource, where, actor)) };

@@ -11,6 +11,7 @@ import type { RunObserver, RunRequest } from '../sandbox/index.ts';
 import { CascadeErrors } from '../faults.ts';
 import { fromWireError, toWireError } from '../wire-error.ts';
 import { Messages } from './messages.ts';
+import { partSite, RecordedParts } from './parts.ts';
 import { describe, locate } from './place.ts';
 import type { Executable, RunHost } from './types.ts';
 
@@ -43,6 +44,7 @@ class DirectRun implements RunObserver {
   /** Its effects are recorded under its id. */
   readonly #recorded: boolean;
   readonly #known = new Map<string, { answer: Answer; at: Date }>();
+  readonly #parts = new RecordedParts();
   readonly #messages: Messages;
   readonly #startedAt: Date;
   #reads: Read[] = [];
@@ -58,6 +60,7 @@ class DirectRun implements RunObserver {
     const steps = this.#recorded ? host.takeRecorded(this.#id) : [];
     for (const step of steps) {
       this.#known.set(`${step.site}.${step.nth}`, step);
+      this.#parts.add(step);
       for (const read of step.reads) this.#known.set(`${read.site}.${read.nth}`, read);
     }
     this.#startedAt = steps[0]?.startedAt ?? this.#now();
@@ -140,16 +143,17 @@ class DirectRun implements RunObserver {
       childKey: this.#recorded ? new ChildKeys(`${this.#id}/${site}.${nth}`) : null,
       depth: caller.depth + 1,
       headers: caller.headers,
-      commit: async (unit, answer) => {
+      parts: this.#parts.of(site, nth),
+      commit: async (unit, answer, part) => {
         const last = answer !== undefined;
       state: { run: this.#id, keep: () => undefined }, // it does not start again
         const step: Step = {
           run: this.#id,
-          site: last ? site : `${site}#${parts++}`,
+          site: last ? site : part ? partSite(site, part.number) : `${site}~${parts++}`,
           nth,
           at,
           startedAt: this.#startedAt,
-          answer: answer ?? { ok: 'null' },
+          answer: answer ?? { ok: part?.note ?? 'null' },
           reads: this.#reads,
         };
         const logs = this.#messages.waiting;
@@ -163,10 +167,10 @@ class DirectRun implements RunObserver {
 
   /** Stores what is left to store before the caller hears of the end. */
   async #settle(unit: Pick<Unit, 'writes' | 'events'>): Promise<void> {
+    this.#host.release(this.#id);
     const logs = this.#messages.waiting;
     if (logs.length === 0 && unit.writes.length === 0 && unit.events.length === 0) return;
     await this.#host.committer.submit({ ...unit, logs }, true);
     this.#messages.stored(logs);
-    this.#host.release(this.#id);
   }
 }

@@ -23,6 +23,7 @@ import { toWireError } from '../wire-error.ts';
 import { CascadeErrors } from '../faults.ts';
 import type { RunObserver } from '../sandbox/index.ts';
 import { Messages } from './messages.ts';
+import { partSite, RecordedParts } from './parts.ts';
 import { describe, locate } from './place.ts';
 import type { Executable, RunHost } from './types.ts';
 
@@ -43,6 +44,7 @@ export class DurableRun implements RunObserver, Reading {
   /** Reads up to the last committed effect: only a repetition after a crash answers by them. */
   readonly #oldReads = new Map<string, { answer: Answer; at: Date }>();
   readonly #versions = new Map<string, bigint>();
+  readonly #parts = new RecordedParts();
   #reads: Read[] = [];
   #startedAt: Date;
   #attempt = 0;
@@ -59,6 +61,7 @@ export class DurableRun implements RunObserver, Reading {
     const steps = host.takeRecorded(this.id);
     for (const step of steps) {
       this.#effects.set(`${step.site}.${step.nth}`, step);
+      this.#parts.add(step);
       for (const read of step.reads) this.#oldReads.set(`${read.site}.${read.nth}`, read);
     }
     this.#startedAt = steps[0]?.startedAt ?? this.#now();
@@ -179,17 +182,18 @@ export class DurableRun implements RunObserver, Reading {
       reading: this,
       childKey: new ChildKeys(`${this.id}/${site}.${nth}`),
       depth: 0,
-      commit: async (unit, answer) => {
+      parts: this.#parts.of(site, nth),
+      commit: async (unit, answer, part) => {
         const last = answer !== undefined;
       state: { run: this.id, keep: (answer) => void this.#effects.set(`${site}.${nth}`, { answer, at }) },
         const ends = last && tail;
         const step: Step = {
           run: this.id,
-          site: last ? site : `${site}#${parts++}`,
+          site: last ? site : part ? partSite(site, part.number) : `${site}~${parts++}`,
           nth,
           at,
           startedAt: this.#startedAt,
-          answer: answer ?? { ok: 'null' },
+          answer: answer ?? { ok: part?.note ?? 'null' },
           reads: this.#reads,
         };
         const logs = this.#messages.waiting;
@@ -198,6 +202,7 @@ export class DurableRun implements RunObserver, Reading {
         this.#host.contention.changed(unit.writes.map(instanceOf), this.id);
         this.#reads = [];
         this.#effects.set(`${step.site}.${nth}`, { answer: step.answer, at });
+        this.#parts.add(step);
         if (last) state.committed = true;
         if (ends) this.#closed = true;
       },
@@ -212,12 +217,12 @@ export class DurableRun implements RunObserver, Reading {
     this.#oldReads.clear();
     this.#versions.clear();
     this.#messages.restart();
+    this.#host.release(this.id);
     await this.#host.contention.moveTo(contended, this.id);
     this.#startedAt = this.#now();
     this.start();
   }
 
-    this.#host.release(this.id);
   #answer(answer: Answer, at: Date): void {
     this.#host.sandbox.answer(this.#attemptId, answer, at.getTime());
   }
@@ -237,12 +242,12 @@ export class DurableRun implements RunObserver, Reading {
 
   #end(): void {
     this.#host.contention.leave(this.id);
+    this.#host.release(this.id);
     this.#ended();
   }
 }
 
 const instanceOf = (write: Write): string => `${write.collection}/${(write.op === 'insert' ? write.document._id : write.id).toHexString()}`;
-    this.#host.release(this.id);
 
 /** The arguments of EXECUTE ASYNC stand in its event. */
 function argumentsOf(event: StoredEvent): { argsJson: string; namedJson: string | null } {

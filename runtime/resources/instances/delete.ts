@@ -1,5 +1,6 @@
 // DELETE of instances of a type (resources-and-api.md 2.7, language.md 5.9).
 
+import type { Document } from 'mongodb';
 import { getOwn, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import { type Unit, VersionMiss } from '../../commit/index.ts';
@@ -11,7 +12,8 @@ import { raise } from '../events.ts';
 import { idOf, versionOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { condition, read } from './find.ts';
-import { batches, bulkEvent, type Locked } from './update.ts';
+import { BulkWalk } from './bulk.ts';
+import type { Locked } from './update.ts';
 
 /** Deletes one instance; `find` reads it, again after each lost race. Gives how many went: 0 when a BEFORE rule cancelled it. */
 export async function deleteOne(
@@ -45,8 +47,9 @@ export async function deleteOne(
 export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number> {
   const filter = toFilter(condition(resource, where, actor));
   if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);
-  const first = await read(space, resource, filter, 2);
-  if (first.length === 0) return 0;
+  const walk = new BulkWalk(resource, actor);
+  const first = walk.hasBegun ? [] : await read(space, resource, filter, 2);
+  if (first.length === 0 && !walk.hasBegun) return 0;
   if (first.length === 1) {
     const one = first[0] as ObjectValue;
     const find = async (): Promise<ObjectValue> => {
@@ -61,28 +64,38 @@ export async function deleteMany(space: Namespace, resource: InstanceResource, w
       throw error;
     }
   }
-  let count = 0;
-  for await (const batch of batches(space, resource, filter)) {
+  for await (const batch of walk.batches(space, filter)) {
     const doomed: ObjectValue[] = [];
     for (const stored of batch) if (await allowed(space, resource, stored, actor)) doomed.push(stored);
-    count += await deleteBatch(space, resource, doomed, actor);
+    await deleteBatch(space, resource, filter, doomed, walk);
   }
-  await actor.commit({ writes: [], events: bulkEvent(space, resource, 'delete', where, count, actor) }, { ok: String(count) });
-  return count;
+  await walk.end(space, 'delete', where);
+  return walk.count;
 }
 
 /** Somebody else has deleted it. */
 class Gone extends Error {}
 
-async function deleteBatch(space: Namespace, resource: InstanceResource, doomed: readonly ObjectValue[], actor: Actor): Promise<number> {
-  if (doomed.length === 0) return 0;
+async function deleteBatch(
+  space: Namespace,
+  resource: InstanceResource,
+  filter: Document,
+  doomed: readonly ObjectValue[],
+  walk: BulkWalk,
+): Promise<void> {
+  const last = doomed[doomed.length - 1];
+  if (!last) return;
   try {
-    await actor.commit({ writes: doomed.map((stored) => removal(resource, stored)), events: [] });
-    return doomed.length;
+    await walk.store(
+      doomed.map((stored) => removal(resource, stored)),
+      last,
+    );
   } catch (error) {
     if (!(error instanceof VersionMiss)) throw error;
-    const fresh = await read(space, resource, { _id: { $in: doomed.map((stored) => idToBson(getOwn(stored, '_id'))) } }, doomed.length);
-    return deleteBatch(space, resource, fresh, actor);
+    // Changed meanwhile: what still is there and matches goes as it is now.
+    const ids = { _id: { $in: doomed.map((stored) => idToBson(getOwn(stored, '_id'))) } };
+    const fresh = await read(space, resource, { $and: [filter, ids] }, doomed.length);
+    return deleteBatch(space, resource, filter, fresh, walk);
   }
 }
 

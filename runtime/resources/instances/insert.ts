@@ -1,6 +1,6 @@
 // INSERT into a type (resources-and-api.md 2.4, language.md 5.5).
 
-import { encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import { DocumentRefused, DuplicateKey, type Unit } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
@@ -27,7 +27,7 @@ export async function insertOne(space: Namespace, resource: InstanceResource, bo
 
 /**
  * A program's INSERT of an array (language.md I3): in order; what comes before a failing one stays. Stored as one unit when all
- * is well, which only the store can say.
+ * is well, which only the store can say. The parts of the statement are numbered by their last instance; a repetition goes on behind them.
  */
 export async function insertMany(
   space: Namespace,
@@ -59,28 +59,52 @@ async function storeAll(
   last: boolean,
 ): Promise<ObjectValue[]> {
   const parts = ready.map((instance) => unitOf(space, resource, instance, actor));
+  const before = storedBefore(actor);
+  const together = before.length === 0 ? await storeTogether(space, resource, ready, actor, last) : null;
+  if (together) return together;
+  // One of them is refused: one after the other shows which, and keeps those before it.
+  const stored = [...before];
+  for (const instance of ready.slice(before.length)) {
+    const { unit, json, stamped } = unitOf(space, resource, instance, actor);
+    try {
+      await actor.commit(unit, undefined, { number: stored.length, note: `[${json}]` });
+    } catch (error) {
+      throw asFault(error, resource, stamped);
+    }
+    stored.push(stamped);
+  }
+  if (last) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(stored) });
+  return stored;
+}
+
+/** Stores them as one unit; null when the store refuses one of several. */
+async function storeTogether(
+  space: Namespace,
+  resource: InstanceResource,
+  ready: readonly ObjectValue[],
+  actor: Actor,
+  last: boolean,
+): Promise<ObjectValue[] | null> {
   const whole: Unit = { writes: parts.flatMap(({ unit }) => unit.writes), events: parts.flatMap(({ unit }) => unit.events) };
-  const answer = last ? { ok: `[${parts.map(({ json }) => json).join(',')}]` } : undefined;
+  const note = `[${parts.map(({ json }) => json).join(',')}]`;
   try {
-    await actor.commit(whole, answer);
-    return parts.map(({ stamped }) => stamped);
+    if (last) await actor.commit(whole, { ok: note });
+    else if (parts.length > 0) await actor.commit(whole, undefined, { number: 0, note });
   } catch (error) {
     const isOne = error instanceof DuplicateKey || error instanceof DocumentRefused;
     if (!isOne || parts.length === 1) throw parts[0] ? asFault(error, resource, parts[0].stamped) : error;
   }
-  // One of them is refused: one after the other shows which, and keeps those before it.
-  for (const { unit, stamped } of parts) {
-    try {
-      await actor.commit(unit);
-    } catch (error) {
-      throw asFault(error, resource, stamped);
-    }
-  }
-  if (answer) await actor.commit({ writes: [], events: [] }, answer);
+    return null;
   return parts.map(({ stamped }) => stamped);
 }
 
 async function prepared(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+/** What an earlier try of the statement has stored, in order. */
+function storedBefore({ parts }: Actor): ObjectValue[] {
+  const numbers = [...(parts?.keys() ?? [])].sort((a, b) => a - b);
+  return numbers.flatMap((number) => decodeInner(parts?.get(number) ?? '[]') as ObjectValue[]);
+}
+
   const { type } = resource;
   if (type.role === 'schema') throw fault('cascade.type.role.no.instances', type.name);
   const submitted = prepareInsert(type, body);

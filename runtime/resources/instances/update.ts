@@ -10,17 +10,17 @@ import { toFilter } from '../../conditions/index.ts';
 import { CascadeError } from '../../../stdlib/errors.ts';
 import { fault } from '../../faults.ts';
 import { checkFinal, prepareUpdate } from '../../types/index.ts';
-import { instanceToBson } from '../../values/index.ts';
+import { idToBson, instanceToBson } from '../../values/index.ts';
 import { runBefore } from '../before.ts';
 import { raise } from '../events.ts';
 import { idOf, stampChanged, versionOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { condition, read } from './find.ts';
+import { BulkWalk, type Failed, isRefusal } from './bulk.ts';
 import { asFault, checkSize } from './refusals.ts';
 
 /** Tries against other writers before the update takes its place in the instance's line. */
 const TRIES = 10;
-export const BULK = 1_000;
 
 /** How an update decides what the instance becomes. */
 export type Change = (stored: ObjectValue) => ObjectValue;
@@ -126,11 +126,6 @@ function replacement(resource: InstanceResource, stored: ObjectValue, next: Obje
   return { collection: resource.collection, op: 'replace', id: document['_id'], version: versionOf(stored), document };
 }
 
-export interface Failed {
-  readonly error: CascadeError;
-  readonly instance: ObjectValue;
-}
-
 /**
  * Changes all instances of a condition.
  * @param onError goes on after an instance that fails, and lists it; without it the first failure ends the statement (earlier ones stay)
@@ -145,25 +140,23 @@ export async function updateMany(
   onError: boolean,
 ): Promise<{ count: number; one: ObjectValue | null; failed: Failed[] }> {
   const filter = toFilter(condition(resource, where, actor));
-  const first = await read(space, resource, filter, 2);
-  if (first.length === 0) return { count: 0, one: null, failed: [] };
-  const failed: Failed[] = [];
+  const walk = new BulkWalk(resource, actor);
+  const first = walk.hasBegun ? [] : await read(space, resource, filter, 2);
+  if (first.length === 0 && !walk.hasBegun) return { count: 0, one: null, failed: [] };
   if (first.length === 1) {
     try {
       const find = again(space, resource, first[0] as ObjectValue);
       const one = await updateOne(space, resource, find, change, actor);
-      return { count: one ? 1 : 0, one, failed };
+      return { count: one ? 1 : 0, one, failed: [] };
     } catch (error) {
       if (!onError || !(error instanceof CascadeError)) throw error;
       return { count: 0, one: null, failed: [{ error, instance: first[0] as ObjectValue }] };
     }
   }
-  let count = 0;
-  for await (const batch of batches(space, resource, filter)) {
-    count += await updateBatch(space, resource, batch, change, actor, onError ? failed : null);
-  }
-  await actor.commit({ writes: [], events: bulkEvent(space, resource, 'update', where, count, actor) }, { ok: String(count) });
-  return { count, one: null, failed };
+  for await (const batch of walk.batches(space, filter))
+    await updateBatch(space, resource, batch, { filter, change, walk, onError }, actor);
+  await walk.end(space, 'update', where);
+  return { count: walk.count, one: null, failed: walk.failed };
 }
 
 /** The first read of an instance that is at hand, and fresh ones after. */
@@ -177,71 +170,62 @@ function again(space: Namespace, resource: InstanceResource, instance: ObjectVal
   };
 }
 
-/** A batch is one unit; when another writer was faster, or a key is taken, its instances go one by one. */
+interface Bulk {
+  readonly filter: Document;
+  readonly change: Change;
+  readonly walk: BulkWalk;
+  readonly onError: boolean;
+}
+
+/** A batch is one unit; when another writer was faster, or a key is taken, it goes in halves, down to single instances. */
 async function updateBatch(
   space: Namespace,
   resource: InstanceResource,
   batch: readonly ObjectValue[],
-  change: Change,
+  bulk: Bulk,
   actor: Actor,
-  failed: Failed[] | null,
-): Promise<number> {
+): Promise<void> {
+  const { change, walk, onError } = bulk;
   const ready: { stored: ObjectValue; next: ObjectValue }[] = [];
   for (const stored of batch) {
     try {
       const next = await changed(space, resource, stored, change, actor);
       if (next) ready.push({ stored, next });
     } catch (error) {
-      if (!failed || !(error instanceof CascadeError)) throw error;
-      failed.push({ error, instance: stored });
+      if (!onError || !(error instanceof CascadeError)) throw error;
+      walk.fail(error, stored);
     }
   }
+  const last = ready[ready.length - 1]?.stored;
+  if (!last) return;
   try {
-    const writes = ready.map(({ stored, next }) => replacement(resource, stored, next, encodeInner(next)));
-    if (writes.length > 0) await actor.commit({ writes, events: [] });
-    return ready.length;
+    await walk.store(
+      ready.map(({ stored, next }) => replacement(resource, stored, next, encodeInner(next))),
+      last,
+    );
   } catch (error) {
+    if (!isRefusal(error)) throw error;
     if (ready.length > 1) {
       const middle = ready.length >> 1;
-      const halves = [ready.slice(0, middle), ready.slice(middle)];
-      let count = 0;
-      for (const half of halves) count += await updateBatch(space, resource, await reread(space, resource, half), change, actor, failed);
-      return count;
+      for (const half of [ready.slice(0, middle), ready.slice(middle)])
+        await updateBatch(space, resource, await reread(space, resource, bulk.filter, half), bulk, actor);
+      return;
     }
+    if (error instanceof VersionMiss) return updateBatch(space, resource, await reread(space, resource, bulk.filter, ready), bulk, actor);
     const [one] = ready;
-    if (error instanceof VersionMiss && one)
-      return updateBatch(space, resource, await reread(space, resource, ready), change, actor, failed);
     const reason = one ? asFault(error, resource, one.next) : error;
-    if (!failed || !(reason instanceof CascadeError) || !one) throw reason;
-    failed.push({ error: reason, instance: one.stored });
-    return 0;
+    if (!onError || !(reason instanceof CascadeError) || !one) throw reason;
+    walk.fail(reason, one.stored);
   }
 }
 
-const reread = (space: Namespace, resource: InstanceResource, half: readonly { stored: ObjectValue }[]): Promise<ObjectValue[]> =>
-  read(space, resource, { _id: { $in: half.map(({ stored }) => instanceToBson(resource.type, stored)['_id']) } }, half.length);
-
-/** The matches in the order of their ids, a batch at a time; what the batches change does not lengthen the walk. */
-export async function* batches(space: Namespace, resource: InstanceResource, filter: Document): AsyncGenerator<ObjectValue[]> {
-  let after: unknown = null;
-  for (;;) {
-    const batch = await read(space, resource, after === null ? filter : { $and: [filter, { _id: { $gt: after } }] }, BULK);
-    if (batch.length === 0) return;
-    after = instanceToBson(resource.type, batch[batch.length - 1] as ObjectValue)['_id'];
-    yield batch;
-    if (batch.length < BULK) return;
-  }
-}
-
-/** One event for all (language.md U5); none when nothing was hit. */
-export function bulkEvent(
+/** Those that are still there and still match, as they are now. */
+function reread(
   space: Namespace,
   resource: InstanceResource,
-  operation: 'update' | 'delete',
-  where: Value,
-  count: number,
-  actor: Actor,
-): Unit['events'] {
-  if (count === 0 || resource.type.rulesSuppressed) return [];
-  return raise(space, `/types/${resource.type.name}/${operation}`, { ars_bulkOperation: true, qual: where, count }, actor);
+  filter: Document,
+  half: readonly { stored: ObjectValue }[],
+): Promise<ObjectValue[]> {
+  const ids = half.map(({ stored }) => idToBson(getOwn(stored, '_id')));
+  return read(space, resource, { $and: [filter, { _id: { $in: ids } }] }, half.length);
 }

@@ -1,8 +1,8 @@
 // INSERT and UPSERT of one or several (resources-and-api.md 2.4, 2.6, 2.12).
 
 import { CascadeError } from '../../../stdlib/errors.ts';
-import { isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
-import type { Actor } from '../../actor.ts';
+import { decodeInner, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { type Actor, partOf } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
 import { CascadeErrors, errorDocument, fault } from '../../faults.ts';
 import { instanceToJson, toJson } from '../../values/index.ts';
@@ -18,29 +18,38 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   const body = bodyOf(resource, request);
   if (!Array.isArray(body) && !isObject(body))
     throw fault('cascade.request.body.invalid', 'an object or an array of objects is expected', 0);
-  const one = async (object: Value): Promise<string | null> => {
+  const one = async (object: Value, by: Actor): Promise<string | null> => {
     if (resource.kind === 'definitions')
-      return definitionJson(shown(space, resource, await putDefinition(space, resource, object, actor, upsert)));
-    const stored = upsert ? await upsertOne(space, resource, object, actor) : await insertOne(space, resource, object, actor);
+      return definitionJson(shown(space, resource, await putDefinition(space, resource, object, by, upsert)));
+    const stored = upsert ? await upsertOne(space, resource, object, by) : await insertOne(space, resource, object, by);
     return stored && instanceToJson(resource.type, stored);
   };
   if (!Array.isArray(body)) {
-    const json = await one(body);
+    const json = await one(body, actor);
     if (json === null) return { ...NO_CONTENT, ...counted(request, 0) };
     return { status: 200, body: resource.kind === 'instances' ? `[${json}]` : json, ...counted(request, 1) };
   }
   if (body.length > MOST_INSTANCES) throw fault('cascade.request.too.many.instances', MOST_INSTANCES);
   // Without user code in between they all share a tick, which keeps their order; else, and for definitions, one after the other.
   const apart = resource.kind === 'definitions' || upsert || space.before.has(`/types/${resource.name}/insert`);
-  return several(request, await (apart ? inTurn(body, one) : Promise.allSettled(body.map(one))));
+  // Each is a part of the request: what an earlier try of it has stored is answered as it was.
+  const part = (object: Value, number: number): Promise<string | null> => {
+    const note = actor.parts?.get(number);
+    if (note === undefined) return one(object, partOf(actor, number));
+    const stored = decodeInner(note) as ObjectValue;
+    return Promise.resolve(
+      resource.kind === 'instances' ? instanceToJson(resource.type, stored) : definitionJson(shown(space, resource, stored)),
+    );
+  };
+  return several(request, await (apart ? inTurn(body, part) : Promise.allSettled(body.map(part))));
 }
 
 async function inTurn(
   bodies: readonly Value[],
-  one: (body: Value) => Promise<string | null>,
+  one: (body: Value, number: number) => Promise<string | null>,
 ): Promise<PromiseSettledResult<string | null>[]> {
   const results: PromiseSettledResult<string | null>[] = [];
-  for (const body of bodies) results.push(...(await Promise.allSettled([one(body)])));
+  for (const [number, body] of bodies.entries()) results.push(...(await Promise.allSettled([one(body, number)])));
   return results;
 }
 

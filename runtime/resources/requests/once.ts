@@ -1,8 +1,9 @@
 // X-Cascade-Request-Id (integrations.md 12.6): a POST that a client repeats, as it has not heard the answer, is answered from the record.
 // The record is made in the unit of the request's first change, so a crash cannot part them; the whole reply is added when it is known.
+// Of several instances each has a record of its own, in the unit that stores it, until there is a reply.
 
 import { createHash } from 'node:crypto';
-import { type Db, Long, ObjectId } from 'mongodb';
+import { type Collection, type Db, Long, ObjectId } from 'mongodb';
 import { decodeInner, type ObjectValue } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
@@ -18,6 +19,9 @@ export const ANSWERS = 'answers';
 const KEPT_SECONDS = 86_400;
 /** A longer reply is not kept: its record alone tells what was stored. */
 const LONGEST_BODY = 8_000_000;
+
+/** Of the ids of a request's records of single instances: the rest is the instance's number. */
+const PREFIX_DIGITS = 20;
 
 interface StoredAnswer {
   readonly _id: ObjectId;
@@ -42,7 +46,8 @@ export async function carryOutOnce(space: Namespace, request: ApiRequest, actor:
   running.set(space, inWork);
   const known = inWork.get(key);
   if (known) return known;
-  const work = answerOnce(space, request, actor, ObjectId.createFromHexString(key));
+  const prefix = createHash('sha256').update(`${text}\nparts`).digest('hex').slice(0, PREFIX_DIGITS);
+  const work = answerOnce(space, request, actor, { id: ObjectId.createFromHexString(key), prefix });
   inWork.set(key, work);
   try {
     return await work;
@@ -51,14 +56,22 @@ export async function carryOutOnce(space: Namespace, request: ApiRequest, actor:
   }
 }
 
-async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, id: ObjectId): Promise<ApiReply> {
+/** The ids of a request's records: its own, and how those of single instances begin. */
+interface Records {
+  readonly id: ObjectId;
+  readonly prefix: string;
+}
+
+async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, records: Records): Promise<ApiReply> {
+  const { id } = records;
   const answers = space.db.collection<StoredAnswer>(ANSWERS);
   const stored = await answers.findOne({ _id: id });
   const recorded = stored && (stored.reply ?? replyOf(space, request, stored.answer));
   if (recorded) return recorded;
   let given: ApiReply;
   try {
-    given = await carryOut(space, request, recording(actor, id, stored !== null));
+    const parts = Array.isArray(request.object) ? await storedParts(answers, records) : new Map<number, string>();
+    given = await carryOut(space, request, { ...recording(actor, records, stored !== null), parts });
   } catch (error) {
     if (!(error instanceof AnsweredElsewhere)) throw error;
     const other = await answers.findOne({ _id: id });
@@ -66,18 +79,32 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, i
   }
   if ((given.body?.length ?? 0) <= LONGEST_BODY)
     await answers.updateOne({ _id: id }, { $set: { at: new Date(), reply: given }, $setOnInsert: { answer: null } }, { upsert: true });
+  if (Array.isArray(request.object)) await answers.deleteMany({ _id: partIds(records) });
   return given;
 }
 
 /** Another process was given the same request. */
 class AnsweredElsewhere extends Error {}
 
-/** The first change carries the record. */
-function recording(actor: Actor, id: ObjectId, isRecorded: boolean): Actor {
+const partId = ({ prefix }: Records, number: number): ObjectId =>
+  ObjectId.createFromHexString(prefix + number.toString(16).padStart(24 - PREFIX_DIGITS, '0'));
+
+const partIds = (records: Records) => ({ $gte: partId(records, 0), $lte: partId(records, 16 ** (24 - PREFIX_DIGITS) - 1) });
+
+/** What an earlier try has stored, by number. */
+async function storedParts(answers: Collection<StoredAnswer>, records: Records): Promise<Map<number, string>> {
+  const found = await answers.find({ _id: partIds(records) }).toArray();
+  return new Map(found.map(({ _id, answer }) => [Number.parseInt(_id.toHexString().slice(PREFIX_DIGITS), 16), answer ?? 'null']));
+}
+
+/** The first change carries the record; parts carry one each. */
+function recording(actor: Actor, records: Records, isRecorded: boolean): Actor {
+  const { id } = records;
   let recorded = isRecorded;
   return {
     ...actor,
-    async commit(unit, answer) {
+    async commit(unit, answer, part) {
+      if (part) return actor.commit(withRecord(unit, partId(records, part.number), part.note), answer, part);
       if (recorded || (unit.writes.length === 0 && unit.events.length === 0)) return actor.commit(unit, answer);
       recorded = true;
       try {
