@@ -58,7 +58,6 @@ async function storeAll(
   actor: Actor,
   last: boolean,
 ): Promise<ObjectValue[]> {
-  const parts = ready.map((instance) => unitOf(space, resource, instance, actor));
   const before = storedBefore(actor);
   const together = before.length === 0 ? await storeTogether(space, resource, ready, actor, last) : null;
   if (together) return together;
@@ -85,6 +84,7 @@ async function storeTogether(
   actor: Actor,
   last: boolean,
 ): Promise<ObjectValue[] | null> {
+  const parts = ready.map((instance) => unitOf(space, resource, instance, actor));
   const whole: Unit = { writes: parts.flatMap(({ unit }) => unit.writes), events: parts.flatMap(({ unit }) => unit.events) };
   const note = `[${parts.map(({ json }) => json).join(',')}]`;
   try {
@@ -93,18 +93,18 @@ async function storeTogether(
   } catch (error) {
     const isOne = error instanceof DuplicateKey || error instanceof DocumentRefused;
     if (!isOne || parts.length === 1) throw parts[0] ? asFault(error, resource, parts[0].stamped) : error;
-  }
     return null;
+  }
   return parts.map(({ stamped }) => stamped);
 }
 
-async function prepared(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
 /** What an earlier try of the statement has stored, in order. */
 function storedBefore({ parts }: Actor): ObjectValue[] {
   const numbers = [...(parts?.keys() ?? [])].sort((a, b) => a - b);
   return numbers.flatMap((number) => decodeInner(parts?.get(number) ?? '[]') as ObjectValue[]);
 }
 
+async function prepared(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
   const { type } = resource;
   if (type.role === 'schema') throw fault('cascade.type.role.no.instances', type.name);
   const submitted = prepareInsert(type, body);
