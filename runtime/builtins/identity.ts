@@ -5,14 +5,10 @@ import type { Identity } from '../api.ts';
 import type { Answer } from '../commit/index.ts';
 import { fault } from '../faults.ts';
 import type { Namespace } from '../resources/types.ts';
+import { current } from './arguments.ts';
 import type { HostBuiltins } from './types.ts';
 
 const ok = (value: Value): Answer => ({ ok: encodeInner(value) });
-
-/** A rule runs as its last editor, with the rights that this user has now (resources-and-api.md 7.6). */
-async function current(space: Namespace, { identity }: Actor): Promise<Identity> {
-  return identity.profiles.length > 0 ? identity : ((await space.rightsOf(identity.username, space.name)) ?? identity);
-}
 
 const profilesOf = ({ namespace, profiles }: Identity): string[] => profiles.map((profile) => `${namespace}.${profile}`);
 

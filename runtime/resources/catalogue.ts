@@ -9,6 +9,7 @@ import { SERVICES } from './definitions/services-kind.ts';
 import { TOPICS } from './definitions/topics-kind.ts';
 import { collectionOf } from './definitions/type-storage.ts';
 import { TYPES } from './definitions/types-kind.ts';
+import { SERVICE_RESOURCES, serviceTypeOf } from './service-types.ts';
 import { LOG_TYPE, SNAPSHOT_TYPE } from './system-types.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from './types.ts';
 
@@ -35,12 +36,13 @@ export const SNAPSHOTS: InstanceResource = {
 
 export const DEFINITION_KINDS: readonly DefinitionResource[] = [TYPES, SERVICES, TOPICS, PROCEDURES, RULES, DEBUGCONFIGS];
 
-const SYSTEM = new Map<string, Resource>([...DEFINITION_KINDS, LOGS].map((resource) => [resource.name, resource]));
+const SYSTEM = new Map<string, Resource>([...DEFINITION_KINDS, LOGS, ...SERVICE_RESOURCES].map((resource) => [resource.name, resource]));
 /** By the names of their types; these are also reached under `custom/`. */
 const BY_TYPE_NAME = new Map<string, Resource>([
   ...DEFINITION_KINDS.map((kind): [string, Resource] => [kind.systemType, kind]),
   [LOG_TYPE.name, LOGS],
   [SNAPSHOT_TYPE.name, SNAPSHOTS],
+  ...SERVICE_RESOURCES.map((resource): [string, Resource] => [resource.type.name, resource]),
 ]);
 
 /**
@@ -74,5 +76,5 @@ export function instancesOf(type: TypeDefinition): InstanceResource {
 
 /** The type whose instances a collection holds. */
 export function typeOfCollection(space: Pick<Namespace, 'types'>, collection: string): TypeDefinition | undefined {
-  return collection.startsWith('t.') ? space.types.get(collection.slice(2)) : undefined;
+  return collection.startsWith('t.') ? (space.types.get(collection.slice(2)) ?? serviceTypeOf(collection)) : undefined;
 }

@@ -6,14 +6,22 @@ import type { Actor } from '../actor.ts';
 import { fault } from '../faults.ts';
 import { checkTopic } from './definitions/topics-kind.ts';
 import { raise } from './events.ts';
+import { awaitsPositions, followPosition } from './tracking.ts';
 import type { Namespace } from './types.ts';
 
 /** Raises the topic's event. Where no rule listens nothing is stored. */
 export async function publishTopic(space: Namespace, topic: string, value: Value, actor: Actor): Promise<void> {
   checkTopic(topic);
-  const events = raise(space, `/topics${topic}/publish`, value, actor);
-  if (events.length > 0) await actor.commit({ writes: [], events }, { ok: 'null' });
+  if (await awaitsPositions(space, topic)) await followPosition(space, topic, value, actor, plainly(space));
+  else await plainly(space)(topic, value, actor);
 }
+
+const plainly =
+  (space: Namespace) =>
+  async (topic: string, value: Value, actor: Actor): Promise<void> => {
+    const events = raise(space, `/topics${topic}/publish`, value, actor);
+    if (events.length > 0) await actor.commit({ writes: [], events }, { ok: 'null' });
+  };
 
 /** Raises a request event on a type; nothing but the event is stored. */
 export async function publishRequest(space: Namespace, type: string, value: Value, actor: Actor): Promise<void> {

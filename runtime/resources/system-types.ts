@@ -1,19 +1,9 @@
 // Shapes of system resources, for conditions, sorting and, where they are kept as instances, for storage.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { parseType, type TypeDefinition, typeToValue } from '../types/index.ts';
-
-type Shape = Readonly<Record<string, string>>;
-
-/** A type of the service's own with these properties; `multi String` is an array of Strings. */
-function systemType(name: string, shape: Shape, naturalKey: readonly string[] = []): TypeDefinition {
-  const properties: ObjectValue = {};
-  for (const [property, declared] of Object.entries(shape)) {
-    const multi = declared.startsWith('multi ');
-    properties[property] = { type: multi ? declared.slice('multi '.length) : declared, multi };
-  }
-  return parseType({ name, properties, naturalKey: [...naturalKey] }, { types: new Map(), scalars: new Map() }, { system: true });
-}
+import { typeToValue } from '../types/index.ts';
+import { SERVICE_TYPES } from './service-types.ts';
+import { systemType } from './system-type.ts';
 
 export const TYPE_SHAPE = systemType(
   'ArsType',
@@ -179,5 +169,6 @@ export const SYSTEM_TYPES: ReadonlyMap<string, ObjectValue> = new Map(
     NAMESPACE_SHAPE,
     LOG_TYPE,
     SNAPSHOT_TYPE,
+    ...SERVICE_TYPES,
   ].map((type, i) => [type.name, { _id: (i + 1).toString(16).padStart(24, '0'), ...typeToValue(type), ...SYSTEMS }]),
 );

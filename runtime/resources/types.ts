@@ -69,6 +69,8 @@ export interface InstanceResource {
 export interface DefinitionResource {
   readonly kind: 'definitions';
   readonly name: string;
+  /** The collection is made with the first instance, not with the namespace: most namespaces never need it. */
+  readonly late?: true;
   readonly systemType: string;
   readonly operations: ReadonlySet<string>;
   /** POST on an existing name: it is updated, or refused with 409. */

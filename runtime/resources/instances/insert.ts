@@ -10,6 +10,7 @@ import { runBefore } from '../before.ts';
 import { raise } from '../events.ts';
 import { stampNew } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
+import { laidOut } from './late-collections.ts';
 import { asFault, checkSize } from './refusals.ts';
 
 /** Stores one instance. Gives it as stored; null when a BEFORE rule cancelled it. */
@@ -107,6 +108,7 @@ function storedBefore({ parts }: Actor): ObjectValue[] {
 async function prepared(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
   const { type } = resource;
   if (type.role === 'schema') throw fault('cascade.type.role.no.instances', type.name);
+  await laidOut(space, resource);
   const submitted = prepareInsert(type, body);
   const final = type.rulesSuppressed ? submitted : await runBefore(space, type.name, 'insert', submitted, actor);
   if (!final) return null;

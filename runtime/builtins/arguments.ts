@@ -1,0 +1,43 @@
+// Arguments that several services take, as far as their declarations leave something to check.
+import { CascadeError, langError } from '../../stdlib/errors.ts';
+import { DateTime, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../actor.ts';
+import type { Identity } from '../api.ts';
+import { fault } from '../faults.ts';
+import { requireAdmin } from '../resources/accounts/rights.ts';
+import type { Namespace } from '../resources/types.ts';
+
+export const outOfRange = (parameter: string, value: Value): CascadeError => langError('cascade.lang.range', parameter, value);
+
+/** One name or a List of them, each once; none for null. @throws cascade.lang.range for what is no name */
+export function nameList(parameter: string, value: Value): string[] {
+  const list = value === null ? [] : Array.isArray(value) ? value : [value];
+  for (const name of list) if (typeof name !== 'string' || name === '') throw outOfRange(parameter, name);
+  return [...new Set(list as string[])];
+}
+
+/** Now, but later than what was stored last: so that "changed since" misses nothing within one millisecond. */
+export function timeAfter(space: Namespace, before: Value): DateTime {
+  const now = space.clock.now();
+  return new DateTime(before instanceof DateTime ? Math.max(now, before.ms + 1) : now);
+}
+
+/** A rule runs as its last editor, with the rights that this user has now (resources-and-api.md 7.6). */
+export async function current(space: Namespace, { identity }: Actor): Promise<Identity> {
+  return identity.profiles.length > 0 ? identity : ((await space.rightsOf(identity.username, space.name)) ?? identity);
+}
+
+/** @throws cascade.authorization.denied */
+export async function adminOnly(space: Namespace, actor: Actor, operation: string, resource: string): Promise<void> {
+  requireAdmin(await current(space, actor), operation, resource);
+}
+
+/** The definition of a source that a built-in needs. @throws cascade.resource.not.found */
+export function sourceNamed(space: Namespace, name: Value): ObjectValue {
+  const found = space.definitions.get('sources', String(name));
+  if (!found) throw fault('cascade.resource.not.found', `/sources/${String(name)}`);
+  return found;
+}
+
+/** A member that may not be there. */
+export const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
