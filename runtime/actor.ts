@@ -26,11 +26,25 @@ export interface Actor {
   readonly childKey: ChildKeys | null;
   /** BEFORE rules and procedures that are on the stack already. */
   readonly depth: number;
+  /** The run that asks, for what services keep between calls; absent where no program does. */
+  readonly state?: StateUser;
   /** Headers of the HTTP request that called the procedure (builtins.md 20); absent where none did. */
   readonly headers?: Readonly<Record<string, string>>;
 }
-  /** The run that asks, for what services keep between calls; absent where no program does. */
-  readonly state?: StateUser;
+
+export interface Part {
+  readonly number: number;
+  readonly note: string;
+}
+
+/** Acts for one part of a statement: what would be the statement's answer is the part's note. */
+export function partOf({ parts: _, ...actor }: Actor, number: number): Actor {
+  return {
+    ...actor,
+    commit: (unit, answer) =>
+      answer && 'ok' in answer ? actor.commit(unit, undefined, { number, note: answer.ok }) : actor.commit(unit, answer),
+  };
+}
 
 export interface Reading {
   /** An instance was handed to the run at this version. */

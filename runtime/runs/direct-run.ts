@@ -142,11 +142,11 @@ class DirectRun implements RunObserver {
       reading: null,
       childKey: this.#recorded ? new ChildKeys(`${this.#id}/${site}.${nth}`) : null,
       depth: caller.depth + 1,
+      state: { run: this.#id, keep: () => undefined }, // it does not start again
       headers: caller.headers,
       parts: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {
         const last = answer !== undefined;
-      state: { run: this.#id, keep: () => undefined }, // it does not start again
         const step: Step = {
           run: this.#id,
           site: last ? site : part ? partSite(site, part.number) : `${site}~${parts++}`,

@@ -181,11 +181,11 @@ export class DurableRun implements RunObserver, Reading {
       chain: { root: this.#event.chain.root, depth: this.#event.chain.depth + 1 },
       reading: this,
       childKey: new ChildKeys(`${this.id}/${site}.${nth}`),
+      state: { run: this.id, keep: (answer) => void this.#effects.set(`${site}.${nth}`, { answer, at }) },
       depth: 0,
       parts: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {
         const last = answer !== undefined;
-      state: { run: this.id, keep: (answer) => void this.#effects.set(`${site}.${nth}`, { answer, at }) },
         const ends = last && tail;
         const step: Step = {
           run: this.id,
