@@ -84,9 +84,9 @@ export async function openNamespace({
   const callables = new Map<string, { text: string; callable: Callable }>();
   const recorded = new Map<RunId, readonly Step[]>();
   const contention = new Contention();
+  const state = openState(() => space);
   const surroundings: TriggerIndexOptions = {
     typeOf: (type) => types.get(type) ?? null,
-  const state = openState(() => space);
     builtin: pureBuiltins(clock),
     namespace: name,
     clock,
@@ -118,9 +118,9 @@ export async function openNamespace({
     contention,
     log,
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
+    release: (run) => state.release(run),
     takeRecorded: (run) => {
       const steps = recorded.get(run) ?? [];
-    release: (run) => state.release(run),
       recorded.delete(run);
       return steps;
     },
@@ -149,12 +149,12 @@ export async function openNamespace({
     executables: new Map(),
     when: new TriggerIndex(surroundings),
     before: new TriggerIndex(surroundings),
+    state,
     subscribers,
   };
   for (const [rule, object] of definitions.list('rules')) {
     try {
       loadRule(space, object);
-    state,
     } catch (error) {
       log.warn({ err: error, rule, namespace: name }, 'a stored rule no longer compiles and is not in force');
     }
