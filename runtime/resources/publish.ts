@@ -9,7 +9,7 @@ import { raise } from './events.ts';
 import { awaitsPositions, followPosition } from './tracking.ts';
 import type { Namespace } from './types.ts';
 
-/** Raises the topic's event. Where no rule listens nothing is stored. */
+/** Raises the topic's event, and moves the tracks that await positions there. Where no rule listens no event is stored. */
 export async function publishTopic(space: Namespace, topic: string, value: Value, actor: Actor): Promise<void> {
   checkTopic(topic);
   if (await awaitsPositions(space, topic)) await followPosition(space, topic, value, actor, plainly(space));
