@@ -29,7 +29,6 @@ export interface Findings extends RowFindings {
   readonly barePaths: Set<Expression>;
   readonly bareLogs: Set<Expression>;
   readonly recommendations: Map<object, Recommendations>;
-  unsupported: string | null;
 }
 
 type AnyVisit = (node: never) => void;
@@ -266,9 +265,7 @@ export class BodyChecker {
     if (node.processedBy) this.#processedBy(node.processedBy, node.alias);
   }
 
-  /** Statements on other nodes are checked, and refused as a whole by whoever registers the text. */
   #processedBy(node: ProcessedBy, variable: Identifier | null): void {
-    this.#found.unsupported ??= 'PROCESSED BY';
     if (node.status) this.#arrayForm(node);
     const { nodes } = node;
     if (nodes !== 'all') {

@@ -26,7 +26,6 @@ export function check(definition: Definition, builtins: BuiltinTable, report: Re
     barePaths: new Set(),
     bareLogs: new Set(),
     recommendations: new Map(),
-    unsupported: null,
   };
   const resolver = new CallResolver(builtins, imports);
   const rule = definition.type === 'Rule' ? checkRule(definition, imports.names, resolver, report) : null;
@@ -42,7 +41,7 @@ export function check(definition: Definition, builtins: BuiltinTable, report: Re
   return {
     definition,
     ...found,
-    unsupported: found.unsupported ?? rule?.unsupported ?? null,
+    unsupported: rule?.unsupported ?? null,
     variables: { main: main.variables, timeout: timeout?.variables ?? [] },
     uses: { main, timeout: timeout ?? main },
     arrayParameters: new Set(procedure?.parameters.filter((parameter) => parameter.array).map((parameter) => parameter.name)),

@@ -11,7 +11,6 @@ import type {
   Recommend,
   Ref,
   Select,
-  Span,
   Statement,
   Update,
   Upsert,
@@ -20,6 +19,7 @@ import type {
 import * as b from './build.ts';
 import { emitMaterialized, emitNamed, emitTarget } from './calls.ts';
 import { type ModuleWriter, variable } from './context.ts';
+import { emitFederated, isFederated } from './processed-by.ts';
 import { emitOptions, emitPlainName, emitServiceEvent, emitSource, emitTopic, emitType, emitValueSet, optionValue } from './references.ts';
 import { emitSelect } from './select.ts';
 import { emitWhere, pathOn } from './where.ts';
@@ -108,17 +108,13 @@ export function isOperation(node: Statement | Value): node is Operation {
 
 /** @param tail the run ends with it, and its value is not used */
 export function emitOperation(node: Operation, tail: boolean, module: ModuleWriter): es.Expression {
-  if ('processedBy' in node && node.processedBy) return refused(node.processedBy, module);
+  if (isFederated(node)) return emitFederated(node, module);
   return (table[node.type] as (node: Operation, tail: boolean, module: ModuleWriter) => es.Expression)(node, tail, module);
-}
-
-/** The unit is marked `unsupported`, so this never runs; but a module must be whole. */
-function refused(at: Span, module: ModuleWriter): es.Expression {
-  return module.helper('raise', at, b.id('$'), b.literal('cascade.federation.statement.unsupported'), b.literal('PROCESSED BY'));
 }
 
 /** Whether the statement can be a run's last effect: one operation and then nothing (mechanisms.md a3). */
 export function isTailEffect(node: Statement | Value): node is Operation {
+  if (isFederated(node)) return false;
   if (node.type === 'Execute') return node.async;
   if (node.type === 'Update') return node.onError === null;
   return isOperation(node) && node.type !== 'Select' && node.type !== 'Recommend';

@@ -1,6 +1,6 @@
 // What statements name and carry: resources, options, value sets.
 import type * as es from 'estree';
-import type { Option, Ref, Span, Value, ValueSet } from '../ast.ts';
+import type { Option, Ref, Span, Value, ValueSet, VariableRef } from '../ast.ts';
 import * as b from './build.ts';
 import { type ModuleWriter, variable } from './context.ts';
 
@@ -19,6 +19,11 @@ export function emitServiceEvent(ref: Ref, module: ModuleWriter): es.Expression 
   return emitReference(ref, (name) => module.string(name), module);
 }
 export function emitPlainName(ref: Ref, module: ModuleWriter): es.Expression {
+  return emitReference(ref, (name) => b.literal(name), module);
+}
+
+/** The text in the variable of `@v`. */
+export function emitReferenceText(ref: VariableRef, module: ModuleWriter): es.Expression {
   return emitReference(ref, (name) => b.literal(name), module);
 }
 

@@ -22,6 +22,7 @@ import {
   matchingStored,
   putDefinition,
 } from './definitions/operations.ts';
+import { checkNodes } from './definitions/nodes.ts';
 import { compareBy } from './definitions/sort.ts';
 import { deleteMany, deleteOne } from './instances/delete.ts';
 import { condition, readAt } from './instances/find.ts';
@@ -66,6 +67,10 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
   },
   execute,
   executeAll,
+  nodes: async (space, payload, actor) => {
+    checkNodes(space, getOwn(payload, 'where'), getOwn(payload, 'cardinality'), actor);
+    return { ok: 'null' };
+  },
   state: (space, payload, actor) => {
     if (!actor.state) throw refused('state outside of a run');
     return space.state.perform(payload, actor.state);

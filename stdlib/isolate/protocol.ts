@@ -141,6 +141,8 @@ export interface OpPayloads {
   /** verb create and alter mean the same. ok: the stored resource object. */
   create: { kind: DefinitionKind; value: Inner; options: Record<string, Inner> };
   drop: { kind: DefinitionKind; name: string };
+  /** PROCESSED BY: refused unless no node matches. ok null */
+  nodes: { where: Inner; cardinality: 'one' | 'atLeastOne' | 'exactlyOne' | null };
   /** A built-in that only the host can answer (runtime/builtins); one argument a parameter. ResourceAPI.executeOp answers with `list`. */
   builtin: { name: string; args: Inner[] };
   state: StatePayload;
