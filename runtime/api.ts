@@ -62,6 +62,8 @@ export interface ApiRequest {
   publicOnly?: true;
   /** X-Cascade-Request-Id of a POST: repeated within a day it gets the stored answer (integrations.md 12.6). */
   requestId?: string;
+  /** The binding can send a long body while it is made: the reply may have `pieces` in place of `body`. */
+  streams?: boolean;
   /** Of an EXECUTE over HTTP, for the procedure: names in lower case, without `authorization`. */
   headers?: Readonly<Record<string, string>>;
 }
@@ -71,6 +73,8 @@ export interface ApiReply {
   status: number;
   /** JSON text in the spelling of resources-and-api.md 1.4. */
   body?: string;
+  /** A long body in place of `body`; only where the request allowed it. */
+  pieces?: Pieces;
   /** Becomes X-Total-Count, or the first element of a WebSocket body. */
   count?: number;
   /** The result was cut at the cap (2.2). */
@@ -79,6 +83,17 @@ export interface ApiReply {
   partial?: boolean;
   /** What an ETag holds, without its quotes. */
   version?: string;
+}
+
+/** A long JSON array, made as it is taken: what is held is a piece, not the whole. */
+export interface Pieces {
+  /**
+   * The next part of the text, never empty; null at the end. The first begins with `[` and is no more than that only in `[]`.
+   * @throws when it cannot go on: what was given so far is then the beginning of nothing
+   */
+  next(): Promise<string | null>;
+  /** Lets go of what stands behind them. Called by whoever takes the pieces, however that ended; a second time does nothing. */
+  close(): Promise<void>;
 }
 
 /** What a subscriber is told (8.4). */

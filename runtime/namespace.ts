@@ -31,6 +31,7 @@ import { DefinitionStore } from './resources/definitions/store.ts';
 import { ASYNC, LONGEST_CHAIN } from './resources/events.ts';
 import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
 import { pureBuiltins } from './resources/host-context.ts';
+import { LargeResults } from './resources/large-results.ts';
 import { perform } from './resources/perform.ts';
 import { snapshot } from './resources/snapshots.ts';
 import type { Accounts, Namespace } from './resources/types.ts';
@@ -38,7 +39,7 @@ import { ANSWERS, indexAnswers } from './resources/requests/once.ts';
 import { openUpkeep } from './resources/upkeep.ts';
 import { Contention, describe, type Executable, type RunError, type RunHost, Runner } from './runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from './sandbox/index.ts';
-import type { Store } from './store/index.ts';
+import { PointReads, RowReader, type Store } from './store/index.ts';
 import { presentIn, Subscribers } from './subscriptions/index.ts';
 import { TriggerIndex, type TriggerIndexOptions } from './triggers/index.ts';
 import { parseType, type TypeDefinition } from './types/index.ts';
@@ -76,6 +77,7 @@ export async function openNamespace({
   accounts,
 }: NamespaceOptions): Promise<OpenNamespace> {
   const db = store.namespace(name);
+  const rows = new RowReader(db);
   await createCollections(db);
   await indexAnswers(db);
   const definitions = await DefinitionStore.load(db);
@@ -138,6 +140,9 @@ export async function openNamespace({
     rightsOf,
     accounts,
     db,
+    rows,
+    points: new PointReads(rows),
+    largeResults: new LargeResults(),
     clock,
     committer,
     contention,

@@ -8,11 +8,13 @@ import type { Clock } from '../clock/index.ts';
 import type { Committer, StoredEvent } from '../commit/index.ts';
 import type { Directory, IdentityStore, RightsOf } from '../identity/index.ts';
 import type { Contention, Executable, RunHost } from '../runs/index.ts';
+import type { PointReads, RowReader } from '../store/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { IndexedRule, TriggerIndex } from '../triggers/index.ts';
 import type { TypeDefinition } from '../types/index.ts';
-import type { Subscribers } from '../subscriptions/index.ts';
 import type { StateRoom } from '../state/index.ts';
+import type { Subscribers } from '../subscriptions/index.ts';
+import type { LargeResults } from './large-results.ts';
 import type { DefinitionStore } from './definitions/store.ts';
 
 /** What the trigger indexes hand back with a rule of ours. */
@@ -34,6 +36,10 @@ export interface Namespace {
   /** Users, tokens and namespaces: the installation's, not this namespace's. */
   readonly accounts: Accounts;
   readonly db: Db;
+  /** Queries a batch at a time, and reads by id that share a request. */
+  readonly rows: RowReader;
+  readonly points: PointReads;
+  readonly largeResults: LargeResults;
   readonly clock: Clock;
   readonly committer: Committer;
   readonly contention: Contention;
@@ -47,14 +53,14 @@ export interface Namespace {
   /** WHEN rules and BEFORE rules by event path and condition. */
   readonly when: TriggerIndex;
   readonly before: TriggerIndex;
+  /** What services keep between calls, and what runs share. */
+  readonly state: StateRoom;
   /** Who listens besides rules. */
   readonly subscribers: Subscribers;
 }
 
 /** Instances of a type: documents of a collection of its own. */
 export interface InstanceResource {
-  /** What services keep between calls, and what runs share. */
-  readonly state: StateRoom;
   readonly kind: 'instances';
   readonly name: string;
   readonly type: TypeDefinition;
@@ -63,14 +69,14 @@ export interface InstanceResource {
   readonly operations: ReadonlySet<string>;
   /** Order without `sort`. */
   readonly defaultSort: Readonly<Record<string, 1 | -1>>;
+  /** The collection is made with the first instance, not with the namespace: most namespaces never need it. */
+  readonly late?: true;
 }
 
 /** Definitions: few, all in memory, stored by kind and name in one collection. */
 export interface DefinitionResource {
   readonly kind: 'definitions';
   readonly name: string;
-  /** The collection is made with the first instance, not with the namespace: most namespaces never need it. */
-  readonly late?: true;
   readonly systemType: string;
   readonly operations: ReadonlySet<string>;
   /** POST on an existing name: it is updated, or refused with 409. */

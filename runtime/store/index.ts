@@ -1,6 +1,10 @@
-// The way to MongoDB: connection, the databases of the installation and of a namespace, and what its errors mean.
+// The way to MongoDB: connection, the databases of the installation and of a namespace, reading from them, and what its errors mean.
 
-import { type Db, MongoBulkWriteError, MongoClient, MongoError, MongoNetworkError, MongoServerSelectionError } from 'mongodb';
+import { type Db, MongoClient } from 'mongodb';
+
+export { isTransient, isUnavailable } from './errors.ts';
+export { PointReads } from './point-reads.ts';
+export { type Find, RowReader, type Rows } from './rows.ts';
 
 export interface Store extends AsyncDisposable {
   readonly client: MongoClient;
@@ -39,22 +43,3 @@ export async function openStore(uri: string): Promise<Store> {
     [Symbol.asyncDispose]: () => client.close(),
   };
 }
-
-/** The server is out of reach or changing: the same thing may work in a moment, and an outcome may be unknown. */
-export const isUnavailable = (error: unknown): boolean =>
-  error instanceof MongoNetworkError ||
-  // The driver wraps what broke the connection of a bulk write in an error without any write's own.
-  (error instanceof MongoBulkWriteError && error.code === undefined && [error.writeErrors].flat().length === 0) ||
-  error instanceof MongoServerSelectionError ||
-  (error instanceof MongoError &&
-    (error.hasErrorLabel('UnknownTransactionCommitResult') ||
-      error.name === 'MongoPoolClearedError' ||
-      error.name === 'MongoExpiredSessionError' ||
-      isShutdown(error)));
-
-/** The codes of a server that is stepping down or stopping. */
-const SHUTDOWN = new Set([91, 189, 10107, 11600, 11602, 13435, 13436]);
-const isShutdown = (error: MongoError): boolean => typeof error.code === 'number' && SHUTDOWN.has(error.code);
-
-/** A conflict with another transaction: the same again may pass. */
-export const isTransient = (error: unknown): boolean => error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');

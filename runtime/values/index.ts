@@ -6,4 +6,5 @@ export { escapeKey, unescapeKey } from './keys.ts';
 export { parseJson, type ParseJsonOptions } from './parse-json.ts';
 export { idToBson, instanceToBson, propertyToBson, storedProperty, toBson } from './to-bson.ts';
 export { instanceToJson, propertyToJson, referenceText, toJson } from './to-json.ts';
-export { transcode, type TranscodeOptions, type Transcoder, transcoder, type Spelling } from './transcode.ts';
+export { storedVersion } from './stored-version.ts';
+export { restTranscoder, transcode, type TranscodeOptions, type Transcoder, transcoder, type Spelling } from './transcode.ts';

@@ -26,6 +26,15 @@ interface Slot {
 
 export type Transcoder = (raw: Uint8Array) => string;
 
+const kept = new WeakMap<TypeDefinition, Transcoder>();
+
+/** The transcoder for whole instances of a type, as clients see them: made once, since every request for one needs it. */
+export function restTranscoder(type: TypeDefinition): Transcoder {
+  let known = kept.get(type);
+  if (!known) kept.set(type, (known = transcoder(type, 'rest')));
+  return known;
+}
+
 /** One document; for many of one type keep a `transcoder`. */
 export const transcode = (raw: Uint8Array, type: TypeDefinition | null, spelling: Spelling, props?: readonly string[]): string =>
   transcoder(type, spelling, props === undefined ? {} : { props })(raw);

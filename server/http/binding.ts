@@ -66,7 +66,7 @@ export function openBinding({ engine, log, timeoutMs = 120_000 }: BindingOptions
     const action = place.methods[method as Method]!;
     const request = await apiRequest(http, place, action, query, identity);
     try {
-      return resourceReply(await within(timeoutOf(action, timeoutMs), engine.execute(request)));
+      return resourceReply(await within(timeoutOf(action, timeoutMs), engine.execute({ ...request, streams: true })));
     } catch (error) {
       const reply = errorReply(error, log);
       return reply.status === 405 ? { ...reply, headers: { Allow: allowed(omit(place.methods, method)) } } : reply;
@@ -94,24 +94,35 @@ function omit(methods: Route['methods'], method: string): Route['methods'] {
   return Object.fromEntries(Object.entries(methods).filter(([name]) => name !== method));
 }
 
-function resourceReply({ status, body, count, truncated, partial, version }: ApiReply): HttpReply {
+function resourceReply({ status, body, pieces, count, truncated, partial, version }: ApiReply): HttpReply {
   const headers: Record<string, string> = {};
   if (count !== undefined) headers['X-Total-Count'] = String(count);
   if (truncated) headers['X-Result-Truncated'] = 'true';
   if (partial) headers['X-Partial-Result'] = 'true';
   if (version !== undefined) headers.ETag = `"${version}"`;
-  return { status, headers, body };
+  return { status, headers, body, pieces };
 }
 
-/** What the engine does after the time is up goes on; its result is nobody's. @throws request.timeout */
-export async function within<T>(timeoutMs: number | null, work: Promise<T>): Promise<T> {
+/**
+ * What the engine does after the time is up goes on; its result is nobody's. A reply in pieces is in time when the first of them is there.
+ * @throws request.timeout
+ */
+export async function within(timeoutMs: number | null, work: Promise<ApiReply>): Promise<ApiReply> {
   if (timeoutMs === null) return work;
+  let isLate = false;
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(fault('cascade.request.timeout', timeoutMs)), timeoutMs);
+    timer = setTimeout(() => {
+      isLate = true;
+      reject(fault('cascade.request.timeout', timeoutMs));
+    }, timeoutMs);
+  });
+  const whole = work.then(async (reply) => {
+    if (isLate) await reply.pieces?.close();
+    return reply;
   });
   try {
-    return await Promise.race([work, timeout]);
+    return await Promise.race([whole, timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
+import { compressed, type WirePieces } from './compressed.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
 const gzip = promisify<string, Buffer>(gzipCallback);
@@ -22,27 +23,31 @@ export interface WireReply {
   status: number;
   headers: [name: string, value: string][];
   body: string | Buffer | undefined;
+  /** A long body in place of `body`. */
+  pieces?: WirePieces | undefined;
 }
 
 export async function wireReply(
   http: HttpRequest,
-  { status, headers = {}, body, contentType }: HttpReply,
+  { status, headers = {}, body, pieces, contentType }: HttpReply,
   origins: CorsOrigins,
 ): Promise<WireReply> {
   const all: Record<string, string> = { ...headers, 'X-Request-Id': requestId(http), ...corsHeaders(http, origins) };
   if (http.path.startsWith('/api/') || http.path.startsWith('/authenticate')) all['Cache-Control'] = 'no-store';
   let sent: string | Buffer | undefined = body;
-  if (body !== undefined) {
+  let sentPieces: WirePieces | undefined = pieces;
+  if (body !== undefined || pieces) {
     all['Content-Type'] = contentType ?? 'application/json'; // no charset: the client SDK compares the whole value
-    if (Buffer.byteLength(body) > COMPRESSED_FROM_BYTES) {
+    if (pieces || Buffer.byteLength(body!) > COMPRESSED_FROM_BYTES) {
       all.Vary = all.Vary ? `${all.Vary}, Accept-Encoding` : 'Accept-Encoding';
       if (http.method !== 'HEAD' && acceptsGzip(http.headers.get('accept-encoding'))) {
-        sent = await gzip(body);
+        if (pieces) sentPieces = compressed(pieces);
+        else sent = await gzip(body!);
         all['Content-Encoding'] = 'gzip';
       }
     }
   }
-  return { status, headers: Object.entries(all), body: sent };
+  return { status, headers: Object.entries(all), body: sent, pieces: sentPieces };
 }
 
 /** The caller's, when it can stand in a header and a log line; else one of ours. */

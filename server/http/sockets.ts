@@ -1,11 +1,11 @@
 // The HTTP binding on the sockets of uWebSockets.js. Its rules: a request is read before the handler returns, a response is not
-// touched once its connection is gone, and what is written together is corked. (It closes a connection whose client sends a second
-// request before the first is answered; no client in the field does.)
+// touched once its connection is gone (`sending.ts`). (It closes a connection whose client sends a second request before the first is
+// answered; no client in the field does.)
 import type { HttpRequest as SocketRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
-import { STATUS_CODES } from 'node:http';
 import type { Logger } from 'pino';
 import { collectBody, inflate } from './body.ts';
-import { type CorsOrigins, type WireReply, wireReply } from './headers.ts';
+import { type CorsOrigins, wireReply } from './headers.ts';
+import { Connection } from './sending.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
 export interface SocketOptions {
@@ -36,16 +36,12 @@ export function bindHttp(
   app.any('/*', (response, request) => {
     const begun = performance.now();
     const { http, body } = receive(response, request, bodyLimitBytes);
-    let gone = false;
-    response.onAborted(() => {
-      gone = true;
-      body.abort();
-    });
+    const connection = new Connection(response, () => body.abort());
     open++;
     void respond()
       .catch((err: unknown) => {
         log.error({ err }, 'a reply could not be sent');
-        if (!gone) response.close();
+        connection.cut();
       })
       .finally(() => {
         open--;
@@ -56,8 +52,8 @@ export function bindHttp(
       const reply = await answer(http);
       body.discard();
       const wire = await wireReply(http, reply, corsOrigins);
-      if (gone) return;
-      response.cork(() => send(response, wire, http.method === 'HEAD', draining));
+      await connection.send(wire, { isHead: http.method === 'HEAD', closes: draining });
+      if (connection.isGone) return;
       // The path alone: the query may hold a token.
       log.debug({ method: http.method, path: http.path, status: wire.status, ms: performance.now() - begun }, 'request');
     }
@@ -96,16 +92,4 @@ function receive(response: HttpResponse, request: SocketRequest, bodyLimitBytes:
     body: async () => inflate(await body.received, headers.get('content-encoding'), bodyLimitBytes),
   };
   return { http, body };
-}
-
-/** To be called corked. */
-function send(response: HttpResponse, { status, headers, body }: WireReply, isHead: boolean, closes: boolean): void {
-  response.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
-  for (const [name, value] of headers) response.writeHeader(name, value);
-  if (body === undefined) {
-    // Called without arguments: an undefined length is sent as 2^63, and a 204 or 304 has none (RFC 9110 8.6).
-    if (closes) response.writeHeader('Connection', 'close');
-    response.endWithoutBody();
-  } else if (isHead) response.endWithoutBody(Buffer.byteLength(body), closes);
-  else response.end(body, closes);
 }

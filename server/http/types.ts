@@ -1,4 +1,5 @@
 // A request as it was received and a reply as it will be sent: plain data, so that all between the sockets can be tested without one.
+import type { Pieces } from '../../runtime/api.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
@@ -24,6 +25,8 @@ export interface HttpReply {
   headers?: Record<string, string>;
   /** Absent: a reply without body and Content-Type. */
   body?: string;
+  /** A long body in place of `body`. Closed by whoever sends the reply. */
+  pieces?: Pieces;
   /** Default `application/json`, exactly. */
   contentType?: string;
 }

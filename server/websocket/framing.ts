@@ -4,6 +4,8 @@ import { parseJson } from '../../runtime/values/index.ts';
 export interface Framing {
   /** The frame of one message. */
   frame(text: string): string;
+  /** A part of a message that is sent as several fragments; the first and the last one are begun and ended as the message is. */
+  fragment(text: string, isFirst: boolean, isLast: boolean): string;
   /** Whether frames are binary: raw clients want blobs. */
   readonly binary: boolean;
   /** The messages in a frame of the client; null: it is none of this framing. */
@@ -16,6 +18,7 @@ export interface Framing {
 
 export const RAW: Framing = {
   frame: (text) => text,
+  fragment: (text) => text,
   binary: true,
   unframe: (frame) => [frame],
   opening: null,
@@ -25,6 +28,7 @@ export const RAW: Framing = {
 
 export const SOCKJS: Framing = {
   frame: (text) => `a[${JSON.stringify(text)}]`,
+  fragment: (text, isFirst, isLast) => `${isFirst ? 'a["' : ''}${JSON.stringify(text).slice(1, -1)}${isLast ? '"]' : ''}`,
   binary: false,
   unframe(frame, isBinary) {
     if (frame.length === 0 || isBinary) return []; // an empty one and a foreign keep-alive say nothing

@@ -1,5 +1,6 @@
 // The messages of the WebSocket binding (resources-and-api.md 2.15): a client's text read, and the texts of answers and events.
 // Pure. Bodies are JSON text already; nothing is parsed to be written again.
+import type { Pieces } from '../../runtime/api.ts';
 import type { Identity, Notice } from '../../runtime/index.ts';
 import { fault } from '../../runtime/faults.ts';
 import { parseJson, toJson } from '../../runtime/values/index.ts';
@@ -50,6 +51,8 @@ export interface Answer {
   readonly status: number;
   /** JSON text. */
   readonly body?: string;
+  /** A long body in place of `body`. */
+  readonly pieces?: Pieces;
   readonly count?: number;
 }
 
@@ -68,6 +71,29 @@ function counted(body: string | undefined, count: number): string {
   if (body === undefined || body === '[]') return `[${first}]`;
   return `[${first},${body.startsWith('[') ? body.slice(1, -1) : body}]`;
 }
+
+/** The text of an answer with a long body, part by part; it ends with the last part of the body and what closes the message. */
+export function answerPieces(pieces: Pieces, { status, count }: Answer, headers: string): Pieces {
+  const head = `{"status":${status},"headers":${headers},"contentType":"application/json","body":`;
+  let isBegun = false;
+  let isEnded = false;
+  return {
+    async next() {
+      if (isEnded) return null;
+      const piece = await pieces.next();
+      const text = isBegun || count === undefined ? (piece ?? '') : withCount(piece ?? '[]', count);
+      const part = `${isBegun ? '' : head}${text}${piece === null ? '}' : ''}`;
+      isBegun = true;
+      isEnded = piece === null;
+      return part;
+    },
+    close: () => pieces.close(),
+  };
+}
+
+/** The beginning of an array with the count as its first element. */
+const withCount = (beginning: string, count: number): string =>
+  `[{"count":${count}}${beginning.startsWith('[]') ? '' : ','}${beginning.slice(1)}`;
 
 /** An event for a subscriber (8.4). */
 export function eventText(

@@ -2,10 +2,11 @@
 // 6.7). Messages are taken in order up to the engine's door; behind it they run concurrently.
 import type { Logger } from 'pino';
 import { fault } from '../../runtime/faults.ts';
+import type { Pieces } from '../../runtime/api.ts';
 import type { Identity } from '../../runtime/index.ts';
 import { errorReply, type Served, within } from '../http/index.ts';
 import { Ended, isLogin, Login } from './login.ts';
-import { type Answer, answerText, headersOf, type Message, NO_HEADERS, readMessage } from './message.ts';
+import { type Answer, answerPieces, answerText, headersOf, type Message, NO_HEADERS, readMessage } from './message.ts';
 import { apiRequest } from './requests.ts';
 import { Subscriptions } from './subscriptions.ts';
 
@@ -17,6 +18,8 @@ const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 /** The way back to the client. Sending on a closed wire does nothing. */
 export interface Wire {
   send(text: string): void;
+  /** One message in parts, as fast as the client reads. Resolves when all is sent or nobody is there to read it; closes the pieces. */
+  stream(message: Pieces): Promise<void>;
   close(code: number, reason: string): void;
   /** Of the peer, as text. */
   readonly address: string;
@@ -137,11 +140,16 @@ export class Session {
   #ask(message: Message, identity: Identity): Promise<Answer> {
     const request = apiRequest(message, identity);
     const { engine, timeoutMs } = this.#options;
-    return within(request.op === 'execute' ? null : timeoutMs, engine.execute(request));
+    return within(request.op === 'execute' ? null : timeoutMs, engine.execute({ ...request, streams: true }));
   }
 
   #answered(message: Message, answer: Answer): void {
-    this.#options.wire.send(answerText(answer, isLogin(message) ? null : headersOf(message)));
+    const { wire } = this.#options;
+    if (answer.pieces) {
+      void wire.stream(answerPieces(answer.pieces, answer, headersOf(message))).finally(() => this.#ended());
+      return;
+    }
+    wire.send(answerText(answer, isLogin(message) ? null : headersOf(message)));
     this.#ended();
   }
 

@@ -2,6 +2,7 @@
 // 2.15, 2.16). A socket is not touched once it is closed.
 import type { TemplatedApp, WebSocket } from 'uWebSockets.js';
 import type { Logger } from 'pino';
+import type { Pieces } from '../../runtime/api.ts';
 import type { Served } from '../http/index.ts';
 import { type Framing, RAW, SOCKJS } from './framing.ts';
 import { Session } from './session.ts';
@@ -9,7 +10,16 @@ import { Session } from './session.ts';
 /** Room beyond the limit of a message, so that its sender is told 1009; a longer one is cut off within. */
 const REFUSED_BYTES = 16 * 1024 * 1024;
 const OUTGOING_BYTES = 16 * 1024 * 1024;
+/** Of a message in parts no further one is made while so much waits. */
+const PAUSED_FROM_BYTES = 256 * 1024;
 const HEARTBEAT_MS = 25_000;
+
+/** What the library has and its types have not. */
+interface FragmentingSocket extends WebSocket<Data> {
+  sendFirstFragment(text: string, isBinary: boolean): number;
+  sendFragment(text: string): number;
+  sendLastFragment(text: string): number;
+}
 
 export interface WebSocketOptions {
   engine: Served;
@@ -79,6 +89,9 @@ export function bindWebSocket(app: TemplatedApp, options: WebSocketOptions): Web
         if (message.byteLength > messageLimitBytes) connection?.close(1009, 'message too large');
         else connection?.receive(new Uint8Array(message), isBinary);
       },
+      drain(socket) {
+        socket.getUserData().connection?.drained();
+      },
       close(socket) {
         const { connection } = socket.getUserData();
         if (!connection) return;
@@ -112,23 +125,36 @@ export function bindWebSocket(app: TemplatedApp, options: WebSocketOptions): Web
   };
 }
 
+/** A message in parts that waits for its turn, or is being sent. */
+interface Outgoing {
+  readonly message: Pieces;
+  /** It is sent, or never will be. */
+  readonly done: () => void;
+}
+
 class Connection {
   readonly session: Session;
-  readonly #socket: WebSocket<Data>;
+  readonly #socket: FragmentingSocket;
   readonly #framing: Framing;
+  readonly #log: Logger;
   readonly #timers: NodeJS.Timeout[] = [];
-  /** Frames of this turn of the event loop: sent together. */
-  #outbox: string[] = [];
+  /** Frames of this turn of the event loop, sent together; and what waits behind a message that goes out in parts. */
+  #outbox: (string | Outgoing)[] = [];
   #outboxBytes = 0;
+  /** The message of which a part is sent: nothing else may be sent before its end. */
+  #sending: Outgoing | null = null;
+  #drained = (): void => undefined;
   #gone = false;
 
   constructor(socket: WebSocket<Data>, { framing, address }: Data, options: WebSocketOptions, onAnswer: () => void) {
     const { engine, log, timeoutMs = 120_000, loginMs = 30_000, pingMs = 30_000, heartbeatMs = HEARTBEAT_MS } = options;
-    this.#socket = socket;
+    this.#socket = socket as FragmentingSocket;
     this.#framing = framing;
+    this.#log = log;
     const wire = {
       address,
       send: (text: string) => this.#send(framing.frame(text)),
+      stream: (message: Pieces) => this.#stream(message),
       close: (code: number, reason: string) => this.close(code, reason),
     };
     this.session = new Session({ engine, log, wire, timeoutMs, loginMs, onAnswer });
@@ -145,7 +171,7 @@ class Connection {
     for (const message of messages) this.session.receive(message, isBinary);
   }
 
-  /** Sends what waits, then the reason. */
+  /** Sends what waits, then the reason; behind the beginning of a message that is not at its end the reason alone. */
   close(code: number, reason: string): void {
     if (this.#gone) return;
     const closing = this.#framing.closing(code, reason);
@@ -160,11 +186,17 @@ class Connection {
     else this.close(1001, 'the service stops');
   }
 
+  /** What was sent has been taken by the client, or some of it. */
+  drained(): void {
+    this.#drained();
+  }
+
   /** By either side. */
   closed(): void {
     this.#gone = true;
     for (const timer of this.#timers) clearInterval(timer);
-    this.#outbox = [];
+    this.#dropWaiting();
+    this.#drained();
     this.session.closed();
   }
 
@@ -176,22 +208,79 @@ class Connection {
   #send(frame: string): void {
     if (this.#gone) return;
     if (this.#socket.getBufferedAmount() + this.#outboxBytes > OUTGOING_BYTES) {
-      this.#outbox = []; // it could not be read in time: nothing is lost silently, since the socket ends
+      this.#dropWaiting(); // it could not be read in time: nothing is lost silently, since the socket ends
       this.close(1013, 'messages are not read fast enough');
       return;
     }
-    if (this.#outbox.length === 0) setImmediate(() => this.#flush());
+    this.#plan();
     this.#outbox.push(frame);
     this.#outboxBytes += frame.length;
   }
 
-  #flush(): void {
-    if (this.#gone || this.#outbox.length === 0) return;
-    const frames = this.#outbox;
-    this.#outbox = [];
-    this.#outboxBytes = 0;
-    this.#socket.cork(() => {
-      for (const frame of frames) this.#socket.send(frame, this.#framing.binary);
+  #stream(message: Pieces): Promise<void> {
+    return new Promise((done) => {
+      const outgoing = { message, done };
+      if (this.#gone) return this.#end(outgoing);
+      this.#plan();
+      this.#outbox.push(outgoing);
     });
+  }
+
+  #plan(): void {
+    if (this.#outbox.length === 0 && !this.#sending) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    if (this.#gone || this.#sending || this.#outbox.length === 0) return;
+    const next = this.#outbox.findIndex((item) => typeof item !== 'string');
+    const frames = this.#outbox.splice(0, next < 0 ? this.#outbox.length : next) as string[];
+    for (const frame of frames) this.#outboxBytes -= frame.length;
+    if (frames.length > 0)
+      this.#socket.cork(() => {
+        for (const frame of frames) this.#socket.send(frame, this.#framing.binary);
+      });
+    const outgoing = this.#outbox.shift() as Outgoing | undefined;
+    if (outgoing) void this.#sendParts(outgoing);
+  }
+
+  /** Never rejects: a message that cannot be ended ends the socket. */
+  async #sendParts(outgoing: Outgoing): Promise<void> {
+    this.#sending = outgoing;
+    const { message } = outgoing;
+    try {
+      let part = await message.next();
+      for (let isFirst = true; part !== null && !this.#gone; isFirst = false) {
+        const next = await message.next();
+        if (this.#gone) break;
+        this.#sendFragment(this.#framing.fragment(part, isFirst, next === null), isFirst, next === null);
+        part = next;
+        if (part !== null && this.#socket.getBufferedAmount() > PAUSED_FROM_BYTES) await new Promise<void>((go) => (this.#drained = go));
+      }
+    } catch (err) {
+      this.#log.error({ err }, 'an answer could not be finished');
+      if (!this.#gone) this.#socket.end(1011, 'an answer could not be finished');
+    }
+    this.#sending = null;
+    this.#end(outgoing);
+    this.#flush();
+  }
+
+  #dropWaiting(): void {
+    for (const item of this.#outbox.splice(0)) if (typeof item !== 'string') this.#end(item);
+    this.#outboxBytes = 0;
+  }
+
+  #sendFragment(text: string, isFirst: boolean, isLast: boolean): void {
+    this.#socket.cork(() => {
+      if (isFirst && isLast) this.#socket.send(text, this.#framing.binary);
+      else if (isFirst) this.#socket.sendFirstFragment(text, this.#framing.binary);
+      else if (isLast) this.#socket.sendLastFragment(text);
+      else this.#socket.sendFragment(text);
+    });
+  }
+
+  #end({ message, done }: Outgoing): void {
+    message.close().catch((err: unknown) => this.#log.warn({ err }, 'a result could not be closed'));
+    done();
   }
 }

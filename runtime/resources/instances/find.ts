@@ -1,11 +1,11 @@
 // Instances of a type in the store: how conditions, addresses and rows become MongoDB's and back.
 
-import { type Document, ObjectId } from 'mongodb';
+import { type Document, type FindOptions, ObjectId } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import { parseWhere, type Predicate, toFilter } from '../../conditions/index.ts';
 import { fault } from '../../faults.ts';
-import { coerceProperty } from '../../types/index.ts';
+import { coerceProperty, type TypeDefinition } from '../../types/index.ts';
 import { instanceFromBson } from '../../values/index.ts';
 import { idOf, versionOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
@@ -22,26 +22,27 @@ export function condition(resource: InstanceResource, where: Value, actor: Actor
   });
 }
 
+/** Finds the instance whose natural key of one property is this id; undefined where there is no such key, or it cannot have this value. */
+function naturalKeyFilter({ type }: InstanceResource, id: string): Document | undefined {
+  const [key, second] = type.naturalKey;
+  if (key === undefined || second !== undefined) return undefined;
+  const value = coerced(type, key, id);
+  return value === undefined ? undefined : toFilter(parseWhere({ [key]: { $eq: value } }, type, NOBODY));
+}
+
 /** Filters for an id in an address, in the order of look-up (resources-and-api.md 1.2): the `_id`, then a natural key of one property. */
 export function addressFilters(resource: InstanceResource, id: string): Document[] {
-  const filters: Document[] = [];
-  if (ID.test(id)) filters.push({ _id: ObjectId.createFromHexString(id) });
-  const [key, second] = resource.type.naturalKey;
-  if (key !== undefined && second === undefined) {
-    const property = resource.type.properties.get(key);
-    const value = property && coerced(resource, property.name, id);
-    if (value !== undefined) filters.push(toFilter(parseWhere({ [key]: { $eq: value } }, resource.type, NOBODY)));
-  }
-  return filters;
+  const byKey = naturalKeyFilter(resource, id);
+  return [...(ID.test(id) ? [{ _id: ObjectId.createFromHexString(id) }] : []), ...(byKey ? [byKey] : [])];
 }
 
 const NOBODY = { username: '', namespace: '', now: 0 };
 
 /** An id that does not fit the key's type names nothing. */
-function coerced(resource: InstanceResource, property: string, id: string): Value | undefined {
-  const definition = resource.type.properties.get(property);
+function coerced(type: TypeDefinition, property: string, id: string): Value | undefined {
+  const definition = type.properties.get(property);
   try {
-    return definition && coerceProperty(resource.type, definition, id);
+    return definition && coerceProperty(type, definition, id);
   } catch {
     return undefined; // not an error of the caller: there is just no such instance
   }
@@ -49,17 +50,35 @@ function coerced(resource: InstanceResource, property: string, id: string): Valu
 
 /** Up to `limit` instances that the filter finds, in the order of their ids. */
 export async function read(space: Namespace, resource: InstanceResource, filter: Document, limit: number): Promise<ObjectValue[]> {
-  const rows = await space.db
-    .collection(resource.collection)
-    .find(filter, { raw: true, sort: { _id: 1 }, limit })
-    .toArray();
-  return rows.map((row) => instanceFromBson(resource.type, row as unknown as Uint8Array));
+  return (await storedBy(space, resource, filter, limit)).map((raw) => instanceFromBson(resource.type, raw));
 }
 
-/** The instance at an address. @throws cascade.resource.not.found */
+/** The same as they are stored. */
+export async function storedBy(
+  space: Namespace,
+  resource: InstanceResource,
+  filter: Document,
+  limit: number,
+  projection?: Document,
+): Promise<Uint8Array[]> {
+  const options: FindOptions = { raw: true, sort: { _id: 1 }, limit, ...(projection ? { projection } : {}) };
+  return (await space.db.collection(resource.collection).find(filter, options).toArray()) as unknown as Uint8Array[];
+}
+
+/** The instance at an address: its `_id`, else its natural key (resources-and-api.md 1.2). @throws cascade.resource.not.found */
 export async function readAt(space: Namespace, resource: InstanceResource, id: string): Promise<ObjectValue> {
-  for (const filter of addressFilters(resource, id)) {
-    const [found] = await read(space, resource, filter, 1);
+  return instanceFromBson(resource.type, await storedAt(space, resource, id));
+}
+
+/** The instance at an address as it is stored; ids that are asked for together share a read. @throws cascade.resource.not.found */
+export async function storedAt(space: Namespace, resource: InstanceResource, id: string, projection?: Document): Promise<Uint8Array> {
+  if (ID.test(id)) {
+    const found = await space.points.read(resource.collection, id, projection);
+    if (found) return found;
+  }
+  const byKey = naturalKeyFilter(resource, id);
+  if (byKey) {
+    const [found] = await storedBy(space, resource, byKey, 1, projection);
     if (found) return found;
   }
   throw notFound(resource, id);

@@ -4,8 +4,10 @@ import type { Document, FindOptions } from 'mongodb';
 import { isInteger, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import { parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../conditions/index.ts';
+import type { ApiReply } from '../../api.ts';
 import { fault } from '../../faults.ts';
-import { instanceFromBson, type Spelling, transcoder } from '../../values/index.ts';
+import { instanceFromBson, restTranscoder, type Spelling, transcoder } from '../../values/index.ts';
+import { AHEAD_BYTES, readAhead } from '../large-results.ts';
 import { idOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { condition, remember } from './find.ts';
@@ -43,6 +45,7 @@ function wholeNumber(parameters: Readonly<Record<string, Value>>, name: string):
   return Number(value);
 }
 
+/** A page of what is in memory. */
 export interface Selected {
   /** JSON text of the array. */
   readonly json: string;
@@ -50,26 +53,46 @@ export interface Selected {
   readonly truncated: boolean;
 }
 
-/** The rows of a request as REST text. */
+/** The rows of a request as REST text: whole, or as pieces where it is long and `streams` allows it. */
 export async function selectPage(
   space: Namespace,
   resource: InstanceResource,
   parameters: Readonly<Record<string, Value>>,
   actor: Actor,
-): Promise<Selected> {
+  streams: boolean,
+): Promise<Pick<ApiReply, 'body' | 'pieces' | 'count' | 'truncated'>> {
   const predicate = condition(resource, parameters['where'] ?? {}, actor);
   const sort = orderOf(resource, predicate, parameters['sort']);
   const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
   const page = pageOf(parameters);
-  const window = { sort, skip: page.skip, limit: page.capped ? page.limit + 1 : page.limit };
-  const [rows, count] = await Promise.all([
-    rawRows(space, resource, toFilter(predicate), window, props),
-    parameters['count'] === true ? countOf(space, resource, predicate) : undefined,
-  ]);
-  const truncated = page.capped && rows.length > page.limit;
-  const write = transcoder(resource.type, 'rest', props ? { props } : {});
-  const json = `[${(truncated ? rows.slice(0, page.limit) : rows).map(write).join(',')}]`;
-  return count === undefined ? { json, truncated } : { json, count, truncated };
+  const rows = space.rows.find(resource.collection, {
+    filter: toFilter(predicate),
+    sort,
+    projection: toProjection(props, resource.type),
+    skip: page.skip,
+    limit: page.capped ? page.limit + 1 : page.limit,
+  });
+  const counting = parameters['count'] === true ? countOf(space, resource, predicate) : undefined;
+  counting?.catch(() => undefined); // awaited below; this only keeps an early failure from being called unhandled
+  const ahead = await readAhead(rows, streams ? AHEAD_BYTES : Infinity);
+  try {
+    const count = await counting;
+    const isMore = ahead.isAll ? ahead.rows.length > page.limit : page.capped && (await hasMore(space, resource, predicate, count));
+    const news = { ...(count === undefined ? {} : { count }), ...(isMore ? { truncated: true } : {}) };
+    const write = props ? transcoder(resource.type, 'rest', { props }) : restTranscoder(resource.type);
+    if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES))
+      return { body: `[${(isMore ? ahead.rows.slice(0, page.limit) : ahead.rows).map(write).join(',')}]`, ...news };
+    const elements = { first: ahead.rows, next: () => rows.next(), most: page.limit, write, close: () => rows.close() };
+    return { pieces: await space.largeResults.begin(elements), ...news };
+  } catch (error) {
+    await rows.close();
+    throw error;
+  }
+}
+
+/** Whether there are more rows than the cap: a header says so, before the rows are read. What is inserted meanwhile comes too late for it. */
+async function hasMore(space: Namespace, resource: InstanceResource, predicate: Predicate, count: number | undefined): Promise<boolean> {
+  return (count ?? (await countOf(space, resource, predicate, CAP + 1))) > CAP;
 }
 
 type Order = Document | undefined;
@@ -81,10 +104,13 @@ function orderOf(resource: InstanceResource, predicate: Predicate, sort: Value |
 }
 
 /** With `$near` the store cannot count; then the rows within the distance are read by their ids alone. */
-async function countOf(space: Namespace, resource: InstanceResource, predicate: Predicate): Promise<number> {
+async function countOf(space: Namespace, resource: InstanceResource, predicate: Predicate, most = 0): Promise<number> {
   const collection = space.db.collection(resource.collection);
-  if (!predicate.near) return collection.countDocuments(toFilter(predicate));
-  return (await collection.find(toFilter(predicate), { projection: { _id: 1 } }).toArray()).length;
+  if (!predicate.near) return collection.countDocuments(toFilter(predicate), most > 0 ? { limit: most } : {});
+  const ids = space.rows.find(resource.collection, { filter: toFilter(predicate), projection: { _id: 1 }, limit: most });
+  let count = 0;
+  while (!ids.isDone) count += (await ids.next()).length;
+  return count;
 }
 
 interface Window {
@@ -93,22 +119,11 @@ interface Window {
   readonly limit: number;
 }
 
-async function rawRows(
-  space: Namespace,
-  resource: InstanceResource,
-  filter: Document,
-  window: Window,
-  props: readonly string[] | null,
-): Promise<Uint8Array[]> {
-  const projection = toProjection(props, resource.type);
-  const rows = await space.db
-    .collection(resource.collection)
-    .find(filter, { ...findOptions(window), ...(projection ? { projection } : {}) })
-    .toArray();
-  return rows as unknown as Uint8Array[];
+async function rawRows(space: Namespace, resource: InstanceResource, filter: Document, window: Window): Promise<Uint8Array[]> {
+  const { sort, skip, limit } = window;
+  const options: FindOptions = { raw: true, skip, limit, ...(sort ? { sort } : {}) };
+  return (await space.db.collection(resource.collection).find(filter, options).toArray()) as unknown as Uint8Array[];
 }
-
-const findOptions = ({ sort, skip, limit }: Window): FindOptions => ({ raw: true, skip, limit, ...(sort ? { sort: sort } : {}) });
 
 export interface ProgramQuery {
   readonly where: Value;
@@ -124,7 +139,7 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
   const sort = orderOf(resource, predicate, sortObject(query.orderBy));
   const window = { sort, skip: query.skip, limit: query.limit };
   for (;;) {
-    const raw = await rawRows(space, resource, toFilter(predicate), window, null);
+    const raw = await rawRows(space, resource, toFilter(predicate), window);
     if (actor.reading) {
       const rows = raw.map((row) => instanceFromBson(resource.type, row));
       if ((await actor.reading.turn(resource.collection, rows.map(idOf))) === 'read again') continue;
@@ -156,25 +171,25 @@ export async function* selectPages(
 ): AsyncGenerator<string[]> {
   const predicate = condition(resource, query.where, actor);
   const sort = orderOf(resource, predicate, sortObject(query.orderBy));
-  const options = { ...findOptions({ sort, skip: query.skip, limit: query.limit }), batchSize: 500 };
-  const cursor = space.db.collection(resource.collection).find(toFilter(predicate), options);
+  const rows = space.rows.find(resource.collection, { filter: toFilter(predicate), sort, skip: query.skip, limit: query.limit });
   const write = transcoder(resource.type, INNER, query.props ? { props: query.props } : {});
   try {
     let page: string[] = [];
     let bytes = 0;
-    for await (const row of cursor) {
-      if (actor.reading) remember(resource, [instanceFromBson(resource.type, row)], actor);
-      const text = write(row as unknown as Uint8Array);
-      page.push(text);
-      bytes += text.length;
-      if (bytes >= pageBytes) {
-        yield page;
-        page = [];
-        bytes = 0;
+    while (!rows.isDone)
+      for (const row of await rows.next()) {
+        if (actor.reading) remember(resource, [instanceFromBson(resource.type, row)], actor);
+        const text = write(row);
+        page.push(text);
+        bytes += text.length;
+        if (bytes >= pageBytes) {
+          yield page;
+          page = [];
+          bytes = 0;
+        }
       }
-    }
     yield page;
   } finally {
-    await cursor.close();
+    await rows.close();
   }
 }

@@ -3,44 +3,70 @@
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
-import { parseProps, toFilter } from '../../conditions/index.ts';
+import { parseProps, toFilter, toProjection } from '../../conditions/index.ts';
 import { fault } from '../../faults.ts';
-import { instanceToJson } from '../../values/index.ts';
+import { restTranscoder, storedVersion, transcoder } from '../../values/index.ts';
 import { definitionJson, matching, readDefinition, selectDefinitions } from '../definitions/operations.ts';
-import { condition, read, readAt } from '../instances/find.ts';
+import { condition, storedAt, storedBy } from '../instances/find.ts';
 import { selectPage } from '../instances/select.ts';
 import { versionOf } from '../stamp.ts';
-import type { Namespace, Resource } from '../types.ts';
+import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { namesVersion } from './request.ts';
 
 export async function select(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (request.resourceId === undefined && request.op !== 'selectOne') return selectMany(space, resource, request, actor);
   const props = request.parameters['props'] === undefined ? undefined : parseProps(request.parameters['props']);
-  const found = await oneOf(space, resource, request, actor);
-  const version = String(versionOf(found));
+  const found = await oneOf(space, resource, request, actor, props ?? null);
+  const version = String(found.version);
   if (request.ifNoneMatch !== undefined && namesVersion(request.ifNoneMatch, version)) return { status: 304, version };
-  const body = resource.kind === 'instances' ? instanceToJson(resource.type, found, props ?? undefined) : definitionJson(found, props);
-  return { status: 200, body, version };
+  return { status: 200, body: found.json(), version };
 }
 
-async function selectMany(space: Namespace, resource: Resource, { parameters }: ApiRequest, actor: Actor): Promise<ApiReply> {
-  const selected =
-    resource.kind === 'definitions'
-      ? selectDefinitions(space, resource, parameters, actor)
-      : await selectPage(space, resource, parameters, actor);
-  const { json, count, truncated } = selected;
+/** Null: all of them. */
+type Props = readonly string[] | null;
+
+/** One instance or definition, not yet written. */
+interface Found {
+  readonly version: bigint;
+  readonly json: () => string;
+}
+
+const definition = (object: ObjectValue, props: Props): Found => ({
+  version: versionOf(object),
+  json: () => definitionJson(object, props),
+});
+
+const instance = ({ type }: InstanceResource, raw: Uint8Array, props: Props): Found => ({
+  version: storedVersion(raw),
+  json: () => (props ? transcoder(type, 'rest', { props }) : restTranscoder(type))(raw),
+});
+
+async function selectMany(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { parameters, streams = false } = request;
+  if (resource.kind === 'instances') return { status: 200, ...(await selectPage(space, resource, parameters, actor, streams)) };
+  const { json, count, truncated } = selectDefinitions(space, resource, parameters, actor);
   return { status: 200, body: json, ...(count === undefined ? {} : { count }), ...(truncated ? { truncated } : {}) };
 }
 
 /** By its id, or by a condition that only it meets. */
-async function oneOf(space: Namespace, resource: Resource, { resourceId, parameters }: ApiRequest, actor: Actor): Promise<ObjectValue> {
-  if (resourceId !== undefined)
-    return resource.kind === 'definitions' ? readDefinition(space, resource, resourceId) : readAt(space, resource, resourceId);
+async function oneOf(
+  space: Namespace,
+  resource: Resource,
+  { resourceId, parameters }: ApiRequest,
+  actor: Actor,
+  props: Props,
+): Promise<Found> {
+  if (resourceId !== undefined) {
+    if (resource.kind === 'definitions') return definition(readDefinition(space, resource, resourceId), props);
+    const projection = toProjection(props, resource.type);
+    const stored = await storedAt(space, resource, resourceId, projection && { ...projection, ars_version: 1 });
+    return instance(resource, stored, props);
+  }
   const where: Value = parameters['where'] ?? {};
   const [found, second] =
     resource.kind === 'definitions'
-      ? matching(space, resource, where, actor)
-      : await read(space, resource, toFilter(condition(resource, where, actor)), 2);
+      ? matching(space, resource, where, actor).map((object) => definition(object, props))
+      : (await storedBy(space, resource, toFilter(condition(resource, where, actor)), 2)).map((raw) => instance(resource, raw, props));
   if (second) throw fault('cascade.query.not.unique', resource.name);
   if (!found) throw fault('cascade.resource.not.found', `/${resource.name}`);
   return found;

@@ -1,0 +1,34 @@
+// Pieces of text as gzip, made as they are taken.
+import { Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import type { Pieces } from '../../runtime/api.ts';
+
+/** A long body as it goes over the wire. */
+export interface WirePieces {
+  next(): Promise<string | Buffer | null>;
+  close(): Promise<void>;
+}
+
+export function compressed(pieces: Pieces): WirePieces {
+  const text = Readable.from(
+    (async function* () {
+      for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) yield piece;
+    })(),
+    { objectMode: false, highWaterMark: 1 },
+  );
+  const gzip = createGzip();
+  text.once('error', (error) => gzip.destroy(error));
+  text.pipe(gzip);
+  const chunks = gzip.iterator() as AsyncIterator<Buffer>;
+  return {
+    next: async () => {
+      const { done, value } = await chunks.next();
+      return done ? null : value;
+    },
+    close: async () => {
+      text.destroy();
+      gzip.destroy();
+      await pieces.close();
+    },
+  };
+}
