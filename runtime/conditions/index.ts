@@ -1,8 +1,7 @@
 // The door of the conditions: where-objects, sort orders and property lists, checked, for the store and in memory.
 export { type FilterOptions, toFilter } from './filter.ts';
 export { compareUtf8, exactDecimal, withoutSystem } from './compare.ts';
-export { geometryOf } from './geo/geometry.ts';
-export { distance, intersects, within } from './geo/sphere.ts';
+export { distance, geometryOf, intersects, within } from '../../stdlib/geo/index.ts';
 export { type InstanceQuery, instanceQuery } from './instance-query.ts';
 export { type Leaves, leavesThrough, plainValue } from './leaves.ts';
 export { matches, passes, passesValue } from './matches.ts';

@@ -2,8 +2,7 @@
 // the filter that storage is given, and what triggers and constraints of profiles are decided with.
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { equalsConstant, order } from './compare.ts';
-import { geometryOf } from './geo/geometry.ts';
-import { distance, intersects, within } from './geo/sphere.ts';
+import { distance, geometryOf, intersects, within } from '../../stdlib/geo/index.ts';
 import { type Leaves, leavesOf } from './leaves.ts';
 import type { Condition, Constant, Kind, Predicate, RangeOperator, Test } from './types.ts';
 

@@ -1,6 +1,6 @@
 // The operators of a condition (resources-and-api.md 3.2): for each, what it takes and the test that it becomes.
 import { getOwn, isInteger, isObject, numberOf, type Value } from '../../stdlib/values/index.ts';
-import { type GeoOperand, parseNearOperand, parseShapeOperand } from './geo/operand.ts';
+import { type GeoOperand, parseNearOperand, parseShapeOperand } from '../../stdlib/geo/index.ts';
 import { toConstant, toRangeConstant } from './operands.ts';
 import { Pattern } from './pattern.ts';
 import type { ConditionPath, Constant, Kind, Test } from './types.ts';

@@ -2,7 +2,7 @@
 import { getOwn, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../faults.ts';
 import type { TypeDefinition } from '../types/index.ts';
-import type { GeoOperand } from './geo/operand.ts';
+import type { GeoOperand } from '../../stdlib/geo/index.ts';
 import { constantAt, isForbidden, operatorNamed, type Place } from './operators.ts';
 import { dataScope, instanceScope, referenceScope, type Scope, structureScope } from './path.ts';
 import { substitute } from './substitutions.ts';

@@ -1,7 +1,7 @@
 // The shape of a checked condition (resources-and-api.md 3): what storage's filter, the in-memory filter and the trigger index read.
 import type { Value } from '../../stdlib/values/index.ts';
 import type { BaseType, PropertyDefinition, TypeDefinition } from '../types/index.ts';
-import type { Geometry } from './geo/geometry.ts';
+import type { Geometry } from '../../stdlib/geo/index.ts';
 import type { Pattern } from './pattern.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { BuiltinForm, RuntimeName } from '../../compiler/types.ts';
 import { lookup } from '../builtins/index.ts';
 import { CascadeError, fail } from '../errors.ts';
 import * as operators from '../operators/index.ts';
-import { type ObjectValue, real, typeOf, type Value } from '../values/index.ts';
+import { type ObjectValue, real, type Value } from '../values/index.ts';
 import { aggregateRows } from './aggregates.ts';
 import { CAUGHT_BYTES, CAUGHT_FUEL, isLimit } from './limits.ts';
 import * as loops from './loops.ts';
@@ -56,7 +56,7 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
     ge: operators.ge,
     inArray: operators.inArray,
     regex: operators.regexSearch,
-    geo: (operator: string, a: Value, b: Value) => fail('cascade.lang.operand', operator, typeOf(a), typeOf(b)),
+    geo: operators.geo,
     truth: operators.truth,
     get: (object: Value, key: string, path: string): Value => {
       const found = references.get(object, key, path);

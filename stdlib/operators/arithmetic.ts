@@ -8,6 +8,8 @@ import {
   dateTimeOf,
   integer,
   isNumber,
+  MAX_INTEGER,
+  MIN_INTEGER,
   MAX_ELEMENTS,
   negateDecimal,
   Real,
@@ -80,10 +82,12 @@ export function pow(a: Value, b: Value): Value {
 }
 
 export function inc(v: Value): Value {
+  if (v === MAX_INTEGER) fail('cascade.lang.arithmetic.overflow', '++');
   return add(numberOnly('++', v), 1);
 }
 
 export function dec(v: Value): Value {
+  if (v === MIN_INTEGER) fail('cascade.lang.arithmetic.overflow', '--');
   return sub(numberOnly('--', v), 1);
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Binary, Pattern, Real, text, type Value } from '../values/index.ts';
 import { c, d, outcome, t } from '../values/testing/outcome.ts';
-import { eq, ge, gt, inArray, le, lt, ne, regexSearch, truth } from './index.ts';
+import { eq, ge, geo, gt, inArray, le, lt, ne, regexSearch, truth } from './index.ts';
 
 const r = (n: number) => new Real(n);
 const day = t('2026-01-01');
@@ -144,3 +144,65 @@ test.each([true, 1, -0.5, 2n ** 60n, r(1), d('0.01'), ' ', [null], { a: null }, 
     expect(truth(v)).toBe(true);
   },
 );
+
+test.each([
+  ['geonear', [0.5, 0], { geometry: { type: 'Point', coordinates: [0, 0] }, maxDistance: 60_000 }, true],
+  ['geonear', [0.5, 0], { $geometry: { type: 'Point', coordinates: [0, 0] }, $maxDistance: 50_000 }, false],
+  [
+    'geowithin',
+    [0.5, 0.5],
+    {
+      $geometry: {
+        type: 'Polygon',
+        coordinates: [
+          [0, 0],
+          [1, 0],
+          [1, 1],
+          [0, 1],
+          [0, 0],
+        ],
+      },
+    },
+    true,
+  ],
+  [
+    'geowithin',
+    [2, 2],
+    {
+      $geometry: {
+        type: 'Polygon',
+        coordinates: [
+          [0, 0],
+          [1, 0],
+          [1, 1],
+          [0, 1],
+          [0, 0],
+        ],
+      },
+    },
+    false,
+  ],
+  [
+    'geointersects',
+    [0, 0],
+    {
+      $geometry: {
+        type: 'LineString',
+        coordinates: [
+          [-1, 0],
+          [1, 0],
+        ],
+      },
+    },
+    true,
+  ],
+])('%s of a point at %j', (operator, coordinates, operand, expected) => {
+  expect(geo(operator, { type: 'Point', coordinates }, operand as Value)).toBe(expected);
+});
+
+test('a geo operator takes shapes only, and null is none', () => {
+  expect(geo('geonear', null, {})).toBe(false);
+  expect(() => geo('geowithin', 'here', {})).toThrow(
+    expect.objectContaining({ code: 'cascade.lang.class.cast', params: ['geowithin', 'String', 'Object'] }),
+  );
+});

@@ -1,6 +1,6 @@
 // A geometry as the store takes it: GeoJSON, numbers as doubles.
 import { type Document, Double } from 'mongodb';
-import type { Geometry, Position } from './geometry.ts';
+import type { Geometry, Position } from '../../../stdlib/geo/index.ts';
 
 export const SHAPE_TYPES = ['Point', 'LineString', 'Polygon'];
 

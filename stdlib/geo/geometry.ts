@@ -1,5 +1,5 @@
 // GeoJSON as geometry on the sphere: Point, LineString and Polygon, the shapes that may be stored (resources-and-api.md 5.7).
-import { isNumber, isObject, numberOf, type Value } from '../../../stdlib/values/index.ts';
+import { isNumber, isObject, numberOf, type Value } from '../values/index.ts';
 import { type Vector, vectorOf } from './vector.ts';
 
 export type Position = readonly [longitude: number, latitude: number];

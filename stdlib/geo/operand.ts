@@ -1,7 +1,7 @@
 // Operands of geo operators: `{"$geometry": …, "$maxDistance": m, "$minDistance": m}`, names also without `$` (language.md W7).
-import { getOwn, isNumber, isObject, numberOf, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
-import { toGeoJson } from '../../../stdlib/convert/index.ts';
-import { CascadeError } from '../../faults.ts';
+import { getOwn, isNumber, isObject, numberOf, type ObjectValue, type Value } from '../values/index.ts';
+import { toGeoJson } from '../convert/index.ts';
+import { CascadeError } from '../errors.ts';
 import { type Geometry, geometryOf } from './geometry.ts';
 
 export interface GeoOperand {
