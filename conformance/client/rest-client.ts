@@ -35,6 +35,16 @@ export class RestClient {
   readonly #agent: Agent;
   #token: string | undefined;
 
+  /** Where the server is. */
+  get base(): string {
+    return this.#base.origin;
+  }
+
+  /** Of the login; undefined before it. */
+  get token(): string | undefined {
+    return this.#token;
+  }
+
   /** @param connections how many requests may be under way at once; more of them wait */
   constructor(base: string, connections = 8) {
     this.#base = new URL(base);

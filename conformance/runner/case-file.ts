@@ -34,9 +34,15 @@ export interface Step {
   readonly body: WantedObject;
 }
 
+/** What carries the requests of a case: REST, or messages of a WebSocket (where those steps that are HTTP's alone still go by REST). */
+export const BINDINGS = ['rest', 'websocket'] as const;
+export type Binding = (typeof BINDINGS)[number];
+
 export interface Case {
   readonly name: string;
   readonly spec: string[];
+  /** It is run once over each; REST alone unless the case or its file says otherwise. */
+  readonly bindings: readonly Binding[];
   readonly given: Given;
   readonly steps: Step[];
 }
@@ -49,7 +55,10 @@ export interface CaseFile {
   readonly cases: Case[];
 }
 
-/** The steps and what each may say (`compute` runs the body of a procedure once). `error` is a code without or with a list of params; `as` keeps what came for later steps. */
+/**
+ * The steps and what each may say. Those of a WebSocket: `connect` opens one and logs in, `ask` sends a message and awaits its answer, `tell` sends a
+ * message, a text or a frame, `hear` awaits the next message (or the next frame as it is), `closed` the end. `on` names the socket. (`compute` runs the body of a procedure once). `error` is a code without or with a list of params; `as` keeps what came for later steps.
+ */
 export const STEPS = {
   insert: ['into', 'object', 'objects', 'query', 'is', 'all', 'as', 'status', 'headers', 'error', 'params'],
   upsert: ['into', 'object', 'objects', 'query', 'is', 'all', 'as', 'status', 'headers', 'error', 'params'],
@@ -81,6 +90,26 @@ export const STEPS = {
     'error',
     'params',
   ],
+  connect: ['as', 'framing', 'login'],
+  ask: [
+    'on',
+    'op',
+    'resourceName',
+    'resourceId',
+    'object',
+    'parameters',
+    'targetNamespace',
+    'status',
+    'headers',
+    'is',
+    'value',
+    'as',
+    'error',
+    'params',
+  ],
+  tell: ['on', 'message', 'text', 'frame', 'binary'],
+  hear: ['on', 'requestId', 'is', 'value', 'as', 'binary', 'frame', 'withinMs'],
+  closed: ['on', 'code', 'withinMs'],
 } as const;
 export type StepKind = keyof typeof STEPS;
 
@@ -94,8 +123,9 @@ export function readCaseFile(name: string, text: string): CaseFile {
     throw new Error(`${name}:${node?.range ? lineOf(node.range[0]) : 1}: ${message}`);
   };
 
-  const root = members(document.contents, ['spec', 'given', 'cases', 'expressions', 'bodies']);
+  const root = members(document.contents, ['spec', 'bindings', 'given', 'cases', 'expressions', 'bodies']);
   const fileGiven = given(root.get('given'));
+  const fileBindings = bindings(root.get('bindings')) ?? ['rest'];
   const listed = items(root.get('cases')).map(oneCase);
   const expressions = items(root.get('expressions')).flatMap((row) => tableRow(row, (source) => `return ${source}`));
   const bodies = items(root.get('bodies')).flatMap((row) => tableRow(row, (source) => source));
@@ -105,12 +135,23 @@ export function readCaseFile(name: string, text: string): CaseFile {
   return { name, spec: texts(root.get('spec')), given: fileGiven, cases };
 
   function oneCase(node: ParsedNode): Case {
-    const parts = members(node, ['name', 'spec', 'given', 'steps']);
+    const parts = members(node, ['name', 'spec', 'bindings', 'given', 'steps']);
     const title = textOf(parts.get('name') ?? fail(node, 'a case needs a name'));
     const steps = items(parts.get('steps')).map(step);
     return steps.length === 0
       ? fail(node, 'a case needs steps')
-      : { name: title, spec: texts(parts.get('spec')), given: given(parts.get('given')), steps };
+      : {
+          name: title,
+          spec: texts(parts.get('spec')),
+          bindings: bindings(parts.get('bindings')) ?? fileBindings,
+          given: given(parts.get('given')),
+          steps,
+        };
+  }
+
+  function bindings(node: ParsedNode | undefined): Binding[] | undefined {
+    if (!node) return undefined;
+    return texts(node).map((name) => BINDINGS.find((one) => one === name) ?? fail(node, `a binding is one of ${BINDINGS.join(', ')}`));
   }
 
   function step(node: ParsedNode): Step {
@@ -131,7 +172,7 @@ export function readCaseFile(name: string, text: string): CaseFile {
     const isError = isMap(wanted) && wanted.has('error') && wanted.items.every(({ key }) => ['error', 'params'].includes(String(key)));
     const outcome: WantedObject = isError ? (value as WantedObject) : { value };
     const step: Step = { kind: 'compute', line: lineOf(node.range[0]), body: { body: toBody(text), ...outcome } };
-    return [{ name: text.replace(/\s+/g, ' ').trim(), spec: [], given: {}, steps: [step] }];
+    return [{ name: text.replace(/\s+/g, ' ').trim(), spec: [], bindings: fileBindings, given: {}, steps: [step] }];
   }
 
   function given(node: ParsedNode | null | undefined): Given {

@@ -1,9 +1,10 @@
 // One file of cases from set-up to clean-up. A set-up that fails fails every case that needs it; clean-up is tried in any event.
-import type { Json, RestClient } from '../client/index.ts';
-import { RestClient as Client } from '../client/index.ts';
-import { type Case, type CaseFile, type Given, toJson } from './case-file.ts';
+import { type Json, RestClient as Client, type RestClient, type Sender, SocketBinding, SocketClient } from '../client/index.ts';
+import { type Binding, BINDINGS, type Case, type CaseFile, type Given, toJson } from './case-file.ts';
 import { definedName, type Names, namesOf } from './names.ts';
-import { computedName, Failure, runStep, send, typeBody } from './steps.ts';
+import { Failure, type Scene } from './scene.ts';
+import { logIn } from './socket-steps.ts';
+import { computedName, runStep, send, typeBody } from './steps.ts';
 
 export interface Outcome {
   /** `file: name of the case`. */
@@ -12,13 +13,23 @@ export interface Outcome {
   readonly failure: string | undefined;
 }
 
+/** Once over each binding that its cases name, each time from set-up to clean-up. */
 export async function runFile(client: RestClient, file: CaseFile, tag: string): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const binding of BINDINGS) {
+    const cases = file.cases.filter(({ bindings }) => bindings.includes(binding));
+    if (cases.length > 0) outcomes.push(...(await runOver(binding, client, { ...file, cases }, binding === 'rest' ? tag : `${tag}w`)));
+  }
+  return outcomes;
+}
+
+async function runOver(binding: Binding, client: RestClient, file: CaseFile, tag: string): Promise<Outcome[]> {
   const names = namesOf(file, tag);
   const outcomes: Outcome[] = [];
   const ready = await attempt(() => setUp(client, names, file.given));
   for (const one of file.cases) {
-    const failure = ready === undefined ? await runCase(client, names, one) : `the set-up of the file: ${ready}`;
-    outcomes.push({ name: `${file.name}: ${one.name}`, failure });
+    const failure = ready === undefined ? await runCase(client, names, one, binding) : `the set-up of the file: ${ready}`;
+    outcomes.push({ name: `${file.name}: ${one.name}${binding === 'rest' ? '' : ` (${binding})`}`, failure });
   }
   await tearDown(client, names, file.given);
   const computes = file.cases.some(({ steps }) => steps.some(({ kind }) => kind === 'compute'));
@@ -26,17 +37,25 @@ export async function runFile(client: RestClient, file: CaseFile, tag: string): 
   return outcomes;
 }
 
-async function runCase(client: RestClient, names: Names, { given, steps }: Case): Promise<string | undefined> {
-  const scene = { client, names, kept: new Map<string, Json>() };
+async function runCase(client: RestClient, names: Names, { given, steps }: Case, binding: Binding): Promise<string | undefined> {
+  const sockets = new Map<string, SocketClient>();
   let line = 0;
   const failure =
     (await attempt(() => setUp(client, names, given))) ??
     (await attempt(async () => {
+      const scene: Scene = {
+        client: await senderOf(client, binding, sockets),
+        rest: client,
+        sockets,
+        names,
+        kept: new Map<string, Json>(),
+      };
       for (const step of steps) {
         line = step.line;
         await runStep(scene, step);
       }
     }));
+  for (const socket of sockets.values()) socket.close();
   const registered = steps.filter(({ kind }) => kind === 'register').map(({ body }) => body);
   const rules = registered.flatMap(({ rule }) => (typeof rule === 'string' ? [rule] : []));
   const procedures = registered.flatMap(({ procedure }) => (typeof procedure === 'string' ? [procedure] : []));
@@ -52,6 +71,15 @@ async function runCase(client: RestClient, names: Names, { given, steps }: Case)
     types: { ...given.types, ...types },
   });
   return failure === undefined ? undefined : line > 0 ? `line ${line}: ${failure}` : `the set-up: ${failure}`;
+}
+
+/** A socket of the binding is kept with those of the case, under a name that no case writes. */
+async function senderOf(client: RestClient, binding: Binding, sockets: Map<string, SocketClient>): Promise<Sender> {
+  if (binding === 'rest') return client;
+  const socket = await SocketClient.open(client.base);
+  sockets.set('(binding)', socket);
+  await logIn(socket, client.token);
+  return new SocketBinding(client, socket);
 }
 
 async function setUp(client: RestClient, names: Names, given: Given): Promise<void> {

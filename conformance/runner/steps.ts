@@ -3,16 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isNumber, type Json, type JsonObject, parseJson, type Reply, RestClient, toJsonText } from '../client/index.ts';
 import { type Step, type StepKind, Tagged, toJson, type Wanted, type WantedObject } from './case-file.ts';
 import { mismatch } from './match.ts';
-import type { Names } from './names.ts';
-
-/** What a case has to work with: the server under the file's names, and what earlier steps have kept. */
-export interface Scene {
-  readonly client: RestClient;
-  readonly names: Names;
-  readonly kept: Map<string, Json>;
-}
-
-export class Failure extends Error {}
+import { check, Failure, keep, numberText, same, type Scene } from './scene.ts';
+import { socketSteps } from './socket-steps.ts';
 
 const EVENTUALLY_MS = 8_000;
 
@@ -21,6 +13,7 @@ export async function runStep(scene: Scene, { kind, body }: Step): Promise<void>
 }
 
 const steps: Record<StepKind, (scene: Scene, body: WantedObject) => Promise<void>> = {
+  ...socketSteps,
   insert: (scene, body) => write(scene, body, false),
   upsert: (scene, body) => write(scene, body, true),
   update: async (scene, body) => {
@@ -93,7 +86,7 @@ const steps: Record<StepKind, (scene: Scene, body: WantedObject) => Promise<void
     check(scene, body, reply, 204);
   },
   request: async (scene, body) => {
-    const reply = await send(scene, String(body.method ?? 'GET'), String(body.path), {
+    const reply = await send({ client: scene.rest, names: scene.names }, String(body.method ?? 'GET'), String(body.path), {
       query: (body.query ?? {}) as Record<string, Json>,
       headers: (body.headers ?? {}) as Record<string, string>,
       ...(body.body !== undefined ? { body: toJson(body.body) } : {}),
@@ -110,7 +103,7 @@ const steps: Record<StepKind, (scene: Scene, body: WantedObject) => Promise<void
 };
 
 /** The procedure that the `compute` steps of a file define. */
-export function computedName({ tag }: Names): string {
+export function computedName({ tag }: Scene['names']): string {
   return `Computed_${tag}`;
 }
 
@@ -165,33 +158,6 @@ function rowsAre({ count, rows, total }: WantedObject, reply: Reply): void {
   if (total !== undefined) same('X-Total-Count', reply.headers['x-total-count'], numberText(total));
   const difference = rows === undefined ? undefined : mismatch(rows, got, false, 'rows');
   if (difference) throw new Failure(difference);
-}
-
-/** Status, error, value; and keeps the answer under the name that the step gives. */
-function check(scene: Scene, body: WantedObject, reply: Reply, usual: number, pick: (answer: Json) => Json = (answer) => answer): void {
-  const shown = `${reply.status} ${reply.text.slice(0, 600)}`;
-  if (body.error !== undefined) {
-    if (reply.status < 400) throw new Failure(`no error came, but ${shown}; wanted ${String(body.error)}`);
-    const errors = reply.json();
-    const [error] = (Array.isArray(errors) ? errors : []) as JsonObject[];
-    if (error?.code !== body.error) throw new Failure(`the error is ${shown}, wanted ${String(body.error)}`);
-    if (typeof error.message !== 'string' || !Array.isArray(error.params)) throw new Failure(`an error needs message and params: ${shown}`);
-    const difference = body.params === undefined ? undefined : mismatch(body.params, error.params, true, 'params');
-    if (difference) throw new Failure(difference);
-    if (body.status !== undefined) same('the status', String(reply.status), numberText(body.status));
-    return;
-  }
-  const status = body.status === undefined ? String(usual) : numberText(body.status);
-  if (String(reply.status) !== status) throw new Failure(`the answer is ${shown}, wanted status ${status}`);
-  if (body.is !== undefined || body.value !== undefined || body.all !== undefined || body.as !== undefined) {
-    const answer = pick(reply.json());
-    const difference =
-      (body.value === undefined ? undefined : mismatch(body.value, answer, true)) ??
-      (body.is === undefined ? undefined : mismatch(body.is, answer, false)) ??
-      (body.all === undefined ? undefined : mismatch(body.all, answer, false));
-    if (difference) throw new Failure(difference);
-    keep(scene, body.as, answer);
-  }
 }
 
 /** Writes of one instance of a custom type are answered by an array of one. */
@@ -259,16 +225,4 @@ function filledIn(value: Wanted, scene: Scene): Wanted {
 function member(object: Json, key: string, path: string): Json {
   if (object !== null && typeof object === 'object' && Object.hasOwn(object, key)) return (object as JsonObject)[key]!;
   throw new Failure(`${path} leads nowhere`);
-}
-
-function keep(scene: Scene, as: Wanted | undefined, value: Json): void {
-  if (as !== undefined) scene.kept.set(String(as), value);
-}
-
-function same(what: string, got: string | undefined, wanted: string): void {
-  if (got !== wanted) throw new Failure(`${what} is ${got ?? 'absent'}, wanted ${wanted}`);
-}
-
-function numberText(value: Wanted): string {
-  return isNumber(value as Json) ? (value as { text: string }).text : String(value);
 }

@@ -76,12 +76,17 @@ export function parameters({ raw }: Query, names: readonly ParameterName[]): Rec
 export function parameterValues(given: ObjectValue, names: readonly ParameterName[]): Record<string, Value> {
   const found: Record<string, Value> = {};
   for (const name of names) {
-    const value = Object.hasOwn(given, name) ? getOwn(given, name) : null;
+    const value = Object.hasOwn(given, name) ? spelledOut(name, getOwn(given, name)) : null;
     if (value === null) continue;
     if (!CHECKS[name](value)) throw fault('cascade.request.parameter.invalid', name, value);
     found[name] = value;
   }
   return found;
+}
+
+/** A Boolean may be written as its text (2.2). */
+function spelledOut(name: ParameterName, value: Value): Value {
+  return CHECKS[name] === isBoolean && (value === 'true' || value === 'false') ? value === 'true' : value;
 }
 
 function single(raw: Query['raw'], name: string, secret: boolean): string | undefined {

@@ -58,7 +58,7 @@ export interface Answer {
 
 /** @param headers null: answers to logins have none, and clients rely on that */
 export function answerText({ status, body, count }: Answer, headers: string | null): string {
-  const content = count === undefined ? body : counted(body, count);
+  const content = count === undefined || status >= 400 ? body : counted(body, count);
   const head = `{"status":${count !== undefined && status === 204 ? 200 : status}${headers === null ? '' : `,"headers":${headers}`}`;
   if (content === undefined) return `${head}}`;
   const errors = status >= 400 ? `,"errors":${content}` : '';
