@@ -30,6 +30,8 @@ export interface Actor {
   readonly state?: StateUser;
   /** Headers of the HTTP request that called the procedure (builtins.md 20); absent where none did. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The service itself acts for the identity: names that are reserved for it are its to give. */
+  readonly ofService?: true;
 }
 
 export interface Part {

@@ -17,8 +17,8 @@ export function nameList(parameter: string, value: Value): string[] {
 }
 
 /** Now, but later than what was stored last: so that "changed since" misses nothing within one millisecond. */
-export function timeAfter(space: Namespace, before: Value): DateTime {
-  const now = space.clock.now();
+export function timeAfter({ clock }: Actor, before: Value): DateTime {
+  const now = clock.now();
   return new DateTime(before instanceof DateTime ? Math.max(now, before.ms + 1) : now);
 }
 

@@ -11,7 +11,7 @@ import {
   parseDateTime,
   type Value,
 } from '../../stdlib/values/index.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, partOf } from '../actor.ts';
 import type { Answer } from '../commit/index.ts';
 import { CascadeError } from '../faults.ts';
 import { read, readAt } from '../resources/instances/find.ts';
@@ -35,7 +35,7 @@ const createChatroom: HostBuiltin = async (space, [situationId = null, topic = n
   const members = nameList('users', users);
   if (members.length === 0) throw outOfRange('users', users);
   return together(space, null, actor, async (gathering) => {
-    const now = new DateTime(space.clock.now());
+    const now = new DateTime(gathering.clock.now());
     const { username } = actor.identity;
     const room = { situationId, topic, users: members, createdBy: username, createdAt: now, modifiedAt: now };
     const chat = await insertOne(space, CHATS, room, gathering);
@@ -58,7 +58,7 @@ const sendMessage: HostBuiltin = async (space, args, actor) => {
     const members = usersOf(chat);
     const stranger = wanted.find((name) => !members.includes(name));
     if (stranger !== undefined) throw outOfRange('userList', stranger);
-    const now = timeAfter(space, getOwn(chat, 'modifiedAt'));
+    const now = timeAfter(gathering, getOwn(chat, 'modifiedAt'));
     await update(space, chat, { modifiedAt: now }, gathering);
     const sequence = (await lastSequence(space, idOf(chat))) + 1;
     const notified = wanted.length > 0 ? wanted : members;
@@ -100,7 +100,7 @@ const changeMembers =
       const before = usersOf(chat);
       const users = next(before, named);
       if (users.length !== before.length)
-        await update(space, chat, { users, modifiedAt: timeAfter(space, getOwn(chat, 'modifiedAt')) }, gathering);
+        await update(space, chat, { users, modifiedAt: timeAfter(gathering, getOwn(chat, 'modifiedAt')) }, gathering);
       return users;
     });
   };
@@ -108,9 +108,8 @@ const changeMembers =
 const deleteChatroom: HostBuiltin = async (space, [chatId = null], actor) => {
   try {
     // A room with many messages loses them some at a time; a crash in between leaves a room that can be deleted again.
-    const part: Actor = { ...actor, commit: (unit) => actor.commit(unit) };
-    for (let more = true; more; )
-      await inRoom(space, chatId, part, async (chat, gathering) => {
+    for (let more = true, part = 0; more; part++)
+      await inRoom(space, chatId, partOf(actor, part), async (chat, gathering) => {
         const messages = await read(space, CHAT_MESSAGES, { chatId: idOf(chat) }, MOST + 1);
         more = messages.length > MOST;
         if (more) await removeAll(space, messages.slice(0, MOST), gathering);

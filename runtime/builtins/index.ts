@@ -4,13 +4,36 @@ import type { Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import type { Answer } from '../commit/index.ts';
 import type { Namespace } from '../resources/types.ts';
+import { activityPatterns } from './activity-patterns.ts';
+import { chat } from './chat.ts';
+import { collaborationGeneration } from './collaboration-generation.ts';
+import { collaborations } from './collaborations.ts';
+import { deployment } from './deployment.ts';
 import { identity } from './identity.ts';
+import { installation } from './installation.ts';
+import { locationTracking } from './location-tracking.ts';
+import { notifications } from './notifications.ts';
 import { recommend } from './recommend.ts';
 import { references } from './references.ts';
 import { resourceApi } from './resource-api.ts';
+import { resourceConfig } from './resource-config.ts';
 import type { HostBuiltins } from './types.ts';
 
-const ANSWERED: HostBuiltins = { ...identity, ...references, ...resourceApi, ...recommend };
+const ANSWERED: HostBuiltins = {
+  ...identity,
+  ...references,
+  ...resourceApi,
+  ...resourceConfig,
+  ...recommend,
+  ...notifications,
+  ...chat,
+  ...locationTracking,
+  ...collaborations,
+  ...activityPatterns,
+  ...collaborationGeneration,
+  ...installation,
+  ...deployment,
+};
 
 /** Answers a request of the kind `builtin`. @throws CascadeError, and what the operations of resources throw */
 export async function answerBuiltin(space: Namespace, name: string, args: readonly Value[], actor: Actor): Promise<Answer> {

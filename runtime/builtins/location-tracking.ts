@@ -26,6 +26,9 @@ const NAMES = [
   'reportingTopic',
 ] as const;
 
+/** What a track has unless it is told; metres. */
+export const TRACK_DEFAULTS = { level: 'fine', distanceFilter: 200, desiredAccuracy: 100, destinationRadius: 500 } as const;
+
 /** The record of a track that replaces an earlier one of the same activity and user; the positions are awaited from then on. */
 export async function startTrack(space: Namespace, given: ObjectValue, actor: Actor): Promise<Value> {
   const { activity = null, username = null, level = null, destination = null, reportingTopic = null, arrivalTopic = null } = given;
@@ -37,7 +40,7 @@ export async function startTrack(space: Namespace, given: ObjectValue, actor: Ac
   const earlier = await read(space, TRACKS, { activity: String(activity), username: String(username) }, 100);
   for (const track of earlier) await deleteOne(space, TRACKS, async () => track, actor);
   await awaitPositions(space, String(reportingTopic));
-  return insertOne(space, TRACKS, { ...given, startedAt: new DateTime(space.clock.now()) }, actor);
+  return insertOne(space, TRACKS, { ...given, startedAt: new DateTime(actor.clock.now()) }, actor);
 }
 
 export const locationTracking: HostBuiltins = {

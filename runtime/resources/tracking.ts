@@ -52,7 +52,7 @@ export function followPosition(
 ): Promise<Answer> {
   return together(space, `positions ${topic}`, actor, async (gathering) => {
     await publish(topic, value, gathering);
-    const position = positionIn(space, value);
+    const position = positionIn(value, gathering);
     if (!position) return null;
     const tracks = await read(space, TRACKS, { reportingTopic: topic, username: position.username }, MOST_TRACKS);
     for (const track of tracks) {
@@ -78,11 +78,11 @@ interface Position {
   readonly at: DateTime;
 }
 
-function positionIn(space: Namespace, value: Value): Position | null {
+function positionIn(value: Value, { clock }: Actor): Position | null {
   if (!isObject(value)) return null;
   const { username = null, location = null, timestamp = null } = value;
   if (typeof username !== 'string' || !isPoint(location)) return null;
-  return { username, location, at: timeIn(timestamp) ?? new DateTime(space.clock.now()) };
+  return { username, location, at: timeIn(timestamp) ?? new DateTime(clock.now()) };
 }
 
 function timeIn(value: Value): DateTime | null {

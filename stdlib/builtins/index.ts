@@ -3,6 +3,7 @@ import type { BuiltinTable } from '../../compiler/types.ts';
 import { aggregates } from './aggregates.ts';
 import { arrays } from './arrays.ts';
 import { codecs } from './codecs.ts';
+import { collaboration } from './collaboration.ts';
 import { dates } from './dates.ts';
 import { events } from './events.ts';
 import { exceptions } from './exceptions.ts';
@@ -10,9 +11,11 @@ import { format } from './format.ts';
 import { general } from './general.ts';
 import { geo } from './geo.ts';
 import { identity } from './identity.ts';
+import { installation } from './installation.ts';
 import { intervals } from './intervals.ts';
 import { logging } from './logging.ts';
 import { math } from './math.ts';
+import { notifications } from './notifications.ts';
 import { numbers } from './numbers.ts';
 import { objects } from './objects.ts';
 import { patterns } from './patterns.ts';
@@ -58,6 +61,9 @@ const REGISTRY = new Registry([
   resourceApi,
   recommend,
   events,
+  notifications,
+  collaboration,
+  installation,
 ]);
 
 /** Made at the first question, as it is asked for at every compilation. */

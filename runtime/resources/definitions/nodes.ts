@@ -8,7 +8,7 @@ import { fault } from '../../faults.ts';
 import { systemType } from '../system-type.ts';
 import type { Namespace } from '../types.ts';
 
-const NODE_SHAPE = systemType(
+export const NODE_SHAPE = systemType(
   'ArsNode',
   { name: 'String', uri: 'String', username: 'String', credentialType: 'String', deliveryMode: 'String', properties: 'Object' },
   ['name'],

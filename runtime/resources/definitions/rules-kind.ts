@@ -22,7 +22,7 @@ export const RULES: DefinitionResource = {
   async define(space, body, stored, actor) {
     const text = textField('rules', body, 'ruleText');
     const rule = compileText(text, 'rule') as CompiledRule;
-    checkName('rule', rule.name);
+    if (actor.ofService !== true) checkName('rule', rule.name);
     checkVersions(space, rule);
     if (stored && getOwn(stored, 'name') !== rule.fullName)
       throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), rule.fullName);

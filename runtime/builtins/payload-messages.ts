@@ -1,0 +1,33 @@
+// What happens to the recipients of a message to devices (integrations.md 7.2, 7.3), as plain changes of its record.
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+
+export const recipientsOf = (message: ObjectValue): ObjectValue[] => listIn(message, 'recipients').filter(isObject);
+
+/** New recipients: all are pending, nothing was delivered to anybody yet. */
+export const pendingRecipients = (users: readonly string[]): Value[] =>
+  users.map((username) => ({ username, status: 'pending', deviceId: null, submitValue: null, submittedAt: null, deliveries: [] }));
+
+/** Takes it back from all who have not answered but these; null where nobody is left to take it back from. */
+export function withdrawn(message: ObjectValue, except: readonly string[]): ObjectValue | null {
+  return changed(message, 'retracted', ({ status, username }) => status === 'pending' && !except.includes(String(username)));
+}
+
+/** One user has deleted it; null where the user is no recipient, or has done so before. */
+export function deletedBy(message: ObjectValue, user: string): ObjectValue | null {
+  return changed(message, 'deleted', ({ status, username }) => username === user && status !== 'deleted');
+}
+
+function changed(message: ObjectValue, status: string, concerns: (recipient: ObjectValue) => boolean): ObjectValue | null {
+  const recipients = recipientsOf(message);
+  const gone = recipients.filter(concerns).map(({ username }) => username);
+  if (gone.length === 0) return null;
+  return {
+    recipients: recipients.map((one) => (concerns(one) ? { ...one, status } : one)),
+    pendingUsers: listIn(message, 'pendingUsers').filter((user) => !gone.includes(user)),
+  };
+}
+
+function listIn(message: ObjectValue, name: string): Value[] {
+  const value = getOwn(message, name);
+  return Array.isArray(value) ? value : [];
+}
