@@ -10,6 +10,7 @@ import { Diagnostics, isAdvice } from './diagnostics.ts';
 import { toDiagnostics } from './lines.ts';
 import type { Compiled, CompiledModule, CompileOptions, Diagnostic } from './types.ts';
 
+export { format, type Formatted } from './format/index.ts';
 export { originalPosition, type Place } from './source-map.ts';
 export type {
   BuiltinInfo,

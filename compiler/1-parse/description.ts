@@ -9,7 +9,8 @@ export function description(tokens: Tokens): string {
     for (const line of dedent(lineComments)) lines.push(line);
     lineComments = [];
   };
-  for (const { start, end } of tokens.headComments) {
+  for (const { start, end, before } of tokens.comments) {
+    if (before > 0) break;
     const text = tokens.source.slice(start, end);
     if (text.startsWith('//')) lineComments.push(text.replace(/^\/+/, ''));
     else {

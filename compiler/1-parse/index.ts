@@ -8,6 +8,8 @@ import { lex } from './lexer.ts';
 import { block, resourceStatement, startsStatement } from './statements.ts';
 
 export { isContextual } from './keywords.ts';
+export { END, PUNCTUATOR, STRING, type Tokens, VERSION, WORD } from './tokens.ts';
+export { lex };
 
 const MOST_BYTES = 1 << 20;
 

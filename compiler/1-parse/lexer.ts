@@ -70,7 +70,7 @@ class Lexer {
       this.#at = close < 0 ? this.#source.length : close + 2;
       if (/[\r\n]/.test(this.#source.slice(start, this.#at))) this.#fresh = true;
     }
-    if (this.#tokens.count === 0) this.#tokens.headComments.push({ start, end: this.#at });
+    this.#tokens.comments.push({ start, end: this.#at, before: this.#tokens.count });
     return true;
   }
 

@@ -10,10 +10,12 @@ export const VERSION = 5;
 export const END = 6;
 export type Kind = typeof WORD | typeof PUNCTUATOR | typeof INTEGER | typeof REAL | typeof STRING | typeof VERSION | typeof END;
 
-/** Offset of a comment before the first token, end exclusive. */
+/** Offsets of a comment, end exclusive. */
 export interface CommentSpan {
   readonly start: number;
   readonly end: number;
+  /** Index of the token that follows it. */
+  readonly before: number;
 }
 
 export class Tokens {
@@ -27,7 +29,8 @@ export class Tokens {
   readonly partners: Int32Array;
   /** A word in lower case; a punctuator; the value of a String; the digits of a number. */
   readonly texts: string[] = [];
-  readonly headComments: CommentSpan[] = [];
+  /** All comments, in the order of the text. */
+  readonly comments: CommentSpan[] = [];
   count = 0;
   /** A String or comment was never closed: what comes after it was swallowed, so nothing can be said of the end. */
   truncated = false;

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,7 +24,7 @@ const PROCEDURE = 'PROCEDURE twice(n Integer)\nreturn n * 2';
 const BROKEN = 'PROCEDURE broken()\nreturn ]';
 const UNDECLARED = 'PROCEDURE undeclared()\nvar a = 1\nreturn b';
 
-test.each(['import', 'export', 'diff', 'format', 'test', 'why', 'replay', 'backup', 'restore'])(
+test.each(['import', 'export', 'diff', 'test', 'why', 'replay', 'backup', 'restore'])(
   '%s is refused in one sentence, whatever it is given',
   async (command) => {
     const { code, out, err } = await cascade([command, 'x', '--y', 'z']);
@@ -96,6 +96,30 @@ test('check --syntax-only does not look at names', async () => {
   const path = await file('undeclared.proc', UNDECLARED);
   expect((await cascade(['check', path])).code).toBe(1);
   expect((await cascade(['check', '--syntax-only', path])).code).toBe(0);
+});
+
+test('check shows five mistakes of a file with five carets, each at its place', async () => {
+  const lines = ['PROCEDURE five(pump)', 'var x = (1 +)', 'if (pmup) { x = 1 }', 'y = 2', 'DELETE Pump', 'x = pump === 1'];
+  const path = await file('five.proc', `${lines.join('\n')}\nreturn x`);
+  const { code, out } = await cascade(['check', path]);
+  expect(code).toBe(1);
+  expect(out.match(/^ *\| *\^+$/gm)).toHaveLength(3); // names are looked at once the text can be read
+  const named = await file('names.proc', 'PROCEDURE five(pump)\nvar x = 1\nreturn pmup\ny = 2\nz += x\nlog = 5\nvar pump = 3');
+  const shown = (await cascade(['check', named])).out;
+  expect(shown.match(/^ *\| *\^+$/gm)?.length).toBeGreaterThanOrEqual(5);
+});
+
+test('format writes the standard form and keeps comments, --check only tells', async () => {
+  const path = await file('loose.proc', 'procedure loose(n)\n// why\nif(n){return 1}else{return 2} // so');
+  const standard = 'PROCEDURE loose(n)\n// why\nif (n) {\n  return 1\n} else {\n  return 2\n} // so\n';
+  expect(await cascade(['format', '--check', path])).toEqual({ code: 1, out: `${path} is not in its standard form\n`, err: '' });
+  expect(await cascade(['format', path])).toEqual({ code: 0, out: `${path}\n`, err: '' });
+  expect(await readFile(path, 'utf8')).toBe(standard);
+  expect(await cascade(['format', '--check', path])).toEqual({ code: 0, out: '', err: '' });
+  const broken = await file('bad.proc', BROKEN);
+  const { code, err } = await cascade(['format', broken]);
+  expect([code, await readFile(broken, 'utf8')]).toEqual([1, BROKEN]);
+  expect(err).toContain(`${broken}:2:8: error`);
 });
 
 test('compile prints the JavaScript, or why there is none', async () => {

@@ -10,7 +10,6 @@ const NOT_YET = {
   import: 'loads the definitions in a folder into a server',
   export: "writes a server's definitions into a folder",
   diff: "compares a folder with a server's definitions",
-  format: 'brings rule and procedure files into their standard form',
   test: 'runs the tests of a project',
   why: 'tells why a rule fired or did not',
   replay: 'repeats a recorded run',
@@ -49,6 +48,15 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
     .action(async (files: string[], options: { json?: boolean; syntaxOnly?: boolean }) => {
       const { check } = await import('./check.ts');
       code = await check(files, options, terminal);
+    });
+  program
+    .command('format')
+    .description('brings rule and procedure files into their standard form; prints the names of those that were not in it')
+    .argument('<file...>')
+    .option('--check', 'writes nothing; exit code 1 when a file is not in its standard form')
+    .action(async (files: string[], options: { check?: boolean }) => {
+      const { formatFiles } = await import('./format.ts');
+      code = await formatFiles(files, options, terminal);
     });
   program
     .command('compile')
