@@ -45,7 +45,7 @@ test.each([
 test.each(Object.keys(DIGESTS) as DigestName[])('%s and its HMAC are those of the platform', (name) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ minLength: 1, maxLength: 200 }), (message, key) => {
-      expect(DIGESTS[name].digest(message)).toEqual(new Uint8Array(createHash(name).update(message).digest()));
+      expect(DIGESTS[name](message)).toEqual(new Uint8Array(createHash(name).update(message).digest()));
       expect(hmac(name, key, message)).toEqual(new Uint8Array(createHmac(name, key).update(message).digest()));
     }),
     { numRuns: 60 },

@@ -88,7 +88,7 @@ const digest = (name: DigestName): Declaration => ({
   call: `Hash.${name}(val: String|Binary) => Binary`,
   forms: 'S',
   about: `The ${name.toUpperCase()} digest.`,
-  run: (_: BuiltinContext, val: string | Binary) => new Binary(DIGESTS[name].digest(bytesOf(val))),
+  run: (_: BuiltinContext, val: string | Binary) => new Binary(DIGESTS[name](bytesOf(val))),
 });
 
 const keyed = (method: string, name: DigestName): Declaration => ({

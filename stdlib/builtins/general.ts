@@ -1,6 +1,18 @@
 // General procedures and JSON (builtins.md 5.2, 8, 13, 14).
 import { fail } from '../errors.ts';
-import { DateTime, getOwn, isNumber, isObject, numberOf, parseJsonText, stringify, typeOf, type Value } from '../values/index.ts';
+import {
+  DateTime,
+  getOwn,
+  integer,
+  isInteger,
+  isNumber,
+  isObject,
+  numberOf,
+  parseJsonText,
+  stringify,
+  typeOf,
+  type Value,
+} from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { made, madeList } from './growth.ts';
@@ -8,8 +20,20 @@ import { made, madeList } from './growth.ts';
 /** About what a parsed value takes for each character of its text. */
 const BYTES_A_CHARACTER = 4;
 
-function* range(from: number, to: number, increment: number): Generator<Value> {
-  for (let i = from; increment > 0 ? i < to : i > to; i += increment) yield i;
+type Integer = number | bigint;
+
+function* range(from: Integer, to: Integer, increment: Integer): Generator<Value> {
+  if ([from, to, increment].every((bound) => typeof bound === 'number') && Number.isSafeInteger(Number(to) + Number(increment))) {
+    for (let i = Number(from); increment > 0 ? i < to : i > to; i += Number(increment)) yield i;
+    return;
+  }
+  const [end, step] = [BigInt(to), BigInt(increment)];
+  for (let i = BigInt(from); step > 0n ? i < end : i > end; i += step) yield integer(i);
+}
+
+/** The argument itself: what the signature calls Integer comes rounded past 2^53. */
+function exactInteger(value: Value, parameter: string): Integer {
+  return isInteger(value) ? value : fail('cascade.procedure.parameter.type', 'range', parameter, 'Integer', typeOf(value));
 }
 
 /** Where a value stands on the line on which thresholds are crossed. */
@@ -67,11 +91,13 @@ export const general: readonly Declaration[] = [
     run: threshold,
   },
   {
-    call: 'range(from: Integer, to: Integer, increment: Integer = 1) => Sequence',
+    call: 'range(from: Number, to: Number, increment: Number = 1) => Sequence',
     forms: 'F',
     about: 'The Integers from, from + increment … before to.',
-    run: (context, from: number, to: number, increment: number) =>
-      increment === 0 ? fail('cascade.lang.range', 'increment', increment) : context.sequence(range(from, to, increment)),
+    run: (context, from: Value, to: Value, increment: Value) => {
+      const bounds = [exactInteger(from, 'from'), exactInteger(to, 'to'), exactInteger(increment, 'increment')] as const;
+      return bounds[2] === 0 ? fail('cascade.lang.range', 'increment', 0) : context.sequence(range(...bounds));
+    },
   },
   {
     call: 'toArray(v: any|null|Sequence) => List',

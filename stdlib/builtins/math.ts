@@ -35,7 +35,8 @@ function order(procedure: string, x: Value, y: Value): number {
     if (x instanceof Decimal && y instanceof Decimal) return compareDecimals(x, y);
     if (x instanceof DateTime && y instanceof DateTime) return x.ms - y.ms;
     if (x instanceof Currency && y instanceof Currency) {
-      if (x.code !== y.code) fail('cascade.lang.currency.mismatch', x.code, y.code);
+      if (x.code !== y.code)
+        return fail('cascade.procedure.parameter.type', procedure, 'y', `Currency in ${x.code}`, `Currency in ${y.code}`);
       return compareDecimals(x.amount, y.amount);
     }
     if (typeOf(x) === 'Real') return numberOf(x) - numberOf(y);

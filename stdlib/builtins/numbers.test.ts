@@ -105,7 +105,7 @@ expectCases('builtins.md 15', [
   ['Math.max', [2, real(7)], TYPE],
   ['Math.max', [2n ** 62n, 1], 2n ** 62n],
   ['Math.min', [new DateTime(5), new DateTime(4)], new DateTime(4)],
-  ['Math.min', [parseCurrency('USD:1'), parseCurrency('EUR:1')], { error: 'cascade.lang.currency.mismatch' }],
+  ['Math.min', [parseCurrency('USD:1'), parseCurrency('EUR:1')], { error: 'cascade.procedure.parameter.type' }],
   ['Math.sqrt', [2], 1.4142135623730951],
   ['Math.sqrt', [-1], new Real(Number.NaN)],
   ['Math.sqrt', [decimal('2.25')], 1.5],

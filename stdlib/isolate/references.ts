@@ -57,7 +57,7 @@ export function at(object: Value, index: Value, path: string): Value {
     return object[position] ?? null;
   }
   if (typeof object === 'string') return object[positionOf(index, object.length)] ?? null;
-  if (object instanceof Matcher) return object.at(positionOf(index, object.size));
+  if (object instanceof Matcher) return isInteger(index) && index < 0 ? null : object.at(positionOf(index, object.size));
   if (object instanceof Sequence) return fail('cascade.lang.sequence.operation', 'a subscript');
   return get(object, keyOf(index), path);
 }
