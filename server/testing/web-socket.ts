@@ -56,6 +56,7 @@ export async function openTestSocket(port: number, path = '/api/v1/wsock/websock
 
 function speak(connection: Duplex, head: Buffer): TestSocket {
   const frames: Frame[] = [];
+  const messages: Message[] = [];
   const waiting = new Set<() => void>();
   let rest = head;
   let nextId = 0;
@@ -67,6 +68,7 @@ function speak(connection: Duplex, head: Buffer): TestSocket {
     for (let read = parse(rest); read; read = parse(rest)) {
       rest = read.rest;
       frames.push(read.frame);
+      messages.push(...messagesIn(read.frame));
       if (read.frame.opcode === 'ping' && socket.answersPings) socket.send(read.frame.data, 'pong');
       if (read.frame.opcode === 'close') closeCode ??= read.frame.data.length >= 2 ? read.frame.data.readUInt16BE(0) : 1005;
     }
@@ -111,8 +113,8 @@ function speak(connection: Duplex, head: Buffer): TestSocket {
     },
     send: (data, opcode = 'text') => void connection.write(masked(Buffer.from(data), OPCODES[opcode])),
     frame: (wanted, withinMs = 5_000) => until(() => frames.find(wanted), withinMs, 'a frame'),
-    messages: () => frames.flatMap(messagesIn),
-    message: (wanted, withinMs = 5_000) => until(() => frames.flatMap(messagesIn).find(wanted), withinMs, 'a message'),
+    messages: () => messages,
+    message: (wanted, withinMs = 5_000) => until(() => messages.find(wanted), withinMs, 'a message'),
     async ask({ parameters = {}, ...rest }) {
       const requestId = `r${nextId++}`;
       socket.send(JSON.stringify({ ...rest, parameters: { ...(parameters as object), requestId } }));
