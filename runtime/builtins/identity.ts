@@ -1,10 +1,8 @@
 // Under whose identity code runs, as far as the run itself does not know it (builtins.md 19, 20).
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../actor.ts';
 import type { Identity } from '../api.ts';
 import type { Answer } from '../commit/index.ts';
 import { fault } from '../faults.ts';
-import type { Namespace } from '../resources/types.ts';
 import { current } from './arguments.ts';
 import type { HostBuiltins } from './types.ts';
 

@@ -33,7 +33,7 @@ export async function storeMessage(
     throw fault('cascade.notification.users', users);
   const present = new Set((await space.accounts.directory.users(space.name)).map(({ username }) => username));
   const [known, unknown] = [present, null].map((set) =>
-    [...new Set(users as string[])].filter((name) => present.has(name) === (set !== null)),
+    [...new Set(users)].filter((name) => present.has(name) === (set !== null)),
   );
   check();
   if (unknown && unknown.length > 0) space.log.warn({ namespace: space.name, users: unknown }, 'a message names users that do not exist');

@@ -70,7 +70,7 @@ const numeric = (fits: (value: Value) => boolean): FieldType => ({
     const preset = present(field, 'default');
     if (preset === null) return;
     if (!fits(preset)) report('default', 'type');
-    else if (least < most && (numberOf(preset as number) < least || numberOf(preset as number) > most)) report('default', 'range');
+    else if (least < most && (numberOf(preset) < least || numberOf(preset) > most)) report('default', 'range');
   },
 });
 const choice: FieldType = {
