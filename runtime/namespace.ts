@@ -26,6 +26,7 @@ import { callableOf, type Callable } from './resources/definitions/procedures-ki
 import { executableKey, readExecutable } from './resources/definitions/programs.ts';
 import { undoHalfRenames } from './resources/definitions/rename-type.ts';
 import { loadRule } from './resources/definitions/rules-kind.ts';
+import { loadScalars } from './resources/definitions/scalars-kind.ts';
 import { openState } from './resources/definitions/service-state.ts';
 import { DefinitionStore } from './resources/definitions/store.ts';
 import { ASYNC, LONGEST_CHAIN } from './resources/events.ts';
@@ -42,7 +43,7 @@ import type { ResolvedProcedure, Sandbox } from './sandbox/index.ts';
 import { PointReads, RowReader, type Store } from './store/index.ts';
 import { presentIn, Subscribers } from './subscriptions/index.ts';
 import { TriggerIndex, type TriggerIndexOptions } from './triggers/index.ts';
-import { parseType, type TypeDefinition } from './types/index.ts';
+import { parseType, type ScalarDefinition, type TypeDefinition } from './types/index.ts';
 import { toWireError } from './wire-error.ts';
 
 export interface OpenNamespace extends AsyncDisposable {
@@ -82,7 +83,8 @@ export async function openNamespace({
   await indexAnswers(db);
   const definitions = await DefinitionStore.load(db);
   await undoHalfRenames(db, (type) => definitions.get('types', type) !== undefined);
-  const types = loadTypes(definitions, log);
+  const scalars = loadScalars(definitions);
+  const types = loadTypes(definitions, scalars, log);
   const callables = new Map<string, { text: string; callable: Callable }>();
   const recorded = new Map<RunId, readonly Step[]>();
   const contention = new Contention();
@@ -150,6 +152,7 @@ export async function openNamespace({
     runs,
     log,
     types,
+    scalars,
     definitions,
     executables: new Map(),
     when: new TriggerIndex(surroundings),
@@ -194,14 +197,14 @@ async function createCollections(db: Db): Promise<void> {
 }
 
 /** Types may name each other: they are read in rounds until no more of them resolve. */
-function loadTypes(definitions: DefinitionStore, log: Logger): Map<string, TypeDefinition> {
+function loadTypes(definitions: DefinitionStore, scalars: ReadonlyMap<string, ScalarDefinition>, log: Logger): Map<string, TypeDefinition> {
   const types = new Map<string, TypeDefinition>();
   let waiting = definitions.list('types');
   for (let before = -1; waiting.length !== before; ) {
     before = waiting.length;
     waiting = waiting.filter(([name, object]) => {
       try {
-        types.set(name, parseType(withoutSystem(object), { types, scalars: new Map() }));
+        types.set(name, parseType(withoutSystem(object), { types, scalars }));
         return false;
       } catch (error) {
         if (before === waiting.length) log.debug({ err: error, type: name }, 'a type waits for another');

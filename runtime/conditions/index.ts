@@ -9,5 +9,5 @@ export { parseTest, parseWhere, parseWhereIn } from './parse.ts';
 export { dataScope, instanceScope, type Scope } from './path.ts';
 export { parseProps, toProjection } from './props.ts';
 export { parseSort, type SortKey, toSort } from './sort.ts';
-export { toStoredForm } from './substitutions.ts';
+export { substitute, toStoredForm } from './substitutions.ts';
 export type { Condition, ConditionContext, ConditionPath, Constant, Kind, Predicate, Test } from './types.ts';

@@ -4,18 +4,28 @@ import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, typeOf } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import { type Executable, runDirect } from '../runs/index.ts';
+import type { TypeDefinition } from '../types/index.ts';
+import { returned, shownOne } from './scalars/index.ts';
 import { type Namespace, programIn } from './types.ts';
 
 /** The instance as the rules leave it; null when one of them cancels the operation. */
 export async function runBefore(
   space: Namespace,
-  typeName: string,
+  type: TypeDefinition,
   operation: 'insert' | 'update' | 'delete',
   instance: ObjectValue,
   actor: Actor,
 ): Promise<ObjectValue | null> {
-  const path = `/types/${typeName}/${operation}`;
+  const path = `/types/${type.name}/${operation}`;
   if (!space.before.has(path)) return instance;
+  const shown = await shownOne(space, type, instance, actor);
+  const result = await chain(space, path, shown, actor);
+  if (result === null || result === shown) return result && instance;
+  return returned(space, type, { stored: instance, shown }, result, actor);
+}
+
+/** The rules one after the other, on the instance as programs see it. */
+async function chain(space: Namespace, path: string, instance: ObjectValue, actor: Actor): Promise<ObjectValue | null> {
   let current = instance;
   let last: string | null = null;
   for (;;) {

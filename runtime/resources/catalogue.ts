@@ -5,6 +5,7 @@ import type { TypeDefinition } from '../types/index.ts';
 import { DEBUGCONFIGS } from './definitions/debugconfigs-kind.ts';
 import { PROCEDURES } from './definitions/procedures-kind.ts';
 import { RULES } from './definitions/rules-kind.ts';
+import { SCALARS } from './definitions/scalars-kind.ts';
 import { SERVICES } from './definitions/services-kind.ts';
 import { TOPICS } from './definitions/topics-kind.ts';
 import { collectionOf } from './definitions/type-storage.ts';
@@ -34,7 +35,7 @@ export const SNAPSHOTS: InstanceResource = {
   defaultSort: BY_ID,
 };
 
-export const DEFINITION_KINDS: readonly DefinitionResource[] = [TYPES, SERVICES, TOPICS, PROCEDURES, RULES, DEBUGCONFIGS];
+export const DEFINITION_KINDS: readonly DefinitionResource[] = [TYPES, SCALARS, SERVICES, TOPICS, PROCEDURES, RULES, DEBUGCONFIGS];
 
 const SYSTEM = new Map<string, Resource>([...DEFINITION_KINDS, LOGS, ...SERVICE_RESOURCES].map((resource) => [resource.name, resource]));
 /** By the names of their types; these are also reached under `custom/`. */

@@ -7,7 +7,7 @@ import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, t
 import { type Actor, partOf } from '../actor.ts';
 import { answerBuiltin } from '../builtins/index.ts';
 import type { Answer } from '../commit/index.ts';
-import { type InstanceQuery, instanceQuery, parseSort } from '../conditions/index.ts';
+import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../conditions/index.ts';
 import { fault } from '../faults.ts';
 import { runDirect } from '../runs/index.ts';
 import { aggregateRows } from './aggregate-rows.ts';
@@ -25,13 +25,14 @@ import {
 import { checkNodes } from './definitions/nodes.ts';
 import { compareBy } from './definitions/sort.ts';
 import { deleteMany, deleteOne } from './instances/delete.ts';
-import { condition, readAt } from './instances/find.ts';
+import { condition, read, readAt } from './instances/find.ts';
 import { insertMany, insertOne } from './instances/insert.ts';
 import { type ProgramQuery, selectPages, selectRows } from './instances/select.ts';
 import { changeOf, updateMany, updateOne, versionIn } from './instances/update.ts';
 import { upsertOne } from './instances/upsert.ts';
 import { asyncCall } from './events.ts';
 import { publishRequest, publishTopic } from './publish.ts';
+import { toShown, toStored } from './scalars/index.ts';
 import type { InstanceResource, Namespace, Resource } from './types.ts';
 
 /** Rows of a SELECT into an array (language.md E3). */
@@ -234,26 +235,29 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   if (!isObject(values)) throw langError('cascade.lang.insert.value', typeName(values), 'used in UPDATE');
   if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
   const version = versionIn(values);
-  const query = instanceQuery(condition(resource, where, actor), resource.type);
+  const predicate = await condition(space, resource, where, actor);
+  const query = instanceQuery(predicate, resource.type);
   if (version !== undefined && !query) throw fault('cascade.update.version.query', resource.name);
-  const change = changeOf(resource, withoutVersion(values));
+  const change = changeOf(resource, await toStored(space, resource.type, withoutVersion(values), actor));
   const onError = getOwn(payload, 'onError') === true;
   if (query?.by === 'id' && !onError) {
     const id = idIn(query);
-    return { ok: encodeInner(await updateOne(space, resource, () => readAt(space, resource, id), change, actor, { version })) };
+    return { ok: encodeInner(await updateOne(space, resource, () => readAt(space, resource, id, actor), change, actor, { version })) };
   }
   if (version !== undefined) {
     const find = async (): Promise<ObjectValue> => {
-      const rows = await selectRows(space, resource, { where, props: null, orderBy: [], skip: 0, limit: 1 }, { ...actor, reading: null });
-      if (rows[0] === undefined) throw fault('cascade.resource.not.found', `/${resource.name}`);
-      return decodeInner(rows[0]) as ObjectValue;
+      const [found] = await read(space, resource, toFilter(predicate), 1);
+      if (!found) throw fault('cascade.resource.not.found', `/${resource.name}`);
+      return found;
     };
     return { ok: encodeInner(await updateOne(space, resource, find, change, actor, { version })) };
   }
   const { count, one, failed } = await updateMany(space, resource, where, change, actor, onError);
   if (onError) {
+    const instances = failed.map(({ instance }) => instance);
+    const shown = await toShown(space, resource.type, instances, actor);
     const failures = failed.map(
-      ({ error, instance }): Value => ({ error: { code: error.code, message: error.message, params: error.params }, instance }),
+      ({ error: { code, message, params } }, index): Value => ({ error: { code, message, params }, instance: shown[index] ?? null }),
     );
     return { ok: encodeInner({ count, failed: failures }) };
   }
@@ -320,10 +324,10 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     });
     return { ok: String(gone.length) };
   }
-  const query = instanceQuery(condition(resource, where, actor), resource.type);
+  const query = instanceQuery(await condition(space, resource, where, actor), resource.type);
   if (query?.by !== 'id') return { ok: String(await deleteMany(space, resource, where, actor)) };
   const id = idIn(query);
-  return { ok: String(await deleteOne(space, resource, () => readAt(space, resource, id), actor)) };
+  return { ok: String(await deleteOne(space, resource, () => readAt(space, resource, id, actor), actor)) };
 }
 
 const idIn = (query: InstanceQuery): string => String(query.values.get('_id'));

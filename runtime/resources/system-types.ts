@@ -82,6 +82,22 @@ export const SERVICE_SHAPE = systemType(
   ['name'],
 );
 
+export const SCALAR_SHAPE = systemType(
+  'ArsScalar',
+  {
+    name: 'String',
+    baseType: 'String',
+    toInternal: 'String',
+    toExternal: 'String',
+    toConstraint: 'String',
+    comparator: 'String',
+    maxLength: 'Integer',
+    scale: 'Integer',
+    description: 'String',
+  },
+  ['name'],
+);
+
 export const TOPIC_SHAPE = systemType(
   'ArsTopic',
   {
@@ -170,5 +186,6 @@ export const SYSTEM_TYPES: ReadonlyMap<string, ObjectValue> = new Map(
     LOG_TYPE,
     SNAPSHOT_TYPE,
     ...SERVICE_TYPES,
+    SCALAR_SHAPE,
   ].map((type, i) => [type.name, { _id: (i + 1).toString(16).padStart(24, '0'), ...typeToValue(type), ...SYSTEMS }]),
 );

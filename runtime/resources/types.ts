@@ -11,7 +11,7 @@ import type { Contention, Executable, RunHost } from '../runs/index.ts';
 import type { PointReads, RowReader } from '../store/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { IndexedRule, TriggerIndex } from '../triggers/index.ts';
-import type { TypeDefinition } from '../types/index.ts';
+import type { ScalarDefinition, TypeDefinition } from '../types/index.ts';
 import type { StateRoom } from '../state/index.ts';
 import type { Subscribers } from '../subscriptions/index.ts';
 import type { LargeResults } from './large-results.ts';
@@ -47,6 +47,7 @@ export interface Namespace {
   readonly runs: RunHost;
   readonly log: Logger;
   readonly types: Map<string, TypeDefinition>;
+  readonly scalars: Map<string, ScalarDefinition>;
   readonly definitions: DefinitionStore;
   /** Rules as compiled, by rule and program: those in force, and those that open events name. */
   readonly executables: Map<string, Executable>;

@@ -1,6 +1,7 @@
 // What the store's errors mean for whoever asked it.
 
-import { MongoBulkWriteError, MongoError, MongoNetworkError, MongoServerSelectionError } from 'mongodb';
+import { MongoBulkWriteError, MongoError, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import { fault } from '../faults.ts';
 
 /** The server is out of reach or changing: the same thing may work in a moment, and an outcome may be unknown. */
 export const isUnavailable = (error: unknown): boolean =>
@@ -20,3 +21,18 @@ const isShutdown = (error: MongoError): boolean => typeof error.code === 'number
 
 /** A conflict with another transaction: the same again may pass. */
 export const isTransient = (error: unknown): boolean => error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
+
+const TIME_IS_UP = 50;
+
+/** An error of a query: one that was stopped for its time is refused as too expensive, any other stays as it is. */
+export const asTooExpensive = (error: unknown): unknown =>
+  error instanceof MongoServerError && error.code === TIME_IS_UP ? fault('cascade.query.too.expensive', 'time') : error;
+
+/** What a query with a time limit gives. @throws cascade.query.too.expensive when its time is up */
+export async function inTime<T>(query: Promise<T>): Promise<T> {
+  try {
+    return await query;
+  } catch (error) {
+    throw asTooExpensive(error);
+  }
+}

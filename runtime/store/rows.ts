@@ -2,7 +2,7 @@
 // they are taken. Batches are sized in bytes, by what the rows of a collection have weighed so far.
 
 import type { Db, Document, RunCommandCursor } from 'mongodb';
-import { isUnavailable } from './errors.ts';
+import { asTooExpensive, isUnavailable } from './errors.ts';
 
 /** Of a batch, about: the store is told a number of rows. A single batch is 16 MB at most, and a row. */
 const BATCH_BYTES = 256 * 1024;
@@ -31,6 +31,8 @@ export interface Find {
   readonly skip?: number;
   /** 0: none. */
   readonly limit: number;
+  /** What the store may work on it; more is query.too.expensive. */
+  readonly maxTimeMS?: number;
 }
 
 /** Opens queries on the collections of a namespace. Nothing is asked of the store before the first `next`. */
@@ -43,7 +45,7 @@ export class RowReader {
     this.#db = db;
   }
 
-  find(collection: string, { filter, sort, projection, skip = 0, limit }: Find): Rows {
+  find(collection: string, { filter, sort, projection, skip = 0, limit, maxTimeMS }: Find): Rows {
     const first = this.#rowsABatch(collection);
     const command: Document = {
       find: collection,
@@ -54,6 +56,7 @@ export class RowReader {
       ...(projection ? { projection } : {}),
       ...(skip > 0 ? { skip } : {}),
       ...(limit > 0 ? { limit } : {}),
+      ...(maxTimeMS === undefined ? {} : { maxTimeMS }),
     };
     return this.#open(collection, command);
   }
@@ -73,7 +76,7 @@ export class RowReader {
       try {
         return await cursor.hasNext();
       } catch (error) {
-        if (isBegun || !isUnavailable(error)) throw error;
+        if (isBegun || !isUnavailable(error)) throw asTooExpensive(error);
         cursor = open(); // nothing was given yet, so the same again is harmless: the store may have been changing
         return cursor.hasNext();
       }

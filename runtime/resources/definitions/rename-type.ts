@@ -32,8 +32,9 @@ export async function renameType(
   if (newName === null) throw fault('cascade.resource.property.required', 'types', 'newName');
   if (typeof newName !== 'string') throw fault('cascade.resource.property.invalid', 'types', 'newName', 'no String');
   checkName('type', newName);
+  if (space.scalars.has(newName)) throw fault('cascade.type.name.reserved', newName);
   if (space.definitions.get('types', newName)) throw fault('cascade.resource.duplicate.key', 'types', `name=${newName}`);
-  const type = parseType({ ...stored, name: newName }, { types: space.types, scalars: new Map() });
+  const type = parseType({ ...stored, name: newName }, space);
   const renamed = stampChanged({ ...stored, name: newName }, stored, actor);
   const renames = space.db.collection<Rename>(RENAMES);
   await renames.insertOne({ _id: name, to: newName });

@@ -21,7 +21,8 @@ export const TYPES: DefinitionResource = {
   async define(space, body, stored) {
     for (const key of Object.keys(body))
       if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw fault('cascade.type.property.name.reserved', key);
-    const type = parseType(body, { types: space.types, scalars: new Map() });
+    const type = parseType(body, space);
+    if (space.scalars.has(type.name)) throw fault('cascade.type.name.reserved', type.name);
     for (const { name, encrypted } of type.properties.values())
       if (encrypted)
         throw fault(

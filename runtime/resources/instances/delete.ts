@@ -9,6 +9,7 @@ import { fault } from '../../faults.ts';
 import { idToBson } from '../../values/index.ts';
 import { runBefore } from '../before.ts';
 import { raise } from '../events.ts';
+import { shownOne } from '../scalars/index.ts';
 import { idOf, versionOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { condition, read } from './find.ts';
@@ -33,7 +34,8 @@ export async function deleteOne(
         versionOf(stored),
       );
     if (!(await allowed(space, resource, stored, actor))) return 0;
-    const events = resource.type.rulesSuppressed ? [] : raise(space, `/types/${resource.type.name}/delete`, stored, actor);
+    const path = `/types/${resource.type.name}/delete`;
+    const events = resource.type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, resource.type, stored, actor), actor);
     try {
       await actor.commit({ writes: [removal(resource, stored)], events }, { ok: '1' });
       return 1;
@@ -45,7 +47,7 @@ export async function deleteOne(
 
 /** Deletes all instances of a condition. One of them raises its own event, several a single one. */
 export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number> {
-  const filter = toFilter(condition(resource, where, actor));
+  const filter = toFilter(await condition(space, resource, where, actor));
   if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);
   const walk = new BulkWalk(resource, actor);
   const first = walk.hasBegun ? [] : await read(space, resource, filter, 2);
@@ -101,7 +103,7 @@ async function deleteBatch(
 
 async function allowed(space: Namespace, resource: InstanceResource, stored: ObjectValue, actor: Actor): Promise<boolean> {
   if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);
-  return resource.type.rulesSuppressed || (await runBefore(space, resource.type.name, 'delete', stored, actor)) !== null;
+  return resource.type.rulesSuppressed || (await runBefore(space, resource.type, 'delete', stored, actor)) !== null;
 }
 
 const removal = (resource: InstanceResource, stored: ObjectValue): Unit['writes'][number] => ({

@@ -8,22 +8,28 @@ import { checkFinal, prepareInsert } from '../../types/index.ts';
 import { instanceToBson } from '../../values/index.ts';
 import { runBefore } from '../before.ts';
 import { raise } from '../events.ts';
+import { isShownOtherwise, shownOne, toStored } from '../scalars/index.ts';
 import { stampNew } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { laidOut } from './late-collections.ts';
 import { asFault, checkSize } from './refusals.ts';
 
-/** Stores one instance. Gives it as stored; null when a BEFORE rule cancelled it. */
+/** Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
 export async function insertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+  return insertStored(space, resource, await toStored(space, resource.type, body, actor), actor);
+}
+
+/** The same for a body in its stored form. */
+export async function insertStored(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
   const instance = await prepared(space, resource, body, actor);
   if (!instance) return null;
-  const { unit, json, stamped } = unitOf(space, resource, instance, actor);
+  const { unit, json, stamped, shown } = await unitOf(space, resource, instance, actor);
   try {
     await actor.commit(unit, { ok: json });
   } catch (error) {
     throw asFault(error, resource, stamped);
   }
-  return stamped;
+  return shown;
 }
 
 /**
@@ -38,9 +44,12 @@ export async function insertMany(
 ): Promise<ObjectValue[]> {
   const ready: ObjectValue[] = [];
   let failure: Error | null = null;
-  for (const body of bodies) {
+  // Conversions by procedures go together; what fails is met in its turn.
+  const converted = bodies.map((body) => toStored(space, resource.type, body, actor));
+  for (const one of converted) one.catch(() => undefined);
+  for (const body of converted) {
     try {
-      const instance = await prepared(space, resource, body, actor);
+      const instance = await prepared(space, resource, await body, actor);
       if (instance) ready.push(instance);
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error));
@@ -65,13 +74,13 @@ async function storeAll(
   // One of them is refused: one after the other shows which, and keeps those before it.
   const stored = [...before];
   for (const instance of ready.slice(before.length)) {
-    const { unit, json, stamped } = unitOf(space, resource, instance, actor);
+    const { unit, json, stamped, shown } = await unitOf(space, resource, instance, actor);
     try {
       await actor.commit(unit, undefined, { number: stored.length, note: `[${json}]` });
     } catch (error) {
       throw asFault(error, resource, stamped);
     }
-    stored.push(stamped);
+    stored.push(shown);
   }
   if (last) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(stored) });
   return stored;
@@ -85,7 +94,7 @@ async function storeTogether(
   actor: Actor,
   last: boolean,
 ): Promise<ObjectValue[] | null> {
-  const parts = ready.map((instance) => unitOf(space, resource, instance, actor));
+  const parts = await Promise.all(ready.map((instance) => unitOf(space, resource, instance, actor)));
   const whole: Unit = { writes: parts.flatMap(({ unit }) => unit.writes), events: parts.flatMap(({ unit }) => unit.events) };
   const note = `[${parts.map(({ json }) => json).join(',')}]`;
   try {
@@ -96,7 +105,7 @@ async function storeTogether(
     if (!isOne || parts.length === 1) throw parts[0] ? asFault(error, resource, parts[0].stamped) : error;
     return null;
   }
-  return parts.map(({ stamped }) => stamped);
+  return parts.map(({ shown }) => shown);
 }
 
 /** What an earlier try of the statement has stored, in order. */
@@ -110,19 +119,21 @@ async function prepared(space: Namespace, resource: InstanceResource, body: Valu
   if (type.role === 'schema') throw fault('cascade.type.role.no.instances', type.name);
   await laidOut(space, resource);
   const submitted = prepareInsert(type, body);
-  const final = type.rulesSuppressed ? submitted : await runBefore(space, type.name, 'insert', submitted, actor);
+  const final = type.rulesSuppressed ? submitted : await runBefore(space, type, 'insert', submitted, actor);
   if (!final) return null;
   const instance = final === submitted ? final : prepareInsert(type, final);
   checkFinal(type, instance);
   return instance;
 }
 
-function unitOf(space: Namespace, resource: InstanceResource, instance: ObjectValue, actor: Actor) {
+/** @returns beside the unit the instance as it is stored, as everybody sees it, and that as text */
+async function unitOf(space: Namespace, resource: InstanceResource, instance: ObjectValue, actor: Actor) {
   const stamped = stampNew(instance, actor);
-  const json = encodeInner(stamped);
-  const events = resource.type.rulesSuppressed ? [] : raise(space, `/types/${resource.type.name}/insert`, stamped, actor, json);
+  const shown = isShownOtherwise(resource.type) ? await shownOne(space, resource.type, stamped, actor) : stamped;
+  const json = encodeInner(shown);
+  const events = resource.type.rulesSuppressed ? [] : raise(space, `/types/${resource.type.name}/insert`, shown, actor, json);
   const document = instanceToBson(resource.type, stamped) as never;
   checkSize(json, document);
   const unit: Unit = { writes: [{ collection: resource.collection, op: 'insert', document }], events };
-  return { unit, json, stamped };
+  return { unit, json, stamped, shown };
 }

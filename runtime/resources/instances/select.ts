@@ -1,13 +1,15 @@
 // SELECT of instances of a type for clients (resources-and-api.md 2.2, 2.3) and for programs (language.md 5.7).
 
-import type { Document, FindOptions } from 'mongodb';
+import type { Document } from 'mongodb';
 import { isInteger, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import { parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../conditions/index.ts';
 import type { ApiReply } from '../../api.ts';
 import { fault } from '../../faults.ts';
-import { instanceFromBson, restTranscoder, type Spelling, transcoder } from '../../values/index.ts';
+import { inTime, type Rows } from '../../store/index.ts';
+import { instanceFromBson, type Spelling } from '../../values/index.ts';
 import { AHEAD_BYTES, readAhead } from '../large-results.ts';
+import { type RankedOrder, rankedOrder, writeRows } from '../scalars/index.ts';
 import { idOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { condition, remember } from './find.ts';
@@ -61,17 +63,12 @@ export async function selectPage(
   actor: Actor,
   streams: boolean,
 ): Promise<Pick<ApiReply, 'body' | 'pieces' | 'count' | 'truncated'>> {
-  const predicate = condition(resource, parameters['where'] ?? {}, actor);
-  const sort = orderOf(resource, predicate, parameters['sort']);
+  const predicate = await condition(space, resource, parameters['where'] ?? {}, actor);
+  const order = await orderOf(space, resource, predicate, parameters['sort'], actor);
   const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
   const page = pageOf(parameters);
-  const rows = space.rows.find(resource.collection, {
-    filter: toFilter(predicate),
-    sort,
-    projection: toProjection(props, resource.type),
-    skip: page.skip,
-    limit: page.capped ? page.limit + 1 : page.limit,
-  });
+  const window = { skip: page.skip, limit: page.capped ? page.limit + 1 : page.limit };
+  const rows = rowsOf(space, resource, predicate, order, window, toProjection(props, resource.type));
   const counting = parameters['count'] === true ? countOf(space, resource, predicate) : undefined;
   counting?.catch(() => undefined); // awaited below; this only keeps an early failure from being called unhandled
   const ahead = await readAhead(rows, streams ? AHEAD_BYTES : Infinity);
@@ -79,10 +76,16 @@ export async function selectPage(
     const count = await counting;
     const isMore = ahead.isAll ? ahead.rows.length > page.limit : page.capped && (await hasMore(space, resource, predicate, count));
     const news = { ...(count === undefined ? {} : { count }), ...(isMore ? { truncated: true } : {}) };
-    const write = props ? transcoder(resource.type, 'rest', { props }) : restTranscoder(resource.type);
+    const write = writeRows(space, resource.type, 'rest', props, actor);
     if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES))
-      return { body: `[${(isMore ? ahead.rows.slice(0, page.limit) : ahead.rows).map(write).join(',')}]`, ...news };
-    const elements = { first: ahead.rows, next: () => rows.next(), most: page.limit, write, close: () => rows.close() };
+      return { body: `[${(await write(isMore ? ahead.rows.slice(0, page.limit) : ahead.rows)).join(',')}]`, ...news };
+    const elements = {
+      first: await write(ahead.rows),
+      next: async () => write(await rows.next()),
+      most: page.limit,
+      write: (text: string) => text,
+      close: () => rows.close(),
+    };
     return { pieces: await space.largeResults.begin(elements), ...news };
   } catch (error) {
     await rows.close();
@@ -95,34 +98,59 @@ async function hasMore(space: Namespace, resource: InstanceResource, predicate: 
   return (count ?? (await countOf(space, resource, predicate, CAP + 1))) > CAP;
 }
 
-type Order = Document | undefined;
+/** A sort document, or the ranks that a scalar's comparator gives to the rows. */
+type Order = Document | RankedOrder | undefined;
+
+const isRanked = (order: Order): order is RankedOrder => order !== undefined && 'ranks' in order;
 
 /** The order of the rows: as asked, else nearest first where there is a `$near`, else the resource's own. */
-function orderOf(resource: InstanceResource, predicate: Predicate, sort: Value | undefined): Order {
-  if (sort !== undefined) return toSort(parseSort(sort, resource.type));
-  return predicate.near ? undefined : resource.defaultSort;
+async function orderOf(
+  space: Namespace,
+  resource: InstanceResource,
+  predicate: Predicate,
+  sort: Value | undefined,
+  actor: Actor,
+): Promise<Order> {
+  if (sort === undefined) return predicate.near ? undefined : resource.defaultSort;
+  const keys = parseSort(sort, resource.type);
+  const ranked = await rankedOrder(space, resource, keys, actor);
+  if (ranked && predicate.near) throw fault('cascade.query.sort.unsupported', keys[0]?.path.text ?? '');
+  return ranked ?? toSort(keys);
 }
+
+/** The rows of a condition in an order, as the store has them. */
+function rowsOf(
+  space: Namespace,
+  { collection }: InstanceResource,
+  predicate: Predicate,
+  order: Order,
+  { skip, limit }: { readonly skip: number; readonly limit: number },
+  projection?: Document,
+): Rows {
+  const filter = toFilter(predicate);
+  const time = timeOf(predicate);
+  if (!isRanked(order)) return space.rows.find(collection, { filter, sort: order, projection, skip, limit, ...time });
+  const stages: Document[] = [{ $match: filter }, { $addFields: order.ranks }, { $sort: order.sort }];
+  if (skip > 0) stages.push({ $skip: skip });
+  if (limit > 0) stages.push({ $limit: limit });
+  stages.push(projection ? { $project: projection } : { $unset: [...order.names] });
+  return space.rows.aggregate(collection, stages, time);
+}
+
+/** Of a query with a regular expression (resources-and-api.md 3.2). */
+const REGEX_MS = 1_000;
+
+const timeOf = ({ hasRegex }: Predicate): { maxTimeMS?: number } => (hasRegex ? { maxTimeMS: REGEX_MS } : {});
 
 /** With `$near` the store cannot count; then the rows within the distance are read by their ids alone. */
 async function countOf(space: Namespace, resource: InstanceResource, predicate: Predicate, most = 0): Promise<number> {
   const collection = space.db.collection(resource.collection);
-  if (!predicate.near) return collection.countDocuments(toFilter(predicate), most > 0 ? { limit: most } : {});
+  if (!predicate.near)
+    return inTime(collection.countDocuments(toFilter(predicate), { ...timeOf(predicate), ...(most > 0 ? { limit: most } : {}) }));
   const ids = space.rows.find(resource.collection, { filter: toFilter(predicate), projection: { _id: 1 }, limit: most });
   let count = 0;
   while (!ids.isDone) count += (await ids.next()).length;
   return count;
-}
-
-interface Window {
-  readonly sort: Order;
-  readonly skip: number;
-  readonly limit: number;
-}
-
-async function rawRows(space: Namespace, resource: InstanceResource, filter: Document, window: Window): Promise<Uint8Array[]> {
-  const { sort, skip, limit } = window;
-  const options: FindOptions = { raw: true, skip, limit, ...(sort ? { sort } : {}) };
-  return (await space.db.collection(resource.collection).find(filter, options).toArray()) as unknown as Uint8Array[];
 }
 
 export interface ProgramQuery {
@@ -135,11 +163,10 @@ export interface ProgramQuery {
 
 /** Rows for a program as inner JSON, one text a row. In a rule's run they are remembered, and contended ones wait for their turn. */
 export async function selectRows(space: Namespace, resource: InstanceResource, query: ProgramQuery, actor: Actor): Promise<string[]> {
-  const predicate = condition(resource, query.where, actor);
-  const sort = orderOf(resource, predicate, sortObject(query.orderBy));
-  const window = { sort, skip: query.skip, limit: query.limit };
+  const predicate = await condition(space, resource, query.where, actor);
+  const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
   for (;;) {
-    const raw = await rawRows(space, resource, toFilter(predicate), window);
+    const { rows: raw } = await readAhead(rowsOf(space, resource, predicate, order, query), Infinity);
     if (actor.reading) {
       const rows = raw.map((row) => instanceFromBson(resource.type, row));
       if ((await actor.reading.turn(resource.collection, rows.map(idOf))) === 'read again') continue;
@@ -147,8 +174,7 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
       const key = rows.length === 0 ? keyText(predicate, resource.type) : null;
       if (key !== null) actor.reading.saw(resource.collection, key, 0n);
     }
-    const write = transcoder(resource.type, INNER, query.props ? { props: query.props } : {});
-    return raw.map(write);
+    return writeRows(space, resource.type, INNER, query.props, actor)(raw);
   }
 }
 
@@ -169,17 +195,22 @@ export async function* selectPages(
   actor: Actor,
   pageBytes = PAGE_BYTES,
 ): AsyncGenerator<string[]> {
-  const predicate = condition(resource, query.where, actor);
-  const sort = orderOf(resource, predicate, sortObject(query.orderBy));
-  const rows = space.rows.find(resource.collection, { filter: toFilter(predicate), sort, skip: query.skip, limit: query.limit });
-  const write = transcoder(resource.type, INNER, query.props ? { props: query.props } : {});
+  const predicate = await condition(space, resource, query.where, actor);
+  const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
+  const rows = rowsOf(space, resource, predicate, order, query);
+  const write = writeRows(space, resource.type, INNER, query.props, actor);
   try {
     let page: string[] = [];
     let bytes = 0;
-    while (!rows.isDone)
-      for (const row of await rows.next()) {
-        if (actor.reading) remember(resource, [instanceFromBson(resource.type, row)], actor);
-        const text = write(row);
+    while (!rows.isDone) {
+      const batch = await rows.next();
+      if (actor.reading)
+        remember(
+          resource,
+          batch.map((row) => instanceFromBson(resource.type, row)),
+          actor,
+        );
+      for (const text of await write(batch)) {
         page.push(text);
         bytes += text.length;
         if (bytes >= pageBytes) {
@@ -188,6 +219,7 @@ export async function* selectPages(
           bytes = 0;
         }
       }
+    }
     yield page;
   } finally {
     await rows.close();

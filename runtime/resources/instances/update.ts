@@ -13,6 +13,7 @@ import { checkFinal, prepareUpdate } from '../../types/index.ts';
 import { idToBson, instanceToBson } from '../../values/index.ts';
 import { runBefore } from '../before.ts';
 import { raise } from '../events.ts';
+import { shownOne } from '../scalars/index.ts';
 import { idOf, stampChanged, versionOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { condition, read } from './find.ts';
@@ -22,15 +23,15 @@ import { asFault, checkSize } from './refusals.ts';
 /** Tries against other writers before the update takes its place in the instance's line. */
 const TRIES = 10;
 
-/** How an update decides what the instance becomes. */
-export type Change = (stored: ObjectValue) => ObjectValue;
+/** How an update decides what the instance becomes, both in their stored form. */
+export type Change = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>;
 
 export interface Locked {
   /** The version that the caller names; another one is a conflict (ars_version, If-Match). */
   readonly version?: bigint | undefined;
 }
 
-/** The change of a body: named properties, the rest stays. */
+/** The change of a body in its stored form (scalars/): named properties, the rest stays. */
 export const changeOf = (resource: InstanceResource, body: Value): Change => {
   if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
   return (stored) => prepareUpdate(resource.type, stored, body);
@@ -44,7 +45,7 @@ export function versionIn(body: Value): bigint | undefined {
 
 /**
  * Changes one instance; `find` reads it, again after each lost race.
- * @returns the instance after the change, or null when a BEFORE rule cancelled it
+ * @returns the instance after the change as everybody sees it, or null when a BEFORE rule cancelled it
  */
 export async function updateOne(
   space: Namespace,
@@ -64,10 +65,11 @@ export async function updateOne(
       const next = await changed(space, resource, stored, change, actor);
       if (!next) return null;
       try {
-        const json = encodeInner(next);
-        await actor.commit(unitOf(space, resource, stored, next, actor, json), { ok: json });
+        const shown = await shownOne(space, resource.type, next, actor);
+        const json = encodeInner(shown);
+        await actor.commit(unitOf(space, resource, stored, { next, shown, json }, actor), { ok: json });
         actor.reading?.saw(resource.collection, idOf(next), versionOf(next));
-        return next;
+        return shown;
       } catch (error) {
         if (!(error instanceof VersionMiss)) throw asFault(error, resource, next);
         if (locked.version !== undefined) throw conflict(resource, stored, locked.version);
@@ -102,10 +104,10 @@ async function changed(
 ): Promise<ObjectValue | null> {
   const { type } = resource;
   if (type.maxStorage > 0) throw fault('cascade.type.capped.readonly', type.name);
-  let next: ObjectValue | null = change(stored);
+  let next: ObjectValue | null = await change(stored);
   if (!type.rulesSuppressed) {
     const submitted = next;
-    next = await runBefore(space, type.name, 'update', submitted, actor);
+    next = await runBefore(space, type, 'update', submitted, actor);
     if (next && next !== submitted) next = prepareUpdate(type, stored, next);
   }
   if (!next) return null;
@@ -113,10 +115,17 @@ async function changed(
   return stampChanged(next, stored, actor);
 }
 
-function unitOf(space: Namespace, resource: InstanceResource, stored: ObjectValue, next: ObjectValue, actor: Actor, json: string): Unit {
+/** The instance after a change: as it is stored, as everybody sees it, and that as text. */
+interface Changed {
+  readonly next: ObjectValue;
+  readonly shown: ObjectValue;
+  readonly json: string;
+}
+
+function unitOf(space: Namespace, resource: InstanceResource, stored: ObjectValue, { next, shown, json }: Changed, actor: Actor): Unit {
   return {
     writes: [replacement(resource, stored, next, json)],
-    events: resource.type.rulesSuppressed ? [] : raise(space, `/types/${resource.type.name}/update`, next, actor, json),
+    events: resource.type.rulesSuppressed ? [] : raise(space, `/types/${resource.type.name}/update`, shown, actor, json),
   };
 }
 
@@ -139,7 +148,7 @@ export async function updateMany(
   actor: Actor,
   onError: boolean,
 ): Promise<{ count: number; one: ObjectValue | null; failed: Failed[] }> {
-  const filter = toFilter(condition(resource, where, actor));
+  const filter = toFilter(await condition(space, resource, where, actor));
   const walk = new BulkWalk(resource, actor);
   const first = walk.hasBegun ? [] : await read(space, resource, filter, 2);
   if (first.length === 0 && !walk.hasBegun) return { count: 0, one: null, failed: [] };

@@ -7,26 +7,28 @@ import { parseWhere, toFilter } from '../../conditions/index.ts';
 import { fault } from '../../faults.ts';
 import { prepareUpdate } from '../../types/index.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
+import { toStored } from '../scalars/index.ts';
 import { idOf } from '../stamp.ts';
 import { read } from './find.ts';
-import { insertOne } from './insert.ts';
+import { insertStored } from './insert.ts';
 import { keyText, upsertKeys } from './natural-key.ts';
 import { updateOne } from './update.ts';
 
 const TRIES = 10;
 
-/** Changes the instance that the body's key names, or inserts it. Gives it as stored; null when a BEFORE rule cancelled it. */
+/** Changes the instance that the body's key names, or inserts it. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
 export async function upsertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
   if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
-  const { filter, described, key } = match(resource, body);
-  const changes = without(body, ['_id', 'ars_version']);
+  const stored = (await toStored(space, resource.type, body, actor)) as ObjectValue;
+  const { filter, described, key } = match(resource, stored);
+  const changes = without(stored, ['_id', 'ars_version']);
   for (let tries = 0; ; tries++) {
     const found = await read(space, resource, filter, 2);
     if (found.length > 0 && key !== null && actor.reading?.expected(resource.collection, key) === 0n)
       throw new StartAgain(`${resource.collection}/${idOf(found[0] as ObjectValue)}`);
     if (found.length > 1) throw fault('cascade.upsert.ambiguous', resource.name, described, found.length);
     try {
-      if (found.length === 0) return await insertOne(space, resource, changes, actor);
+      if (found.length === 0) return await insertStored(space, resource, changes, actor);
       let first: ObjectValue | undefined = found[0];
       const find = async (): Promise<ObjectValue> => {
         const stored = first ?? (await read(space, resource, filter, 1))[0];

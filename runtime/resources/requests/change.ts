@@ -10,6 +10,7 @@ import { deleteMany, deleteOne } from '../instances/delete.ts';
 import { readAt } from '../instances/find.ts';
 import { changeOf, updateOne } from '../instances/update.ts';
 import { patchChanges } from '../patch.ts';
+import { shownOne, toStored } from '../scalars/index.ts';
 import { isServiceSet } from '../stamp.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../types.ts';
 import { bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
@@ -33,14 +34,16 @@ export async function patch(space: Namespace, resource: Resource, request: ApiRe
   if (resource.kind === 'definitions')
     return definitionUpdate(space, resource, request, actor, (stored) => patchChanges(external(toJson(stored)), operations));
   const { type } = resource;
-  return instanceUpdate(space, resource, request, actor, (stored) => patchChanges(external(instanceToJson(type, stored)), operations));
+  return instanceUpdate(space, resource, request, actor, async (stored) =>
+    patchChanges(external(instanceToJson(type, await shownOne(space, type, stored, actor))), operations),
+  );
 }
 
 /** A patch is written against what a client sees. */
 const external = (json: string): ObjectValue => parseJson(json) as ObjectValue;
 
 /** The properties to change, for what is stored. */
-type Changes = (stored: ObjectValue) => ObjectValue;
+type Changes = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>;
 
 /** Whether nothing but properties of the service is named: then nothing is changed, and nothing happens. */
 const namesNothing = (changes: ObjectValue): boolean => Object.keys(changes).every(isServiceSet);
@@ -55,7 +58,7 @@ async function definitionUpdate(
   const id = idOf(request);
   const { object: stored } = findDefinition(space, resource, id, 'update');
   const version = demandedVersion(resource, request, stored);
-  const changes = change(stored);
+  const changes = await change(stored);
   const changed = namesNothing(changes) ? stored : await changeDefinition(space, resource, id, changes, actor, version);
   return reply(definitionJson(shown(space, resource, changed)));
 }
@@ -68,17 +71,20 @@ async function instanceUpdate(
   change: Changes,
 ): Promise<ApiReply> {
   const id = idOf(request);
-  const first = await readAt(space, resource, id);
+  const first = await readAt(space, resource, id, actor);
   const version = demandedVersion(resource, request, first);
-  if (namesNothing(change(first))) return reply(`[${instanceToJson(resource.type, first)}]`);
+  const { type } = resource;
+  if (namesNothing(await change(first))) return reply(`[${instanceToJson(type, await shownOne(space, type, first, actor))}]`);
   let known: ObjectValue | null = first;
   const find = async (): Promise<ObjectValue> => {
-    const stored = known ?? (await readAt(space, resource, id));
+    const stored = known ?? (await readAt(space, resource, id, actor));
     known = null;
     return stored;
   };
-  const next = await updateOne(space, resource, find, (stored) => changeOf(resource, change(stored))(stored), actor, { version });
-  return next ? reply(`[${instanceToJson(resource.type, next)}]`) : NO_CONTENT;
+  const toNext = async (stored: ObjectValue): Promise<ObjectValue> =>
+    changeOf(resource, await toStored(space, type, await change(stored), actor))(stored);
+  const next = await updateOne(space, resource, find, toNext, actor, { version });
+  return next ? reply(`[${instanceToJson(type, next)}]`) : NO_CONTENT;
 }
 
 export async function remove(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
@@ -99,6 +105,6 @@ async function removeOne(space: Namespace, resource: Resource, id: string, reque
     await deleteDefinition(space, resource, id, actor);
     return 1;
   }
-  const version = demandedVersion(resource, request, await readAt(space, resource, id));
-  return deleteOne(space, resource, () => readAt(space, resource, id), actor, { version });
+  const version = demandedVersion(resource, request, await readAt(space, resource, id, actor));
+  return deleteOne(space, resource, () => readAt(space, resource, id, actor), actor, { version });
 }

@@ -5,10 +5,11 @@ import type { Actor } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
 import { parseProps, toFilter, toProjection } from '../../conditions/index.ts';
 import { fault } from '../../faults.ts';
-import { restTranscoder, storedVersion, transcoder } from '../../values/index.ts';
+import { storedVersion } from '../../values/index.ts';
 import { definitionJson, matching, readDefinition, selectDefinitions } from '../definitions/operations.ts';
 import { condition, storedAt, storedBy } from '../instances/find.ts';
 import { selectPage } from '../instances/select.ts';
+import { writeRows } from '../scalars/index.ts';
 import { versionOf } from '../stamp.ts';
 import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { namesVersion } from './request.ts';
@@ -19,7 +20,7 @@ export async function select(space: Namespace, resource: Resource, request: ApiR
   const found = await oneOf(space, resource, request, actor, props ?? null);
   const version = String(found.version);
   if (request.ifNoneMatch !== undefined && namesVersion(request.ifNoneMatch, version)) return { status: 304, version };
-  return { status: 200, body: found.json(), version };
+  return { status: 200, body: await found.json(), version };
 }
 
 /** Null: all of them. */
@@ -28,7 +29,7 @@ type Props = readonly string[] | null;
 /** One instance or definition, not yet written. */
 interface Found {
   readonly version: bigint;
-  readonly json: () => string;
+  readonly json: () => string | Promise<string>;
 }
 
 const definition = (object: ObjectValue, props: Props): Found => ({
@@ -36,9 +37,9 @@ const definition = (object: ObjectValue, props: Props): Found => ({
   json: () => definitionJson(object, props),
 });
 
-const instance = ({ type }: InstanceResource, raw: Uint8Array, props: Props): Found => ({
+const instance = (space: Namespace, { type }: InstanceResource, raw: Uint8Array, props: Props, actor: Actor): Found => ({
   version: storedVersion(raw),
-  json: () => (props ? transcoder(type, 'rest', { props }) : restTranscoder(type))(raw),
+  json: async () => (await writeRows(space, type, 'rest', props, actor)([raw]))[0] as string,
 });
 
 async function selectMany(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
@@ -59,14 +60,16 @@ async function oneOf(
   if (resourceId !== undefined) {
     if (resource.kind === 'definitions') return definition(readDefinition(space, resource, resourceId), props);
     const projection = toProjection(props, resource.type);
-    const stored = await storedAt(space, resource, resourceId, projection && { ...projection, ars_version: 1 });
-    return instance(resource, stored, props);
+    const stored = await storedAt(space, resource, resourceId, actor, projection && { ...projection, ars_version: 1 });
+    return instance(space, resource, stored, props, actor);
   }
   const where: Value = parameters['where'] ?? {};
   const [found, second] =
     resource.kind === 'definitions'
       ? matching(space, resource, where, actor).map((object) => definition(object, props))
-      : (await storedBy(space, resource, toFilter(condition(resource, where, actor)), 2)).map((raw) => instance(resource, raw, props));
+      : (await storedBy(space, resource, toFilter(await condition(space, resource, where, actor)), 2)).map((raw) =>
+          instance(space, resource, raw, props, actor),
+        );
   if (second) throw fault('cascade.query.not.unique', resource.name);
   if (!found) throw fault('cascade.resource.not.found', `/${resource.name}`);
   return found;
