@@ -6,6 +6,7 @@ import { emit, emitUnit, TooLarge } from './3-emit/index.ts';
 import { verify } from './4-verify/index.ts';
 import { advise } from './advise/index.ts';
 import type { Definition } from './ast.ts';
+import { cautious } from './caution.ts';
 import { Diagnostics, isAdvice } from './diagnostics.ts';
 import { toDiagnostics } from './lines.ts';
 import type { Compiled, CompiledModule, CompileOptions, Diagnostic } from './types.ts';
@@ -47,8 +48,9 @@ export const INTERNAL_FAULT = 'the compiler failed on this text, which is a faul
 function compiled(source: string, options: CompileOptions, found: Diagnostics): Compiled {
   const tree = parse(source, found);
   checkKind(tree, options, found);
-  if (!tree || found.hasErrors) return { ok: false, diagnostics: toDiagnostics(source, found) };
-  const report: Report = (at, code, detail, hint) => found.report(at, code as 'cascade.lang.syntax', detail, hint);
+  if (!tree) return { ok: false, diagnostics: toDiagnostics(source, found) };
+  const direct: Report = (at, code, detail, hint) => found.report(at, code as 'cascade.lang.syntax', detail, hint);
+  const report = found.hasErrors ? cautious(source, tree, [...found.list], direct) : direct;
   const model = check(tree, options.builtins, report);
   const module = found.hasErrors ? null : emitted(() => emit(model, source), tree, report);
   if (module && options.advice) advise(model, report);

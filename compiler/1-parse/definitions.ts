@@ -90,8 +90,7 @@ function notOfTheSystem(p: Cursor, names: readonly Identifier[]): void {
 // ---------------------------------------------------------------- rules
 function rule(p: Cursor, head: Head): RuleDefinition {
   p.take();
-  const name = identifier(p, 'the name of the rule');
-  notOfTheSystem(p, [name]);
+  const name = ruleName(p);
   const version = versionOf(p);
   const filter = where(p);
   const activationConstraint = activation(p);
@@ -113,6 +112,18 @@ function rule(p: Cursor, head: Head): RuleDefinition {
     body: statements,
     timeout: timeout && trigger.type !== 'Before' ? timeout.body : null,
   });
+}
+
+/** One name; `system.` before it would be a rule of the service's own, and there is none. */
+function ruleName(p: Cursor): Identifier {
+  if (p.at('system') && p.at('.', 1)) {
+    const { start, end, text: name } = qualifiedName(p, 'the name of the rule');
+    p.found.report({ start, end }, 'cascade.resource.name.reserved', name);
+    return { type: 'Identifier', name, start, end };
+  }
+  const name = identifier(p, 'the name of the rule');
+  notOfTheSystem(p, [name]);
+  return name;
 }
 
 function versionOf(p: Cursor): RuleDefinition['version'] {

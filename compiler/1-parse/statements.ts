@@ -113,7 +113,7 @@ export function recoverHeader(p: Cursor): void {
 function statement(p: Cursor): Statement {
   p.statementStart = p.pos;
   if (!p.isWord()) return p.at('}') ? p.fail("this '}' closes nothing") : assignmentOrExpression(p);
-  if (p.isAssigning(1) || (p.at('.', 1) && !p.at('system'))) return reservedAsName(p);
+  if (p.isAssigning(1) || (p.at('.', 1) && p.isWord(2) && !p.at('system'))) return reservedAsName(p);
   const parse = STATEMENTS.get(p.text());
   if (parse) return parse(p);
   if (p.at('try') && p.at('{', 1)) return attempt(p);

@@ -10,7 +10,7 @@ import { casePrograms, documentPrograms, examplePrograms } from '../../typing/te
 import { format } from './index.ts';
 
 const SEED = Number(process.env['CASCADE_FUZZ_SEED'] ?? 20260412);
-const BUDGET_MS = 3_000;
+const BUDGET_MS = 2_000;
 
 function parsed(text: string): Definition | null {
   const found = new Diagnostics();
