@@ -61,7 +61,9 @@ class ProgramsOnly {
         ['forget', name],
       ]),
     );
-    return JSON.stringify({ name, ruleText: text, visibility: unit.private ? 'PRIVATE' : 'PUBLIC', compileWarnings: unit.warnings });
+    const visibility = unit.private ? 'PRIVATE' : 'PUBLIC';
+    const description = unit.description ? { description: unit.description } : {};
+    return JSON.stringify({ name, ruleText: text, visibility, ...description, compileWarnings: unit.warnings });
   }
 
   #compileRule(text: string): string {
