@@ -2,7 +2,7 @@
 
 import type { Identity } from './api.ts';
 import type { Clock } from './clock/index.ts';
-import type { Answer, Unit } from './commit/index.ts';
+import type { Answer, Chain, StoredEvent, Unit } from './commit/index.ts';
 import type { StateUser } from './state/index.ts';
 
 export interface Actor {
@@ -10,7 +10,7 @@ export interface Actor {
   /** What time it is where this happens. */
   readonly clock: Clock;
   /** The chain that events raised here belong to; root null: they begin one of their own. */
-  readonly chain: { readonly root: string | null; readonly depth: number };
+  readonly chain: Chain<string | null>;
   /**
    * Stores a unit and resolves after its commit. Within a durable run the unit also carries the statement's result, so that a
    * repetition after a crash is answered from the record.
@@ -26,12 +26,14 @@ export interface Actor {
   readonly childKey: ChildKeys | null;
   /** BEFORE rules and procedures that are on the stack already. */
   readonly depth: number;
+  /** The event that the run was started by, and for which rule; absent in procedures that a client called. */
+  readonly event?: { readonly event: StoredEvent; readonly rule: string };
   /** The run that asks, for what services keep between calls; absent where no program does. */
   readonly state?: StateUser;
-  /** Headers of the HTTP request that called the procedure (builtins.md 20); absent where none did. */
-  readonly headers?: Readonly<Record<string, string>>;
   /** The service itself acts for the identity: names that are reserved for it are its to give. */
   readonly ofService?: true;
+  /** Headers of the HTTP request that called the procedure (builtins.md 20); absent where none did. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Part {

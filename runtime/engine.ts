@@ -9,6 +9,7 @@ import { Fenced, openProcess, QueueFull } from './commit/index.ts';
 import { fault } from './faults.ts';
 import { openDirectory, openIdentity, rightsIn } from './identity/index.ts';
 import { openNamespace, type OpenNamespace } from './namespace.ts';
+import { describe } from './resources/describe.ts';
 import { carryOutOnce } from './resources/requests/once.ts';
 import { openSandbox } from './sandbox/index.ts';
 import { isUnavailable, openStore } from './store/index.ts';
@@ -26,7 +27,6 @@ export interface EngineConfig {
 
 const DRAIN_MS = 10_000;
 const WATCH_EVERY_MS = 1_000;
-const WAITING_WRITES = 50_000;
 
 export async function openEngine({ mongoUri, exclusive, lanes, clock = systemClock, log }: EngineConfig): Promise<Engine> {
   const opened: AsyncDisposable[] = [];
@@ -107,6 +107,9 @@ export async function openEngine({ mongoUri, exclusive, lanes, clock = systemClo
     return {
       identity,
       health: () => ({ ready: status === 'ok', status }),
+      async describe({ namespace }) {
+        return describe((await spaceOf(namespace)).space);
+      },
       async subscribe(identity, path, { eventFilter }, deliver) {
         const { space } = await spaceOf(identity.namespace);
         return subscribe(space, path, eventFilter ?? null, deliver);
@@ -121,14 +124,15 @@ export async function openEngine({ mongoUri, exclusive, lanes, clock = systemClo
             identity: request.identity,
             clock,
             chain: { root: null, depth: 0 },
-            commit: (unit) => space.committer.submit(unit),
+            commit: (unit) =>
+              space.committer.submit(unit).catch((error: unknown) => Promise.reject(error instanceof QueueFull ? tooFull(error) : error)),
             reading: null,
             childKey: null,
             depth: 0,
           };
           return await carryOutOnce(space, request, actor);
         } catch (error) {
-          if (error instanceof QueueFull) throw fault('cascade.quota.exceeded', 'waitingWrites', WAITING_WRITES);
+          if (error instanceof QueueFull) throw tooFull(error);
           if (isUnavailable(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
           throw error;
         }
@@ -140,6 +144,9 @@ export async function openEngine({ mongoUri, exclusive, lanes, clock = systemClo
     throw error;
   }
 }
+
+/** Also of single instances of a request for several: those that were stored are told so. */
+const tooFull = ({ quota, limit }: QueueFull) => fault('cascade.quota.exceeded', quota, limit);
 
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

@@ -2,34 +2,27 @@
 
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
-import { langError } from '../stdlib/errors.ts';
 import type { ObjectValue } from '../stdlib/values/index.ts';
-import type { Actor } from './actor.ts';
 import type { Identity } from './api.ts';
 import type { Clock } from './clock/index.ts';
-import {
-  Committer,
-  type RunId,
-  readLeftOpen,
-  removeRows,
-  closeEpochs,
-  runIdOf,
-  type ServiceProcess,
-  SLOTS,
-  type Step,
-  type StoredEvent,
-} from './commit/index.ts';
+import { attemptOf, Committer, QueueFull, type RunId, type ServiceProcess, type Step } from './commit/index.ts';
+import { Correlations, EVALUATIONS } from './correlation/index.ts';
+import { fault } from './faults.ts';
 import type { RightsOf } from './identity/index.ts';
 import { typeOfCollection } from './resources/catalogue.ts';
 import { logLevelOf } from './resources/definitions/debugconfigs-kind.ts';
 import { callableOf, type Callable } from './resources/definitions/procedures-kind.ts';
-import { executableKey, readExecutable } from './resources/definitions/programs.ts';
+import { KeptPrograms } from './resources/definitions/kept-programs.ts';
+import { executableKey } from './resources/definitions/programs.ts';
 import { undoHalfRenames } from './resources/definitions/rename-type.ts';
 import { loadRule } from './resources/definitions/rules-kind.ts';
 import { loadScalars } from './resources/definitions/scalars-kind.ts';
 import { openState } from './resources/definitions/service-state.ts';
 import { DefinitionStore } from './resources/definitions/store.ts';
-import { ASYNC, LONGEST_CHAIN } from './resources/events.ts';
+import { deadLetter } from './resources/dead-letters.ts';
+import { endChain, endLost } from './resources/endings.ts';
+import { ASYNC } from './resources/events.ts';
+import { ConditionFailures } from './resources/condition-failures.ts';
 import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
 import { pureBuiltins } from './resources/host-context.ts';
 import { LargeResults } from './resources/large-results.ts';
@@ -38,13 +31,13 @@ import { snapshot } from './resources/snapshots.ts';
 import type { Accounts, Namespace } from './resources/types.ts';
 import { ANSWERS, indexAnswers } from './resources/requests/once.ts';
 import { openUpkeep } from './resources/upkeep.ts';
-import { Contention, describe, type Executable, type RunError, type RunHost, Runner } from './runs/index.ts';
+import { Contention, type Executable, HIGH, Pressure, type RunHost, Runner } from './runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from './sandbox/index.ts';
 import { PointReads, RowReader, type Store } from './store/index.ts';
 import { presentIn, Subscribers } from './subscriptions/index.ts';
+import { takeOver } from './take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from './triggers/index.ts';
 import { parseType, type ScalarDefinition, type TypeDefinition } from './types/index.ts';
-import { toWireError } from './wire-error.ts';
 
 export interface OpenNamespace extends AsyncDisposable {
   readonly space: Namespace;
@@ -54,7 +47,10 @@ export interface OpenNamespace extends AsyncDisposable {
   drained(): Promise<void>;
 }
 
-const COLLECTIONS = [ANSWERS, 'journal', 'journalValues', 'logs', 'programs', 'resources', 't.ArsRuleSnapshot'];
+const COLLECTIONS = [ANSWERS, EVALUATIONS, 'journal', 'journalValues', 'logs', 'programs', 'resources', 't.ArsRuleSnapshot'];
+
+/** Of one rule (language.md K10). */
+const MOST_OPEN_EVALUATIONS = 1_000_000;
 
 export interface NamespaceOptions {
   readonly name: string;
@@ -88,14 +84,17 @@ export async function openNamespace({
   const callables = new Map<string, { text: string; callable: Callable }>();
   const recorded = new Map<RunId, readonly Step[]>();
   const contention = new Contention();
+  const pressure = new Pressure();
+  const executables = new Map<string, Executable>();
   const state = openState(() => space);
   const surroundings: TriggerIndexOptions = {
     typeOf: (type) => types.get(type) ?? null,
     builtin: pureBuiltins(clock),
     namespace: name,
     clock,
-    onError: (rule, error) => log.warn({ err: error, rule: rule.name, namespace: name }, 'the condition of a rule failed'),
+    onError: (rule, error) => failures.record(rule.name, error),
   };
+  const failures = new ConditionFailures(() => space);
   let runner: Runner | null = null;
   const subscribers = new Subscribers(
     presentIn(() => space),
@@ -107,12 +106,23 @@ export async function openNamespace({
     db,
     epoch: process.epoch,
     onEvents: (events) => {
-      runner?.begin(events);
+      runner?.begin(correlations.arrive(events));
       subscribers.deliver(events);
     },
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
     findTaken: (units) => findTaken(db, units, (collection) => typeOfCollection(space, collection)),
     onError: (error, message) => log.error({ err: error, namespace: name }, message),
+    isFull: () => (pressure.isHigh ? new QueueFull('waitingRuns', HIGH.runs) : null),
+  });
+  const correlations = new Correlations({
+    namespace: name,
+    clock,
+    committer,
+    conditions: surroundings,
+    log,
+    failed: (rule, error) => failures.record(rule, error),
+    full: (most) => fault('cascade.quota.exceeded', 'openEvaluations', most),
+    mostOpen: MOST_OPEN_EVALUATIONS,
   });
   const runs: RunHost = {
     namespace: name,
@@ -120,6 +130,7 @@ export async function openNamespace({
     sandbox,
     committer,
     contention,
+    pressure,
     log,
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     release: (run) => state.release(run),
@@ -128,6 +139,7 @@ export async function openNamespace({
       recorded.delete(run);
       return steps;
     },
+    poisoned: (event, target, error) => deadLetter(space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
     failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
     logLevel: (resource) => logLevelOf({ definitions }, resource, clock.now()),
     mapOf: (module) => {
@@ -154,9 +166,11 @@ export async function openNamespace({
     types,
     scalars,
     definitions,
-    executables: new Map(),
+    executables,
+    programs: new KeptPrograms(db, executables),
     when: new TriggerIndex(surroundings),
     before: new TriggerIndex(surroundings),
+    correlations,
     state,
     subscribers,
   };
@@ -167,24 +181,34 @@ export async function openNamespace({
       log.warn({ err: error, rule, namespace: name }, 'a stored rule no longer compiles and is not in force');
     }
   }
-  runner = new Runner(
-    runs,
-    (rule, program) => executableFor(space, rule, program),
-    (event, rule) => endChain(space, event, rule),
-  );
+  await correlations.restore(db);
+  runner = new Runner({
+    host: runs,
+    pressure,
+    find: (rule, program) => executableFor(space, rule, program),
+    refuse: (event, rule) => endChain(space, event, rule),
+    lost: (event, rule) => endLost(space, event, rule),
+  });
+  await space.programs.open(clock.now());
 
   const dead = await process.dead();
-  await takeOver(space, store, dead, recorded);
-  const upkeep = openUpkeep(space);
+  correlations.start(await takeOver(space, store, dead, recorded));
+  const upkeep = openUpkeep(space, (key) => runner.uses(key));
   return {
     space,
     resolveProcedure: (procedure) => callableOf(space, procedure, callables)?.resolved ?? null,
     get pending() {
       return runner.pending;
     },
-    drained: () => runner.drained(),
+    async drained() {
+      while (runner.pending > 0 || correlations.isBusy) {
+        await runner.drained();
+        await correlations.settled();
+      }
+    },
     async [Symbol.asyncDispose]() {
       await upkeep[Symbol.asyncDispose]();
+      await correlations[Symbol.asyncDispose]();
       await committer[Symbol.asyncDispose]();
     },
   };
@@ -234,53 +258,3 @@ function executableFor(space: Namespace, rule: string, program: string): Executa
 }
 
 const nobody = (space: Namespace): Identity => ({ username: 'system', namespace: space.name, profiles: [] });
-
-/** Ends the run of an event whose chain is too long, with a record (language.md G5). */
-function endChain(space: Namespace, event: StoredEvent, rule: string): boolean {
-  if (event.chain.depth < LONGEST_CHAIN) return false;
-  const { code, message, params, status } = toWireError(langError('cascade.rule.chain.depth', event.chain.root, LONGEST_CHAIN));
-  const error: RunError = { code, message, params, status, line: null, column: null, stack: [] };
-  const resource = `/rules/${rule}`;
-  const actor: Actor = {
-    identity: nobody(space),
-    clock: space.clock,
-    chain: { root: null, depth: 0 },
-    commit: () => Promise.reject(new TypeError('an ended chain changes nothing')),
-    reading: null,
-    childKey: null,
-    depth: 0,
-  };
-  const unit = snapshot(space, resource, event.uuid, error, actor);
-  space.log.error({ rule, namespace: space.name, event: event.uuid }, describe(error));
-  space.committer
-    .submit({ ...unit, done: [runIdOf(event, rule)] }, true)
-    .catch((reason: unknown) => space.log.error({ err: reason }, 'the end of a chain could not be stored'));
-  return true;
-}
-
-/** Takes over what dead processes left open: it stands in this process's rows before theirs go, and runs. */
-async function takeOver(space: Namespace, store: Store, dead: readonly number[], recorded: Map<RunId, readonly Step[]>): Promise<void> {
-  if (dead.length === 0) return;
-  await closeEpochs(space.db, dead, SLOTS);
-  const left = await readLeftOpen(space.db, dead);
-  for (const [run, steps] of left.steps) recorded.set(run, steps);
-  for (const event of left.events)
-    for (const { rule, program } of event.runs) {
-      if (program === ASYNC || space.executables.has(executableKey(rule, program))) continue;
-      const kept = await readExecutable(space.db, space.name, rule, program);
-      if (kept) space.executables.set(executableKey(rule, program), kept);
-    }
-  const units = left.events.map((event) => ({
-    writes: [],
-    events: [event],
-    steps: [...left.steps]
-      .filter(([run]) => event.runs.some(({ rule }) => isOrUnder(run, runIdOf(event, rule))))
-      .flatMap(([, steps]) => [...steps]),
-  }));
-  await Promise.all(units.map((unit) => space.committer.submit(unit, true)));
-  await removeRows(store.client, space.db, dead);
-  if (left.events.length > 0)
-    space.log.info({ namespace: space.name, events: left.events.length }, 'took over events whose rules were not done');
-}
-
-const isOrUnder = (run: RunId, parent: RunId): boolean => run === parent || run.startsWith(`${parent}/`);

@@ -45,6 +45,7 @@ async function space(epoch = 1, name = `committer_${process.pid}_${databases++}`
           if (write.op === 'insert' && held.has(write.document['k'])) taken.set(unit, new DuplicateKey('t.Thing', 'unique_k'));
       return taken;
     },
+    isFull: () => null,
     onError: (error) => {
       if (!(error instanceof Fenced)) throw error;
     },

@@ -44,6 +44,8 @@ export interface CommitterOptions {
   /** Those of the units whose unique keys are taken in the store. */
   readonly findTaken: (units: readonly Unit[]) => Promise<ReadonlyMap<Unit, DuplicateKey>>;
   readonly onError: (error: unknown, message: string) => void;
+  /** Why nothing that starts runs may come from outside now; null when it may. */
+  readonly isFull: () => QueueFull | null;
 }
 
 /** Where one transaction can be in flight. */
@@ -53,6 +55,8 @@ interface Place {
 }
 
 interface Waiting {
+  /** Counts up. */
+  readonly nth: number;
   readonly unit: Unit;
   /** What no two units of a tick have in common. */
   readonly keys: readonly string[];
@@ -76,6 +80,9 @@ export class Committer implements AsyncDisposable {
   #marking: NodeJS.Timeout | null = null;
   #paused = false;
   #idle: (() => void)[] = [];
+  /** What is neither stored nor refused, in the order in which it came. */
+  readonly #unsettled = new Set<Waiting>();
+  #submitted = 0;
   #fenced: Fenced | null = null;
 
   constructor(options: CommitterOptions) {
@@ -108,13 +115,25 @@ export class Committer implements AsyncDisposable {
    * @param urgent it belongs to what was acknowledged already, and waits however long the line is
    * @throws DuplicateKey, VersionMiss: the unit's own; QueueFull: try later; Fenced; the driver's error when the store is gone for long
    */
-  submit(unit: Unit, urgent = false): Promise<void> {
+  submit(given: Unit, urgent = false): Promise<void> {
     if (this.#fenced) return Promise.reject(this.#fenced);
-    if (!urgent && this.#queue.length >= UNITS_WAITING) return Promise.reject(new QueueFull('too many writes are waiting'));
+    if (!urgent && this.#queue.length >= UNITS_WAITING) return Promise.reject(new QueueFull('waitingWrites', UNITS_WAITING));
+    const full = urgent || given.events.every((event) => event.runs.length === 0) ? null : this.#options.isFull();
+    if (full) return Promise.reject(full);
+    const unit = withDeliveries(given);
     return new Promise<void>((resolve, reject) => {
       const keys = [...keysOf(unit), ...this.#options.uniqueKeys(unit)];
-      const waiting: Waiting = { unit, keys, holds: [...keys, ...published(unit)], bytes: sizeOf(unit), resolve, reject };
+      const waiting: Waiting = {
+        nth: ++this.#submitted,
+        unit,
+        keys,
+        holds: [...keys, ...published(unit)],
+        bytes: sizeOf(unit),
+        resolve,
+        reject,
+      };
       this.#queue.push(waiting);
+      this.#unsettled.add(waiting);
       if (!waits(waiting, this.#held)) this.#pump(); // else nothing has become possible
     });
   }
@@ -123,6 +142,13 @@ export class Committer implements AsyncDisposable {
   markDone(run: RunId): void {
     this.#marks.push(run);
     this.#marking ??= setTimeout(() => this.#flushMarks(), MARK_AFTER_MS);
+  }
+
+  /** Resolves when all that has been submitted so far is stored or refused. */
+  async settled(): Promise<void> {
+    const last = this.#submitted;
+    const isWaited = (): boolean => (this.#unsettled.values().next().value?.nth ?? Number.POSITIVE_INFINITY) <= last;
+    while (isWaited()) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
   /** Runs `change` (of collections, of indexes) between two ticks: none is in flight meanwhile. */
@@ -215,6 +241,7 @@ export class Committer implements AsyncDisposable {
     this.#free.push(place);
     this.#failOvertaken(tick.filter((one) => !failed.has(one.unit)));
     for (const one of tick) {
+      this.#unsettled.delete(one);
       if (failed.has(one.unit)) one.reject(failed.get(one.unit));
       else one.resolve();
     }
@@ -230,11 +257,13 @@ export class Committer implements AsyncDisposable {
         if (write.op !== 'insert')
           versions.set(keyOf(write), write.op === 'replace' ? (write.document['ars_version'] as Long).toBigInt() : null);
     if (versions.size === 0) return;
-    this.#queue = this.#queue.filter(({ unit, reject }) => {
+    this.#queue = this.#queue.filter((waiting) => {
+      const { unit, reject } = waiting;
       for (const write of unit.writes) {
         if (write.op === 'insert') continue;
         const version = versions.get(keyOf(write));
         if (version === undefined || version === write.version) continue;
+        this.#unsettled.delete(waiting);
         reject(new VersionMiss(write.collection, write.id));
         return false;
       }
@@ -334,6 +363,13 @@ export class Committer implements AsyncDisposable {
   }
 }
 
+/** What is stored for those who must acknowledge an event becomes writes of its unit. */
+function withDeliveries(unit: Unit): Unit {
+  if (!unit.events.some((event) => event.deliveries)) return unit;
+  const writes = [...unit.writes, ...unit.events.flatMap((event) => event.deliveries ?? [])];
+  return { ...unit, writes, events: unit.events.map(({ deliveries: _, ...event }) => event) };
+}
+
 const withMarks = (units: readonly Unit[], marks: readonly RunId[]): readonly Unit[] =>
   marks.length > 0 ? [...units, { writes: [], events: [], done: marks }] : units;
 
@@ -342,8 +378,8 @@ const keyOf = (write: Write): string => `${write.collection}/${(write.op === 'in
 const waits = ({ holds }: Waiting, taken: ReadonlySet<string>): boolean => taken.size > 0 && holds.some((key) => taken.has(key));
 
 /** Messages of a topic, a source or a service event are taken in the order in which they were published. */
-const published = (unit: Unit): string[] =>
-  unit.events.filter(({ path }) => !path.startsWith('/types/') && !path.startsWith('/procedures/')).map(({ path }) => path);
+const published = (unit: Unit): string[] => unit.events.filter(({ path }) => !UNORDERED.test(path)).map(({ path }) => path);
+const UNORDERED = /^\/(?:types|procedures|rules)\//;
 
 const keysOf = (unit: Unit): string[] => unit.writes.map(keyOf);
 

@@ -6,6 +6,9 @@ export { openProcess, type ServiceProcess } from './process.ts';
 export { closeEpochs, type LeftOpen, readLeftOpen, removeRows } from './recovery.ts';
 export {
   type Answer,
+  attemptOf,
+  type Chain,
+  type Completion,
   DocumentRefused,
   DuplicateKey,
   Fenced,

@@ -2,9 +2,9 @@
 // Rows are only appended; a prefix without open runs is removed in one transaction, so that no mark outlives or leaves its event.
 
 import type { Db, Document, MongoClient } from 'mongodb';
-import { LONGEST_IN_ROW, type RunId, type StoredEvent, type TickRow, type Unit } from './types.ts';
+import { attemptOf, LONGEST_IN_ROW, type RunId, type StoredEvent, type TickRow, type Unit } from './types.ts';
 
-export const runIdOf = (event: StoredEvent, rule: string): RunId => `${event.uuid}/${rule}/1`;
+export const runIdOf = (event: StoredEvent, rule: string): RunId => `${event.uuid}/${rule}/${attemptOf(event)}`;
 
 interface Slot {
   nextSeq: number;

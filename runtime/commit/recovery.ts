@@ -3,7 +3,7 @@
 
 import { type Db, type MongoClient, MongoServerError } from 'mongodb';
 import { runIdOf } from './journal.ts';
-import type { RunId, Step, StoredEvent, TickRow } from './types.ts';
+import { attemptOf, type RunId, type Step, type StoredEvent, type TickRow } from './types.ts';
 
 const DUPLICATE = 11000;
 
@@ -52,7 +52,7 @@ export async function readLeftOpen(db: Db, epochs: readonly number[]): Promise<L
   rows.sort((a, b) => a._id.epoch - b._id.epoch || a.order - b.order);
   for (const row of rows) {
     for (const run of row.done) done.add(run);
-    for (const event of row.events) events.set(event.uuid, event);
+    for (const event of row.events) events.set(`${event.uuid}/${attemptOf(event)}`, event);
     for (const step of row.steps) {
       const known = steps.get(step.run);
       if (known) known.push(step);

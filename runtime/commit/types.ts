@@ -18,8 +18,22 @@ export interface RunReference {
   readonly rule: string;
   /** Key of the `programs` collection. */
   readonly program: string;
-  /** 'event': the variable holds the event object; 'value': the event's value (language.md 6.1). */
-  readonly binds: 'event' | 'value';
+  /** 'event': the variable holds the event object; 'value': the event's value (language.md 6.1); 'arguments': the value is a Completion. */
+  readonly binds: 'event' | 'value' | 'arguments';
+  /**
+   * The rule waits for further events: these of its triggers the event satisfies. Such a run stays open for as long as the event is
+   * needed to know what the rule waits for.
+   */
+  readonly places?: readonly number[];
+}
+
+/** The value of the event by which a rule over several events runs (language.md 6.3): what its variables hold. */
+export interface Completion {
+  readonly entry: 'main' | 'timeout';
+  /** Inner JSON trees, in the order of the variables; null for what did not come. */
+  readonly args: readonly unknown[];
+  /** Which of them are event objects (without `newValue`). */
+  readonly events: number[];
 }
 
 export interface StoredEvent {
@@ -30,10 +44,27 @@ export interface StoredEvent {
   readonly at: Date;
   /** Who caused it. */
   readonly by: string;
-  readonly chain: { readonly root: string; readonly depth: number };
+  readonly chain: Chain;
   /** None: only subscribers listen, and nothing of the event is stored. */
   readonly runs: readonly RunReference[];
+  /** Which delivery this is to its rules: 1 when absent (integrations.md 12.3). */
+  readonly attempt?: number;
+  /** Of a reliable resource: it is delivered until it is acknowledged. */
+  readonly reliable?: true;
+  /** It may have been seen before. */
+  readonly redelivered?: true;
+  /** What is stored with the event for those who must acknowledge it, in the same commit; never in a row. */
+  readonly deliveries?: readonly Write[];
 }
+
+/** Where in a chain of rules something happens: what began it, how many rules ran since, and the names of the last of them. */
+export interface Chain<Root = string> {
+  readonly root: Root;
+  readonly depth: number;
+  readonly via?: readonly string[];
+}
+
+export const attemptOf = (event: StoredEvent): number => event.attempt ?? 1;
 
 /** The recorded result of one effect of a run, with the reads it made since the effect before. */
 export interface Step {
@@ -121,7 +152,15 @@ export class VersionMiss extends Error {
     this.id = id;
   }
 }
-/** More is waiting than the committer holds: the caller answers 429. */
-export class QueueFull extends Error {}
+/** More is waiting than is held: the caller answers 429. */
+export class QueueFull extends Error {
+  readonly quota: 'waitingWrites' | 'waitingRuns';
+  readonly limit: number;
+  constructor(quota: 'waitingWrites' | 'waitingRuns', limit: number) {
+    super(`too many ${quota}`);
+    this.quota = quota;
+    this.limit = limit;
+  }
+}
 /** Another process has taken over this one's journal: nothing may be committed any more. */
 export class Fenced extends Error {}

@@ -10,6 +10,7 @@ import { SERVICES } from './definitions/services-kind.ts';
 import { TOPICS } from './definitions/topics-kind.ts';
 import { collectionOf } from './definitions/type-storage.ts';
 import { TYPES } from './definitions/types-kind.ts';
+import { DELIVERY_RESOURCES } from './delivery-types.ts';
 import { SERVICE_RESOURCES, serviceTypeOf } from './service-types.ts';
 import { LOG_TYPE, SNAPSHOT_TYPE } from './system-types.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from './types.ts';
@@ -37,14 +38,25 @@ export const SNAPSHOTS: InstanceResource = {
 
 export const DEFINITION_KINDS: readonly DefinitionResource[] = [TYPES, SCALARS, SERVICES, TOPICS, PROCEDURES, RULES, DEBUGCONFIGS];
 
-const SYSTEM = new Map<string, Resource>([...DEFINITION_KINDS, LOGS, ...SERVICE_RESOURCES].map((resource) => [resource.name, resource]));
+const SYSTEM = new Map<string, Resource>(
+  [...DEFINITION_KINDS, LOGS, ...SERVICE_RESOURCES, ...DELIVERY_RESOURCES].map((resource) => [resource.name, resource]),
+);
 /** By the names of their types; these are also reached under `custom/`. */
 const BY_TYPE_NAME = new Map<string, Resource>([
   ...DEFINITION_KINDS.map((kind): [string, Resource] => [kind.systemType, kind]),
   [LOG_TYPE.name, LOGS],
   [SNAPSHOT_TYPE.name, SNAPSHOTS],
-  ...SERVICE_RESOURCES.map((resource): [string, Resource] => [resource.type.name, resource]),
+  ...[...SERVICE_RESOURCES, ...DELIVERY_RESOURCES].map((resource): [string, Resource] => [resource.type.name, resource]),
 ]);
+
+/** Every resource of the service that has instances to address: by its own name, or else by its type's (under `custom/`). */
+export const systemResources = (): { name: string; custom: boolean; resource: Resource }[] => {
+  const named = new Set(SYSTEM.values());
+  return [
+    ...[...SYSTEM].map(([name, resource]) => ({ name, custom: false, resource })),
+    ...[...BY_TYPE_NAME].filter(([, resource]) => !named.has(resource)).map(([name, resource]) => ({ name, custom: true, resource })),
+  ];
+};
 
 /**
  * @param custom true: a type is meant; false: a system resource; null: either, the system resource first

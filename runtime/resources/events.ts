@@ -2,10 +2,11 @@
 // stored with the event, so that a crash after the commit forgets none (integrations.md 12).
 
 import { randomUUID } from 'node:crypto';
-import { DateTime, decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { langError } from '../../stdlib/errors.ts';
+import { eventObject } from '../event-object.ts';
 import { type Namespace, programIn } from './types.ts';
 
 /** Rule runs from one root event on (language.md G5). */
@@ -17,23 +18,26 @@ export const LONGEST_CHAIN = 200;
  */
 export function raise(space: Namespace, path: string, value: Value, actor: Actor, valueJson?: string): StoredEvent[] {
   const heard = space.subscribers.has(path);
-  if (!heard && !space.when.has(path)) return [];
+  const awaited = space.correlations.has(path);
+  if (!heard && !awaited && !space.when.has(path)) return [];
   const uuid = randomUUID();
   const at = new Date(space.clock.now());
-  const matched = space.when.match(path, value, () => eventObject(uuid, path, value, at, space.name));
-  if (!heard && matched.length === 0) return [];
+  const event = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime() }, value, space.name);
+  const matched = space.when.match(path, value, event);
+  const waiting = awaited ? space.correlations.match(path, value, event) : [];
+  if (!heard && matched.length === 0 && waiting.length === 0) return [];
   const runs = matched.map((rule): RunReference => {
     const { executable, binds } = programIn(rule);
     return { rule: executable.name, program: executable.program.id, binds };
   });
-  const chain = { root: actor.chain.root ?? uuid, depth: actor.chain.depth };
-  return [{ uuid, path, value: valueJson ?? encodeInner(value), at, by: actor.identity.username, chain, runs }];
+  const chain = chainOf(uuid, actor);
+  return [{ uuid, path, value: valueJson ?? encodeInner(value), at, by: actor.identity.username, chain, runs: [...runs, ...waiting] }];
 }
 
 /** EXECUTE ASYNC (language.md X2): a run of its own, stored as an event that only this procedure takes. */
 export function asyncCall(procedure: string, args: Value, named: Value, actor: Actor): StoredEvent {
   const uuid = randomUUID();
-  const chain = { root: actor.chain.root ?? uuid, depth: actor.chain.depth };
+  const chain = chainOf(uuid, actor);
   const runs: RunReference[] = [{ rule: procedure, program: ASYNC, binds: 'value' }];
   return {
     uuid,
@@ -45,23 +49,11 @@ export function asyncCall(procedure: string, args: Value, named: Value, actor: A
     runs,
   };
 }
+/** The chain that an event belongs to: it goes on, or begins with the event. */
+const chainOf = (uuid: string, { chain }: Actor): StoredEvent['chain'] => ({ ...chain, root: chain.root ?? uuid });
+
 /** Stands for a program where the procedure is looked up when the run starts. */
 export const ASYNC = 'async';
-
-function eventObject(uuid: string, path: string, value: Value, at: Date, namespace: string): ObjectValue {
-  return {
-    uuid,
-    path,
-    value,
-    newValue: value,
-    createdAt: new DateTime(at.getTime()),
-    topic: null,
-    redelivered: false,
-    deliveryCount: 1,
-    properties: {},
-    ars_namespace: namespace,
-  };
-}
 
 /** The error of a chain that is too long; its events start nothing. */
 export const chainTooLong = (event: StoredEvent) => langError('cascade.rule.chain.depth', event.chain.root, LONGEST_CHAIN);

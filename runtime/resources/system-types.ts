@@ -2,6 +2,7 @@
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { typeToValue } from '../types/index.ts';
+import { DELIVERY_TYPES } from './delivery-types.ts';
 import { SERVICE_TYPES } from './service-types.ts';
 import { systemType } from './system-type.ts';
 
@@ -187,5 +188,6 @@ export const SYSTEM_TYPES: ReadonlyMap<string, ObjectValue> = new Map(
     SNAPSHOT_TYPE,
     ...SERVICE_TYPES,
     SCALAR_SHAPE,
+    ...DELIVERY_TYPES,
   ].map((type, i) => [type.name, { _id: (i + 1).toString(16).padStart(24, '0'), ...typeToValue(type), ...SYSTEMS }]),
 );

@@ -6,6 +6,7 @@ import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import type { Clock } from '../clock/index.ts';
 import type { Committer, StoredEvent } from '../commit/index.ts';
+import type { Correlations } from '../correlation/index.ts';
 import type { Directory, IdentityStore, RightsOf } from '../identity/index.ts';
 import type { Contention, Executable, RunHost } from '../runs/index.ts';
 import type { PointReads, RowReader } from '../store/index.ts';
@@ -15,6 +16,7 @@ import type { ScalarDefinition, TypeDefinition } from '../types/index.ts';
 import type { StateRoom } from '../state/index.ts';
 import type { Subscribers } from '../subscriptions/index.ts';
 import type { LargeResults } from './large-results.ts';
+import type { KeptPrograms } from './definitions/kept-programs.ts';
 import type { DefinitionStore } from './definitions/store.ts';
 
 /** What the trigger indexes hand back with a rule of ours. */
@@ -51,9 +53,12 @@ export interface Namespace {
   readonly definitions: DefinitionStore;
   /** Rules as compiled, by rule and program: those in force, and those that open events name. */
   readonly executables: Map<string, Executable>;
+  readonly programs: KeptPrograms;
   /** WHEN rules and BEFORE rules by event path and condition. */
   readonly when: TriggerIndex;
   readonly before: TriggerIndex;
+  /** WHEN rules that wait for more than one event. */
+  readonly correlations: Correlations;
   /** What services keep between calls, and what runs share. */
   readonly state: StateRoom;
   /** Who listens besides rules. */

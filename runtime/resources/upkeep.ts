@@ -1,10 +1,10 @@
 // What a namespace does without being asked: capped types lose their oldest instances, expired debug configs go. No events, no audits.
 
-import type { Actor } from '../actor.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import { DEBUGCONFIGS, isExpired } from './definitions/debugconfigs-kind.ts';
 import { deleteDefinition } from './definitions/operations.ts';
 import { collectionOf } from './definitions/type-storage.ts';
+import { serviceActor } from './service-actor.ts';
 import type { Namespace } from './types.ts';
 
 const EVERY_MS = 500;
@@ -12,13 +12,14 @@ const EVERY_MS = 500;
 const BATCH = 1_000;
 
 /** Runs until it is disposed; waits then for what it has begun. */
-export function openUpkeep(space: Namespace): AsyncDisposable {
+/** @param uses whether a run with this text of a rule is open or waits */
+export function openUpkeep(space: Namespace, uses: (key: string) => boolean): AsyncDisposable {
   let round: Promise<void> = Promise.resolve();
   let busy = false;
   const timer = setInterval(() => {
     if (busy) return;
     busy = true;
-    round = once(space)
+    round = once(space, uses)
       .catch((error: unknown) => space.log.error({ err: error, namespace: space.name }, 'the upkeep of a namespace failed'))
       .finally(() => (busy = false));
   }, EVERY_MS);
@@ -31,11 +32,12 @@ export function openUpkeep(space: Namespace): AsyncDisposable {
   };
 }
 
-async function once(space: Namespace): Promise<void> {
+async function once(space: Namespace, uses: (key: string) => boolean): Promise<void> {
   for (const type of space.types.values()) if (type.maxStorage > 0) await trim(space, type);
   const now = space.clock.now();
   for (const [name, config] of space.definitions.list('debugconfigs'))
     if (isExpired(config, now)) await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space));
+  await space.programs.sweep(now, uses);
 }
 
 /** Oldest first, by size before by number (resources-and-api.md 4.1). */
@@ -61,13 +63,3 @@ async function trim(space: Namespace, { name, maxStorage, maxObjects }: TypeDefi
     await collection.deleteMany({ _id: { $lte: last } as never });
   }
 }
-
-const serviceActor = (space: Namespace): Actor => ({
-  identity: { username: 'system', namespace: space.name, profiles: [] },
-  clock: space.clock,
-  chain: { root: null, depth: 0 },
-  commit: (unit) => space.committer.submit(unit),
-  reading: null,
-  childKey: null,
-  depth: 0,
-});

@@ -23,7 +23,7 @@ export interface DirectCall {
   readonly namedJson?: string | null;
   readonly identity: Identity;
   /** Who called: its chain goes on, and its record holds the effects. */
-  readonly caller: Pick<Actor, 'chain' | 'childKey' | 'depth' | 'headers'>;
+  readonly caller: Pick<Actor, 'chain' | 'childKey' | 'depth' | 'headers' | 'event'>;
   /** CPU time that it may have, where that is less than any run's. */
   readonly cpuTimeMs?: number;
   /** Whether an escaping error is kept as a snapshot (language.md H4). */
@@ -139,6 +139,7 @@ class DirectRun implements RunObserver {
       identity,
       clock: this.#host.clock,
       chain: caller.chain,
+      ...(caller.event && { event: caller.event }),
       reading: null,
       childKey: this.#recorded ? new ChildKeys(`${this.#id}/${site}.${nth}`) : null,
       depth: caller.depth + 1,
@@ -157,7 +158,10 @@ class DirectRun implements RunObserver {
           reads: this.#reads,
         };
         const logs = this.#messages.waiting;
-        await this.#host.committer.submit(this.#recorded ? { ...unit, steps: [step], logs } : { ...unit, logs }, this.#recorded);
+        const whole = this.#recorded ? { ...unit, steps: [step], logs } : { ...unit, logs };
+        const starts = unit.events.some((event) => event.runs.length > 0);
+        const commit = () => this.#host.committer.submit(whole, this.#recorded || starts);
+        await (starts ? this.#host.pressure.pass(commit) : commit());
         this.#messages.stored(logs);
         this.#reads = [];
         if (last) state.committed = true;

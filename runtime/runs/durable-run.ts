@@ -7,9 +7,13 @@ import { type Actor, ChildKeys, type Reading, StartAgain } from '../actor.ts';
 import type { Identity } from '../api.ts';
 import {
   type Answer,
+  attemptOf,
+  type Chain,
+  type Completion,
   Fenced,
   type Read,
   runIdOf,
+  type RunReference,
   type Step,
   type StoredEvent,
   type Unit,
@@ -21,12 +25,17 @@ import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import { isUnavailable } from '../store/index.ts';
 import { toWireError } from '../wire-error.ts';
 import { CascadeErrors } from '../faults.ts';
-import type { RunObserver } from '../sandbox/index.ts';
+import { eventObjectJson } from '../event-object.ts';
+import type { RunObserver, RunRequest } from '../sandbox/index.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import { describe, locate } from './place.ts';
 import type { Executable, RunHost } from './types.ts';
 
+/** Rules of a chain whose names go with its events: enough to see a round that it goes. */
+const NAMES_KEPT = 20;
+/** So often a run may exceed its CPU time or memory, or take the sandbox down (integrations.md 12.5). */
+const MOST_HARM = 3;
 /** A run that never wins its races has a fault that repetition does not mend. */
 const MOST_ATTEMPTS = 1_000;
 const UNAVAILABLE_RETRY_MS = 500;
@@ -36,7 +45,7 @@ export class DurableRun implements RunObserver, Reading {
   readonly #host: RunHost;
   readonly #event: StoredEvent;
   readonly #executable: Executable;
-  readonly #binds: 'event' | 'value';
+  readonly #binds: RunReference['binds'];
   readonly #ended: () => void;
   readonly #messages: Messages;
   /** Committed effects by `site.nth`. */
@@ -48,9 +57,11 @@ export class DurableRun implements RunObserver, Reading {
   #reads: Read[] = [];
   #startedAt: Date;
   #attempt = 0;
+  /** Times that it exceeded a limit by which others are kept from running. */
+  #harm = 0;
   #closed = false;
 
-  constructor(host: RunHost, event: StoredEvent, executable: Executable, binds: 'event' | 'value', ended: () => void) {
+  constructor(host: RunHost, event: StoredEvent, executable: Executable, binds: RunReference['binds'], ended: () => void) {
     this.#host = host;
     this.#event = event;
     this.#executable = executable;
@@ -72,9 +83,7 @@ export class DurableRun implements RunObserver, Reading {
     this.#host.sandbox.start({
       id: this.#attemptId,
       namespace,
-      ...(this.#executable.procedure === undefined
-        ? { program: this.#executable.program, argsJson: '[]', event: { key: event.uuid, json: eventObject(event, namespace) } }
-        : { program: null, procedure: this.#executable.procedure, ...argumentsOf(event) }),
+      ...this.#body(),
       opts: {
         at: this.#startedAt.getTime(),
         seed: createHash('sha256').update(this.id).digest('hex'),
@@ -83,10 +92,26 @@ export class DurableRun implements RunObserver, Reading {
         username: this.#identity.username,
         resource: this.#executable.resource,
         service: this.#executable.service,
-        binds: this.#binds,
+        ...(this.#binds === 'arguments' ? { eventArgs: completionOf(event).eventArgs } : { binds: this.#binds }),
       },
       observer: this,
+      ...(this.#harm > 0 && { alone: true }),
     });
+  }
+
+  #body(): Pick<RunRequest, 'program' | 'procedure' | 'entry' | 'argsJson' | 'namedJson' | 'event'> {
+    const event = this.#event;
+    const { program, procedure } = this.#executable;
+    if (procedure !== undefined) return { program: null, procedure, ...argumentsOf(event) };
+    if (this.#binds === 'arguments') {
+      const { entry, argsJson } = completionOf(event);
+      return { program, entry, argsJson };
+    }
+    const deliveryCount = attemptOf(event);
+    const redelivered = event.redelivered ?? deliveryCount > 1;
+    const facts = { uuid: event.uuid, path: event.path, atMs: event.at.getTime(), redelivered, deliveryCount };
+    const key = `${event.uuid}/${deliveryCount}${event.redelivered ? 'r' : ''}`;
+    return { program, argsJson: '[]', event: { key, json: eventObjectJson(facts, event.value, this.#host.namespace) } };
   }
 
   op(site: string, nth: number, kind: string, payloadJson: string, tail: boolean): void {
@@ -108,10 +133,15 @@ export class DurableRun implements RunObserver, Reading {
     } else void this.#close({ writes: [], events: [] });
   }
 
-  fail(error: WireError & { frames?: readonly Frame[] }): void {
+  fail(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
+    const harmful = isHarm(error);
+    if (harmful && !error.poison && ++this.#harm < MOST_HARM) return this.#tryAlone(error);
     const located = locate(error, this.#executable, this.#host);
     this.#messages.append('ERROR', describe(located));
-    void this.#close(this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor('', 0, false)));
+    const told = this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor('', 0, false));
+    if (!harmful) return void this.#close(told);
+    const dead = this.#host.poisoned(this.#event, this.#executable.resource, located);
+    void this.#close({ writes: [...told.writes, ...dead.writes], events: [...told.events, ...dead.events] });
   }
 
   // ------------------------------------------------------------ Reading
@@ -132,6 +162,11 @@ export class DurableRun implements RunObserver, Reading {
   }
 
   // ------------------------------------------------------------ inside
+  get #chain(): Chain {
+    const { root, depth, via = [] } = this.#event.chain;
+    return { root, depth: depth + 1, via: [...via.slice(1 - NAMES_KEPT), this.#executable.name] };
+  }
+
   get #identity(): Identity {
     return this.#executable.identity;
   }
@@ -178,7 +213,8 @@ export class DurableRun implements RunObserver, Reading {
     return {
       identity: this.#identity,
       clock: this.#host.clock,
-      chain: { root: this.#event.chain.root, depth: this.#event.chain.depth + 1 },
+      chain: this.#chain,
+      event: { event: this.#event, rule: this.#executable.name },
       reading: this,
       childKey: new ChildKeys(`${this.id}/${site}.${nth}`),
       state: { run: this.id, keep: (answer) => void this.#effects.set(`${site}.${nth}`, { answer, at }) },
@@ -197,7 +233,9 @@ export class DurableRun implements RunObserver, Reading {
           reads: this.#reads,
         };
         const logs = this.#messages.waiting;
-        await this.#host.committer.submit({ ...unit, ...(ends ? { done: [this.id] } : { steps: [step] }), logs }, true);
+        const whole = { ...unit, ...(ends ? { done: [this.id] } : { steps: [step] }), logs };
+        const commit = () => this.#host.committer.submit(whole, true);
+        await (startsRuns(unit) ? this.#host.pressure.pass(commit) : commit());
         this.#messages.stored(logs);
         this.#host.contention.changed(unit.writes.map(instanceOf), this.id);
         this.#reads = [];
@@ -207,6 +245,18 @@ export class DurableRun implements RunObserver, Reading {
         if (ends) this.#closed = true;
       },
     };
+  }
+
+  /** It may have been a neighbour's doing: once more, apart from all others (integrations.md 12.5). */
+  #tryAlone({ code }: WireError): void {
+    this.#host.log.warn({ run: this.id, code, tries: this.#harm }, 'a run did harm and is tried again alone');
+    this.#attempt++;
+    this.#reads = [];
+    this.#versions.clear();
+    this.#messages.restart();
+    this.#host.release(this.id);
+    this.#startedAt = this.#now();
+    this.start();
   }
 
   /** Starts again from the event, when its turn for the contended instance has come. Committed effects are answered from the record. */
@@ -247,6 +297,14 @@ export class DurableRun implements RunObserver, Reading {
   }
 }
 
+const HARM = new Set(['cascade.execution.timeout', 'cascade.execution.memory']);
+
+/** The limits themselves, not what a program throws under their names. */
+const isHarm = ({ code, status, poison }: WireError & { poison?: boolean }): boolean =>
+  poison === true || (HARM.has(code) && status === 429);
+
+const startsRuns = (unit: Unit): boolean => unit.events.some((event) => event.runs.length > 0);
+
 const instanceOf = (write: Write): string => `${write.collection}/${(write.op === 'insert' ? write.document._id : write.id).toHexString()}`;
 
 /** The arguments of EXECUTE ASYNC stand in its event. */
@@ -255,18 +313,8 @@ function argumentsOf(event: StoredEvent): { argsJson: string; namedJson: string 
   return { argsJson: JSON.stringify(args ?? []), namedJson: named === null ? null : JSON.stringify(named) };
 }
 
-/** The event object of language.md 6.1, as inner JSON. */
-function eventObject(event: StoredEvent, namespace: string): string {
-  const { uuid, path } = event;
-  const head = JSON.stringify({
-    uuid,
-    path,
-    createdAt: `\u0001t${event.at.getTime()}`,
-    topic: null,
-    redelivered: false,
-    deliveryCount: 1,
-    properties: {},
-    ars_namespace: namespace,
-  });
-  return `${head.slice(0, -1)},"value":${event.value}}`;
+/** The arguments of a rule over several events stand in the event of its completion. */
+function completionOf(event: StoredEvent): { entry: 'main' | 'timeout'; argsJson: string; eventArgs: number[] } {
+  const { entry, args, events } = JSON.parse(event.value) as Completion;
+  return { entry, argsJson: JSON.stringify(args), eventArgs: events };
 }

@@ -4,5 +4,6 @@ export { Contention } from './contention.ts';
 export { type DirectCall, runDirect } from './direct-run.ts';
 export { DurableRun } from './durable-run.ts';
 export { describe } from './place.ts';
+export { HIGH, Pressure } from './pressure.ts';
 export { Runner } from './runner.ts';
 export type { Executable, RunError, RunHost } from './types.ts';

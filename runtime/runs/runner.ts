@@ -1,7 +1,9 @@
-// Starts the runs of committed events, so many at a time, in the order of their commits.
+// Starts the runs of committed events, so many at a time: what a chain has begun before what is new, else in the order of the commits.
+// So a chain that fans out is followed to its ends one by one, and what waits stays few.
 
-import type { StoredEvent } from '../commit/index.ts';
+import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { DurableRun } from './durable-run.ts';
+import type { Pressure } from './pressure.ts';
 import type { Executable, RunHost } from './types.ts';
 
 /** Runs of a namespace that are open in the sandbox at one time; the others wait as events. */
@@ -10,40 +12,62 @@ const MOST_OPEN = 2_000;
 /** What an event's run reference stands for; null when the rule's text is not kept any more. */
 export type FindExecutable = (rule: string, program: string) => Executable | null;
 
+export interface RunnerOptions {
+  readonly host: RunHost;
+  readonly find: FindExecutable;
+  readonly pressure: Pressure;
+  /** Takes care of an event that must not run (its chain is too long) and says so. */
+  readonly refuse: (event: StoredEvent, rule: string) => boolean;
+  /** Takes care of an event whose rule has no text any more. */
+  readonly lost: (event: StoredEvent, rule: string) => void;
+}
+
 interface Started {
   readonly event: StoredEvent;
   readonly executable: Executable;
-  readonly binds: 'event' | 'value';
+  readonly binds: RunReference['binds'];
 }
 
 export class Runner {
-  readonly #host: RunHost;
-  readonly #find: FindExecutable;
-  readonly #refuse: (event: StoredEvent, rule: string) => boolean;
-  readonly #waiting: Started[] = [];
-  #next = 0;
+  readonly #options: RunnerOptions;
+  /** By the depth of the chain; each in the order of the commits. */
+  readonly #lines: Line[] = [];
+  /** How many open runs have a text. */
+  readonly #inUse = new Map<string, number>();
+  #waiting = 0;
   #open = 0;
   #idle: (() => void)[] = [];
 
-  /** @param refuse takes care of an event that must not run (its chain is too long) and says so */
-  constructor(host: RunHost, find: FindExecutable, refuse: (event: StoredEvent, rule: string) => boolean) {
-    this.#host = host;
-    this.#find = find;
-    this.#refuse = refuse;
+  constructor(options: RunnerOptions) {
+    this.#options = options;
   }
 
   /** Runs that have not ended, waiting ones included. */
   get pending(): number {
-    return this.#open + this.#waiting.length - this.#next;
+    return this.#open + this.#waiting;
+  }
+
+  /** Whether a run with this text is open or waits. @param key `<rule> <program>` */
+  uses(key: string): boolean {
+    return this.#inUse.has(key);
   }
 
   begin(events: readonly StoredEvent[]): void {
+    const { find, lost, refuse, pressure } = this.#options;
     for (const event of events)
       for (const { rule, program, binds } of event.runs) {
-        if (this.#refuse(event, rule)) continue;
-        const executable = this.#find(rule, program);
-        if (executable) this.#waiting.push({ event, executable, binds });
-        else this.#host.log.error({ event: event.uuid, rule }, 'the text of a rule that an event names is not there any more');
+        if (refuse(event, rule)) continue;
+        const executable = find(rule, program);
+        if (!executable) {
+          lost(event, rule);
+          continue;
+        }
+        const line = (this.#lines[event.chain.depth] ??= new Line());
+        line.push({ event, executable, binds });
+        this.#waiting++;
+        pressure.add(event.value.length);
+        const key = `${rule} ${program}`;
+        this.#inUse.set(key, (this.#inUse.get(key) ?? 0) + 1);
       }
     this.#pump();
   }
@@ -54,18 +78,54 @@ export class Runner {
   }
 
   #pump(): void {
-    while (this.#open < MOST_OPEN && this.#next < this.#waiting.length) {
-      const { event, executable, binds } = this.#waiting[this.#next++] as Started;
+    while (this.#open < MOST_OPEN && this.#waiting > 0) {
+      const next = this.#next();
+      this.#waiting--;
       this.#open++;
-      new DurableRun(this.#host, event, executable, binds, () => {
+      this.#options.pressure.remove(next.event.value.length);
+      new DurableRun(this.#options.host, next.event, next.executable, next.binds, () => {
         this.#open--;
+        this.#unuse(`${next.executable.name} ${programOf(next)}`);
         this.#pump();
       }).start();
     }
-    if (this.#next > 10_000 || this.#next === this.#waiting.length) {
-      this.#waiting.splice(0, this.#next);
+    if (this.pending === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #next(): Started {
+    for (;;) {
+      const next = this.#lines[this.#lines.length - 1]?.shift();
+      if (next) return next;
+      this.#lines.pop();
+    }
+  }
+
+  #unuse(key: string): void {
+    const left = (this.#inUse.get(key) ?? 0) - 1;
+    if (left > 0) this.#inUse.set(key, left);
+    else this.#inUse.delete(key);
+  }
+}
+
+const programOf = ({ event, executable }: Started): string => event.runs.find(({ rule }) => rule === executable.name)?.program ?? '';
+
+/** First in, first out. */
+class Line {
+  #items: Started[] = [];
+  #next = 0;
+
+  push(started: Started): void {
+    this.#items.push(started);
+  }
+
+  shift(): Started | undefined {
+    const item = this.#items[this.#next];
+    if (!item) return undefined;
+    this.#next++;
+    if (this.#next > 10_000) {
+      this.#items = this.#items.slice(this.#next);
       this.#next = 0;
     }
-    if (this.pending === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    return item;
   }
 }

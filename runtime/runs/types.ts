@@ -4,9 +4,10 @@ import type { Logger } from 'pino';
 import type { Actor } from '../actor.ts';
 import type { Identity } from '../api.ts';
 import type { Clock } from '../clock/index.ts';
-import type { Answer, Committer, RunId, Step, Unit } from '../commit/index.ts';
+import type { Answer, Committer, RunId, Step, StoredEvent, Unit } from '../commit/index.ts';
 import type { Program, Sandbox } from '../sandbox/index.ts';
 import type { Contention } from './contention.ts';
+import type { Pressure } from './pressure.ts';
 
 /** A rule or procedure with the text it has now, or had when its event was stored. */
 export interface Executable {
@@ -29,6 +30,7 @@ export interface RunHost {
   readonly sandbox: Sandbox;
   readonly committer: Committer;
   readonly contention: Contention;
+  readonly pressure: Pressure;
   readonly log: Logger;
   /** Carries out a request of a run (stdlib/isolate/protocol.ts, OpPayloads). */
   perform(kind: string, payloadJson: string, actor: Actor): Promise<Answer>;
@@ -38,6 +40,8 @@ export interface RunHost {
   takeRecorded(run: RunId): readonly Step[];
   /** The unit that tells of an error which left a run (language.md H4). */
   failure(resource: string, invocation: string, error: RunError, actor: Actor): Pick<Unit, 'writes' | 'events'>;
+  /** The unit that gives an event up for a rule or procedure (integrations.md 12.5). */
+  poisoned(event: StoredEvent, resource: string, error: RunError): Pick<Unit, 'writes' | 'events'>;
   /** Level of messages that a run of this resource keeps: ERROR 40 … TRACE 0. */
   logLevel(resource: string): number;
   /** Source map of a module, for places in errors; null when it is not known any more. */

@@ -1,9 +1,9 @@
 // A condition over several events: CONSTRAIN TO of a correlation, and RULE WHERE when it completes (language.md 6.3, 6.4 V8).
 import type { ConditionData, TriggerSpec } from '../../compiler/types.ts';
 import { holds } from './compare-term.ts';
-import { typeAt } from './surrounding.ts';
-import { compileCondition, type Variables } from './terms.ts';
+import { compileCondition } from './terms.ts';
 import type { ConditionSurroundings, Surrounding } from './types.ts';
+import { variablesOf } from './variables.ts';
 
 /**
  * @param triggers whose variables the condition may use; one on several types has the declared type of none
@@ -14,12 +14,7 @@ export function conditionOf(
   triggers: readonly TriggerSpec[],
   outside: ConditionSurroundings,
 ): (around: Surrounding) => boolean {
-  const variables: Variables = new Map(
-    triggers.map(({ variable, binds, paths }) => {
-      const types = new Set(paths.map((path) => typeAt(path, outside)));
-      return [variable, { binds, type: types.size === 1 ? ([...types][0] ?? null) : null }];
-    }),
-  );
+  const variables = variablesOf(triggers, outside);
   const condition = compileCondition(data, variables, outside);
   return (around) => holds(condition, around);
 }

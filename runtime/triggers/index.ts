@@ -1,4 +1,14 @@
 // The door of the triggers: which rules an event starts, and conditions over events for those who hold several of them.
 export { TriggerIndex } from './trigger-index.ts';
 export { conditionOf } from './condition.ts';
-export type { DecidedTerm, Explanation, IndexedRule, Surrounding, TriggerIndexOptions, TriggerMatch } from './types.ts';
+export type {
+  ConditionSurroundings,
+  DecidedTerm,
+  Explanation,
+  IndexedRule,
+  Surrounding,
+  TriggerIndexOptions,
+  TriggerMatch,
+} from './types.ts';
+export { ANY, type Join, type JoinKey, joinOf } from './join.ts';
+export { compareYouth } from './versions.ts';

@@ -10,9 +10,12 @@ import { CascadeErrors } from '../../faults.ts';
 import type { Executable } from '../../runs/index.ts';
 import type { Program } from '../../sandbox/index.ts';
 
-/** @throws CascadeErrors one for each diagnostic that is an error */
-export function compileText(source: string, kind: 'rule' | 'procedure'): (Compiled & { ok: true })['unit'] {
-  const compiled = compile(source, { builtins: builtinTable(), kind });
+/**
+ * @param ofService whether its names may be the service's own
+ * @throws CascadeErrors one for each diagnostic that is an error
+ */
+export function compileText(source: string, kind: 'rule' | 'procedure', ofService = false): (Compiled & { ok: true })['unit'] {
+  const compiled = compile(source, { builtins: builtinTable(), kind, ofService });
   if (!compiled.ok) throw new CascadeErrors(compiled.diagnostics.filter(({ severity }) => severity === 'error').map(toError));
   const refused = unsupportedIn(compiled.unit);
   if (refused !== null)
@@ -22,11 +25,7 @@ export function compileText(source: string, kind: 'rule' | 'procedure'): (Compil
 
 /** What compiles but has no part of the service behind it. */
 function unsupportedIn(unit: (Compiled & { ok: true })['unit']): string | null {
-  if (unit.unsupported !== undefined) return unit.unsupported;
-  if (unit.kind === 'procedure') return null;
-  if (unit.correlation !== null) return 'A trigger of several related events';
-  if (unit.expect !== null) return 'EXPECT';
-  return unit.hasTimeout ? 'TIMEOUT' : null;
+  return unit.unsupported ?? null;
 }
 
 function toError({ code, message, params, hint, frame, line, column }: Diagnostic): CascadeError {

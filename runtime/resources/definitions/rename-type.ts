@@ -57,6 +57,7 @@ export async function renameType(
   for (const one of [name, newName]) {
     space.when.retype(one);
     space.before.retype(one);
+    space.correlations.retype(one);
   }
   await renames.deleteOne({ _id: name });
   return renamed;

@@ -4,12 +4,13 @@ import { decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../
 import type { CompiledRule } from '../../../compiler/index.ts';
 import { CascadeError } from '../../../stdlib/errors.ts';
 import { fault } from '../../faults.ts';
+import { isCorrelated } from '../../correlation/index.ts';
 import type { Executable } from '../../runs/index.ts';
 import type { IndexedRule } from '../../triggers/index.ts';
 import { checkName } from '../../types/index.ts';
 import { RULE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, IndexedProgram, Namespace } from '../types.ts';
-import { compileText, executableKey, keepExecutable, programOf } from './programs.ts';
+import { compileText, programOf } from './programs.ts';
 import { checkFields, invalidField, textField, warningsOf } from './fields.ts';
 
 export const RULES: DefinitionResource = {
@@ -21,8 +22,9 @@ export const RULES: DefinitionResource = {
   type: RULE_SHAPE,
   async define(space, body, stored, actor) {
     const text = textField('rules', body, 'ruleText');
-    const rule = compileText(text, 'rule') as CompiledRule;
-    if (actor.ofService !== true) checkName('rule', rule.name);
+    const ours = actor.ofService === true || stored !== null; // a stored one has its name already
+    const rule = compileText(text, 'rule', ours) as CompiledRule;
+    if (!ours) checkName('rule', rule.name);
     checkVersions(space, rule);
     if (stored && getOwn(stored, 'name') !== rule.fullName)
       throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), rule.fullName);
@@ -44,7 +46,7 @@ export const RULES: DefinitionResource = {
         ...(rule.description ? { description: rule.description } : {}),
         ...warningsOf(rule.warnings),
       },
-      prepare: () => keepExecutable(space.db, executable),
+      prepare: () => space.programs.keep(executable, space.clock.now()),
       apply: () => enforce(space, rule, executable, active),
     };
   },
@@ -62,6 +64,8 @@ export const RULES: DefinitionResource = {
       apply: () => {
         space.when.remove(name);
         space.before.remove(name);
+        space.correlations.remove(baseNameOf(name), name);
+        space.programs.retire(name, space.clock.now());
       },
     };
   },
@@ -78,7 +82,7 @@ const pathOf = (trigger: Value): string => (isObject(trigger) ? String(getOwn(tr
 
 /** Puts a stored rule in force when a namespace is opened. A text that no longer compiles stays, and is told. */
 export function loadRule(space: Namespace, object: ObjectValue): void {
-  const rule = compileText(String(getOwn(object, 'ruleText')), 'rule') as CompiledRule;
+  const rule = compileText(String(getOwn(object, 'ruleText')), 'rule', true) as CompiledRule;
   const editor = (Object.hasOwn(object, 'ars_modifiedBy') ? getOwn(object, 'ars_modifiedBy') : null) ?? getOwn(object, 'ars_createdBy');
   enforce(space, rule, executableOf(space, rule, String(editor)), getOwn(object, 'active') === true);
 }
@@ -86,13 +90,17 @@ export function loadRule(space: Namespace, object: ObjectValue): void {
 function enforce(space: Namespace, rule: CompiledRule, executable: Executable, active: boolean): void {
   space.when.remove(rule.fullName);
   space.before.remove(rule.fullName);
-  if (!active) return;
-  space.executables.set(executableKey(executable.name, executable.program.id), executable);
+  const baseName = baseNameOf(rule.fullName);
+  if (!active || !isCorrelated(rule)) space.correlations.remove(baseName, rule.fullName);
+  if (!active) return space.programs.retire(rule.fullName, space.clock.now());
+  space.programs.enforce(rule.fullName, executable, space.clock.now());
+  if (isCorrelated(rule)) space.correlations.put({ compiled: rule, baseName, executable });
+  if (rule.correlation) return;
   const [first] = rule.triggers;
   const program: IndexedProgram = { executable, binds: first?.binds ?? 'event' };
   const indexed: IndexedRule = {
     name: rule.fullName,
-    baseName: rule.version === null ? rule.fullName : rule.fullName.slice(0, -rule.version.length - 1),
+    baseName,
     version: rule.version,
     triggers: rule.triggers,
     where: both(rule.where, rule.constraint),
@@ -100,6 +108,9 @@ function enforce(space: Namespace, rule: CompiledRule, executable: Executable, a
   };
   (rule.timing === 'before' ? space.before : space.when).add(indexed);
 }
+
+/** What the versions of a rule have in common. */
+const baseNameOf = (fullName: string): string => fullName.split(':', 1)[0] ?? fullName;
 
 const both = (a: CompiledRule['where'], b: CompiledRule['where']): CompiledRule['where'] =>
   a && b ? { op: 'and', terms: [a, b] } : (a ?? b);
@@ -115,14 +126,17 @@ function executableOf(space: Namespace, rule: CompiledRule, username: string): E
   };
 }
 
+const clauseOf = ({ timing, triggers, correlation, constraint, expect }: CompiledRule): string =>
+  JSON.stringify([timing, triggers, correlation, constraint, expect]);
+
 /** All versions of a rule share their WHEN (language.md V6). */
 function checkVersions(space: Namespace, rule: CompiledRule): void {
-  const mine = JSON.stringify([rule.timing, rule.triggers]);
-  const base = rule.version === null ? rule.fullName : rule.fullName.slice(0, -rule.version.length - 1);
+  const mine = clauseOf(rule);
+  const base = baseNameOf(rule.fullName);
   for (const [name, object] of space.definitions.list('rules')) {
     if (name === rule.fullName || (name !== base && !name.startsWith(`${base}:`))) continue;
-    const other = compileText(String(getOwn(object, 'ruleText')), 'rule') as CompiledRule;
-    if (JSON.stringify([other.timing, other.triggers]) !== mine)
+    const other = compileText(String(getOwn(object, 'ruleText')), 'rule', true) as CompiledRule;
+    if (clauseOf(other) !== mine)
       throw new CascadeError(
         'cascade.rule.version.conflict',
         `Line 1, column 1: all versions of ${base} need the same WHEN or BEFORE clause; ${name} has another.`,

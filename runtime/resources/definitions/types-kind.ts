@@ -45,6 +45,7 @@ export const TYPES: DefinitionResource = {
         space.types.set(type.name, type);
         space.when.retype(type.name);
         space.before.retype(type.name);
+        space.correlations.retype(type.name);
       },
     };
   },

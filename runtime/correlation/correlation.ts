@@ -1,0 +1,249 @@
+// BEFORE, AFTER and AND as a machine (language.md 6.3): a tree whose leaves are triggers and whose nodes pair what their children yield.
+// An event first completes what older ones began, then begins its own: so it never fills both places.
+
+import type { CorrelationSpec, TriggerSpec } from '../../compiler/index.ts';
+import { conditionOf, type ConditionSurroundings, type Join, joinOf, type Surrounding } from '../triggers/index.ts';
+import { DueList, OpenEvaluation, SideIndex } from './open-evaluations.ts';
+import {
+  type Began,
+  type Bound,
+  type Evaluation,
+  type Happening,
+  type Machine,
+  type MachineSurroundings,
+  NOTHING,
+  type Outcome,
+} from './types.ts';
+
+type Side = 'left' | 'right';
+
+interface Node {
+  readonly index: number;
+  readonly operator: CorrelationSpec['operator'];
+  readonly children: Readonly<Record<Side, number | Node>>;
+  readonly withinMs: number;
+  readonly test: ((around: Surrounding) => boolean) | null;
+  /** Null: nothing relates the sides by an equality, so each is a candidate for each. */
+  readonly join: Join | null;
+  /** Evaluations by the side that they wait for. */
+  readonly waitsFor: Readonly<Record<Side, SideIndex>>;
+  readonly due: DueList;
+}
+
+const OPPOSITE: Readonly<Record<Side, Side>> = { left: 'right', right: 'left' };
+
+export interface CorrelationOptions {
+  readonly spec: CorrelationSpec;
+  readonly triggers: readonly TriggerSpec[];
+  readonly conditions: ConditionSurroundings;
+  readonly surroundings: MachineSurroundings;
+  /** Open evaluations of the rule; beyond it the oldest closes (language.md K10). */
+  readonly mostOpen: number;
+}
+
+export class Correlation implements Machine {
+  readonly #options: CorrelationOptions;
+  readonly #root: Node;
+  readonly #nodes: Node[] = [];
+  /** What one arrival leads to, while it is worked out. */
+  #opened: Evaluation[] = [];
+  #closed: Evaluation[] = [];
+  #order = 0;
+  #open = 0;
+
+  constructor(options: CorrelationOptions) {
+    this.#options = options;
+    this.#root = this.#build(options.spec);
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  get nextDueMs(): number | null {
+    let next: number | null = null;
+    for (const { due } of this.#nodes) if (due.first && (next === null || due.first.deadlineMs < next)) next = due.first.deadlineMs;
+    return next;
+  }
+
+  begin(): Outcome {
+    return NOTHING;
+  }
+
+  arrive(happening: Happening, places: readonly number[]): Outcome {
+    const completed: Outcome['completed'][number][] = [];
+    this.#at(this.#root, happening, places, (evaluation, bound) => completed.push({ evaluation, bound }));
+    return this.#outcome(completed, []);
+  }
+
+  expire(untilMs: number): Outcome {
+    const timedOut: Evaluation[] = [];
+    for (const node of this.#nodes)
+      for (let first = node.due.first; first && first.deadlineMs <= untilMs; first = node.due.first) {
+        this.#close(node, first);
+        if (node === this.#root) timedOut.push(first);
+        else this.#closed.push(first); // nested time-outs just close (K8)
+      }
+    return this.#outcome([], timedOut);
+  }
+
+  restore(evaluation: Evaluation): void {
+    const node = this.#nodes[evaluation.node];
+    if (!node) throw new RangeError(`node ${evaluation.node}`);
+    this.#insert(node, new OpenEvaluation(evaluation));
+    this.#order = Math.max(this.#order, evaluation.order);
+  }
+
+  *evaluations(): Iterable<Evaluation> {
+    for (const { due } of this.#nodes) yield* due;
+  }
+
+  #build(spec: CorrelationSpec): Node {
+    const { triggers, conditions } = this.#options;
+    const child = (one: number | CorrelationSpec): number | Node => (typeof one === 'number' ? one : this.#build(one));
+    const children = { left: child(spec.left), right: child(spec.right) };
+    const variablesOf = (side: Side): Set<string> => new Set(placesOf(children[side]).map((place) => triggers[place]?.variable ?? ''));
+    const sides = { left: variablesOf('left'), right: variablesOf('right') };
+    const node: Node = {
+      index: this.#nodes.length,
+      operator: spec.operator,
+      children,
+      withinMs: spec.withinMs,
+      test: spec.constraint && conditionOf(spec.constraint, triggers, conditions),
+      join: spec.constraint && joinOf(spec.constraint, triggers, sides, conditions),
+      waitsFor: { left: new SideIndex(), right: new SideIndex() },
+      due: new DueList(),
+    };
+    this.#nodes.push(node);
+    return node;
+  }
+
+  /** What the event yields at a child: nothing, itself, or what it completes there. */
+  #yield(child: number | Node, happening: Happening, places: readonly number[]): Bound[] {
+    if (typeof child === 'number') return places.includes(child) ? [{ places: [child], happenings: [happening] }] : [];
+    const yielded: Bound[] = [];
+    this.#at(child, happening, places, (evaluation, bound) => {
+      yielded.push(bound);
+      this.#closed.push(evaluation);
+    });
+    return yielded;
+  }
+
+  #at(node: Node, happening: Happening, places: readonly number[], complete: (evaluation: Evaluation, bound: Bound) => void): void {
+    const { operator, children } = node;
+    const yielded = {
+      left: this.#yield(children.left, happening, places),
+      right: this.#yield(children.right, happening, places),
+    };
+    const completing: readonly Side[] = operator === 'before' ? ['right'] : operator === 'after' ? ['left'] : ['left', 'right'];
+    let paired = false;
+    for (const side of completing)
+      for (const bound of yielded[side])
+        for (const { evaluation, whole } of this.#matching(node, side, bound, happening)) {
+          this.#close(node, evaluation);
+          complete(evaluation, whole);
+          paired = true;
+        }
+    if (operator === 'before') for (const bound of yielded.left) this.#begin(node, 'left', bound, happening);
+    else if (operator === 'after') for (const bound of yielded.right) this.#begin(node, 'right', bound, happening);
+    else if (!paired) this.#beginEither(node, yielded, happening);
+  }
+
+  /** Of AND whichever comes first begins: what has completed another's attempt came second. */
+  #beginEither(node: Node, yielded: Readonly<Record<Side, Bound[]>>, happening: Happening): void {
+    const isOneEvent = typeof node.children.left === 'number' && typeof node.children.right === 'number';
+    if (isOneEvent && yielded.left.length > 0 && yielded.right.length > 0)
+      for (const bound of yielded.left) this.#begin(node, 'either', bound, happening);
+    else for (const side of ['left', 'right'] as const) for (const bound of yielded[side]) this.#begin(node, side, bound, happening);
+  }
+
+  /** Open evaluations that what came on this side completes, oldest first, each with all that it then holds. */
+  #matching(node: Node, side: Side, bound: Bound, { atMs }: Happening): { evaluation: OpenEvaluation; whole: Bound }[] {
+    const key = node.join ? node.join[side](this.#options.surroundings.surroundingOf(bound)) : null;
+    const found: { evaluation: OpenEvaluation; whole: Bound }[] = [];
+    for (const evaluation of node.waitsFor[side].candidates(key ?? NO_JOIN)) {
+      if (evaluation.deadlineMs < atMs || sharesEvent(evaluation, bound)) continue;
+      const begun = this.#standing(node, evaluation, OPPOSITE[side]);
+      const whole = { places: [...begun.places, ...bound.places], happenings: [...begun.happenings, ...bound.happenings] };
+      if (this.#holds(node, whole)) found.push({ evaluation, whole });
+    }
+    return found;
+  }
+
+  /** The events of an evaluation as they stand on a side: one that may be in either place is in this one. */
+  #standing({ children }: Node, evaluation: Evaluation, side: Side): Bound {
+    const place = children[side];
+    return evaluation.began === 'either' && typeof place === 'number' ? { places: [place], happenings: evaluation.happenings } : evaluation;
+  }
+
+  #holds({ test }: Node, bound: Bound): boolean {
+    if (!test) return true;
+    const { surroundings } = this.#options;
+    try {
+      return test(surroundings.surroundingOf(bound));
+    } catch (error) {
+      surroundings.onError(error);
+      return false;
+    }
+  }
+
+  #begin(node: Node, began: Began, { places, happenings }: Bound, { atMs }: Happening): void {
+    const evaluation = new OpenEvaluation({
+      order: ++this.#order,
+      node: node.index,
+      began,
+      deadlineMs: atMs + node.withinMs,
+      places,
+      happenings,
+      kept: 'nowhere',
+    });
+    this.#insert(node, evaluation);
+    this.#opened.push(evaluation);
+    if (this.#open > this.#options.mostOpen) this.#dropOldest();
+  }
+
+  #insert(node: Node, evaluation: OpenEvaluation): void {
+    const { surroundings } = this.#options;
+    const put = (side: Side): ReturnType<SideIndex['add']> => {
+      const key = node.join ? node.join[side](surroundings.surroundingOf(this.#standing(node, evaluation, side))) : NO_JOIN;
+      return node.waitsFor[OPPOSITE[side]].add(evaluation, key);
+    };
+    evaluation.bucket = put(evaluation.began === 'right' ? 'right' : 'left');
+    if (evaluation.began === 'either') evaluation.otherBucket = put('right');
+    node.due.add(evaluation);
+    this.#open++;
+  }
+
+  #close(node: Node, evaluation: OpenEvaluation): void {
+    evaluation.isOpen = false;
+    if (evaluation.bucket) node.waitsFor[evaluation.began === 'right' ? 'left' : 'right'].forget(evaluation.bucket);
+    if (evaluation.otherBucket) node.waitsFor.left.forget(evaluation.otherBucket);
+    node.due.remove(evaluation);
+    this.#open--;
+  }
+
+  #dropOldest(): void {
+    let oldest: OpenEvaluation | null = null;
+    for (const { due } of this.#nodes) if (due.first && (!oldest || due.first.order < oldest.order)) oldest = due.first;
+    const node = oldest && this.#nodes[oldest.node];
+    if (!oldest || !node) return;
+    this.#close(node, oldest);
+    this.#closed.push(oldest);
+    this.#options.surroundings.onFull();
+  }
+
+  #outcome(completed: Outcome['completed'], timedOut: readonly Evaluation[]): Outcome {
+    const outcome = { opened: this.#opened, closed: this.#closed, completed, timedOut };
+    this.#opened = [];
+    this.#closed = [];
+    return outcome;
+  }
+}
+
+/** The one key of all evaluations where nothing tells them apart. */
+const NO_JOIN = '';
+
+const placesOf = (child: number | Node): number[] =>
+  typeof child === 'number' ? [child] : [...placesOf(child.children.left), ...placesOf(child.children.right)];
+
+const sharesEvent = (a: Bound, b: Bound): boolean => a.happenings.some(({ uuid }) => b.happenings.some((other) => other.uuid === uuid));

@@ -1,0 +1,163 @@
+// The rules of a namespace that wait for more than one event: which events concern them, what is restored at a start, and the round that
+// moves long waits from the journal to the store.
+
+import type { Db } from 'mongodb';
+import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import type { RunReference, StoredEvent } from '../commit/index.ts';
+import { type IndexedRule, TriggerIndex } from '../triggers/index.ts';
+import { Busy, type CorrelatedRule, type CorrelationHost, Family, whenOf } from './family.ts';
+import { EVALUATIONS, fromStored } from './kept.ts';
+
+const MOVE_EVERY_MS = 1_000;
+
+export class Correlations implements AsyncDisposable {
+  readonly #host: CorrelationHost;
+  readonly #busy = new Busy();
+  readonly #families = new Map<string, Family>();
+  readonly #index: TriggerIndex;
+  readonly #moving: NodeJS.Timeout;
+  /** Events that came before the start; null from then on. */
+  #early: { readonly event: StoredEvent; readonly reference: RunReference }[] | null = [];
+
+  constructor(host: CorrelationHost) {
+    this.#host = host;
+    this.#index = new TriggerIndex({ ...host.conditions, onError: (rule, error) => host.failed(nameOf(rule), error) });
+    this.#moving = setInterval(() => {
+      for (const family of this.#families.values()) family.move();
+    }, MOVE_EVERY_MS);
+    this.#moving.unref();
+  }
+
+  /** Evaluations that are open. */
+  get open(): number {
+    let open = 0;
+    for (const family of this.#families.values()) open += family.open;
+    return open;
+  }
+
+  /** Puts a version of a rule in force. What its trigger waits for stays when nothing of the rule has changed, or others share it. */
+  put(rule: CorrelatedRule): void {
+    const { compiled, baseName, executable } = rule;
+    const known = this.#families.get(baseName);
+    if (known && known.owner.when === whenOf(compiled)) {
+      const before = known.versions.get(compiled.fullName);
+      const isOnly = known.versions.size === 1 && before !== undefined;
+      if (!isOnly || isSame(before, rule)) return known.put(rule);
+    }
+    this.#end(known);
+    const family = new Family(this.#host, this.#busy, rule);
+    family.put({ compiled, baseName, executable });
+    this.#families.set(baseName, family);
+    this.#index.add({ name: baseName, baseName, version: null, triggers: family.triggers, where: null, payload: family });
+    if (this.#early === null) family.start();
+  }
+
+  /** A version is no longer in force. */
+  remove(baseName: string, fullName: string): void {
+    const family = this.#families.get(baseName);
+    if (!family?.versions.has(fullName)) return;
+    family.remove(fullName);
+    if (family.versions.size > 0) return;
+    this.#end(family);
+  }
+
+  retype(typeName: string): void {
+    this.#index.retype(typeName);
+    for (const family of this.#families.values())
+      if (family.triggers.some(({ paths }) => paths.some((path) => path.startsWith(`/types/${typeName}/`)))) family.retype();
+  }
+
+  /** Whether any of the rules is on an event path. */
+  has(path: string): boolean {
+    return this.#index.has(path);
+  }
+
+  /** What an event is needed for: stored with it, and handed to `arrive` after the commit. */
+  match(path: string, payload: Value, event: () => ObjectValue): RunReference[] {
+    const references = new Map<Family, number[]>();
+    for (const { rule, trigger } of this.#index.matchTriggers(path, payload, event)) {
+      const family = rule.payload as Family;
+      const places = references.get(family);
+      if (places) places.push(trigger);
+      else references.set(family, [trigger]);
+    }
+    return [...references].map(([family, places]) => ({
+      rule: family.reference,
+      program: family.owner.when,
+      binds: 'event',
+      places: places.sort((a, b) => a - b),
+    }));
+  }
+
+  /** Committed events, in the order of their commits. Gives them without what is done here. */
+  arrive(events: readonly StoredEvent[]): readonly StoredEvent[] {
+    if (!events.some(concernsUs)) return events;
+    return events.map((event) => {
+      if (!concernsUs(event)) return event;
+      for (const reference of event.runs) {
+        if (!reference.places) continue;
+        if (this.#early) this.#early.push({ event, reference });
+        else this.#take(event, reference);
+      }
+      return { ...event, runs: event.runs.filter(({ places }) => !places) };
+    });
+  }
+
+  /** Takes back what was open when the service ended; what no rule in force waits for is removed. Before `start`. */
+  async restore(db: Db): Promise<void> {
+    const stored = db.collection(EVALUATIONS);
+    const foreign = new Map<string, { rule: string; when: string }>();
+    for await (const document of stored.find({}).sort({ order: 1 }).allowDiskUse()) {
+      const { owner, evaluation } = fromStored(document);
+      const family = this.#families.get(owner.rule);
+      if (family?.owner.when === owner.when) family.restore(evaluation);
+      else foreign.set(`${owner.rule} ${owner.when}`, owner);
+    }
+    for (const { rule, when } of foreign.values()) await stored.deleteMany({ rule, when });
+  }
+
+  /** From now on events count and time passes. @param order the events taken over from dead processes, in the order in which they came */
+  start(order: readonly StoredEvent[]): void {
+    const early = this.#early ?? [];
+    this.#early = null;
+    const rank = new Map(order.map(({ uuid }, i) => [uuid, i]));
+    early.sort((a, b) => (rank.get(a.event.uuid) ?? 0) - (rank.get(b.event.uuid) ?? 0));
+    for (const { event, reference } of early) this.#take(event, reference);
+    for (const family of this.#families.values()) family.start();
+  }
+
+  get isBusy(): boolean {
+    return this.#busy.isBusy;
+  }
+
+  /** Resolves when nothing is being stored. */
+  settled(): Promise<void> {
+    return this.#busy.over();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#moving);
+    for (const family of this.#families.values()) family.stop();
+    await this.settled();
+  }
+
+  #take(event: StoredEvent, { rule, program, places }: RunReference): void {
+    const family = this.#families.get(rule.slice(1));
+    if (family?.owner.when === program) family.arrive(event, places ?? []);
+    else this.#host.committer.markDone(`${event.uuid}/${rule}/1`);
+  }
+
+  #end(family: Family | undefined): void {
+    if (!family) return;
+    this.#index.remove(family.owner.rule);
+    this.#families.delete(family.owner.rule);
+    family.end();
+  }
+}
+
+const concernsUs = ({ runs }: StoredEvent): boolean => runs.some(({ places }) => places !== undefined);
+
+const isSame = (a: CorrelatedRule, b: CorrelatedRule): boolean =>
+  a.executable.program.id === b.executable.program.id && JSON.stringify(a.compiled.where) === JSON.stringify(b.compiled.where);
+
+const nameOf = (rule: IndexedRule): string => (rule.payload as Family).versions.keys().next().value ?? rule.name;

@@ -1,0 +1,143 @@
+// EXPECT as machines (language.md 6.3): WITHIN waits after each event for the next, EVERY looks at intervals on a grid from the activation.
+
+import { type Evaluation, type Happening, type Machine, NOTHING, type Outcome } from './types.ts';
+
+/** The last event waits for the next one. */
+export class ExpectWithin implements Machine {
+  readonly #withinMs: number;
+  #last: Evaluation | null = null;
+  #order = 0;
+
+  constructor(withinMs: number) {
+    this.#withinMs = withinMs;
+  }
+
+  get open(): number {
+    return this.#last ? 1 : 0;
+  }
+
+  get nextDueMs(): number | null {
+    return this.#last?.deadlineMs ?? null;
+  }
+
+  begin(): Outcome {
+    return NOTHING;
+  }
+
+  arrive(happening: Happening, places: readonly number[]): Outcome {
+    const closed = this.#close();
+    this.#last = {
+      order: ++this.#order,
+      node: 0,
+      began: 'left',
+      deadlineMs: happening.atMs + this.#withinMs,
+      places: places.slice(0, 1),
+      happenings: [happening],
+      isOpen: true,
+      kept: 'nowhere',
+    };
+    return { ...NOTHING, opened: [this.#last], closed };
+  }
+
+  expire(untilMs: number): Outcome {
+    if (!this.#last || this.#last.deadlineMs > untilMs) return NOTHING;
+    return { ...NOTHING, timedOut: this.#close() };
+  }
+
+  restore(evaluation: Evaluation): void {
+    this.#last = { ...evaluation };
+    this.#order = evaluation.order;
+  }
+
+  *evaluations(): Iterable<Evaluation> {
+    if (this.#last) yield this.#last;
+  }
+
+  #close(): Evaluation[] {
+    if (!this.#last) return [];
+    const last = this.#last;
+    last.isOpen = false;
+    this.#last = null;
+    return [last];
+  }
+}
+
+const INTERVAL = 0;
+const SEEN = 1;
+
+/**
+ * One evaluation is the interval that ends next, another one marks an interval in which an event came. Intervals that ended while the
+ * service was away count as one.
+ */
+export class ExpectEvery implements Machine {
+  readonly #everyMs: number;
+  #interval: Evaluation | null = null;
+  readonly #seen = new Map<number, Evaluation>();
+  #order = 0;
+
+  constructor(everyMs: number) {
+    this.#everyMs = everyMs;
+  }
+
+  get open(): number {
+    return this.#seen.size + (this.#interval ? 1 : 0);
+  }
+
+  get nextDueMs(): number | null {
+    return this.#interval?.deadlineMs ?? null;
+  }
+
+  begin(nowMs: number): Outcome {
+    this.#interval = this.#made(INTERVAL, nowMs + this.#everyMs, [], []);
+    return { ...NOTHING, opened: [this.#interval] };
+  }
+
+  arrive(happening: Happening, places: readonly number[]): Outcome {
+    if (!this.#interval) return NOTHING;
+    const endMs = this.#endAfter(happening.atMs);
+    if (this.#seen.has(endMs)) return NOTHING;
+    const seen = this.#made(SEEN, endMs, places.slice(0, 1), [happening]);
+    this.#seen.set(endMs, seen);
+    return { ...NOTHING, opened: [seen] };
+  }
+
+  expire(untilMs: number): Outcome {
+    const ended = this.#interval;
+    if (!ended || ended.deadlineMs > untilMs) return NOTHING;
+    const nextMs = this.#endAfter(untilMs + 1);
+    const lastMs = nextMs - this.#everyMs;
+    const wasSeen = this.#seen.has(lastMs);
+    const closed: Evaluation[] = [];
+    for (const [endMs, seen] of this.#seen)
+      if (endMs <= lastMs) {
+        this.#seen.delete(endMs);
+        closed.push(seen);
+      }
+    ended.isOpen = false;
+    for (const seen of closed) seen.isOpen = false;
+    this.#interval = this.#made(INTERVAL, nextMs, [], []);
+    const opened = [this.#interval];
+    return wasSeen ? { ...NOTHING, opened, closed: [...closed, ended] } : { ...NOTHING, opened, closed, timedOut: [ended] };
+  }
+
+  restore(evaluation: Evaluation): void {
+    this.#order = Math.max(this.#order, evaluation.order);
+    if (evaluation.node === INTERVAL) this.#interval = { ...evaluation };
+    else this.#seen.set(evaluation.deadlineMs, { ...evaluation });
+  }
+
+  *evaluations(): Iterable<Evaluation> {
+    if (this.#interval) yield this.#interval;
+    yield* this.#seen.values();
+  }
+
+  /** The end of the interval that a time is in, an end belonging to the interval that it ends. */
+  #endAfter(timeMs: number): number {
+    const endMs = this.#interval?.deadlineMs ?? timeMs;
+    return timeMs <= endMs ? endMs : endMs + Math.ceil((timeMs - endMs) / this.#everyMs) * this.#everyMs;
+  }
+
+  #made(node: number, deadlineMs: number, places: readonly number[], happenings: readonly Happening[]): Evaluation {
+    return { order: ++this.#order, node, began: 'left', deadlineMs, places, happenings, isOpen: true, kept: 'nowhere' };
+  }
+}

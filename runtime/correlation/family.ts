@@ -1,0 +1,387 @@
+// A rule over several events: all versions of one name share what they wait for, since they have the same WHEN (language.md V6). What the
+// machine decides becomes units of the committer: evaluations that are kept, runs that begin, events that are no longer needed.
+
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { CompiledRule, ConditionData, TriggerSpec } from '../../compiler/index.ts';
+import type { Clock, Timer } from '../clock/index.ts';
+import { type Committer, type Completion, Fenced, type RunId, type StoredEvent, type Unit, type Write } from '../commit/index.ts';
+import { eventObjectJson } from '../event-object.ts';
+import type { Executable } from '../runs/index.ts';
+import { isUnavailable } from '../store/index.ts';
+import { conditionOf, type ConditionSurroundings } from '../triggers/index.ts';
+import { Correlation } from './correlation.ts';
+import { ExpectEvery, ExpectWithin } from './expectations.ts';
+import { insertion, type Owner, removal } from './kept.ts';
+import { BoundSurrounding, happeningOf, Values } from './surroundings.ts';
+import { type Bound, type Evaluation, type Happening, type Machine, type Outcome, toHappening } from './types.ts';
+
+/** A version of such a rule, as it comes into force. */
+export interface CorrelatedRule {
+  readonly compiled: CompiledRule;
+  /** The name without its version. */
+  readonly baseName: string;
+  readonly executable: Executable;
+}
+
+export interface CorrelationHost {
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly committer: Committer;
+  readonly conditions: ConditionSurroundings;
+  readonly log: Logger;
+  /** Records an error in a condition of a rule, or that it has too much open. */
+  failed(rule: string, error: unknown): void;
+  readonly full: (most: number) => Error;
+  readonly mostOpen: number;
+}
+
+/** How long the journal keeps the event of an evaluation before the evaluation moves to a collection of its own. */
+const HELD_FOR_MS = 5_000;
+/** Evaluations that end, or move, in one unit. */
+const EVALUATIONS_A_UNIT = 200;
+const UNAVAILABLE_RETRY_MS = 500;
+const FULL_TOLD_EVERY_MS = 60_000;
+const NO_PLACES: Bound = { places: [], happenings: [] };
+
+export class Family {
+  readonly owner: Owner;
+  /** The triggers that events are matched against. */
+  readonly triggers: readonly TriggerSpec[];
+  /** What stands for the family among the runs of an event. */
+  readonly reference: string;
+  readonly #host: CorrelationHost;
+  readonly #shape: CompiledRule;
+  readonly #versions = new Map<string, CorrelatedRule>();
+  readonly #values = new Values();
+  readonly #busy: Busy;
+  #machine: Machine;
+  #held: { readonly evaluation: Evaluation; readonly sinceMs: number }[] = [];
+  #timer: { readonly timer: Timer; readonly timeMs: number } | null = null;
+  #toldFullMs = Number.NEGATIVE_INFINITY;
+  #isEnded = false;
+
+  constructor(host: CorrelationHost, busy: Busy, { compiled, baseName }: CorrelatedRule) {
+    this.#host = host;
+    this.#busy = busy;
+    this.#shape = compiled;
+    this.owner = { rule: baseName, when: whenOf(compiled) };
+    this.reference = `~${baseName}`;
+    const { constraint } = compiled;
+    this.triggers = constraint
+      ? compiled.triggers.map((trigger) => ({ ...trigger, condition: both(trigger.condition, constraint) }))
+      : compiled.triggers;
+    this.#machine = this.#newMachine();
+  }
+
+  get open(): number {
+    return this.#machine.open;
+  }
+
+  get versions(): ReadonlyMap<string, CorrelatedRule> {
+    return this.#versions;
+  }
+
+  put(rule: CorrelatedRule): void {
+    this.#versions.set(rule.compiled.fullName, rule);
+  }
+
+  remove(fullName: string): void {
+    this.#versions.delete(fullName);
+  }
+
+  /** In force from now on, with what was restored. */
+  start(): void {
+    if (this.#machine.open === 0) this.#carryOut(this.#machine.begin(this.#host.clock.now()), null);
+    this.#arm();
+  }
+
+  restore(evaluation: Evaluation): void {
+    this.#machine.restore(evaluation);
+  }
+
+  /** A type has changed: conditions are made anew, what is open stays open. */
+  retype(): void {
+    const open = [...this.#machine.evaluations()];
+    this.#machine = this.#newMachine();
+    for (const evaluation of open) this.#machine.restore(evaluation);
+    const since = new Map(this.#held.map(({ evaluation, sinceMs }) => [evaluation.order, sinceMs]));
+    this.#held = [...this.#machine.evaluations()]
+      .filter(({ kept }) => kept === 'journal')
+      .map((evaluation) => ({ evaluation, sinceMs: since.get(evaluation.order) ?? 0 }));
+  }
+
+  /** A committed event that satisfies these triggers. */
+  arrive(event: StoredEvent, places: readonly number[]): void {
+    const happening = toHappening(event, this.triggers[places[0] ?? 0]?.paths);
+    this.#values.expect(happening);
+    this.#carryOut(this.#machine.arrive(happening, places), happening);
+    this.#arm();
+  }
+
+  /** Moves what the journal has held for long to the store. */
+  move(): void {
+    const until = performance.now() - HELD_FOR_MS;
+    const count = this.#held.findIndex(({ sinceMs }) => sinceMs > until);
+    const due = this.#held.splice(0, count < 0 ? this.#held.length : count).filter(({ evaluation }) => evaluation.isOpen);
+    for (let i = 0; i < due.length; i += EVALUATIONS_A_UNIT) {
+      const evaluations = due.slice(i, i + EVALUATIONS_A_UNIT).map(({ evaluation }) => evaluation);
+      const unit = {
+        writes: evaluations.map((one) => insertion(this.owner, one)),
+        events: [],
+        done: evaluations.map((one) => this.#runOf(one)),
+      };
+      for (const one of evaluations) one.kept = 'store';
+      this.#submit(unit);
+    }
+  }
+
+  /** The rule is changed, deleted or no longer active: nothing is waited for any more (language.md K9). */
+  end(): void {
+    this.#isEnded = true;
+    this.#timer?.timer.cancel();
+    const open = [...this.#machine.evaluations()];
+    for (const one of open) if (one.kept === 'journal') this.#host.committer.markDone(this.#runOf(one));
+    const stored = open.filter(({ kept }) => kept === 'store');
+    for (let i = 0; i < stored.length; i += EVALUATIONS_A_UNIT)
+      this.#submit({ writes: stored.slice(i, i + EVALUATIONS_A_UNIT).map((one) => removal(this.owner, one)), events: [] });
+  }
+
+  /** The service stops: what is open goes on at the next start. */
+  stop(): void {
+    this.#isEnded = true;
+    this.#timer?.timer.cancel();
+  }
+
+  // ------------------------------------------------------------ time
+  #arm(): void {
+    const dueMs = this.#machine.nextDueMs;
+    if (this.#isEnded || dueMs === null || (this.#timer && this.#timer.timeMs <= dueMs)) return;
+    this.#timer?.timer.cancel();
+    this.#timer = { timeMs: dueMs, timer: this.#host.clock.at(dueMs, () => this.#due()) };
+  }
+
+  /** What arrived in time may still be on its way to the store: it comes first. */
+  #due(): void {
+    const nowMs = this.#host.clock.now();
+    this.#timer = null;
+    this.#busy.during(
+      this.#host.committer.settled().then(() => {
+        if (this.#isEnded) return;
+        this.#carryOut(this.#machine.expire(nowMs), null);
+        this.#arm();
+      }),
+    );
+  }
+
+  // ------------------------------------------------------------ what follows
+  /** @param cause the event that has arrived; null: time has passed */
+  #carryOut(outcome: Outcome, cause: Happening | null): void {
+    const writes: Write[] = [];
+    const done: RunId[] = [];
+    const leave = (evaluation: Evaluation): Pick<Unit, 'writes'> & { readonly done: readonly RunId[] } => ({
+      writes: evaluation.kept === 'store' ? [removal(this.owner, evaluation)] : [],
+      done: evaluation.kept === 'journal' ? [this.#runOf(evaluation)] : [],
+    });
+    if (this.#keep(outcome.opened, cause, writes) && cause) done.push(this.#runFor(cause));
+    for (const evaluation of outcome.closed) {
+      const left = leave(evaluation);
+      writes.push(...left.writes);
+      done.push(...left.done);
+    }
+    const ends = [
+      ...outcome.completed.map(({ evaluation, bound }) => ({ ...leave(evaluation), event: this.#completion('main', bound, cause) })),
+      ...outcome.timedOut.map((evaluation) => ({ ...leave(evaluation), event: this.#completion('timeout', evaluation, null) })),
+    ];
+    if (ends.length === 0 && writes.length === 0) {
+      for (const run of done) this.#host.committer.markDone(run);
+      return;
+    }
+    const units: Unit[] = [];
+    for (let i = 0; i < ends.length; i += EVALUATIONS_A_UNIT) {
+      const some = ends.slice(i, i + EVALUATIONS_A_UNIT);
+      units.push({
+        writes: some.flatMap((one) => one.writes),
+        events: some.flatMap((one) => one.event ?? []),
+        done: some.flatMap((one) => one.done),
+      });
+    }
+    const last = units.pop() ?? { writes: [], events: [] };
+    units.push({ writes: [...writes, ...last.writes], events: last.events, done: [...(last.done ?? []), ...done] });
+    this.#submit(...units);
+  }
+
+  /**
+   * Sees to it that a restart finds what was opened: by the event itself, whose run stays open in the journal, where the event opened nothing
+   * else; by a document otherwise.
+   * @returns whether the event's run has ended
+   */
+  #keep(opened: readonly Evaluation[], cause: Happening | null, writes: Write[]): boolean {
+    const open = opened.filter(({ isOpen }) => isOpen);
+    const own = cause ? open.filter(({ happenings }) => happenings.length === 1 && happenings[0] === cause) : [];
+    const held = own.length === 1 ? own[0] : undefined;
+    for (const evaluation of open) {
+      if (evaluation === held) {
+        evaluation.kept = 'journal';
+        this.#held.push({ evaluation, sinceMs: performance.now() });
+      } else {
+        evaluation.kept = 'store';
+        writes.push(insertion(this.owner, evaluation));
+      }
+    }
+    return held === undefined;
+  }
+
+  #runFor = ({ uuid }: Happening): RunId => `${uuid}/${this.reference}/1`;
+
+  #runOf({ happenings }: Evaluation): RunId {
+    const [only] = happenings;
+    if (!only) throw new TypeError('an evaluation without an event is not kept by the journal');
+    return this.#runFor(only);
+  }
+
+  /** The event by which the chosen version runs, or null when none does. A time-out begins a chain of its own. */
+  #completion(entry: Completion['entry'], bound: Bound, cause: Happening | null): StoredEvent | null {
+    const shown = this.#machine instanceof ExpectEvery ? NO_PLACES : bound;
+    const version = this.#choose(shown);
+    if (!version || (entry === 'timeout' && !version.compiled.hasTimeout)) return null;
+    const uuid = uuidOf([this.owner.rule, entry, bound.happenings.map((one) => one.uuid), (bound as Partial<Evaluation>).deadlineMs ?? 0]);
+    const { fullName, variables } = version.compiled;
+    const args: string[] = [];
+    const events: number[] = [];
+    for (const [i, variable] of variables.entries()) {
+      const happening = happeningOf(shown, this.triggers, variable);
+      const binds = this.triggers.find((trigger) => trigger.variable === variable)?.binds;
+      if (happening && binds === 'event') events.push(i);
+      args.push(
+        happening ? (binds === 'event' ? eventObjectJson(happening, happening.value, this.#host.namespace) : happening.value) : 'null',
+      );
+    }
+    return {
+      uuid,
+      path: `/rules/${fullName}`,
+      value: `{"entry":"${entry}","events":${JSON.stringify(events)},"args":[${args.join(',')}]}`,
+      at: new Date(this.#host.clock.now()),
+      by: cause?.by ?? bound.happenings[0]?.by ?? 'system',
+      chain: cause ? { root: cause.root, depth: cause.depth } : { root: uuid, depth: 0 },
+      runs: [{ rule: fullName, program: version.executable.program.id, binds: 'arguments' }],
+    };
+  }
+
+  /** The youngest version whose RULE WHERE holds now that all variables are bound (language.md V8). */
+  #choose(bound: Bound): CorrelatedRule | undefined {
+    const { conditions, namespace } = this.#host;
+    return [...this.#versions.values()].sort(youngestFirst).find(({ compiled }) => {
+      if (!compiled.where) return true;
+      try {
+        const around = new BoundSurrounding(bound, this.triggers, this.#values, namespace);
+        return conditionOf(compiled.where, this.triggers, conditions)(around);
+      } catch (error) {
+        this.#host.failed(compiled.fullName, error);
+        return false;
+      }
+    });
+  }
+
+  /** Stores the units one after another: the last one tells that the event is done with. */
+  #submit(...units: readonly Unit[]): void {
+    this.#busy.during(
+      (async () => {
+        for (const unit of units) await this.#store(unit);
+      })(),
+    );
+  }
+
+  async #store(unit: Unit): Promise<void> {
+    try {
+      await this.#host.committer.submit(unit, true);
+    } catch (error) {
+      if (error instanceof Fenced) return; // another process goes on with it
+      if (isUnavailable(error)) {
+        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
+        return this.#store(unit);
+      }
+      this.#host.log.error(
+        { err: error, rule: this.owner.rule, namespace: this.#host.namespace },
+        'what a rule waits for could not be stored',
+      );
+      for (const run of unit.done ?? []) this.#host.committer.markDone(run);
+    }
+  }
+
+  #newMachine(): Machine {
+    const { correlation, expect, fullName } = this.#shape;
+    const { conditions, namespace, mostOpen } = this.#host;
+    if (expect) return expect.kind === 'every' ? new ExpectEvery(expect.intervalMs) : new ExpectWithin(expect.intervalMs);
+    if (!correlation) throw new TypeError(`${fullName} waits for nothing`);
+    return new Correlation({
+      spec: correlation,
+      triggers: this.triggers,
+      conditions,
+      mostOpen,
+      surroundings: {
+        surroundingOf: (bound) => new BoundSurrounding(bound, this.triggers, this.#values, namespace),
+        onError: (error) => this.#host.failed(this.#anyName, error),
+        onFull: () => this.#full(),
+      },
+    });
+  }
+
+  get #anyName(): string {
+    return this.#versions.keys().next().value ?? this.owner.rule;
+  }
+
+  #full(): void {
+    const nowMs = this.#host.clock.now();
+    if (nowMs - this.#toldFullMs < FULL_TOLD_EVERY_MS) return;
+    this.#toldFullMs = nowMs;
+    this.#host.failed(this.#anyName, this.#host.full(this.#host.mostOpen));
+  }
+}
+
+/** Work that is under way, so that others may wait for its end. */
+export class Busy {
+  #count = 0;
+  #idle: (() => void)[] = [];
+
+  get isBusy(): boolean {
+    return this.#count > 0;
+  }
+
+  /** The work must not fail. */
+  during(work: Promise<void>): void {
+    this.#count++;
+    void work.finally(() => {
+      this.#count--;
+      if (this.#count === 0) for (const resume of this.#idle.splice(0)) resume();
+    });
+  }
+
+  async over(): Promise<void> {
+    while (this.isBusy) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+}
+
+/** Whether a rule waits for anything beyond the event that starts it. */
+export const isCorrelated = ({ correlation, expect, hasTimeout }: CompiledRule): boolean =>
+  correlation !== null || (expect !== null && hasTimeout);
+
+/** What is the same as long as a restart may go on with the evaluations of before. */
+export const whenOf = ({ triggers, correlation, constraint, expect }: CompiledRule): string =>
+  createHash('sha256')
+    .update(JSON.stringify([triggers, correlation, constraint, expect]))
+    .digest('hex');
+
+const both = (a: ConditionData | null, b: ConditionData): ConditionData => (a ? { op: 'and', terms: [a, b] } : b);
+
+const youngestFirst = (a: CorrelatedRule, b: CorrelatedRule): number => {
+  const [left, right] = [versionText(a), versionText(b)];
+  return left < right ? 1 : left > right ? -1 : 0;
+};
+const versionText = ({ compiled }: CorrelatedRule): string => (compiled.version ?? '').toLowerCase();
+
+/** The same for the same, so that a repetition is recognised. */
+function uuidOf(facts: readonly unknown[]): string {
+  const hex = createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,71 @@
+// A machine for the trigger of a rule's text, fed with events as a test writes them.
+
+import { compile, type CompiledRule } from '../../../compiler/index.ts';
+import { builtinTable } from '../../../stdlib/builtins/index.ts';
+import { encodeInner, fromInner } from '../../../stdlib/values/index.ts';
+import { pureBuiltins } from '../../resources/host-context.ts';
+import { systemClock } from '../../clock/index.ts';
+import { BoundSurrounding, Correlation, type Happening, type Outcome, Values } from '../index.ts';
+
+export function compiledRule(text: string): CompiledRule {
+  const compiled = compile(text, { builtins: builtinTable(), kind: 'rule' });
+  if (!compiled.ok) throw new Error(compiled.diagnostics.map(({ message }) => message).join('\n'));
+  return compiled.unit as CompiledRule;
+}
+
+export interface TestMachine {
+  readonly machine: Correlation;
+  readonly rule: CompiledRule;
+  readonly errors: unknown[];
+  full: number;
+  /** An event on a topic. Gives what completed, each as the names of its events by the order of their places. */
+  send(topic: string, name: string, atMs: number, value?: unknown): string[];
+  /** The names of the events whose time-out is due. */
+  expire(untilMs: number): string[];
+}
+
+/** @param trigger what stands between WHEN and the body */
+export function machineOf(trigger: string, mostOpen = 1_000_000): TestMachine {
+  const rule = compiledRule(`RULE r WHEN ${trigger} log.info("x")`);
+  if (!rule.correlation) throw new Error('no correlation');
+  const errors: unknown[] = [];
+  const values = new Values();
+  const made = { full: 0 };
+  const machine = new Correlation({
+    spec: rule.correlation,
+    triggers: rule.triggers,
+    conditions: { typeOf: () => null, builtin: pureBuiltins(systemClock), namespace: 'main' },
+    mostOpen,
+    surroundings: {
+      surroundingOf: (bound) => new BoundSurrounding(bound, rule.triggers, values, 'main'),
+      onError: (error) => errors.push(error),
+      onFull: () => made.full++,
+    },
+  });
+  return {
+    machine,
+    rule,
+    errors,
+    get full() {
+      return made.full;
+    },
+    send(topic, name, atMs, value = null) {
+      const path = `/topics${topic}/publish`;
+      const text = encodeInner(fromInner(value));
+      const happening: Happening = { uuid: name, path, value: text, atMs, by: 'ann', root: name, depth: 0 };
+      values.expect(happening);
+      const places = rule.triggers.flatMap(({ paths }, i) => (paths.includes(path) ? [i] : []));
+      return namesIn(machine.arrive(happening, places));
+    },
+    expire: (untilMs) => machine.expire(untilMs).timedOut.map(({ happenings }) => happenings.map(({ uuid }) => uuid).join('+')),
+  };
+}
+
+const namesIn = ({ completed }: Outcome): string[] =>
+  completed.map(({ bound: { places, happenings } }) =>
+    places
+      .map((place, i) => [place, happenings[i]?.uuid ?? ''] as const)
+      .sort(([a], [b]) => a - b)
+      .map(([, name]) => name)
+      .join('+'),
+  );

@@ -1,0 +1,87 @@
+// What a correlation is made of: events that happened, evaluations that wait for more of them, and what comes out (language.md 6.3).
+
+import type { StoredEvent } from '../commit/index.ts';
+import type { Surrounding } from '../triggers/index.ts';
+
+/** What is kept of an event while others are waited for. */
+export interface Happening {
+  readonly uuid: string;
+  readonly path: string;
+  /** The value as inner JSON text. */
+  readonly value: string;
+  /** Its arrival, milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly by: string;
+  readonly root: string;
+  readonly depth: number;
+}
+
+/** Events in the places of a trigger: `happenings[i]` is bound by the trigger `places[i]`. */
+export interface Bound {
+  readonly places: readonly number[];
+  readonly happenings: readonly Happening[];
+}
+
+/** Which child of its node an evaluation began with. 'either': the one event may stand in either place. */
+export type Began = 'left' | 'right' | 'either';
+
+/** One attempt to complete a trigger. */
+export interface Evaluation extends Bound {
+  /** Counts up over the evaluations of a rule: the oldest has the least. */
+  readonly order: number;
+  /** The node of the trigger's tree that it is an attempt of. */
+  readonly node: number;
+  readonly began: Began;
+  /** An event that arrives later does not complete it. */
+  readonly deadlineMs: number;
+  isOpen: boolean;
+  /**
+   * Where a restart finds it: in the journal, as long as the run of its (only) event is open there, or in the store. Nowhere: it has
+   * just been opened.
+   */
+  kept: 'nowhere' | 'journal' | 'store';
+}
+
+export interface Outcome {
+  readonly opened: readonly Evaluation[];
+  /** Closed besides those below: parts that are complete or whose time is over, what was overtaken, one too many. */
+  readonly closed: readonly Evaluation[];
+  /** The trigger is complete, once for each, in this order. */
+  readonly completed: readonly { readonly evaluation: Evaluation; readonly bound: Bound }[];
+  /** Their time is over, and the TIMEOUT section is due. */
+  readonly timedOut: readonly Evaluation[];
+}
+
+/** Decides what events mean for the trigger of one rule. No clock, no store: time comes in as data, what to do goes out as data. */
+export interface Machine {
+  /** An event in the order of arrivals. @param places the triggers whose WHERE it satisfies */
+  arrive(happening: Happening, places: readonly number[]): Outcome;
+  /** Closes what was due until then. */
+  expire(untilMs: number): Outcome;
+  /** When `expire` has something to do; null while nothing is open. */
+  readonly nextDueMs: number | null;
+  readonly open: number;
+  /** The rule comes into force, and nothing was restored. */
+  begin(nowMs: number): Outcome;
+  /** Takes an evaluation back that was open when the service ended; the oldest first. */
+  restore(evaluation: Evaluation): void;
+  /** Everything that is open. */
+  evaluations(): Iterable<Evaluation>;
+}
+
+export interface MachineSurroundings {
+  /** The events of these places, as conditions see them. */
+  surroundingOf(bound: Bound): Surrounding;
+  /** An error in CONSTRAIN TO, which counts as false (language.md K7). */
+  onError(error: unknown): void;
+  /** More evaluations were open than the rule may have: the oldest is closed (K10). */
+  onFull(): void;
+}
+
+/** @param paths spellings of the path that are kept already */
+export function toHappening({ uuid, path, value, at, by, chain }: StoredEvent, paths: readonly string[] = []): Happening {
+  const known = paths.find((one) => one === path) ?? path;
+  return { uuid, path: known, value, atMs: at.getTime(), by, root: chain.root === uuid ? uuid : chain.root, depth: chain.depth };
+}
+
+export const NOTHING: Outcome = { opened: [], closed: [], completed: [], timedOut: [] };

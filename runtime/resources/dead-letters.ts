@@ -1,0 +1,93 @@
+// Events whose handling was given up (integrations.md 12.4): kept for a week with the reason, to be looked at, delivered once more, or
+// deleted. The whole event stands beside what is shown, so that a cut value can still be delivered.
+
+import { type Document, Long } from 'mongodb';
+import { DateTime, decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { StoredEvent, Unit } from '../commit/index.ts';
+import { instanceToBson } from '../values/index.ts';
+import { DEAD_LETTERS } from './delivery-types.ts';
+import { raise } from './events.ts';
+import { serviceActor } from './service-actor.ts';
+import { stampNew } from './stamp.ts';
+import type { Namespace } from './types.ts';
+
+export type DeadReason = 'ttl' | 'poison' | 'outbox' | 'chain' | 'lost';
+
+export const DEAD_LETTER_PATH = '/types/system.deadletters/insert';
+const LONGEST_VALUE = 256 * 1024;
+/** Of the whole event as text; one beyond is shown and cannot be delivered again. */
+const LONGEST_KEPT = 4_000_000;
+const KEPT_MS = 7 * 86_400_000;
+const MOST = 10_000;
+
+export interface Dead {
+  readonly event: StoredEvent;
+  /** `/rules/<name>`, or the name of a subscription. */
+  readonly target: string;
+  readonly reason: DeadReason;
+  readonly error: { readonly code: string; readonly message: string };
+  /** Of the event to the target, the last one included. */
+  readonly deliveries: number;
+}
+
+/** What is stored of the event besides what is shown: enough to deliver it again. */
+export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by'>;
+
+/** The unit that keeps a dead letter; empty for rules that listen on dead letters. */
+export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 'events'> {
+  if (dead.event.path === DEAD_LETTER_PATH) return { writes: [], events: [] };
+  const { uuid, path, value, at, by } = dead.event;
+  const truncated = value.length > LONGEST_VALUE;
+  const now = new DateTime(space.clock.now());
+  const shown: Value = truncated ? value.slice(0, LONGEST_VALUE) : decodeInner(value);
+  const instance: ObjectValue = {
+    event: { uuid, path, value: shown, createdAt: new DateTime(at.getTime()) },
+    target: dead.target,
+    reason: dead.reason,
+    error: { code: dead.error.code, message: dead.error.message },
+    deliveries: dead.deliveries,
+    firstAt: new DateTime(at.getTime()),
+    lastAt: now,
+    ...(truncated ? { truncated } : {}),
+  };
+  const actor = serviceActor(space);
+  const stamped = stampNew(instance, actor);
+  const document = instanceToBson(DEAD_LETTERS.type, stamped) as Document & { _id: never };
+  if (value.length <= LONGEST_KEPT) document['kept'] = { uuid, path, value, at, by } satisfies KeptEvent;
+  return {
+    writes: [{ collection: DEAD_LETTERS.collection, op: 'insert', document }],
+    events: raise(space, DEAD_LETTER_PATH, stamped, actor),
+  };
+}
+
+/** Those that are older than a week, and the oldest of too many, go; without events (integrations.md 12.4). */
+export async function trimDeadLetters(space: Namespace): Promise<void> {
+  const collection = space.db.collection(DEAD_LETTERS.collection);
+  await collection.deleteMany({ ars_createdAt: { $lt: new Date(space.clock.now() - KEPT_MS) } });
+  const [last] = await collection
+    .find({}, { projection: { _id: 1 } })
+    .sort({ _id: -1 })
+    .skip(MOST)
+    .limit(1)
+    .toArray();
+  if (last) await collection.deleteMany({ _id: { $lte: last._id } });
+}
+
+export interface StoredDeadLetter {
+  readonly target: string;
+  readonly deliveries: number;
+  readonly version: bigint;
+  /** Null when it was too long to be kept. */
+  readonly kept: KeptEvent | null;
+}
+
+export async function readDeadLetter(space: Namespace, id: Document['_id']): Promise<StoredDeadLetter | null> {
+  const found = await space.db.collection(DEAD_LETTERS.collection).findOne({ _id: id }, { promoteLongs: false });
+  if (!found) return null;
+  return {
+    target: String(found['target']),
+    deliveries: Number(found['deliveries']),
+    version: (found['ars_version'] as Long).toBigInt(),
+    kept: (found['kept'] as KeptEvent | undefined) ?? null,
+  };
+}
