@@ -134,7 +134,13 @@ const MOST_KEPT = 200;
 export class Diagnostics {
   readonly list: Finding[] = [];
   readonly #seen = new Set<string>();
+  readonly #allowed: readonly Code[];
   #errors = 0;
+
+  /** @param allowed what is no mistake here */
+  constructor(allowed: readonly Code[] = []) {
+    this.#allowed = allowed;
+  }
 
   get hasErrors(): boolean {
     return this.#errors > 0;
@@ -150,7 +156,7 @@ export class Diagnostics {
   report<C extends Code>(at: Span, code: C, ...params: DiagnosticParams<C>): void {
     const { severity, text, hint } = CATALOGUE[code] as Entry;
     const key = `${code}@${at.start}`;
-    if (this.#seen.has(key)) return;
+    if (this.#seen.has(key) || this.#allowed.includes(code)) return;
     if (severity === 'error') this.#errors += 1;
     if (!this.hasRoom) return;
     this.#seen.add(key);

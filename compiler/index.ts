@@ -33,7 +33,7 @@ export type {
 
 /** What is wrong with the text comes back as values, and so does what is wrong with the compiler: no text makes it throw. */
 export function compile(source: string, options: CompileOptions): Compiled {
-  const found = new Diagnostics();
+  const found = new Diagnostics(options.ofService ? ['cascade.resource.name.reserved'] : []);
   try {
     return compiled(source, options, found);
   } catch (error) {

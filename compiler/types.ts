@@ -26,6 +26,8 @@ export interface CompileOptions {
   readonly builtins: BuiltinTable;
   /** What the text must be; without it the text decides. */
   readonly kind?: 'rule' | 'procedure';
+  /** The text is the service's own: names with its prefix are allowed. */
+  readonly ofService?: boolean;
   /** Also tell of what is surely a mistake though it compiles (`cascade.check.*`); the unit's own warnings never hold that. */
   readonly advice?: boolean;
 }
