@@ -12,6 +12,11 @@ export interface Figure {
   readonly besides?: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
+/** Says what is being done: on one line of a terminal, else on a line of its own. */
+export const progress = (text: string): void => {
+  process.stderr.write(process.stderr.isTTY ? `\r\x1b[2K  ${text}` : `  ${text}\n`);
+};
+
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

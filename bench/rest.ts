@@ -1,23 +1,20 @@
 // REST inserts of a type with one WHEN rule that inserts, at 1, 32 and 256 connections; beside a bare handler that does two awaited
 // insertOne on the same mongod. The rules of ours run after the answer, so each round ends when the last of them has run.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import pino from 'pino';
 import { RestClient, startService } from '../conformance/client/index.ts';
 import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
+import { type Baseline, cpuSeconds, expectOk, startBaseline, tokenOf } from './processes.ts';
 import { type Figure, median } from './report.ts';
 
 const ROUNDS = 4;
 const SECONDS = 4;
 const CONNECTIONS = [1, 32, 256];
-const TICKS_A_SECOND = 100;
 
 interface Contestant {
   readonly name: string;
@@ -32,7 +29,7 @@ export async function rest(): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), 'cascade-bench-'));
   const mongod = await openEmbeddedMongod({ dataDir: folder, log: pino({ level: 'silent' }) });
   const service = await startService({ args: ['--mongo', mongod.uri] });
-  let baseline: ChildProcess | undefined;
+  let baseline: Baseline | undefined;
   try {
     const client = new RestClient(service.url);
     await client.login(service.user, service.password);
@@ -46,11 +43,7 @@ export async function rest(): Promise<Figure[]> {
       text: 'RULE benchAlert WHEN INSERT OCCURS ON BenchReading AS r INSERT BenchAlert(reading: r._id, at: now())',
     });
     const token = await tokenOf(service.url, service.user, service.password);
-    const port = await freePort();
-    baseline = spawn(process.execPath, [fileURLToPath(new URL('./rest-baseline.js', import.meta.url)), String(port), mongod.uri], {
-      stdio: 'inherit',
-    });
-    await answers(`http://127.0.0.1:${port}/`);
+    baseline = await startBaseline('./rest-baseline.js', [mongod.uri]);
     const contestants: Contestant[] = [
       {
         name: 'cascade',
@@ -61,9 +54,9 @@ export async function rest(): Promise<Figure[]> {
       },
       {
         name: 'bare handler',
-        url: `http://127.0.0.1:${port}/insert`,
+        url: `${baseline.url}/insert`,
         headers: { 'content-type': 'application/json' },
-        pid: baseline.pid ?? 0,
+        pid: baseline.process.pid ?? 0,
         settle: async () => undefined,
       },
     ];
@@ -71,7 +64,7 @@ export async function rest(): Promise<Figure[]> {
     for (const connections of CONNECTIONS) figures.push(await compare(contestants, connections, mongod.pid ?? 0));
     return figures;
   } finally {
-    baseline?.kill('SIGKILL');
+    baseline?.process.kill('SIGKILL');
     await service[Symbol.asyncDispose]();
     await mongod[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
@@ -120,53 +113,4 @@ async function settled(client: RestClient): Promise<void> {
     return reply.headers['x-total-count'] ?? '';
   };
   while ((await count('BenchReading')) !== (await count('BenchAlert'))) await sleep(20);
-}
-
-async function expectOk(client: RestClient, method: string, path: string, options: Parameters<RestClient['send']>[2]): Promise<void> {
-  const reply = await client.send(method, path, options);
-  if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${reply.text}`);
-}
-
-async function tokenOf(url: string, user: string, password: string): Promise<string> {
-  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-  const reply = await fetch(`${url}/authenticate`, { headers: { authorization } });
-  return ((await reply.json()) as { accessToken: string }).accessToken;
-}
-
-/** CPU seconds of a process and its children so far (Linux). */
-async function cpuSeconds(pid: number): Promise<number> {
-  let sum = 0;
-  for (const one of [pid, ...(await childrenOf(pid))]) {
-    const stat = await readFile(`/proc/${one}/stat`, 'utf8').catch(() => '');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    sum += (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_A_SECOND;
-  }
-  return sum;
-}
-
-async function childrenOf(pid: number): Promise<number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  const children = text.split(' ').filter(Boolean).map(Number);
-  return [...children, ...(await Promise.all(children.map(childrenOf))).flat()];
-}
-
-async function answers(url: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    try {
-      await fetch(url);
-      return;
-    } catch {
-      await sleep(50); // it is still starting
-    }
-  }
-  throw new Error(`${url} does not answer`);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

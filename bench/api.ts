@@ -1,0 +1,188 @@
+// The three requests that an API lives by – insert, select by key, select by an indexed condition of 20 instances – over REST and over
+// WebSocket, at 1, 32 and 256 connections. Beside them on the same mongod, in turn: a bare uWebSockets.js handler over the driver, Fastify
+// over the driver, and for inserts a group commit made by hand. What they do not do, and the service does: logins, types, rules.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MongoClient } from 'mongodb';
+import pino from 'pino';
+import { RestClient, startService } from '../conformance/client/index.ts';
+import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
+import { HTTP, httpRequest, load, type Protocol, webSocket } from './load.ts';
+import { type Baseline, cpuSeconds, expectOk, startBaseline, tokenOf } from './processes.ts';
+import { type Figure, median, progress } from './report.ts';
+
+const ROUNDS = 3;
+const SECONDS = 2;
+const CONNECTIONS = [1, 32, 256];
+const INSTANCES = 2_000;
+const SENSORS = 100;
+
+const KINDS = ['insert', 'select by key', 'select 20 where'] as const;
+type Kind = (typeof KINDS)[number];
+
+interface Contestant {
+  readonly name: string;
+  readonly url: string;
+  readonly pid: number;
+  readonly protocol: Protocol;
+  readonly requests: Partial<Record<Kind, (n: number) => string>>;
+}
+
+/** The n-th instance, in all stores the same. */
+const instance = (n: number) => ({
+  sensor: `s${n % SENSORS}`,
+  site: `site ${n % 7}`,
+  rate: n + 0.5,
+  n,
+  ok: n % 2 === 0,
+  unit: 'mm/s',
+  low: 12.25,
+  high: 99.75,
+  note: 'as measured at the outlet of the pump',
+  batch: `b${n % 13}`,
+});
+
+const TYPES: Readonly<Record<string, string>> = { rate: 'Real', n: 'Integer', ok: 'Boolean', low: 'Real', high: 'Real' };
+
+export async function api(): Promise<Figure[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'cascade-bench-'));
+  const mongod = await openEmbeddedMongod({ dataDir: folder, log: pino({ level: 'silent' }) });
+  const service = await startService({ args: ['--mongo', mongod.uri] });
+  const baselines: Baseline[] = [];
+  try {
+    const client = new RestClient(service.url);
+    await client.login(service.user, service.password);
+    const properties = Object.fromEntries(Object.keys(instance(0)).map((name) => [name, { type: TYPES[name] ?? 'String' }]));
+    await expectOk(client, 'POST', '/types', {
+      body: { name: 'BenchItem', properties: { ...properties, sensor: { type: 'String', indexed: true } } },
+    });
+    await expectOk(client, 'POST', '/types', { body: { name: 'BenchNew', properties } });
+    const all = JSON.stringify(Array.from({ length: INSTANCES }, (_, n) => instance(n)));
+    const reply = await client.send('POST', '/custom/BenchItem', { text: all, headers: JSON_TYPE });
+    if (reply.status !== 200) throw new Error(reply.text);
+    const ownIds = (JSON.parse(reply.text) as { _id: string }[]).map(({ _id }) => _id);
+    const otherIds = await fillBaseline(mongod.uri);
+    for (const kind of ['bare', 'grouped', 'fastify']) baselines.push(await startBaseline('./api-baseline.js', [mongod.uri, kind]));
+    const [bare, grouped, fastify] = baselines as [Baseline, Baseline, Baseline];
+    const token = await tokenOf(service.url, service.user, service.password);
+    const own = { name: 'cascade', url: service.url, pid: service.process.pid ?? 0 };
+    const rest: Contestant[] = [
+      { ...own, protocol: HTTP, requests: restRequests('/api/v1/resources/custom', token, ownIds) },
+      restBaseline('bare handler', bare, otherIds),
+      restBaseline('Fastify', fastify, otherIds),
+      { ...restBaseline('group commit by hand', grouped, otherIds), requests: { insert: insertByPost('/insert') } },
+    ];
+    const socket: Contestant[] = [
+      { ...own, protocol: webSocket('/api/v1/wsock/websocket', loginMessage(token)), requests: socketRequests(ownIds) },
+      socketBaseline('bare handler', bare, otherIds, KINDS),
+      socketBaseline('group commit by hand', grouped, otherIds, ['insert']),
+    ];
+    const figures: Figure[] = [];
+    for (const [name, contestants] of [['REST', rest] as const, ['WebSocket', socket] as const])
+      for (const kind of KINDS)
+        for (const connections of CONNECTIONS) {
+          const able = contestants.filter(({ requests }) => requests[kind]);
+          figures.push(await compare(`${name} ${kind}, ${connections} connections`, kind, able, connections, mongod.pid ?? 0));
+        }
+    return figures;
+  } finally {
+    for (const { process } of baselines) process.kill('SIGKILL');
+    await service[Symbol.asyncDispose]();
+    await mongod[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The same instances and index for those who have no types. */
+async function fillBaseline(uri: string): Promise<string[]> {
+  await using client = await new MongoClient(uri, { writeConcern: { w: 'majority' } }).connect();
+  const readings = client.db('bench_api_baseline').collection('readings');
+  await readings.createIndex({ sensor: 1 });
+  const { insertedIds } = await readings.insertMany(Array.from({ length: INSTANCES }, (_, n) => instance(n)));
+  return Object.values(insertedIds).map(String);
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const picked = (ids: readonly string[], n: number): string => ids[(n * 7919) % ids.length] ?? '';
+
+function restRequests(path: string, token: string, ids: readonly string[]): Contestant['requests'] {
+  const headers = { Authorization: `Bearer ${token}` };
+  const where = (sensor: string): string => encodeURIComponent(JSON.stringify({ sensor }));
+  return {
+    insert: (n) => httpRequest('POST', `${path}/BenchNew`, { ...headers, ...JSON_TYPE }, JSON.stringify(instance(n))),
+    'select by key': (n) => httpRequest('GET', `${path}/BenchItem/${picked(ids, n)}`, headers),
+    'select 20 where': (n) => httpRequest('GET', `${path}/BenchItem?where=${where(`s${n % SENSORS}`)}`, headers),
+  };
+}
+
+const insertByPost = (path: string) => (n: number) => httpRequest('POST', path, JSON_TYPE, JSON.stringify(instance(n)));
+
+const restBaseline = (name: string, { url, process }: Baseline, ids: readonly string[]): Contestant => ({
+  name,
+  url,
+  pid: process.pid ?? 0,
+  protocol: HTTP,
+  requests: {
+    // With a sensor that no `where` asks for, so that what is selected stays the same 20.
+    insert: (n) => httpRequest('POST', '/insert', JSON_TYPE, JSON.stringify({ ...instance(n), sensor: 'new' })),
+    'select by key': (n) => httpRequest('GET', `/one/${picked(ids, n)}`, {}),
+    'select 20 where': (n) => httpRequest('GET', `/where/s${n % SENSORS}`, {}),
+  },
+});
+
+const loginMessage = (token: string): string => JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: token });
+
+function socketRequests(ids: readonly string[]): Contestant['requests'] {
+  return {
+    insert: (n) => JSON.stringify({ op: 'insert', resourceName: 'BenchNew', object: instance(n), parameters: { requestId: '1' } }),
+    'select by key': (n) => JSON.stringify({ op: 'select', resourceName: 'BenchItem', resourceId: picked(ids, n) }),
+    'select 20 where': (n) =>
+      JSON.stringify({ op: 'select', resourceName: 'BenchItem', parameters: { where: { sensor: `s${n % SENSORS}` } } }),
+  };
+}
+
+function socketBaseline(name: string, { url, process }: Baseline, ids: readonly string[], kinds: readonly Kind[]): Contestant {
+  const all: Record<Kind, (n: number) => string> = {
+    insert: (n) => JSON.stringify({ op: 'insert', object: { ...instance(n), sensor: 'new' } }),
+    'select by key': (n) => JSON.stringify({ op: 'one', id: picked(ids, n) }),
+    'select 20 where': (n) => JSON.stringify({ op: 'where', sensor: `s${n % SENSORS}` }),
+  };
+  const requests = Object.fromEntries(kinds.map((kind) => [kind, all[kind]]));
+  return { name, url, pid: process.pid ?? 0, protocol: webSocket('/ws'), requests };
+}
+
+async function compare(
+  name: string,
+  kind: Kind,
+  contestants: readonly Contestant[],
+  connections: number,
+  mongodPid: number,
+): Promise<Figure> {
+  const rounds: Record<string, number[]> = {};
+  const noted: Record<string, { p50: number[]; p99: number[]; cpu: number[]; mongod: number[] }> = {};
+  for (let round = 0; round <= ROUNDS; round++)
+    for (const one of contestants) {
+      progress(`${name}: ${one.name}, ${round === 0 ? 'warming' : `round ${round} of ${ROUNDS}`}`);
+      const before = { own: await cpuSeconds(one.pid), store: await cpuSeconds(mongodPid) };
+      const { url, protocol, requests } = one;
+      const request = requests[kind] as (n: number) => string;
+      const result = await load({ url, protocol, connections, seconds: round === 0 ? SECONDS / 4 : SECONDS, request });
+      if (round === 0) continue;
+      const per1000 = 1_000 / result.requests;
+      (rounds[one.name] ??= []).push(result.requests / result.seconds);
+      const notes = (noted[one.name] ??= { p50: [], p99: [], cpu: [], mongod: [] });
+      notes.p50.push(result.p50);
+      notes.p99.push(result.p99);
+      notes.cpu.push(((await cpuSeconds(one.pid)) - before.own) * per1000);
+      notes.mongod.push(((await cpuSeconds(mongodPid)) - before.store) * per1000);
+    }
+  const besides = Object.fromEntries(
+    Object.entries(noted).map(([contestant, { p50, p99, cpu, mongod }]) => [
+      contestant,
+      { 'p50 ms': median(p50), 'p99 ms': median(p99), 'CPU s per 1,000': median(cpu), 'mongod CPU s per 1,000': median(mongod) },
+    ]),
+  );
+  return { name, unit: 'requests/s', rounds, besides };
+}
