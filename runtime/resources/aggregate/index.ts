@@ -1,13 +1,15 @@
 // AGGREGATE (resources-and-api.md 2.9, 3.6): a pipeline of the caller, checked stage by stage and rebuilt before the store sees it.
 
 import { type Document, MongoServerError } from 'mongodb';
-import type { Value } from '../../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
+import type { ConditionContext } from '../../conditions/index.ts';
 import { fault } from '../../faults.ts';
 import { DEFINITIONS } from '../definitions/store.ts';
-import type { Namespace, Resource } from '../types.ts';
+import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { Budget } from './expressions.ts';
-import { rowToJson } from './results.ts';
+import { toShown, withConstraints } from '../scalars/index.ts';
+import { rowToJson, typedPart } from './results.ts';
 import { shapeOf } from './shape.ts';
 import { buildPipeline } from './stages.ts';
 
@@ -29,9 +31,11 @@ export interface Aggregated {
 /** @throws cascade.query.…, cascade.request.body.invalid */
 export async function aggregate(space: Namespace, resource: Resource, pipeline: Value, actor: Actor): Promise<Aggregated> {
   const isDefinition = resource.kind === 'definitions';
-  const { stages, shape } = buildPipeline(pipeline, shapeOf(resource.type, isDefinition), {
+  const condition = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
+  const prepared = resource.kind === 'instances' ? await withFirstMatches(space, resource, pipeline, condition, actor) : pipeline;
+  const { stages, shape } = buildPipeline(prepared, shapeOf(resource.type, isDefinition), {
     budget: new Budget(),
-    condition: { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() },
+    condition,
     typeNamed: (name) => {
       const type = space.types.get(name);
       if (!type) throw fault('cascade.resource.type.not.found', name);
@@ -52,11 +56,32 @@ export async function aggregate(space: Namespace, resource: Resource, pipeline: 
     { $limit: MOST_ROWS + 1 },
   ];
   const rows = await run(space, isDefinition ? DEFINITIONS : resource.collection, whole);
-  const json = `[${rows
-    .slice(0, MOST_ROWS)
-    .map((row) => rowToJson(shape, row))
-    .join(',')}]`;
+  const kept = rows.slice(0, MOST_ROWS);
+  const typed = await toShown(
+    space,
+    shape.type,
+    kept.map((row) => typedPart(shape, row)),
+    actor,
+  );
+  const json = `[${kept.map((row, index) => rowToJson(shape, row, typed[index] as ObjectValue)).join(',')}]`;
   return { json, truncated: rows.length > MOST_ROWS };
+}
+
+/** The conditions with which a pipeline begins, with the constants of scalars as they are stored; later ones see computed documents. */
+async function withFirstMatches(
+  space: Namespace,
+  resource: InstanceResource,
+  pipeline: Value,
+  context: ConditionContext,
+  actor: Actor,
+): Promise<Value> {
+  if (!Array.isArray(pipeline)) return pipeline;
+  const stages = [...pipeline];
+  for (const [at, stage] of pipeline.entries()) {
+    if (!isObject(stage) || Object.keys(stage).length !== 1 || !Object.hasOwn(stage, '$match')) break;
+    stages[at] = { $match: await withConstraints(space, resource, getOwn(stage, '$match'), context, actor) };
+  }
+  return stages;
 }
 
 async function run(space: Namespace, collection: string, stages: Document[]): Promise<Uint8Array[]> {

@@ -5,14 +5,19 @@ import { SYSTEM_PROPERTIES, type SystemProperty } from '../../types/index.ts';
 import { fromBson, instanceFromBson, propertyToJson, referenceText } from '../../values/index.ts';
 import type { Shape } from './shape.ts';
 
-/** @param raw one row of BSON */
-export function rowToJson(shape: Shape, raw: Uint8Array): string {
+/** What of a row still is what the type says; other members are left out. */
+export function typedPart(shape: Shape, raw: Uint8Array): ObjectValue {
+  if (shape.typed.size === 0) return {};
+  const instance = instanceFromBson(shape.type, raw);
+  return Object.fromEntries(Object.entries(instance).filter(([name]) => shape.typed.has(name)));
+}
+
+/** @param raw one row of BSON; @param typed its typedPart, as everybody sees it */
+export function rowToJson(shape: Shape, raw: Uint8Array, typed: ObjectValue): string {
   const row = fromBson(raw);
-  const typed: ObjectValue = shape.typed.size > 0 ? instanceFromBson(shape.type, raw) : {};
   const members: string[] = [];
   for (const name of Object.keys(row)) {
-    const json =
-      shape.typed.has(name) && Object.hasOwn(typed, name) ? typedJson(shape, name, typed[name] as Value) : untypedJson(shape, row, name);
+    const json = Object.hasOwn(typed, name) ? typedJson(shape, name, typed[name] as Value) : untypedJson(shape, row, name);
     if (json !== null) members.push(`${JSON.stringify(name)}:${json}`);
   }
   return `{${members.join(',')}}`;
