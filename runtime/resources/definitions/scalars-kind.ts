@@ -52,6 +52,7 @@ export const SCALARS: DefinitionResource = {
           space.types.set(type.name, type);
           space.when.retype(type.name);
           space.before.retype(type.name);
+          space.correlations.retype(type.name);
         }
       },
     };
