@@ -155,6 +155,17 @@ test('builtins.md 11: Utils.get reads the instance of a reference', async () => 
   expect(await value('Utils.get({n:1})')).toBe('cascade.lang.range ["ref","an Object"]');
 });
 
+test('builtins.md 11: a reference to an instance is built from its resource and its key', async () => {
+  expect(await value('Utils.buildResourceRef("system.users", {username: "ann"})')).toBe('/users/ann');
+  expect(await value('Utils.buildResourceRef("rules", {name: "r1"})')).toBe('/rules/r1');
+  expect(await value('Utils.buildResourceRef("T", {_id: "66b0"})')).toBe('/T/66b0');
+  expect(await value('Utils.buildResourceRefMap("users", {username: "ann"})')).toEqual({ resource: 'users', resourceId: 'ann' });
+  expect(await value('Utils.buildResourceRef("users", {name: "ann"})')).toBe(
+    'cascade.lang.range ["instance","an Object without username"]',
+  );
+  expect(await value('Utils.buildResourceRef("NoType", {_id: "1"})')).toBe('cascade.resource.not.found ["/NoType"]');
+});
+
 test('effects of executeOp in a rule fire the same events and are recorded once', async () => {
   await t.type('Source', { n: { type: 'Integer' } });
   await t.type('Sink', { n: { type: 'Integer', unique: true } });

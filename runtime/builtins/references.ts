@@ -1,8 +1,9 @@
-// Utils.get: the instance that a reference names (builtins.md 11).
+// References: to an instance, and to the instance that one names (builtins.md 11).
 import { CascadeError, langError } from '../../stdlib/errors.ts';
-import { encodeInner, isReference, text, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, getOwn, isInteger, isReference, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../faults.ts';
 import { rowsOf } from './resource-api.ts';
+import type { Namespace } from '../resources/types.ts';
 import type { HostBuiltins } from './types.ts';
 
 const SHAPE = /^\/?([^/]+)\/([\s\S]+)$/;
@@ -16,7 +17,43 @@ function partsOf(ref: Value): { resourceName: string; resourceId: string } {
   return { resourceName, resourceId };
 }
 
+/** System resources whose instances are not named by `name` (resources-and-api.md 1.2). */
+const KEYS: ReadonlyMap<string, string> = new Map([
+  ['users', 'username'],
+  ['namespaces', 'namespace'],
+  ['audits', 'auditId'],
+  ['tokens', 'accessToken'],
+  ['collaborations', 'id'],
+  ['logs', '_id'],
+  ['deadletters', '_id'],
+  ['deploystatus', '_id'],
+]);
+const NAMED: ReadonlySet<string> = new Set(
+  (
+    'configurations debugconfigs deployconfigs documents groups nodes organizations procedures profiles projects rules scalars ' +
+    'scheduledevents secrets services sources topics types'
+  ).split(' '),
+);
+
+/** @throws cascade.resource.not.found for what is neither a resource of the service nor a type of the namespace */
+function referenceTo(space: Namespace, resourceType: string, instance: ObjectValue): { resource: string; resourceId: string } {
+  const resource = resourceType.replace(/^system\./, '');
+  if (resource === '') throw langError('cascade.lang.range', 'resourceType', resourceType);
+  if (!KEYS.has(resource) && !NAMED.has(resource) && !space.types.has(resource)) throw fault('cascade.resource.not.found', `/${resource}`);
+  const key = KEYS.get(resource) ?? (NAMED.has(resource) ? 'name' : '_id');
+  const id = getOwn(instance, key);
+  if ((typeof id !== 'string' && !isInteger(id)) || id === '')
+    throw langError('cascade.lang.range', 'instance', `an Object without ${key}`);
+  return { resource, resourceId: text(id) };
+}
+
 export const references: HostBuiltins = {
+  'Utils.buildResourceRef': async (space, [type = null, instance = null]) => ({
+    ok: encodeInner(text(referenceTo(space, text(type), instance as ObjectValue))),
+  }),
+  'Utils.buildResourceRefMap': async (space, [type = null, instance = null]) => ({
+    ok: encodeInner(referenceTo(space, text(type), instance as ObjectValue)),
+  }),
   'Utils.get': async (space, [ref = null], actor) => {
     const { resourceName, resourceId } = partsOf(ref);
     try {

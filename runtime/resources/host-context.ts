@@ -13,6 +13,7 @@ export const HOST_CONTEXT: BuiltinContext = {
   random: unavailable,
   uuid: unavailable,
   sequence: unavailable,
+  merge: unavailable,
   charge: () => undefined, // bounded by what a request may read
   log: unavailable,
   warnOnce: () => undefined,

@@ -10,6 +10,8 @@ export interface BuiltinContext {
   uuid(): string;
   /** A Sequence of the language over elements that ask nothing of the host; it is read at most once. */
   sequence(elements: Iterable<Value>): Value;
+  /** A Sequence of `{label: element}` over Lists, Sequences and Objects; within one label in order. */
+  merge(labelled: readonly (readonly [label: string, collection: Value])[]): Value;
   /** Counts what a value grows by, in bytes; fails when the run holds too much. */
   charge(bytes: number): void;
   /** One message of the run; levels ERROR 40, WARN 30, INFO 20, DEBUG 10, TRACE 0. */

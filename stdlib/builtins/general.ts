@@ -8,6 +8,7 @@ import {
   isNumber,
   isObject,
   numberOf,
+  type ObjectValue,
   parseJsonText,
   stringify,
   typeOf,
@@ -110,5 +111,17 @@ export const general: readonly Declaration[] = [
     forms: 'FM',
     about: 'The elements of a List, {key, value} of an Object, else the one value.',
     run: (context, v: Value) => (typeOf(v) === 'Sequence' ? v : context.sequence(elements(v))),
+  },
+  {
+    call: 'merge(sequences: Object) => Sequence',
+    forms: 'F',
+    about: 'The elements of all the collections as {label: element}, each collection in its order.',
+    run: (context, sequences: ObjectValue) => {
+      const labelled = Object.keys(sequences).map((label) => [label, getOwn(sequences, label)] as const);
+      for (const [label, collection] of labelled)
+        if (!Array.isArray(collection) && !isObject(collection) && typeOf(collection) !== 'Sequence')
+          fail('cascade.procedure.parameter.type', 'merge', `sequences.${label}`, 'List or Sequence or Object', typeOf(collection));
+      return context.merge(labelled);
+    },
   },
 ];

@@ -7,11 +7,6 @@ const RANGE = { error: 'cascade.lang.range' };
 const FORMAT = 'io.service.text.Template.format';
 
 expectCases('builtins.md 11', [
-  ['Utils.buildResourceRef', ['system.users', { username: 'ann' }], '/users/ann'],
-  ['Utils.buildResourceRef', ['rules', { name: 'r1' }], '/rules/r1'],
-  ['Utils.buildResourceRef', ['Pump', { _id: '66b0' }], '/Pump/66b0'],
-  ['Utils.buildResourceRef', ['users', { name: 'ann' }], RANGE],
-  ['Utils.buildResourceRefMap', ['users', { username: 'ann' }], { resource: 'users', resourceId: 'ann' }],
   ['Utils.packageReference', ['documents/a.jpg'], { ars_packagedReference: '/documents/a.jpg', forceBase64: false }],
   ['Utils.packageReference', ['/documents/a/b.jpg', true], { ars_packagedReference: '/documents/a/b.jpg', forceBase64: true }],
   ['Utils.packageReference', [{ resource: 'documents', resourceId: 'a' }], { ars_packagedReference: '/documents/a', forceBase64: false }],

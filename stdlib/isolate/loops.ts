@@ -19,7 +19,8 @@ export function iterate(run: Run, collection: Value): Cursor {
   return cursorOn(run, collection, LIMITS.iterations);
 }
 
-function cursorOn(run: Run, collection: Value, most: number): Cursor {
+/** A reading end on whatever can be gone through; `most` as for ListCursor. */
+export function cursorOn(run: Run, collection: Value, most: number): Cursor {
   if (collection === null || collection === undefined) return new ListCursor([]);
   if (Array.isArray(collection)) return new ListCursor(collection, run, most);
   if (collection instanceof Sequence) return collection.open();

@@ -5,7 +5,10 @@ import type { Value } from '../values/index.ts';
 import { LIMITS, limitError } from './limits.ts';
 import type { StartOptions } from './protocol.ts';
 import { Random } from './random.ts';
+import { merged } from './merge.ts';
 import { IterableCursor, Sequence } from './sequence.ts';
+import type { Reply } from './steps.ts';
+import type { HeldState, StateScope } from './state.ts';
 
 /** Where a run leaves what goes out; one a driver. */
 export interface Outbox {
@@ -39,6 +42,14 @@ export class Run implements BuiltinContext, RunFacts {
   path = '';
   /** The service whose PRIVATE procedures may be called here. */
   service: string | null;
+  /** The state of the service whose code runs, if it has one. */
+  scope: StateScope | null = null;
+  /** Arrays and Objects of states that the run works on, by scope and name. */
+  held: Map<string, HeldState> | null = null;
+  /** Sends what has changed in `held` to the host. */
+  flush: (() => Generator<void, void, Reply>) | null = null;
+  /** Scopes whose state was found or made. */
+  readonly entered = new Set<string>();
   /** The procedure that the run has just asked for; the driver takes it away. */
   awaits: string | null = null;
   /** A limit was hit: no FINALLY runs any more. */
@@ -125,6 +136,10 @@ export class Run implements BuiltinContext, RunFacts {
   sequence(elements: Iterable<Value>): Value {
     this.madeSequence = true;
     return new Sequence(() => new IterableCursor(elements[Symbol.iterator]()));
+  }
+  merge(labelled: readonly (readonly [string, Value])[]): Value {
+    this.madeSequence = true;
+    return merged(this, labelled);
   }
 
   /** Much charged means: give way soon. Over the limit the next slice decides; far over it, nothing does. */

@@ -13,7 +13,7 @@ interface Open {
 
 /** The root element; other text is a parse error with its reason and position. */
 export function parseXml(text: string): XmlElement {
-  const parser = new SaxesParser({ position: true });
+  const parser = new SaxesParser({ position: true, xmlns: false });
   const refuse = (reason: string): never => fail('cascade.builtin.parse', reason, parser.position);
   const open: Open[] = [];
   let root: XmlElement | null = null;

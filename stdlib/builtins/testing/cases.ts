@@ -29,6 +29,8 @@ export function testContext(random = 0.5): BuiltinContext & { charged: number; l
     random: () => random,
     uuid: () => '00000000-0000-4000-8000-000000000000',
     sequence: (elements: Iterable<Value>) => new TestSequence(elements),
+    merge: (labelled: readonly (readonly [string, Value])[]) =>
+      new TestSequence(labelled.flatMap(([label, list]) => (list as Value[]).map((element) => ({ [label]: element })))),
     charge: (bytes: number) => {
       context.charged += bytes;
     },
