@@ -137,3 +137,5 @@ export interface Engine extends AsyncDisposable {
   health(): Health;
   readonly identity: IdentityStore;
 }
+  /** Resolves when what was set going has come to rest: no rule runs, and nothing that one waits for is being stored. */
+  settled(): Promise<void>;

@@ -106,6 +106,9 @@ export async function openEngine({ mongoUri, exclusive, lanes, clock = systemClo
 
     return {
       identity,
+      async settled() {
+        for (const space of await Promise.all(spaces.values())) await space.drained();
+      },
       health: () => ({ ready: status === 'ok', status }),
       async describe({ namespace }) {
         return describe((await spaceOf(namespace)).space);

@@ -29,12 +29,19 @@ export interface Ask {
   parameters?: Record<string, string>;
 }
 
-export async function openTestEngine({ clock }: { clock?: Clock } = {}): Promise<TestEngine> {
+const newName = (): string => `test${randomBytes(6).toString('hex')}`;
+
+export interface TestEngineOptions {
+  clock?: Clock;
+  /** One that an engine before had, to see what is there after a restart. */
+  namespace?: string;
+}
+
+export async function openTestEngine({ clock, namespace = newName() }: TestEngineOptions = {}): Promise<TestEngine> {
   const uri = process.env['CASCADE_TEST_MONGO'];
   if (!uri) throw new Error('CASCADE_TEST_MONGO is not set: the tests run through npm test or vitest, whose set-up gives it');
   const log = pino({ level: process.env['CASCADE_TEST_LOG'] ?? 'silent' });
   const engine = await openEngine({ mongoUri: uri, exclusive: false, lanes: 2, log, ...(clock ? { clock } : {}) });
-  const namespace = `test${randomBytes(6).toString('hex')}`;
   const identity: Identity = { username: 'ann', namespace, profiles: ['admin', 'admin__system'] };
   const ask: TestEngine['ask'] = (op, resource, { id, body, text, custom = /^[A-Z]/.test(resource), parameters = {} } = {}) => {
     const parsed = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, parseJson(value)]));

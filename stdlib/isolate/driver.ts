@@ -4,7 +4,7 @@ import { deepCopy, fromInner, getOwn, isObject, isPlainInner, type ObjectValue, 
 import { encoded, outward } from './operations.ts';
 import { Procedures } from './procedures.ts';
 import { type Entry, type Factory, Programs } from './programs.ts';
-import type { In, StartOptions } from './protocol.ts';
+import type { In, Inner, StartOptions } from './protocol.ts';
 import { resultList } from './result-lists.ts';
 import { type Outbox, Run } from './run.ts';
 import { makeRuntime, type Runtime } from './runtime.ts';
@@ -103,6 +103,10 @@ class StepDriver {
       go: ([, id, at, heapBytes]) => this.#answer(id, at, { heapBytes }),
       drop: ([, id]) => this.#forget(id),
     };
+  }
+
+  #arguments(args: Inner[], { eventArgs = [] }: StartOptions): Value[] {
+    return args.map((arg, i) => (eventArgs.includes(i) ? eventObject(this.#decode(arg)) : this.#decode(arg)));
   }
 
   /** A run's own copy of the event; the last one that wants it in this batch has the original. */

@@ -49,6 +49,8 @@ export interface StartOptions {
   event?: string;
   /** What of the event is put there: the event object (the default), or its `value` alone (TriggerSpec.binds). */
   binds?: 'event' | 'value';
+  /** Which of `args` are event objects, sent with `value` only. */
+  eventArgs?: number[];
 }
 
 /** What the host knows of a user procedure, for argument checks and the call (language.md 3.4, 4.9). */
