@@ -125,9 +125,42 @@ export interface Health {
   status: 'ok' | 'starting' | 'draining' | 'database';
 }
 
+/** A resource of a namespace, for who describes the API. */
+export interface DescribedResource {
+  name: string;
+  /** Addressed under `custom/`. */
+  custom: boolean;
+  /** Of OPERATIONS: what it offers. */
+  operations: ReadonlySet<string>;
+  /** Its custom commands (2.13). */
+  commands: readonly string[];
+  /** Whether writes of one answer an array of one (instances of types) or the object. */
+  answers: 'array' | 'object';
+  /** Whether its body may be program text. */
+  isProgram: boolean;
+  /** JSON Schema of an instance as it is read. */
+  schema: ObjectValue;
+}
+
+export interface DescribedProcedure {
+  name: string;
+  description: string | null;
+  parameters: readonly { name: string; required: boolean; description: string | null; schema: ObjectValue }[];
+  returns: ObjectValue | null;
+}
+
+export interface ApiDescription {
+  namespace: string;
+  resources: readonly DescribedResource[];
+  /** Those that a client may call. */
+  procedures: readonly DescribedProcedure[];
+}
+
 export interface Engine extends AsyncDisposable {
   /** @throws CascadeError, or CascadeErrors when several problems were found (runtime/faults.ts) */
   execute(request: ApiRequest): Promise<ApiReply>;
+  /** What there is in the namespace of this identity, from the catalogue of resources and the definitions. */
+  describe(identity: Identity): Promise<ApiDescription>;
   /**
    * Delivers the events of a path from now on, each after its commit, those of a path in the order of their commits.
    * @param deliver must not wait; what it throws is logged
@@ -135,7 +168,7 @@ export interface Engine extends AsyncDisposable {
    */
   subscribe(identity: Identity, path: string, options: SubscribeOptions, deliver: (notice: Notice) => void): Promise<Subscription>;
   health(): Health;
-  readonly identity: IdentityStore;
-}
   /** Resolves when what was set going has come to rest: no rule runs, and nothing that one waits for is being stored. */
   settled(): Promise<void>;
+  readonly identity: IdentityStore;
+}

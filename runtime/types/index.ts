@@ -19,7 +19,7 @@ export {
 export { type Fields, fieldsOf } from './fields.ts';
 export { idGenerator, newId } from './ids.ts';
 export { parseInterval } from './interval.ts';
-export { typeToSchema } from './json-schema.ts';
+export { baseSchema, typeToSchema } from './json-schema.ts';
 export { type MongoIndex, mongoIndexes, storedPath } from './mongo-indexes.ts';
 export { checkName, isRuleVersion, type NameKind, SYSTEM_RESOURCES } from './names.ts';
 export { ACCESS_LEVELS, parseType, type ParseTypeOptions, typeToValue } from './parse-type.ts';

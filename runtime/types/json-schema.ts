@@ -25,6 +25,12 @@ const BASES: Readonly<Record<BaseType, ObjectValue>> = {
   Object: { type: 'object' },
 };
 
+/** Of a base type by its name; of another type (its instances are Objects), and of `Any`, what is known of it. */
+export function baseSchema(name: string): ObjectValue {
+  if (Object.hasOwn(BASES, name)) return { ...BASES[name as BaseType] };
+  return name === 'Any' ? {} : { ...BASES.Object };
+}
+
 export function typeToSchema(type: TypeDefinition): ObjectValue {
   const description = getOwn(type.other, 'description');
   return {

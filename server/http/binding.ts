@@ -4,9 +4,11 @@ import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ApiReply, Engine, Identity } from '../../runtime/api.ts';
 import { fault } from '../../runtime/faults.ts';
+import { toJson } from '../../runtime/values/index.ts';
 import { authenticate, identify, refresh, revoke } from './authentication.ts';
 import { batch } from './batch.ts';
 import { errorReply } from './errors.ts';
+import { openApiDocument } from './openapi/index.ts';
 import { type Query, readQuery } from './parameters.ts';
 import { apiRequest, timeoutOf } from './resources.ts';
 import { allowed, type PlainRoute, type Route, route } from './routes.ts';
@@ -15,7 +17,7 @@ import type { HttpReply, HttpRequest, Method } from './types.ts';
 const URL_LIMIT_BYTES = 16 * 1024;
 
 /** What a door needs of the engine. */
-export type Served = Pick<Engine, 'execute' | 'subscribe' | 'health' | 'identity'>;
+export type Served = Pick<Engine, 'execute' | 'describe' | 'subscribe' | 'health' | 'identity'>;
 
 export interface BindingOptions {
   engine: Served;
@@ -37,6 +39,10 @@ export function openBinding({ engine, log, timeoutMs = 120_000 }: BindingOptions
     batch: async (http, query) => {
       await identify(http, query, engine.identity);
       return batch(http, reply);
+    },
+    openapi: async (http, query) => {
+      const identity = await identify(http, query, engine.identity);
+      return { status: 200, body: toJson(openApiDocument(await engine.describe(identity))) };
     },
     socketInfo: () => ({ status: 200, body: socketInfo(randomInt(2 ** 32)) }),
     healthz: healthReply,
@@ -66,7 +72,9 @@ export function openBinding({ engine, log, timeoutMs = 120_000 }: BindingOptions
     const action = place.methods[method as Method]!;
     const request = await apiRequest(http, place, action, query, identity);
     try {
-      return resourceReply(await within(timeoutOf(action, timeoutMs), engine.execute({ ...request, streams: true })));
+      return resourceReply(
+        await within(timeoutOf(action, timeoutMs), engine.execute({ ...request, streams: http.mostRows === undefined })),
+      );
     } catch (error) {
       const reply = errorReply(error, log);
       return reply.status === 405 ? { ...reply, headers: { Allow: allowed(omit(place.methods, method)) } } : reply;

@@ -5,12 +5,13 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 
 type Check = (value: Value) => boolean;
 
-const isInteger: Check = (value) => Number.isSafeInteger(value) || typeof value === 'bigint';
-const isBoolean: Check = (value) => typeof value === 'boolean';
-const isArray: Check = Array.isArray;
-const isStrings: Check = (value) => Array.isArray(value) && value.every((item) => typeof item === 'string');
+export const isInteger: Check = (value) => Number.isSafeInteger(value) || typeof value === 'bigint';
+export const isBoolean: Check = (value) => typeof value === 'boolean';
+export const isArray: Check = Array.isArray;
+export const isStrings: Check = (value) => Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-const CHECKS = {
+/** What each must be; the description of the API tells the same by their names. */
+export const CHECKS = {
   where: isObject,
   props: isStrings,
   sort: isObject,

@@ -10,14 +10,14 @@ import type { HttpRequest } from './types.ts';
 /** How long the engine may take. EXECUTE has a limit of its own, executionTime (1.6). */
 export const timeoutOf = (action: Action, timeoutMs: number): number | null => (action === 'execute' ? null : timeoutMs);
 
-interface Reading {
+export interface Reading {
   /** The query parameters that the operation knows; others are ignored. */
   parameters: readonly ParameterName[];
   /** none: ignored. required: an empty one is refused here. */
   body: 'none' | 'optional' | 'required';
 }
 
-const READINGS: Record<Action, Reading> = {
+export const READINGS: Record<Action, Reading> = {
   select: { parameters: ['where', 'props', 'sort', 'page', 'limit', 'count'], body: 'none' },
   selectByBody: { parameters: ['props', 'sort', 'page', 'limit', 'count'], body: 'optional' },
   selectOne: { parameters: ['props'], body: 'none' },
@@ -35,7 +35,7 @@ const READINGS: Record<Action, Reading> = {
   replaceMembers: { parameters: [], body: 'required' },
   command: { parameters: [], body: 'required' },
 };
-const AGGREGATE_BY_GET: Reading = { parameters: ['pipeline'], body: 'none' };
+export const AGGREGATE_BY_GET: Reading = { parameters: ['pipeline'], body: 'none' };
 
 const PROGRAMS = new Set(['rules', 'procedures']);
 
@@ -72,7 +72,7 @@ export async function apiRequest(
 const forPrograms = (headers: HttpRequest['headers']): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name !== 'authorization'));
 
-const operationOf = (action: Action): ApiRequest['op'] =>
+export const operationOf = (action: Action): ApiRequest['op'] =>
   action === 'selectByBody' ? 'select' : action === 'replaceMembers' ? 'upsert' : action;
 
 /** Where an operation is not spelt in the URL alone. */

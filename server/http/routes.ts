@@ -35,7 +35,7 @@ export interface ResourceRoute {
   invalid?: CascadeError;
 }
 
-type PlainKind = 'authenticate' | 'refresh' | 'revoke' | 'session' | 'batch' | 'socketInfo' | 'healthz' | 'readyz';
+export type PlainKind = 'authenticate' | 'refresh' | 'revoke' | 'session' | 'batch' | 'openapi' | 'socketInfo' | 'healthz' | 'readyz';
 
 export interface PlainRoute {
   kind: PlainKind;
@@ -46,12 +46,13 @@ export type Route = ResourceRoute | PlainRoute;
 
 const plain = (kind: PlainKind, method: 'GET' | 'POST'): PlainRoute => ({ kind, methods: { [method]: kind } });
 
-const PLAIN: ReadonlyMap<string, PlainRoute> = new Map([
+export const PLAIN: ReadonlyMap<string, PlainRoute> = new Map([
   ['/authenticate', plain('authenticate', 'GET')],
   ['/authenticate/refresh', plain('refresh', 'POST')],
   ['/authenticate/revoke', plain('revoke', 'POST')],
   ['/api/v1/_status', plain('session', 'GET')],
   ['/api/v1/batch', plain('batch', 'POST')],
+  ['/api/v1/openapi.json', plain('openapi', 'GET')],
   ['/api/v1/wsock/info', plain('socketInfo', 'GET')],
   ['/healthz', plain('healthz', 'GET')],
   ['/readyz', plain('readyz', 'GET')],
@@ -98,6 +99,23 @@ const OPERATION_SEGMENTS: Record<string, Record<string, Partial<Record<Method, A
   services: { _status: { GET: 'status' } },
   namespaces: { authorizedUsers: { GET: 'getAuthorizedUsers' } },
 };
+
+/** An address of a resource as people write it down: below the resource's name, its parts in braces. */
+export interface Address {
+  readonly suffix: string;
+  readonly methods: ResourceRoute['methods'];
+}
+
+/** Every form of address that `route` knows for a resource. */
+export function addressesOf(resourceName: string, custom: boolean): Address[] {
+  const below = `${RESOURCES}${custom ? 'custom/' : ''}${resourceName}`;
+  const segments = custom ? [] : Object.keys(own(OPERATION_SEGMENTS, resourceName) ?? {}).map((segment) => `/{id}/${segment}`);
+  const members = !custom && resourceName === 'services' ? ['/{id}/{member}'] : [];
+  return ['', '/aggregate', '/select', '/{id}', ...segments, ...members].map((suffix) => ({
+    suffix,
+    methods: route(`${below}${suffix.replaceAll(/[{}]/g, '')}`).methods as ResourceRoute['methods'],
+  }));
+}
 
 function resourceRoute(rest: string, path: string): ResourceRoute {
   const custom = rest.startsWith('custom/');

@@ -36,10 +36,11 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
       requests.push(request);
       return server.answer(request);
     },
+    describe: async ({ namespace }: Identity) => ({ namespace, resources: [], procedures: [] }),
     subscribe: async (...asked: Parameters<Engine['subscribe']>) => server.subscribe(...asked),
     health: () => server.health,
-    identity,
     settled: async () => undefined,
+    identity,
   };
   const lines = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
   const listener: Listener = await listen({ engine, log: lines, port: 0, host: '127.0.0.1', ...options });

@@ -29,12 +29,18 @@ export interface AccountResource {
   readonly commands?: Readonly<Record<string, (space: Namespace, stored: ObjectValue, data: Value, caller: Identity) => Promise<Value>>>;
 }
 
+export const ACCOUNTS: readonly AccountResource[] = [USERS, TOKENS, NAMESPACES];
+
 const RESOURCES = new Map<string, AccountResource>(
-  [USERS, TOKENS, NAMESPACES].flatMap((one) => [
+  ACCOUNTS.flatMap((one) => [
     [one.name, one],
     [one.type.name, one],
   ]),
 );
+
+/** The operations that it offers, besides its commands. */
+export const operationsOf = ({ update, remove }: AccountResource): ReadonlySet<string> =>
+  new Set(['select', 'insert', ...(update ? ['update', 'patch'] : []), ...(remove ? ['delete'] : [])]);
 
 /** Undefined when the name means something else; their type names count under `custom/`, too. */
 export function accountResource(name: string, custom: boolean | null): AccountResource | undefined {

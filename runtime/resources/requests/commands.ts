@@ -17,6 +17,9 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   },
 };
 
+/** The commands of a resource, by name. */
+export const commandsOf = (resource: string): string[] => Object.keys(Object.hasOwn(COMMANDS, resource) ? (COMMANDS[resource] ?? {}) : {});
+
 export async function command(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const known = Object.hasOwn(COMMANDS, resource.name) ? COMMANDS[resource.name] : undefined;
   const carryOut = known && Object.hasOwn(known, request.op) ? known[request.op] : undefined;

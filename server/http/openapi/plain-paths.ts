@@ -1,0 +1,74 @@
+// What is no resource: sessions, batches, health. A kind of route without its words does not compile.
+import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
+import { PLAIN, type PlainKind } from '../routes.ts';
+import { errorResponses, json } from './components.ts';
+import { schemaRef } from './schemas.ts';
+
+interface Words {
+  readonly summary: string;
+  readonly answer: ObjectValue;
+  readonly body?: ObjectValue;
+  /** Absent: like all others. */
+  readonly security?: Value[];
+}
+
+const ANYBODY: Value[] = [];
+const STATUS: ObjectValue = { type: 'object', required: ['status'], properties: { status: { type: 'string' } } };
+const TOKEN_TEXT: ObjectValue = { required: true, content: { 'text/plain': { schema: { type: 'string' } } } };
+const BATCH_ITEM: ObjectValue = {
+  type: 'object',
+  required: ['uri'],
+  properties: {
+    method: { type: 'string', default: 'GET' },
+    uri: { type: 'string', description: 'Below /api/v1/resources, with its parameters' },
+    headers: { type: 'object', additionalProperties: { type: ['string', 'number'] } },
+    body: {},
+  },
+};
+const BATCH_REPLY: ObjectValue = {
+  type: 'object',
+  required: ['status', 'headers'],
+  properties: { status: { type: 'integer' }, headers: { type: 'object' }, body: {} },
+};
+
+const WORDS: Record<PlainKind, Words> = {
+  authenticate: { summary: 'Log in', answer: schemaRef('-Session'), security: [{ password: [] }, { token: [] }] },
+  refresh: { summary: 'A new session for a token', answer: schemaRef('-Session'), body: TOKEN_TEXT, security: ANYBODY },
+  revoke: { summary: 'End a session', answer: { type: 'object' }, body: TOKEN_TEXT, security: ANYBODY },
+  session: { summary: 'Whether the token is good', answer: STATUS },
+  batch: {
+    summary: 'Up to 100 requests in one, carried out at the same time',
+    answer: { type: 'array', items: BATCH_REPLY },
+    body: { required: true, content: json({ type: 'array', maxItems: 100, items: BATCH_ITEM }) },
+  },
+  openapi: { summary: 'This document', answer: { type: 'object', required: ['openapi', 'info', 'paths'] } },
+  socketInfo: { summary: 'What a SockJS client asks before it connects', answer: { type: 'object' }, security: ANYBODY },
+  healthz: { summary: 'Whether requests can be served', answer: STATUS, security: ANYBODY },
+  readyz: { summary: 'Whether the database answers', answer: STATUS, security: ANYBODY },
+};
+
+export function plainPaths(): ObjectValue {
+  const paths: ObjectValue = {};
+  for (const [path, { methods }] of PLAIN) {
+    const operations: ObjectValue = {};
+    for (const [method, kind] of Object.entries(methods)) operations[method.toLowerCase()] = operation(kind);
+    paths[path] = operations;
+  }
+  return paths;
+}
+
+function operation(kind: PlainKind): ObjectValue {
+  const { summary, answer, body, security } = WORDS[kind];
+  const health = kind === 'healthz' || kind === 'readyz';
+  return {
+    operationId: kind,
+    summary,
+    tags: ['service'],
+    ...(security && { security }),
+    ...(body && { requestBody: body }),
+    responses: {
+      '200': { description: summary, content: json(answer) },
+      ...(health ? { '500': { description: 'It is not', content: json(STATUS) } } : errorResponses()),
+    },
+  };
+}

@@ -1,0 +1,271 @@
+// The operations of resources: an address of the routes, an action, and what its reading says of parameters and body.
+import { type ApiDescription, type DescribedProcedure, type DescribedResource, OPERATIONS } from '../../../runtime/api.ts';
+import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
+import { CHECKS, isArray, isBoolean, isInteger, isStrings, type ParameterName } from '../parameters.ts';
+import { AGGREGATE_BY_GET, operationOf, type Reading, READINGS } from '../resources.ts';
+import { type Action, type Address, addressesOf, RESOURCES } from '../routes.ts';
+import type { Method } from '../types.ts';
+import { errorResponses, json } from './components.ts';
+import { newSchema, readSchema, schemaRef } from './schemas.ts';
+
+export function resourcePaths({ resources, procedures }: ApiDescription): ObjectValue {
+  const paths: ObjectValue = {};
+  for (const resource of resources) {
+    const below = `${RESOURCES}${resource.custom ? 'custom/' : ''}${resource.name}`;
+    for (const address of addressesOf(resource.name, resource.custom)) {
+      const item = pathItem(resource, address);
+      if (Object.keys(item).length > 0) paths[`${below}${address.suffix}`] = item;
+    }
+  }
+  const owner = resources.find(({ name, custom }) => name === 'procedures' && !custom);
+  const instance = owner && addressesOf('procedures', false).find(({ suffix }) => suffix === '/{id}');
+  if (owner && instance)
+    for (const procedure of procedures)
+      paths[`${RESOURCES}procedures/${procedure.name}`] = pathItem(owner, { ...instance, suffix: '' }, procedure);
+  return { ...paths, ...publicPaths() };
+}
+
+function pathItem(resource: DescribedResource, { suffix, methods }: Address, procedure?: DescribedProcedure): ObjectValue {
+  const item: ObjectValue = {};
+  const variables = [...suffix.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  for (const [method, action] of Object.entries(methods) as [Method, Action][]) {
+    if (!isOffered(resource, action)) continue;
+    const reading = action === 'aggregate' && method === 'GET' ? AGGREGATE_BY_GET : READINGS[action];
+    const words = procedure && action === 'execute' ? calling(procedure) : {};
+    const id = [
+      action,
+      resource.name,
+      procedure?.name,
+      suffix.replace(/\W+/g, '-'),
+      method === 'GET' && action === 'aggregate' ? 'get' : null,
+    ];
+    const body = bodyOf(resource, action, reading);
+    item[method.toLowerCase()] = {
+      operationId: id.filter(Boolean).join('.').replaceAll('.-', '-'),
+      summary: `${SUMMARIES[action]}: ${procedure?.name ?? resource.name}`,
+      tags: [resource.name],
+      parameters: [...variables.map(pathParameter), ...parametersOf(resource, action, reading, variables.length > 0), ...headersOf(action)],
+      ...(body && { requestBody: body }),
+      responses: { ...successOf(resource, action), ...errorResponses() },
+      ...words,
+    };
+  }
+  return item;
+}
+
+/** The same question that the engine asks itself. */
+function isOffered({ operations, commands }: DescribedResource, action: Action): boolean {
+  if (action === 'command') return commands.length > 0;
+  const op = operationOf(action);
+  if (op === 'getAuthorizedUsers') return true; // only namespaces have the address
+  return operations.has(op === 'selectOne' ? 'select' : op);
+}
+
+const SUMMARIES: Record<Action, string> = {
+  select: 'SELECT many',
+  selectByBody: 'SELECT many, the condition as body',
+  selectOne: 'SELECT one',
+  insert: 'INSERT, or UPSERT',
+  update: 'UPDATE: what is named is changed',
+  delete: 'DELETE',
+  patch: 'PATCH',
+  aggregate: 'AGGREGATE',
+  publish: 'PUBLISH',
+  execute: 'EXECUTE',
+  query: 'QUERY',
+  schema: 'JSON Schema',
+  status: 'Health',
+  getAuthorizedUsers: 'Who may enter',
+  replaceMembers: 'Make, or replace the members',
+  command: 'Command',
+};
+
+const pathParameter = (name: string): ObjectValue => ({ name, in: 'path', required: true, schema: { type: 'string', minLength: 1 } });
+
+const DESCRIPTIONS: Record<ParameterName, string> = {
+  where: 'The condition',
+  props: 'Properties to answer; [] means all',
+  sort: 'Property to 1 or -1, in order',
+  page: 'From 1',
+  limit: 'Instances in a page',
+  count: 'Whether X-Total-Count is wanted',
+  pipeline: 'The stages',
+  upsert: 'Whether what is there is changed',
+  active: 'Of a rule',
+  stream: 'Whether a sequence is sent while it is made',
+  maxBufferSize: 'Bytes that are sent together',
+  maxFlushInterval: 'Milliseconds after which they are sent; 0: by size alone, -1: each element',
+};
+
+/** @param isOne whether an id says which instance is meant, so that there is no condition */
+function parametersOf({ isProgram }: DescribedResource, action: Action, { parameters }: Reading, isOne: boolean): ObjectValue[] {
+  const names: readonly ParameterName[] = isProgram && action === 'insert' ? [...parameters, 'active'] : parameters;
+  return names
+    .filter((name) => !(isOne && name === 'where'))
+    .map((name) => ({ name, in: 'query', description: DESCRIPTIONS[name], ...spelling(name) }));
+}
+
+/** Numbers and truth values are themselves in an address; everything else is JSON there. */
+function spelling(name: ParameterName): ObjectValue {
+  const check = CHECKS[name];
+  if (check === isBoolean) return { schema: { type: 'boolean' } };
+  if (check === isInteger)
+    return {
+      schema: { type: 'integer', ...(name === 'page' && { minimum: 1 }), ...(name === 'limit' && { minimum: 0, maximum: 10_000 }) },
+    };
+  const schema: ObjectValue =
+    check === isStrings ? { type: 'array', items: { type: 'string' } } : check === isArray ? { type: 'array' } : { type: 'object' };
+  return { content: json(schema) };
+}
+
+function headersOf(action: Action): ObjectValue[] {
+  const header = (name: string, description: string): ObjectValue => ({ name, in: 'header', description, schema: { type: 'string' } });
+  if (action === 'selectOne') return [header('If-None-Match', 'A version in quotes: 304 when it still is that')];
+  if (action === 'update' || action === 'patch') return [header('If-Match', 'A version in quotes: 409 when it is another')];
+  if (action === 'insert' || action === 'execute' || action === 'publish')
+    return [header('X-Cascade-Request-Id', 'The same one within a day gets the stored answer')];
+  return [];
+}
+
+const PATCH_OPERATION: ObjectValue = {
+  type: 'object',
+  required: ['op', 'path'],
+  properties: {
+    op: { enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
+    path: { type: 'string' },
+    from: { type: 'string' },
+    value: {},
+  },
+};
+
+const orSeveral = (schema: ObjectValue): ObjectValue => ({ oneOf: [schema, { type: 'array', items: schema, maxItems: 10_000 }] });
+
+function bodyOf(resource: DescribedResource, action: Action, reading: Reading): ObjectValue | null {
+  if (reading.body === 'none') return null;
+  const required = reading.body === 'required';
+  if (resource.isProgram && (action === 'insert' || action === 'update'))
+    return {
+      required,
+      content: { 'text/plain': { schema: { type: 'string' } }, ...json({ oneOf: [{ type: 'string' }, { type: 'object' }] }) },
+    };
+  return { required, content: json(bodySchema(resource, action)) };
+}
+
+function bodySchema(resource: DescribedResource, action: Action): ObjectValue {
+  switch (action) {
+    case 'insert':
+      return orSeveral(newSchema(resource));
+    case 'update':
+      return readSchema(resource);
+    case 'patch':
+      return orSeveral(PATCH_OPERATION);
+    case 'aggregate':
+      return { type: 'array', maxItems: 50, items: { type: 'object' } };
+    case 'execute':
+      return { oneOf: [{ type: 'array' }, { type: 'object' }] };
+    case 'selectByBody':
+    case 'query':
+    case 'replaceMembers':
+      return { type: 'object' };
+    case 'command':
+      return { type: 'object', required: ['op'], properties: { op: { enum: commandNames(resource) }, data: { type: 'object' } } };
+    default:
+      return {};
+  }
+}
+
+const commandNames = ({ commands }: DescribedResource): string[] =>
+  commands.filter((name) => !(OPERATIONS as readonly string[]).includes(name));
+
+const COUNTED: ObjectValue = { 'X-Total-Count': { description: 'With count=true', schema: { type: 'integer' } } };
+
+function successOf(resource: DescribedResource, action: Action): ObjectValue {
+  const one = readSchema(resource);
+  const many: ObjectValue = { type: 'array', items: one };
+  const ok = (schema: ObjectValue, headers?: ObjectValue): ObjectValue => ({
+    '200': { description: 'Done', ...(headers && { headers }), content: json(schema) },
+  });
+  const dropped: ObjectValue = { '204': { description: 'A BEFORE rule has dropped the change' } };
+  switch (action) {
+    case 'select':
+    case 'selectByBody':
+      return ok(many, { ...COUNTED, 'X-Result-Truncated': { description: 'There was more', schema: { type: 'string' } } });
+    case 'selectOne':
+      return {
+        ...ok(one, { ETag: { description: 'The version', schema: { type: 'string' } } }),
+        '304': { description: 'Still that version' },
+      };
+    case 'insert': {
+      const several: ObjectValue = { type: 'array', items: { anyOf: [one, schemaRef('-Outcome'), { type: 'null' }] } };
+      const partial: ObjectValue = { 'X-Partial-Result': { description: 'Some failed', schema: { type: 'string' } } };
+      return { ...ok(resource.answers === 'array' ? several : { anyOf: [one, several] }, { ...COUNTED, ...partial }), ...dropped };
+    }
+    case 'update':
+    case 'patch':
+      return { ...ok(resource.answers === 'array' ? many : one), ...dropped };
+    case 'delete':
+      return { '204': { description: 'Done', headers: COUNTED } };
+    case 'aggregate':
+    case 'getAuthorizedUsers':
+      return ok({ type: 'array', items: { type: 'object' } });
+    case 'publish':
+    case 'schema':
+    case 'status':
+      return ok({ type: 'object' });
+    default:
+      return ok({});
+  }
+}
+
+/** A procedure of the namespace: its arguments in order, or by name. */
+function calling({ description, parameters, returns }: DescribedProcedure): ObjectValue {
+  const orNull = (schema: ObjectValue): ObjectValue => (Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] });
+  const described = (one: DescribedProcedure['parameters'][number]): ObjectValue => ({
+    ...orNull(one.schema),
+    ...(one.description !== null && { description: one.description }),
+  });
+  const byName: ObjectValue = {
+    type: 'object',
+    properties: Object.fromEntries(parameters.map((one): [string, Value] => [one.name, described(one)])),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
+  const lastRequired = parameters.findLastIndex(({ required }) => required);
+  const inOrder: ObjectValue = {
+    type: 'array',
+    prefixItems: parameters.map(described),
+    maxItems: parameters.length,
+    minItems: lastRequired + 1,
+  };
+  if (parameters.length === 0) delete inOrder['prefixItems']; // an empty list of them is no schema
+  return {
+    ...(description !== null && { description }),
+    requestBody: { required: lastRequired >= 0, content: json({ oneOf: [inOrder, byName] }) },
+    responses: { '200': { description: 'The value', content: json(returns ? orNull(returns) : {}) }, ...errorResponses() },
+  };
+}
+
+/** Instances that their owner has opened (`ars_public`). */
+function publicPaths(): ObjectValue {
+  const open = (summary: string, more: ObjectValue = {}): ObjectValue => ({
+    summary,
+    tags: ['service'],
+    security: [],
+    parameters: ['namespace', 'id'].map(pathParameter),
+    responses: { '200': { description: 'Done', content: json({}) }, '304': { description: 'Still that version' }, ...errorResponses() },
+    ...more,
+  });
+  const body: ObjectValue = { required: false, content: json({ oneOf: [{ type: 'array' }, { type: 'object' }] }) };
+  return {
+    [`${RESOURCES}public/{namespace}/procedures/{id}`]: {
+      get: open('SELECT one that is open to everybody', { operationId: 'publicProcedure' }),
+      post: open('EXECUTE one that is open to everybody', { operationId: 'publicExecute', requestBody: body }),
+    },
+    [`${RESOURCES}public/{namespace}/{resource}/{id}`]: {
+      get: open('SELECT one that is open to everybody', {
+        operationId: 'publicInstance',
+        parameters: ['namespace', 'resource', 'id'].map(pathParameter),
+      }),
+    },
+  };
+}
