@@ -193,6 +193,7 @@ export async function openNamespace({
 
   const dead = await process.dead();
   correlations.start(await takeOver(space, store, dead, recorded));
+  committer.startCleaning();
   const upkeep = openUpkeep(space, (key) => runner.uses(key));
   return {
     space,

@@ -1,6 +1,16 @@
 // What dead processes left open in a namespace: it stands in this process's rows before theirs go, and runs.
 
-import { closeEpochs, readLeftOpen, removeRows, type RunId, runIdOf, SLOTS, type Step, type StoredEvent, type Unit } from './commit/index.ts';
+import {
+  closeEpochs,
+  readLeftOpen,
+  removeRows,
+  type RunId,
+  runIdOf,
+  SLOTS,
+  type Step,
+  type StoredEvent,
+  type Unit,
+} from './commit/index.ts';
 import { executableKey, readExecutable } from './resources/definitions/programs.ts';
 import { ASYNC } from './resources/events.ts';
 import type { Namespace } from './resources/types.ts';

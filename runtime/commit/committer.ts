@@ -79,6 +79,7 @@ export class Committer implements AsyncDisposable {
   #marks: RunId[] = [];
   #marking: NodeJS.Timeout | null = null;
   #paused = false;
+  #mayClean = false;
   #idle: (() => void)[] = [];
   /** What is neither stored nor refused, in the order in which it came. */
   readonly #unsettled = new Set<Waiting>();
@@ -95,7 +96,7 @@ export class Committer implements AsyncDisposable {
     });
     let cleaning = false;
     this.#timer = setInterval(() => {
-      if (cleaning) return;
+      if (cleaning || !this.#mayClean) return;
       cleaning = true;
       this.journal
         .clean()
@@ -103,6 +104,14 @@ export class Committer implements AsyncDisposable {
         .finally(() => (cleaning = false));
     }, CLEAN_EVERY_MS);
     this.#timer.unref();
+  }
+
+  /**
+   * Rows that are not needed go from now on. Not before what dead processes left is taken over and their rows are gone: until then the
+   * marks of ended runs in our rows are all that keeps theirs from being run again.
+   */
+  startCleaning(): void {
+    this.#mayClean = true;
   }
 
   /** Units that wait for a tick. */

@@ -2,7 +2,8 @@
 // Rows are only appended; a prefix without open runs is removed in one transaction, so that no mark outlives or leaves its event.
 
 import type { Db, Document, MongoClient } from 'mongodb';
-import { attemptOf, LONGEST_IN_ROW, type RunId, type StoredEvent, type TickRow, type Unit } from './types.ts';
+import { ASIDE, asideOf, asideRange } from './aside.ts';
+import { attemptOf, type RunId, type StoredEvent, type TickRow, type Unit } from './types.ts';
 
 export const runIdOf = (event: StoredEvent, rule: string): RunId => `${event.uuid}/${rule}/${attemptOf(event)}`;
 
@@ -19,8 +20,8 @@ export class Journal {
   readonly #slots: Slot[];
   /** Open runs and the order of the row that opened them. */
   readonly #open = new Map<RunId, number>();
-  /** Values that stand beside their rows. */
-  readonly #aside = new Map<string, number>();
+  /** Anything ever stood beside a row. */
+  #hasAside = false;
   #order = 0;
 
   constructor(client: MongoClient, db: Db, epoch: number, slots: number) {
@@ -49,9 +50,9 @@ export class Journal {
     const slot = this.#slot(row._id.slot);
     slot.nextSeq = row._id.seq + 1;
     slot.rows.push({ seq: row._id.seq, order: row.order });
+    if (asideOf(row).size > 0) this.#hasAside = true;
     for (const event of row.events) {
       for (const run of event.runs) this.#open.set(runIdOf(event, run.rule), row.order);
-      if (event.value.length > LONGEST_IN_ROW) this.#aside.set(event.uuid, row.order);
     }
     for (const run of row.done) this.#open.delete(run);
   }
@@ -67,16 +68,15 @@ export class Journal {
     if (ranges.length === 0) return 0;
     const id = (index: number, seq: number) => ({ epoch: this.epoch, slot: index, seq });
     const either: Document[] = ranges.map(({ index, before }) => ({ _id: { $gte: id(index, 0), $lt: id(index, before) } }));
-    const values = [...this.#aside].filter(([, order]) => order < keepFrom).map(([uuid]) => uuid);
     await this.#client.withSession((session) =>
       session.withTransaction(async () => {
         await this.#db.collection('journal').deleteMany({ $or: either }, { session });
-        if (values.length > 0)
-          await this.#db.collection<{ _id: string }>('journalValues').deleteMany({ _id: { $in: values } }, { session });
+        if (this.#hasAside)
+          for (const { index, before } of ranges)
+            await this.#db.collection(ASIDE).deleteMany(asideRange({ epoch: this.epoch, slot: index }, 0, before) as Document, { session });
       }),
     );
     for (const { slot, end } of ranges) slot.rows.splice(0, end);
-    for (const uuid of values) this.#aside.delete(uuid);
     return ranges.reduce((sum, { end }) => sum + end, 0);
   }
 

@@ -1,9 +1,10 @@
 // What dead processes left open in a namespace's journal: events whose runs are not marked done, and the recorded
 // steps of those runs. Reading changes nothing; a dead epoch is closed first, so that no late tick of it can commit.
 
-import { type Db, type MongoClient, MongoServerError } from 'mongodb';
+import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
+import { ASIDE, wholeEvent, wholeStep } from './aside.ts';
 import { runIdOf } from './journal.ts';
-import { attemptOf, type RunId, type Step, type StoredEvent, type TickRow } from './types.ts';
+import { attemptOf, type RowId, type RunId, type Step, type StoredEvent, type TickRow } from './types.ts';
 
 const DUPLICATE = 11000;
 
@@ -45,29 +46,32 @@ export async function closeEpochs(db: Db, epochs: readonly number[], slots: numb
 /** Reads what the epochs left open. An event that stands in two epochs' rows (a take-over was interrupted) counts once. */
 export async function readLeftOpen(db: Db, epochs: readonly number[]): Promise<LeftOpen> {
   const done = new Set<RunId>();
-  const events = new Map<string, StoredEvent>();
-  const steps = new Map<RunId, Step[]>();
-  const rows: TickRow[] = [];
-  for (const epoch of epochs) rows.push(...(await db.collection<TickRow>('journal').find(rowsOf(epoch)).toArray()));
-  rows.sort((a, b) => a._id.epoch - b._id.epoch || a.order - b.order);
-  for (const row of rows) {
-    for (const run of row.done) done.add(run);
-    for (const event of row.events) events.set(`${event.uuid}/${attemptOf(event)}`, event);
-    for (const step of row.steps) {
-      const known = steps.get(step.run);
-      if (known) known.push(step);
-      else steps.set(step.run, [step]);
+  const events = new Map<string, { row: RowId; index: number; event: StoredEvent }>();
+  const steps = new Map<RunId, { row: RowId; index: number; step: Step }[]>();
+  for (const epoch of [...epochs].sort((a, b) => a - b))
+    for await (const { _id: row, ...held } of db.collection<TickRow>('journal').find(rowsOf(epoch)).sort({ order: 1 }).allowDiskUse()) {
+      for (const run of held.done) done.add(run);
+      for (const [index, event] of held.events.entries()) events.set(`${event.uuid}/${attemptOf(event)}`, { row, index, event });
+      for (const [index, step] of held.steps.entries()) {
+        const known = steps.get(step.run);
+        if (known) known.push({ row, index, step });
+        else steps.set(step.run, [{ row, index, step }]);
+      }
     }
-  }
   const open: StoredEvent[] = [];
-  for (const event of events.values()) {
+  for (const { row, index, event } of events.values()) {
     const runs = event.runs.filter((run) => !done.has(runIdOf(event, run.rule)));
-    if (runs.length > 0) open.push({ ...event, value: event.value ?? (await valueAside(db, event.uuid)), runs });
+    if (runs.length > 0) open.push({ ...(await wholeEvent(db, row, index, event)), runs });
   }
   // Steps of children stand under ids that begin with their parent's; steps of what is done are of no use.
   const isOpen = new Set(open.flatMap((event) => event.runs.map((run) => runIdOf(event, run.rule))));
-  for (const run of steps.keys()) if (!isOpen.has(run.split('/').slice(0, 3).join('/'))) steps.delete(run);
-  return { events: open, steps };
+  const whole = new Map<RunId, Step[]>();
+  for (const [run, found] of steps) {
+    if (!isOpen.has(run.split('/').slice(0, 3).join('/'))) continue;
+    const last = new Map(found.map((one) => [`${one.step.site}.${one.step.nth}`, one])); // each once: it may stand in two epochs' rows
+    whole.set(run, await Promise.all([...last.values()].map(({ row, index, step }) => wholeStep(db, row, index, step))));
+  }
+  return { events: open, steps: whole };
 }
 
 /** Removes the epochs' rows once what they left open stands in rows of this process: all at once, so that no mark goes before its event. */
@@ -77,14 +81,9 @@ export async function removeRows(client: MongoClient, db: Db, epochs: readonly n
     session.withTransaction(async () => {
       for (const epoch of epochs)
         await db.collection<TickRow>('journal').deleteMany({ ...rowsOf(epoch), closed: { $ne: true } }, { session });
+      for (const epoch of epochs) await db.collection(ASIDE).deleteMany(rowsOf(epoch) as Document, { session });
     }),
   );
 }
 
 const rowsOf = (epoch: number) => ({ _id: { $gte: { epoch, slot: 0, seq: 0 }, $lt: { epoch: epoch + 1, slot: 0, seq: 0 } } });
-
-async function valueAside(db: Db, uuid: string): Promise<string> {
-  const found = await db.collection<{ _id: string; value: string }>('journalValues').findOne({ _id: uuid });
-  if (!found) throw new Error(`the journal lacks the value of event ${uuid}`);
-  return found.value;
-}

@@ -2,7 +2,8 @@
 // waits for, one unordered insert a collection. It tells which units stood in the way; what follows is the committer's business.
 
 import { type ClientSession, type Db, type Document, Long, MongoBulkWriteError, MongoServerError } from 'mongodb';
-import { DocumentRefused, DuplicateKey, Fenced, LONGEST_IN_ROW, type TickRow, type Unit, VersionMiss, type Write } from './types.ts';
+import { writeAside } from './aside.ts';
+import { DocumentRefused, DuplicateKey, Fenced, type TickRow, type Unit, VersionMiss, type Write } from './types.ts';
 
 const DURABLE = { w: 'majority', j: true } as const;
 const DUPLICATE = 11000;
@@ -160,14 +161,9 @@ export async function findMisses(db: Db, units: readonly Unit[]): Promise<Readon
 }
 
 async function writeRow(db: Db, session: ClientSession, row: TickRow): Promise<void> {
-  const aside = new Set(row.events.filter((event) => event.value.length > LONGEST_IN_ROW));
-  if (aside.size > 0) {
-    const values = [...aside].map((event) => ({ _id: event.uuid, value: event.value }));
-    await db.collection<{ _id: string; value: string }>('journalValues').insertMany(values, { session });
-  }
-  const events = aside.size === 0 ? row.events : row.events.map((event) => (aside.has(event) ? { ...event, value: null } : event));
+  const stored = await writeAside(db, session, row);
   try {
-    await db.collection('journal').insertOne({ ...row, events } as unknown as Document, { session });
+    await db.collection('journal').insertOne(stored as unknown as Document, { session });
   } catch (error) {
     if (error instanceof MongoServerError && error.code === DUPLICATE)
       throw new Fenced('the journal of this process was closed by its successor');

@@ -118,9 +118,6 @@ export interface TickRow {
   readonly closed?: boolean;
 }
 
-/** Values above so many characters stand in a document of their own beside the row (a document holds 16 MB at most). */
-export const LONGEST_IN_ROW = 1_000_000;
-
 /** A unit that met an existing key of the unique index of that name. */
 export class DuplicateKey extends Error {
   readonly collection: string;

@@ -1,7 +1,8 @@
 // Events whose handling was given up (integrations.md 12.4): kept for a week with the reason, to be looked at, delivered once more, or
 // deleted. The whole event stands beside what is shown, so that a cut value can still be delivered.
 
-import { type Document, Long } from 'mongodb';
+import type { Long } from 'mongodb';
+import { type Document } from 'mongodb';
 import { DateTime, decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { StoredEvent, Unit } from '../commit/index.ts';
 import { instanceToBson } from '../values/index.ts';

@@ -4,7 +4,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Actor, ChildKeys } from '../actor.ts';
 import type { Identity } from '../api.ts';
-import type { Answer, Read, Step, Unit } from '../commit/index.ts';
+import type { Answer, Step, Unit } from '../commit/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import type { RunObserver, RunRequest } from '../sandbox/index.ts';
@@ -12,6 +12,7 @@ import { CascadeErrors } from '../faults.ts';
 import { fromWireError, toWireError } from '../wire-error.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
+import { Reads } from './reads.ts';
 import { describe, locate } from './place.ts';
 import type { Executable, RunHost } from './types.ts';
 
@@ -47,7 +48,7 @@ class DirectRun implements RunObserver {
   readonly #parts = new RecordedParts();
   readonly #messages: Messages;
   readonly #startedAt: Date;
-  #reads: Read[] = [];
+  readonly #reads = new Reads();
 
   constructor(host: RunHost, call: DirectCall, resolve: (valueJson: string) => void, reject: (error: unknown) => void) {
     this.#host = host;
@@ -128,7 +129,7 @@ class DirectRun implements RunObserver {
         this.#host.log.error({ err: error, resource: this.#call.executable.resource }, 'a request of a program failed unexpectedly');
       answer = { error: toWireError(error) };
     }
-    if (!state.committed && this.#recorded) this.#reads.push({ site, nth, at, answer });
+    if (!state.committed && this.#recorded) this.#reads.add({ site, nth, at, answer });
     this.#host.sandbox.answer(this.#id, answer, at.getTime());
   }
 
@@ -155,7 +156,7 @@ class DirectRun implements RunObserver {
           at,
           startedAt: this.#startedAt,
           answer: answer ?? { ok: part?.note ?? 'null' },
-          reads: this.#reads,
+          reads: this.#reads.kept,
         };
         const logs = this.#messages.waiting;
         const whole = this.#recorded ? { ...unit, steps: [step], logs } : { ...unit, logs };
@@ -163,7 +164,7 @@ class DirectRun implements RunObserver {
         const commit = () => this.#host.committer.submit(whole, this.#recorded || starts);
         await (starts ? this.#host.pressure.pass(commit) : commit());
         this.#messages.stored(logs);
-        this.#reads = [];
+        this.#reads.clear();
         if (last) state.committed = true;
       },
     };

@@ -11,7 +11,6 @@ import {
   type Chain,
   type Completion,
   Fenced,
-  type Read,
   runIdOf,
   type RunReference,
   type Step,
@@ -29,6 +28,7 @@ import { eventObjectJson } from '../event-object.ts';
 import type { RunObserver, RunRequest } from '../sandbox/index.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
+import { Reads } from './reads.ts';
 import { describe, locate } from './place.ts';
 import type { Executable, RunHost } from './types.ts';
 
@@ -54,7 +54,7 @@ export class DurableRun implements RunObserver, Reading {
   readonly #oldReads = new Map<string, { answer: Answer; at: Date }>();
   readonly #versions = new Map<string, bigint>();
   readonly #parts = new RecordedParts();
-  #reads: Read[] = [];
+  readonly #reads = new Reads();
   #startedAt: Date;
   #attempt = 0;
   /** Times that it exceeded a limit by which others are kept from running. */
@@ -198,7 +198,7 @@ export class DurableRun implements RunObserver, Reading {
       answer = { error: this.#asWire(error) };
     }
     if (attempt !== this.#attempt) return;
-    if (!state.committed) this.#reads.push({ site, nth, at, answer });
+    if (!state.committed) this.#reads.add({ site, nth, at, answer });
     this.#answer(answer, at);
   }
 
@@ -230,7 +230,7 @@ export class DurableRun implements RunObserver, Reading {
           at,
           startedAt: this.#startedAt,
           answer: answer ?? { ok: part?.note ?? 'null' },
-          reads: this.#reads,
+          reads: this.#reads.kept,
         };
         const logs = this.#messages.waiting;
         const whole = { ...unit, ...(ends ? { done: [this.id] } : { steps: [step] }), logs };
@@ -238,7 +238,7 @@ export class DurableRun implements RunObserver, Reading {
         await (startsRuns(unit) ? this.#host.pressure.pass(commit) : commit());
         this.#messages.stored(logs);
         this.#host.contention.changed(unit.writes.map(instanceOf), this.id);
-        this.#reads = [];
+        this.#reads.clear();
         this.#effects.set(`${step.site}.${nth}`, { answer: step.answer, at });
         this.#parts.add(step);
         if (last) state.committed = true;
@@ -251,7 +251,7 @@ export class DurableRun implements RunObserver, Reading {
   #tryAlone({ code }: WireError): void {
     this.#host.log.warn({ run: this.id, code, tries: this.#harm }, 'a run did harm and is tried again alone');
     this.#attempt++;
-    this.#reads = [];
+    this.#reads.clear();
     this.#versions.clear();
     this.#messages.restart();
     this.#host.release(this.id);
@@ -263,7 +263,7 @@ export class DurableRun implements RunObserver, Reading {
   async #again(contended: string): Promise<void> {
     this.#host.sandbox.drop(this.#attemptId);
     if (++this.#attempt > MOST_ATTEMPTS) return this.fail(toWireError(new Error(`${contended} changed too often`)));
-    this.#reads = [];
+    this.#reads.clear();
     this.#oldReads.clear();
     this.#versions.clear();
     this.#messages.restart();

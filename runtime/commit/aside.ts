@@ -1,0 +1,85 @@
+// What a journal row does not hold itself: long values of events and long answers of steps stand in documents of their own beside it,
+// written in the same transaction (a document of the store holds 16 MB at most). Which these are follows from the row alone.
+
+import { type ClientSession, type Collection, type Db, MaxKey, MinKey } from 'mongodb';
+import type { Answer, RowId, Step, StoredEvent, TickRow } from './types.ts';
+
+/** Characters of one text, and of all texts of a row. */
+const LONGEST_IN_ROW = 1_000_000;
+const MOST_IN_ROW = 2_000_000;
+/** Of one document beside the row. */
+const PIECE = 4_000_000;
+export const ASIDE = 'journalValues';
+
+interface Piece {
+  /** `e` or `s`, and the place of the event or step in its row. */
+  readonly _id: RowId & { readonly of: string; readonly n: number };
+  readonly text: string;
+}
+
+const pieces = (db: Db): Collection<Piece> => db.collection<Piece>(ASIDE);
+
+/** The texts that stand beside a row, by what they are of. */
+export function asideOf(row: Pick<TickRow, 'events' | 'steps'>): Map<string, string> {
+  const aside = new Map<string, string>();
+  let total = 0;
+  const place = (of: string, text: string): void => {
+    if (text.length > LONGEST_IN_ROW || total + text.length > MOST_IN_ROW) aside.set(of, text);
+    else total += text.length;
+  };
+  for (const [index, event] of row.events.entries()) place(`e${index}`, event.value);
+  for (const [index, step] of row.steps.entries()) place(`s${index}`, textOf(step.answer));
+  return aside;
+}
+
+/** Stores what stands beside the row and gives the row without it. */
+export async function writeAside(db: Db, session: ClientSession, row: TickRow): Promise<TickRow> {
+  const aside = asideOf(row);
+  if (aside.size === 0) return row;
+  let bulk: Piece[] = [];
+  let length = 0;
+  const flush = async (): Promise<void> => {
+    if (bulk.length > 0) await pieces(db).insertMany(bulk, { session });
+    bulk = [];
+    length = 0;
+  };
+  for (const [of, text] of aside)
+    for (let n = 0; n === 0 || n * PIECE < text.length; n++) {
+      const piece = text.slice(n * PIECE, (n + 1) * PIECE);
+      if (length + piece.length > PIECE) await flush(); // few at a time: together they may be more than a command holds
+      bulk.push({ _id: { ...row._id, of, n }, text: piece });
+      length += piece.length;
+    }
+  await flush();
+  return {
+    ...row,
+    events: row.events.map((event, index) => (aside.has(`e${index}`) ? { ...event, value: null as never } : event)),
+    steps: row.steps.map((step, index) => (aside.has(`s${index}`) ? { ...step, answer: withText(step.answer, null as never) } : step)),
+  };
+}
+
+/** An event of a stored row, with its value. */
+export async function wholeEvent(db: Db, row: RowId, index: number, event: StoredEvent): Promise<StoredEvent> {
+  return event.value === null ? { ...event, value: await read(db, row, `e${index}`) } : event;
+}
+
+export async function wholeStep(db: Db, row: RowId, index: number, step: Step): Promise<Step> {
+  return textOf(step.answer) === null ? { ...step, answer: withText(step.answer, await read(db, row, `s${index}`)) } : step;
+}
+
+/** What stands beside the rows of a range of one slot. */
+export const asideRange = ({ epoch, slot }: Omit<RowId, 'seq'>, from: number, before: number) => ({
+  _id: { $gte: { epoch, slot, seq: from }, $lt: { epoch, slot, seq: before } },
+});
+
+async function read(db: Db, row: RowId, of: string): Promise<string> {
+  const found = await pieces(db)
+    .find({ _id: { $gte: { ...row, of, n: new MinKey() }, $lte: { ...row, of, n: new MaxKey() } } as never })
+    .sort({ _id: 1 })
+    .toArray();
+  if (found.length === 0) throw new Error(`the journal lacks a text of row ${JSON.stringify(row)}`);
+  return found.map(({ text }) => text).join('');
+}
+
+const textOf = (answer: Answer): string => ('ok' in answer ? answer.ok : 'list' in answer ? answer.list : '');
+const withText = (answer: Answer, text: string): Answer => ('ok' in answer ? { ok: text } : 'list' in answer ? { list: text } : answer);
