@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { fromInner } from '../../stdlib/values/index.ts';
+import { systemClock } from '../clock/index.ts';
 import { handleOf, type Held, NOTHING, type ServiceState, StateRoom } from './index.ts';
 import type { StateUser } from './room.ts';
 
@@ -8,6 +9,7 @@ const any = {
   initial: () => ({ json: '0', refs: [] }),
   accept: (value: { json: string }) => (value.json === '"x"' ? null : { ...NOTHING, json: value.json }),
 };
+const AROUND = { clock: systemClock, evicted: () => undefined };
 const STATE: ServiceState = { version: '1', global: new Map([['n', any]]), partitioned: new Map([['n', any]]) };
 
 /** A run that remembers what it was told to keep. */
@@ -21,7 +23,7 @@ const ask = async (room: StateRoom, run: StateUser, payload: Record<string, unkn
 };
 
 test('partitions have values of their own, apart from the global state', async () => {
-  const room = new StateRoom(() => STATE);
+  const room = new StateRoom(() => STATE, AROUND);
   const run = user('r');
   await ask(room, run, { op: 'set', service: 'S', partition: 'a', name: 'n', value: 5 });
   expect(await ask(room, run, { op: 'get', service: 'S', partition: 'a', name: 'n', version: 0 })).toEqual({ version: 2, value: 5 });
@@ -32,7 +34,7 @@ test('partitions have values of their own, apart from the global state', async (
 });
 
 test('a value of another type is refused and changes nothing', async () => {
-  const room = new StateRoom(() => STATE);
+  const room = new StateRoom(() => STATE, AROUND);
   const set = ask(room, user('r'), { op: 'set', service: 'S', partition: null, name: 'n', value: 'x' });
   await expect(set).rejects.toMatchObject({ code: 'cascade.service.state.type', params: ['S', 'n', 'Integer'] });
   expect(await ask(room, user('r'), { op: 'get', service: 'S', partition: null, name: 'n', version: 0 })).toEqual({ version: 1, value: 0 });
@@ -40,14 +42,14 @@ test('a value of another type is refused and changes nothing', async () => {
 
 test('state of another shape begins anew', async () => {
   let version = '1';
-  const room = new StateRoom(() => ({ ...STATE, version }));
+  const room = new StateRoom(() => ({ ...STATE, version }), AROUND);
   await ask(room, user('r'), { op: 'set', service: 'S', partition: null, name: 'n', value: 5 });
   version = '2';
   expect(await ask(room, user('r'), { op: 'get', service: 'S', partition: null, name: 'n', version: 0 })).toMatchObject({ value: 0 });
 });
 
 test('one run initialises, the others wait for it; a failure leaves it to the next', async () => {
-  const room = new StateRoom(() => STATE);
+  const room = new StateRoom(() => STATE, AROUND);
   const [a, b] = [user('a'), user('b')];
   const enter = { op: 'enter', service: 'S', partition: null };
   expect(await ask(room, a, enter)).toBe(true);
@@ -88,7 +90,7 @@ test('a run that ends frees what it held, and one that would wait for itself is 
 
 /** A service whose global state holds Values `v0`, `v1` … */
 function roomWithValue(count = 1): StateRoom {
-  const room: StateRoom = new StateRoom(() => state);
+  const room: StateRoom = new StateRoom(() => state, AROUND);
   const global = new Map(
     Array.from({ length: count }, (_, i) => [
       `v${i}`,

@@ -8,6 +8,7 @@ import { fault } from '../faults.ts';
 import { Cells, type StateProperties } from './cells.ts';
 import { handleOf, held, type Held, NOTHING, type SharedObject } from './held.ts';
 import { Locks } from './locks.ts';
+import type { Surroundings } from './shared-map.ts';
 import { behaviourOf, SharedThing } from './shared-objects.ts';
 
 /** Characters that the state of one namespace may take. */
@@ -48,6 +49,7 @@ interface Begun {
 
 export class StateRoom {
   readonly #declared: (service: string) => ServiceState | null;
+  readonly #around: Surroundings;
   readonly #services = new Map<string, ServiceRoom>();
   readonly #locks = new Locks();
   /** The objects that a run has handles of. */
@@ -60,8 +62,9 @@ export class StateRoom {
   #tokens = 0;
 
   /** @param declared the state types of a service as they are now */
-  constructor(declared: (service: string) => ServiceState | null) {
+  constructor(declared: (service: string) => ServiceState | null, around: Surroundings) {
     this.#declared = declared;
+    this.#around = around;
     this.#accounts = new FinalizationRegistry((account) => (this.#size -= account.size));
   }
 
@@ -100,9 +103,7 @@ export class StateRoom {
 
   /** A new object; whoever keeps its handle keeps it alive. */
   make(kind: SharedKind, options: readonly Value[] = []): SharedThing {
-    const behaviour = behaviourOf(kind, options);
-    if (!behaviour) throw langError('cascade.lang.procedure.unknown', `Concurrent.${kind}`);
-    const thing = new SharedThing(++this.#ids, kind, behaviour);
+    const thing = new SharedThing(++this.#ids, kind, behaviourOf(kind, options, this.#around));
     const account = { size: 0 };
     this.#account.set(thing, account);
     this.#accounts.register(thing, account);

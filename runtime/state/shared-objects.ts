@@ -2,6 +2,8 @@
 // is done in two steps, begin and end, under a lock (room.ts).
 import type { SharedKind, Value } from '../../stdlib/values/index.ts';
 import type { Held, SharedObject } from './held.ts';
+import { sharedLock } from './shared-lock.ts';
+import { Entries, evictionOf, type Surroundings } from './shared-map.ts';
 import { sharedValue } from './shared-value.ts';
 
 export interface Behaviour {
@@ -17,9 +19,12 @@ export interface Behaviour {
   write(key: string, changed: Held | null): void;
 }
 
-/** How each kind begins; a kind that is not here cannot be made. `options`: the arguments of its constructor. */
-const KINDS: Partial<Record<SharedKind, (options: readonly Value[]) => Behaviour>> = {
+/** How each kind begins. `options`: the arguments of its constructor. */
+const KINDS: Record<SharedKind, (options: readonly Value[], around: Surroundings) => Behaviour> = {
+  Map: (_options, around) => new Entries(around),
+  Cache: (options, around) => new Entries(around, evictionOf(options)),
   Value: sharedValue,
+  Lock: sharedLock,
 };
 
 export class SharedThing implements SharedObject {
@@ -34,7 +39,4 @@ export class SharedThing implements SharedObject {
   }
 }
 
-/** @returns null where the kind is not known */
-export function behaviourOf(kind: SharedKind, options: readonly Value[]): Behaviour | null {
-  return KINDS[kind]?.(options) ?? null;
-}
+export const behaviourOf = (kind: SharedKind, options: readonly Value[], around: Surroundings): Behaviour => KINDS[kind](options, around);

@@ -13,6 +13,8 @@ export function sharedValue(): Behaviour {
       switch (method) {
         case 'getValue':
           return value;
+        case 'getValueOrDefault':
+          return value.json === 'null' ? given : value;
         case 'setValue':
           return (value = given);
         default:

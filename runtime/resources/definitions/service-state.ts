@@ -2,8 +2,20 @@
 import { createHash } from 'node:crypto';
 import { CascadeError } from '../../../stdlib/errors.ts';
 import { encodeInner, getOwn, isObject, Shared, stringify, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
-import { handleOf, type Held, kindOf, NOTHING, type ServiceState, type StateProperties, StateRoom, valueOf } from '../../state/index.ts';
+import {
+  handleOf,
+  type Held,
+  kindOf,
+  NOTHING,
+  type ServiceState,
+  type StateProperties,
+  StateRoom,
+  type Surroundings,
+  valueOf,
+} from '../../state/index.ts';
 import { coerceProperty, type PropertyDefinition, type TypeDefinition } from '../../types/index.ts';
+import { publishTopic } from '../publish.ts';
+import { serviceActor } from '../service-actor.ts';
 import type { Namespace } from '../types.ts';
 
 /** The names of state variables by their scope, for the compiler; null where a service has no such state. */
@@ -22,7 +34,7 @@ export function stateNamesOf(space: Pick<Namespace, 'definitions' | 'types'>, se
 }
 
 /** The state of a namespace's services. */
-export function openState(space: () => Pick<Namespace, 'definitions' | 'types'>): StateRoom {
+export function openState(space: () => Namespace): StateRoom {
   const kept = new Map<
     string,
     { readonly global: TypeDefinition | null; readonly partitioned: TypeDefinition | null; state: ServiceState }
@@ -44,8 +56,22 @@ export function openState(space: () => Pick<Namespace, 'definitions' | 'types'>)
     };
     kept.set(service, { global, partitioned, state });
     return state;
-  });
+  }, surroundingsOf(space));
   return room;
+}
+
+/** What a Cache needs: the time, and topics to tell of what it lets go. */
+function surroundingsOf(space: () => Namespace): Surroundings {
+  return {
+    clock: { now: () => space().clock.now(), at: (timeMs, call) => space().clock.at(timeMs, call) },
+    evicted: (topic, key, value) => {
+      const { log, name } = space();
+      const told = value.refs.length > 0 ? null : valueOf(value); // a shared object cannot leave the namespace's runs
+      publishTopic(space(), topic, { key, value: told }, serviceActor(space())).catch((error: unknown) =>
+        log.warn({ err: error, namespace: name, topic }, 'an eviction could not be published'),
+      );
+    },
+  };
 }
 
 function typeIn(space: Pick<Namespace, 'types'>, declared: ObjectValue, field: string): TypeDefinition | null {
