@@ -54,7 +54,8 @@ function pathItem(resource: DescribedResource, { suffix, methods }: Address, pro
 }
 
 /** The same question that the engine asks itself. */
-function isOffered({ operations, commands }: DescribedResource, action: Action): boolean {
+function isOffered({ name, operations, commands }: DescribedResource, action: Action): boolean {
+  if (action === 'execute' && name === 'services') return true; // another way to procedures
   if (action === 'command') return commands.length > 0;
   const op = operationOf(action);
   if (op === 'getAuthorizedUsers') return true; // only namespaces have the address
