@@ -28,6 +28,7 @@ export type {
   CorrelationSpec,
   Diagnostic,
   ExpressionData,
+  ServiceStateNames,
   TriggerSpec,
 } from './types.ts';
 
@@ -51,7 +52,7 @@ function compiled(source: string, options: CompileOptions, found: Diagnostics): 
   if (!tree) return { ok: false, diagnostics: toDiagnostics(source, found) };
   const direct: Report = (at, code, detail, hint) => found.report(at, code as 'cascade.lang.syntax', detail, hint);
   const report = found.hasErrors ? cautious(source, tree, [...found.list], direct) : direct;
-  const model = check(tree, options.builtins, report);
+  const model = check(tree, options, report);
   const module = found.hasErrors ? null : emitted(() => emit(model, source), tree, report);
   if (module && options.advice) advise(model, report);
   const diagnostics = toDiagnostics(source, found);

@@ -51,6 +51,9 @@ export const RUNTIME_NAMES = [
   'callMethod',
   'host',
   'caught',
+  'passed',
+  'stateGet',
+  'stateSet',
   'live',
   'raise',
   // statements (5.5 to 5.15)

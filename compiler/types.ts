@@ -24,12 +24,19 @@ export interface BuiltinParameter {
 
 export interface CompileOptions {
   readonly builtins: BuiltinTable;
+  /** The state variables of a service, by its full name; null, or nothing given: it has none (language.md 8). */
+  readonly stateOf?: (service: string) => ServiceStateNames | null;
   /** What the text must be; without it the text decides. */
   readonly kind?: 'rule' | 'procedure';
   /** The text is the service's own: names with its prefix are allowed. */
   readonly ofService?: boolean;
   /** Also tell of what is surely a mistake though it compiles (`cascade.check.*`); the unit's own warnings never hold that. */
   readonly advice?: boolean;
+}
+
+export interface ServiceStateNames {
+  readonly global: readonly string[] | null;
+  readonly partitioned: readonly string[] | null;
 }
 
 export type Compiled =
@@ -104,6 +111,8 @@ export interface CompiledProcedure extends CompiledHead {
   readonly private: boolean;
   readonly hidden: boolean;
   readonly access: 'global' | 'multiPartition' | 'stateless' | null;
+  /** The state that it runs with: the global one, that of one partition, or of every partition in turn. */
+  readonly state: 'global' | 'partition' | 'partitions' | null;
   readonly parameters: readonly CompiledParameter[];
   readonly returns: { readonly type: string; readonly scale?: number; readonly cardinality: 'array' | 'sequence' | null } | null;
   /** WITH options by name; constant ones as inner-JSON text. */

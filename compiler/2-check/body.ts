@@ -29,6 +29,7 @@ export interface Findings extends RowFindings {
   readonly barePaths: Set<Expression>;
   readonly bareLogs: Set<Expression>;
   readonly recommendations: Map<object, Recommendations>;
+  readonly state: Set<object>;
 }
 
 type AnyVisit = (node: never) => void;
@@ -78,13 +79,13 @@ export class BodyChecker {
         scope.declare(node.name);
       },
       Assign: (node: AnyNode & { target: Expression; value: AnyNode }) => {
-        if (node.target.type === 'Name') scope.assign(node.target.name, node.target);
+        if (node.target.type === 'Name') this.#assigned(node.target);
         else this.#visit(node.target);
         this.#value(node.value);
       },
       Return: (node: AnyNode & { value: AnyNode | null }) => this.#value(node.value),
       Postfix: (node: AnyNode & { target: Expression }) => {
-        if (node.target.type === 'Name') scope.assign(node.target.name, node.target);
+        if (node.target.type === 'Name') this.#assigned(node.target);
         else this.#visit(node.target);
       },
       For: (node: Loop) => this.#loop(node),
@@ -114,12 +115,14 @@ export class BodyChecker {
       ProcessedBy: (node: ProcessedBy) => this.#processedBy(node, null),
       VariableRef: ({ variable }: AnyNode & { variable: Identifier }) => {
         scope.use(variable.name, variable);
+        if (scope.isState(variable.name)) this.#found.state.add(variable);
         if (!scope.has(variable.name) && variable.name === 'log')
           this.#report(variable, 'cascade.lang.variable.undeclared', "'log' is no variable that could hold a name");
       },
       QualifiedName: () => {},
       Name: (node: Extract<Expression, { type: 'Name' }>) => {
         scope.use(node.name, node);
+        if (scope.isState(node.name)) this.#found.state.add(node);
         if (!scope.has(node.name)) this.#found.bareLogs.add(node);
       },
       Member: (node: Extract<Expression, { type: 'Member' }>) => this.#member(node),
@@ -127,7 +130,10 @@ export class BodyChecker {
         const target = this.#resolver.call(node, (name) => scope.isVariable(name) && !(name === 'log' && !scope.has('log')));
         this.#found.calls.set(node, target);
         const root = node.callee.parts[0];
-        if (target.receiver && root) scope.use(root.name, root);
+        if (target.receiver && root) {
+          scope.use(root.name, root);
+          if (scope.isState(root.name)) this.#found.state.add(rootOf(target.receiver));
+        }
         this.#arguments(node.arguments);
       },
       MethodCall: (node: MethodCall) => {
@@ -153,6 +159,17 @@ export class BodyChecker {
     this.#report(node, 'cascade.lang.processedby.deprecated', 'PROCESSED BY with an array as its value is deprecated');
   }
 
+  #assigned(target: Extract<Expression, { type: 'Name' }>): void {
+    this.#scope.assign(target.name, target);
+    if (this.#scope.isState(target.name)) this.#found.state.add(target);
+  }
+
+  /** A variable that a statement makes, which cannot be one of the state. */
+  #result(name: Identifier): void {
+    if (this.#scope.isState(name.name)) this.#scope.declare(name);
+    else this.#scope.declareImplicitly(name.name);
+  }
+
   #loop(node: Loop): void {
     this.#visit(node.collection);
     this.#scope.block([node.variable], () => {
@@ -163,7 +180,7 @@ export class BodyChecker {
 
   #recommendationLoop(node: Recommendations): void {
     this.#visit(node.collection);
-    this.#scope.declareImplicitly(node.result.name);
+    this.#result(node.result);
     const outer = this.#recommendations;
     this.#recommendations = node;
     this.#scope.block([node.variable], () => {
@@ -205,6 +222,7 @@ export class BodyChecker {
     } else if (!node.processing && !node.processedBy?.block) {
       this.#scope.declareImplicitly(variable.name);
       this.#found.selects.set(node, variable.name);
+      if (this.#scope.isState(variable.name)) this.#found.state.add(node);
       if (node.processedBy) this.#arrayForm(node.processedBy);
     }
   }
@@ -273,7 +291,7 @@ export class BodyChecker {
       else this.#condition(nodes, null);
     }
     this.#visit(node.within);
-    if (node.status) this.#scope.declareImplicitly(node.status.name);
+    if (node.status) this.#result(node.status);
     const inside = [node.alias, variable, node.context].filter((name) => name !== null);
     this.#scope.block(inside, () => {
       this.#visit(node.until);
@@ -284,6 +302,13 @@ export class BodyChecker {
 }
 
 type Loop = AnyNode & { variable: Identifier; collection: AnyNode; until: AnyNode | null; body: Block };
+
+/** The first name of `a.b.c`. */
+function rootOf(chain: Expression): Expression {
+  let at = chain;
+  while (at.type === 'Member') at = at.object;
+  return at;
+}
 
 /** The alias, else the last part of the type's or source's name; null without an alias for `@v` and for a text that is no identifier. */
 export function resultVariable(node: Select): Identifier | null {

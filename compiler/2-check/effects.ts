@@ -23,9 +23,12 @@ const SUSPENDING: ReadonlySet<string> = new Set([
 
 export class Effects {
   readonly #calls: ReadonlyMap<Call | MethodCall | Execute, CallTarget>;
+  readonly #state: ReadonlySet<object>;
   readonly #known = new WeakMap<object, boolean>();
-  constructor(calls: ReadonlyMap<Call | MethodCall | Execute, CallTarget>) {
+  /** @param state names that stand for the service's state, which the host keeps */
+  constructor(calls: ReadonlyMap<Call | MethodCall | Execute, CallTarget>, state: ReadonlySet<object>) {
     this.#calls = calls;
+    this.#state = state;
   }
 
   /** Whether the evaluation of this node, or of one of these, may suspend. */
@@ -40,7 +43,7 @@ export class Effects {
   };
 
   #infer(node: AnyNode): boolean {
-    if (SUSPENDING.has(node.type)) return true;
+    if (SUSPENDING.has(node.type) || this.#state.has(node)) return true;
     if (node.type === 'Lambda') return false;
     if (node.type === 'Filter' || node.type === 'Map') return this.suspends(lazyCollection(node as unknown as { collection: Value }));
     if ((node.type === 'Call' || node.type === 'MethodCall') && this.#callSuspends(node as Call | MethodCall)) return true;

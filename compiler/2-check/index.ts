@@ -1,6 +1,6 @@
 // Second phase: what the tree means. Names, calls, triggers, the header, effects; everything found is beside the tree, in the Model.
 import type { Definition, ProcedureDefinition, RuleDefinition, Statement } from '../ast.ts';
-import type { BuiltinTable } from '../types.ts';
+import type { CompileOptions } from '../types.ts';
 import { BodyChecker, type Findings } from './body.ts';
 import { CallResolver } from './calls.ts';
 import { fold } from './constants.ts';
@@ -11,13 +11,14 @@ import { namesOf } from './names.ts';
 import type { Report } from './report.ts';
 import { checkReturns } from './returns.ts';
 import { Scope } from './scope.ts';
+import { checkState } from './state.ts';
 import { checkTriggers } from './triggers.ts';
 
 export type { CallTarget, Model, Names, Uses } from './model.ts';
 export type { Report } from './report.ts';
 
 /** Reports what is wrong; the model is of use to the emitter only when nothing was. */
-export function check(definition: Definition, builtins: BuiltinTable, report: Report): Model {
+export function check(definition: Definition, { builtins, stateOf }: Pick<CompileOptions, 'builtins' | 'stateOf'>, report: Report): Model {
   const imports = namesOf(definition, report);
   const found: Findings = {
     calls: new Map(),
@@ -26,12 +27,14 @@ export function check(definition: Definition, builtins: BuiltinTable, report: Re
     barePaths: new Set(),
     bareLogs: new Set(),
     recommendations: new Map(),
+    state: new Set(),
   };
   const resolver = new CallResolver(builtins, imports);
   const rule = definition.type === 'Rule' ? checkRule(definition, imports.names, resolver, report) : null;
   const procedure = definition.type === 'Procedure' ? checkHeader(definition, imports.package, imports.names, report) : null;
+  const state = definition.type === 'Procedure' && procedure ? checkState(definition, procedure, stateOf ?? (() => null), report) : null;
   const body = (statements: readonly Statement[]): Scope => {
-    const scope = new Scope({ parameters: parametersOf(definition), events: rule?.variables ?? [], report });
+    const scope = new Scope({ parameters: parametersOf(definition), events: rule?.variables ?? [], state: state?.names ?? [], report });
     new BodyChecker(scope, resolver, found, report).statements(statements);
     checkReturns(statements, report);
     return scope;
@@ -47,7 +50,8 @@ export function check(definition: Definition, builtins: BuiltinTable, report: Re
     arrayParameters: new Set(procedure?.parameters.filter((parameter) => parameter.array).map((parameter) => parameter.name)),
     package: imports.package,
     names: imports.names,
-    effects: new Effects(found.calls),
+    effects: new Effects(found.calls, found.state),
+    stateAccess: state?.access ?? null,
     rule,
     procedure,
   };

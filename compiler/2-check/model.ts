@@ -28,6 +28,9 @@ export interface Model {
   readonly bareLogs: ReadonlySet<Expression>;
   /** Recommendations whose result a RECOMMEND inside appends to. */
   readonly recommendations: ReadonlyMap<object, Recommendations>;
+  /** Names, and SELECT statements, that stand for a variable of the service's state. */
+  readonly state: ReadonlySet<object>;
+  readonly stateAccess: 'global' | 'partition' | 'partitions' | null;
   /** Package of the text, or null. */
   readonly package: string | null;
   readonly names: Names;

@@ -8,12 +8,15 @@ export interface ScopeOptions {
   readonly parameters: Iterable<string>;
   /** Event variables of a rule: may be declared again (S4). */
   readonly events: Iterable<string>;
+  /** Variables of the service's state: there without a declaration, and never declared (S4). */
+  readonly state?: Iterable<string>;
   readonly report: Report;
 }
 
 export class Scope {
   readonly #parameters: ReadonlySet<string>;
   readonly #events: ReadonlySet<string>;
+  readonly #state: ReadonlySet<string>;
   readonly #report: Report;
   /** Declared up to here in the text. */
   readonly #declared = new Set<string>();
@@ -21,9 +24,10 @@ export class Scope {
   /** The nodes that read or assign a variable of the function itself, block variables left out. */
   readonly reads = new Set<object>();
   readonly writes = new Set<object>();
-  constructor({ parameters, events, report }: ScopeOptions) {
+  constructor({ parameters, events, state = [], report }: ScopeOptions) {
     this.#parameters = new Set(parameters);
     this.#events = new Set(events);
+    this.#state = new Set(state);
     this.#report = report;
   }
 
@@ -33,7 +37,12 @@ export class Scope {
   }
 
   has(name: string): boolean {
-    return this.#parameters.has(name) || this.#events.has(name) || this.#declared.has(name) || this.#inBlock(name);
+    return this.#state.has(name) || this.#parameters.has(name) || this.#events.has(name) || this.#declared.has(name) || this.#inBlock(name);
+  }
+
+  /** Whether the name stands here for a variable of the state: parameters and block variables hide it. */
+  isState(name: string): boolean {
+    return this.#state.has(name) && !this.#parameters.has(name) && !this.#inBlock(name);
   }
 
   /** As `has`, with what is there without a declaration. */
@@ -63,6 +72,8 @@ export class Scope {
     if (this.#inBlock(name.name)) return;
     if (name.name === 'log') this.#report(name, 'cascade.lang.variable.redeclared', "'log' is always there");
     if (this.#parameters.has(name.name)) this.#report(name, 'cascade.lang.variable.redeclared', `'${name.name}' is a parameter`);
+    if (this.isState(name.name))
+      this.#report(name, 'cascade.lang.variable.redeclared', `'${name.name}' is a variable of the service's state`);
     this.#declared.add(name.name);
   }
 

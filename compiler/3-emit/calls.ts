@@ -20,7 +20,19 @@ export function emitMethodCall(node: MethodCall, module: ModuleWriter): es.Expre
 /** @param at the place that errors of the call name */
 export function emitTarget(target: CallTarget | undefined, args: Arguments, at: Span, module: ModuleWriter): es.Expression {
   if (!target) throw new Error('a call without a meaning'); // the checker resolves every call
-  return target.kind === 'builtin' ? emitBuiltin(target, args, at, module) : emitUser(target, args, at, module);
+  return target.kind === 'builtin' ? emitBuiltin(target, args, at, module) : emitUser(target, args, at, module, null);
+}
+
+/** EXECUTE p(…): it may name the partition (language.md Y4), and may call PRIVATE procedures of another access pattern (Y7). */
+export function emitExecuted(
+  target: CallTarget,
+  args: Arguments,
+  partitionKey: Value | null,
+  at: Span,
+  module: ModuleWriter,
+): es.Expression {
+  if (target.kind === 'builtin') return emitBuiltin(target, args, at, module);
+  return emitUser(target, args, at, module, partitionKey ? [partitionKey] : []);
 }
 
 type BuiltinTarget = Extract<CallTarget, { kind: 'builtin' }>;
@@ -70,10 +82,17 @@ export function emitMaterialized(node: Value, module: ModuleWriter): es.Expressi
 }
 const LITERALS: ReadonlySet<string> = new Set(['Integer', 'Real', 'String', 'Boolean', 'Null', 'Interval', 'Array', 'Object']);
 
-function emitUser({ names, receiver }: UserTarget, args: Arguments, at: Span, module: ModuleWriter): es.Expression {
+function emitUser(
+  { names, receiver }: UserTarget,
+  args: Arguments,
+  at: Span,
+  module: ModuleWriter,
+  executed: readonly Value[] | null,
+): es.Expression {
   const first = receiver ? [module.helper('receiver', at, module.value(receiver), b.literal(pathText(receiver)))] : [];
   const positional = b.array([...first, ...module.values(args.positional)]);
   const run = [b.id('$'), module.site(), b.literal(names.join('|')), positional, emitNamed(args, module)];
+  if (executed) run.push(b.array(module.values(executed)));
   return b.delegate(module.helper(receiver ? 'callMethod' : 'call', at, ...run));
 }
 

@@ -197,4 +197,13 @@ export function pathText(node: Expression): string {
   if (node.type === 'MethodCall') return `${pathText(node.object)}.${node.method.name}()`;
   return 'the value';
 }
+/** A variable's value; one of the service's state is asked for. @param node the name, as the checker has seen it */
+export function readVariable(node: Span, name: string, module: ModuleWriter): es.Expression {
+  if (!module.model.state.has(node)) return variable(name);
+  return b.delegate(module.helper('stateGet', node, b.id('$'), module.site(), b.literal(name)));
+}
+export function writeVariable(node: Span, name: string, value: es.Expression, module: ModuleWriter): es.Expression {
+  if (!module.model.state.has(node)) return b.assign(variable(name), value);
+  return b.delegate(module.helper('stateSet', node, b.id('$'), module.site(), b.literal(name), value));
+}
 export const variable = (name: string): es.Identifier => b.id(`v_${name}`);

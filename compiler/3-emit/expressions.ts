@@ -3,7 +3,7 @@ import type * as es from 'estree';
 import type { BinaryOperator, Expression, Name, Target, Unary } from '../ast.ts';
 import type { RuntimeName } from '../runtime-names.ts';
 import * as b from './build.ts';
-import { type ModuleWriter, pathText, variable } from './context.ts';
+import { type ModuleWriter, pathText, readVariable, writeVariable } from './context.ts';
 import { emitCall, emitLambda, emitMethodCall } from './calls.ts';
 import { skipped } from './skipped.ts';
 
@@ -91,7 +91,7 @@ export function emitExpression(node: Expression, module: ModuleWriter): es.Expre
 function emitName(node: Name, module: ModuleWriter): es.Expression {
   if (module.row !== null && !module.rowLocals.includes(node.name))
     return module.helper('get', node, b.id(module.row), b.literal(node.name), b.literal('the row'));
-  return module.row === null && module.model.bareLogs.has(node) ? b.literal(null) : variable(node.name);
+  return module.row === null && module.model.bareLogs.has(node) ? b.literal(null) : readVariable(node, node.name, module);
 }
 
 function emitUnary(node: Unary, module: ModuleWriter): es.Expression {
@@ -111,7 +111,7 @@ export function emitChange(
   next: (read: es.Expression) => es.Expression,
   result: (write: es.Expression) => es.Expression = (write) => write,
 ): es.Expression {
-  if (target.type === 'Name') return result(b.assign(variable(target.name), next(variable(target.name))));
+  if (target.type === 'Name') return result(writeVariable(target, target.name, next(readVariable(target, target.name, module)), module));
   const object = module.temporary();
   const path = b.literal(pathText(target.object));
   const first = b.assign(object, module.value(target.object));
@@ -139,7 +139,7 @@ export function emitStep(
 
 /** `target = value`; the expression's value is the assigned one. */
 export function emitAssign(target: Target, module: ModuleWriter, value: () => es.Expression): es.Expression {
-  if (target.type === 'Name') return b.assign(variable(target.name), value());
+  if (target.type === 'Name') return writeVariable(target, target.name, value(), module);
   const path = b.literal(pathText(target.object));
   const object = module.value(target.object);
   if (target.type === 'Member')

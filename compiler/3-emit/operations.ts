@@ -17,7 +17,7 @@ import type {
   Value,
 } from '../ast.ts';
 import * as b from './build.ts';
-import { emitMaterialized, emitNamed, emitTarget } from './calls.ts';
+import { emitExecuted, emitMaterialized, emitNamed } from './calls.ts';
 import { type ModuleWriter, variable } from './context.ts';
 import { emitFederated, isFederated } from './processed-by.ts';
 import { emitOptions, emitPlainName, emitServiceEvent, emitSource, emitTopic, emitType, emitValueSet, optionValue } from './references.ts';
@@ -150,7 +150,7 @@ function emitPublish(node: Publish, tail: boolean, module: ModuleWriter): es.Exp
   return module.operation('publish', node, b.object(members), tail);
 }
 
-/** EXECUTE p(a) is p(a); ASYNC, `*` and a partition key are the host's business (language.md 5.14). */
+/** EXECUTE p(a) is p(a); ASYNC and `*` are the host's business (language.md 5.14). */
 function emitExecute(node: Execute, tail: boolean, module: ModuleWriter): es.Expression {
   const target = module.model.calls.get(node);
   const positional = node.arguments.named.length > 0 ? b.literal(null) : b.array(module.values(node.arguments.positional));
@@ -163,7 +163,7 @@ function emitExecute(node: Execute, tail: boolean, module: ModuleWriter): es.Exp
     return module.operation('executeAll', node, b.object([['where', where], ...args]), tail);
   }
   const partitionKey = optionValue(node.options, 'partitionKey');
-  if (!node.async && !partitionKey) return emitTarget(target, node.arguments, node.procedure, module);
+  if (!node.async) return emitExecuted(target, node.arguments, partitionKey, node.procedure, module);
   const names = target.kind === 'user' ? target.names : [target.info.name];
   const members: Members = [['names', b.array(names.map((name) => b.literal(name)))], ...args, ['async', b.literal(node.async)]];
   if (partitionKey) members.push(['partitionKey', module.value(partitionKey)]);

@@ -2,7 +2,7 @@
 import type * as es from 'estree';
 import type { Option, Ref, Span, Value, ValueSet, VariableRef } from '../ast.ts';
 import * as b from './build.ts';
-import { type ModuleWriter, variable } from './context.ts';
+import { type ModuleWriter, readVariable } from './context.ts';
 
 /** The name of a type or system resource; `@v` is the text in a variable (language.md S9). */
 export function emitType(ref: Ref, module: ModuleWriter): es.Expression {
@@ -31,7 +31,7 @@ function emitReference(ref: Ref, named: (name: string) => es.Expression, module:
   if (ref.type === 'String') return named(ref.value);
   if (ref.type === 'QualifiedName') return named(ref.text);
   const { name } = ref.variable;
-  return module.helper('reference', ref, variable(name), b.literal(name));
+  return module.helper('reference', ref, readVariable(ref.variable, name, module), b.literal(name));
 }
 
 export function emitOptions(options: readonly Option[], module: ModuleWriter): es.Expression {

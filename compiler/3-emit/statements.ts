@@ -2,7 +2,7 @@
 import type * as es from 'estree';
 import type { If, Select, Statement, Try } from '../ast.ts';
 import * as b from './build.ts';
-import { type ModuleWriter, type Tail, variable } from './context.ts';
+import { type ModuleWriter, type Tail, variable, writeVariable } from './context.ts';
 import { emitAssign, emitChange, emitStep, OPERATION } from './expressions.ts';
 import { emitFor, emitRecommendations, emitWhile } from './loops.ts';
 import { emitOperation, isTailEffect, type Operation } from './operations.ts';
@@ -76,7 +76,7 @@ function emitSelectStatement(node: Select, tail: Tail, module: ModuleWriter): es
   if (hasProcessing(node)) return emitProcessing(node, tail, module);
   const name = module.model.selects.get(node);
   const value = module.value(node);
-  return give(name === undefined ? value : b.assign(variable(name), value), tail);
+  return give(name === undefined ? value : writeVariable(node, name, value, module), tail);
 }
 
 function emitIf(node: If, tail: Tail, module: ModuleWriter): es.Statement {
@@ -96,10 +96,16 @@ function emitTry(node: Try, tail: Tail, module: ModuleWriter): es.Statement {
   const handler = [b.declare('let', [variable(node.variable.name).name, caught]), ...module.statements(node.handler.body, inner)];
   const { finalizer } = node;
   const live = finalizer && b.when(module.helper('live', finalizer, b.id('$')), b.block(module.statements(finalizer.body, 'none')));
+  const clause: es.CatchClause = { type: 'CatchClause', param: b.id(error), body: b.block(handler) };
+  const guarded: es.TryStatement = { type: 'TryStatement', block: body, handler: clause, finalizer: null };
+  if (!live) return guarded;
+  // A limit may be hit in the handler, too, where no `$caught` sees it.
+  const passing = module.name('e');
+  const told = b.statement(module.helper('passed', node.variable, b.id('$'), b.id(passing)));
   return {
     type: 'TryStatement',
-    block: body,
-    handler: { type: 'CatchClause', param: b.id(error), body: b.block(handler) },
-    finalizer: live && b.block([live]),
+    block: b.block([guarded]),
+    handler: { type: 'CatchClause', param: b.id(passing), body: b.block([told]) },
+    finalizer: b.block([live]),
   };
 }

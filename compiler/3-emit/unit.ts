@@ -60,6 +60,7 @@ function procedureUnit(
     private: node.private,
     hidden: node.hidden,
     access: node.access,
+    state: model.stateAccess,
     parameters: facts.parameters,
     returns: node.returns && {
       type: facts.returnType ?? 'Any',

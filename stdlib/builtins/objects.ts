@@ -1,5 +1,5 @@
 // Object built-ins and those of Utils that work on Objects (builtins.md 9, 20).
-import { fail } from '../errors.ts';
+import { fail, failDeep } from '../errors.ts';
 import { deepEquals } from '../operators/index.ts';
 import { deepCopyCounted, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
@@ -32,7 +32,7 @@ const clone = (procedure: string) => (context: BuiltinContext, obj: Value) =>
 
 /** Objects by key, Lists by index, else the source replaces. What comes from the source is copied. */
 function deepMerge(context: BuiltinContext, target: Value, source: Value, depth = 0): Value {
-  if (depth > MAX_DEPTH) fail('cascade.lang.range', 'source', 'a cycle');
+  if (depth > MAX_DEPTH) failDeep('source', 'a cycle');
   if (isObject(target) && isObject(source)) {
     for (const key of Object.keys(source)) {
       const value = source[key] as Value;

@@ -50,3 +50,14 @@ test('no TRY catches a limit, and FINALLY does not run then', () => {
   );
   expect(failed?.code).toBe(MEMORY);
 });
+
+test.each(['stringify(a)', 'a + ""', 'a == b', 'flatten(a)', 'concat(a, toArray(map (x in a) { return x }))  g(a)'])(
+  'an endless walk has its place in the program: %s',
+  (walk) => {
+    const lane = new TestLane({ compile: (text) => compile(text, { builtins }), evaluate: runInThisContext });
+    lane.load('PROCEDURE g(x)\nreturn 1');
+    const failed = lane.eval(`var a = [] push(a, a) var b = [] push(b, b)\n${walk}`).failure;
+    expect(failed?.code).toBe('cascade.lang.range');
+    expect(failed?.frames.length).toBeGreaterThan(0);
+  },
+);

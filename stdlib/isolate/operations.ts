@@ -54,7 +54,7 @@ function holdsSequence(value: Value, depth: number): boolean {
 }
 
 /** A copy in which every Sequence is an Array. */
-function* materialized(run: Run, value: Value): Steps<Value> {
+export function* materialized(run: Run, value: Value): Steps<Value> {
   if (value instanceof Sequence) return yield* materialized(run, yield* drain(value.open(), run));
   if (Array.isArray(value)) {
     const list: Value[] = [];

@@ -2,11 +2,12 @@
 import { fail } from '../errors.ts';
 import { type ObjectValue, typeOf, type Value } from '../values/index.ts';
 import { bindArguments, returned } from './arguments.ts';
-import { LIMITS } from './limits.ts';
+import { isLimit, LIMITS } from './limits.ts';
 import type { Programs } from './programs.ts';
 import type { ProcedureInfo } from './protocol.ts';
 import type { Run } from './run.ts';
 import { drain, Sequence } from './sequence.ts';
+import { ask, flushState, initializerOf, isInitializer, keyOf, scopesOf, type StateScope } from './state.ts';
 import { slice, type Steps, waitForProcedure } from './steps.ts';
 
 export class Procedures {
@@ -26,11 +27,14 @@ export class Procedures {
     this.#known.delete(name);
   }
 
-  /** `names`: candidates with `|` between, the first that exists is called. */
-  *call(run: Run, site: number, names: string, args: Value[], named: ObjectValue | null): Steps<Value> {
+  /**
+   * `names`: candidates with `|` between, the first that exists is called.
+   * @param executed by EXECUTE: empty, or with the key of the partition
+   */
+  *call(run: Run, site: number, names: string, args: Value[], named: ObjectValue | null, executed?: Value[]): Steps<Value> {
     const info = yield* this.#find(run, names);
     if (!info) return fail('cascade.lang.procedure.unknown', names.split('|')[0] ?? names);
-    return yield* this.invoke(run, `${site}/`, info, args, named);
+    return yield* this.invoke(run, `${site}/`, info, args, named, executed);
   }
 
   /** `x.f(…)` where no built-in is called f: the receiver is the first argument. */
@@ -58,25 +62,75 @@ export class Procedures {
     return null;
   }
 
-  *invoke(run: Run, step: string, info: ProcedureInfo, args: Value[] | null, named: ObjectValue | null): Steps<Value> {
-    if (info.private && info.service !== run.service) fail('cascade.procedure.private', info.name);
+  /** Not a generator itself: each one between two bodies costs every resume of the run. */
+  invoke(
+    run: Run,
+    step: string,
+    info: ProcedureInfo,
+    args: Value[] | null,
+    named: ObjectValue | null,
+    executed?: Value[],
+  ): Steps<Value> {
+    if (info.private && (info.service !== run.service || isInitializer(info.name))) fail('cascade.procedure.private', info.name);
     const values = bindArguments(info, args, named);
+    return info.state ? this.#inState(run, step, info, values, executed) : this.#body(run, step, info, values, null);
+  }
+
+  *#inState(run: Run, step: string, info: ProcedureInfo, values: readonly Value[], executed?: Value[]): Steps<Value> {
+    const how = { execute: executed !== undefined, ...(executed && executed.length > 0 && { partitionKey: executed[0] ?? null }) };
+    const scopes = yield* scopesOf(run, info, values, how);
+    if (info.state !== 'partitions') return yield* this.#body(run, step, info, values, scopes[0] ?? null);
+    const results: Value[] = [];
+    for (const scope of scopes) results.push(yield* this.#body(run, `${step}${results.length}/`, info, values, scope));
+    return run.sequence(results);
+  }
+
+  /** Runs the body once, with the state it has. */
+  *#body(run: Run, step: string, info: ProcedureInfo, values: readonly Value[], scope: StateScope | null): Steps<Value> {
     if (run.depth >= LIMITS.callDepth) run.exceed('cascade.execution.depth', LIMITS.callDepth);
     if (--run.fuel < 0) yield* slice(run);
     const { code, isGenerator } = this.#programs.entry(info.program, 'main');
-    const { path, service } = run;
+    const { path, service, scope: outer } = run;
     run.depth++;
     run.path = path + step;
     run.service = info.service;
+    run.scope = scope;
     try {
+      if (scope) yield* this.#enter(run, scope);
       const made: unknown = code(...([run, ...values] as never[]));
       const value = (isGenerator ? yield* made as Steps<Value> : (made as Value)) ?? null;
       const wantsArray = info.returns !== null && info.returns.cardinality === 'array';
-      return returned(info, wantsArray && value instanceof Sequence ? yield* drain(value.open(), run) : value);
+      if (!scope) return returned(info, wantsArray && value instanceof Sequence ? yield* drain(value.open(), run) : value);
+      // Its elements may read the state, which is there as long as the body runs.
+      const elements = value instanceof Sequence ? yield* drain(value.open(), run) : null;
+      yield* flushState(run);
+      return returned(info, elements === null ? value : wantsArray ? elements : run.sequence(elements));
+    } catch (error) {
+      if (scope && !run.dead && !isLimit(error)) yield* flushState(run); // what was changed before the error stays (T6)
+      throw error;
     } finally {
       run.depth--;
       run.path = path;
       run.service = service;
+      run.scope = outer;
+    }
+  }
+
+  /** Makes sure that the state is there; whoever finds it new calls the initialising procedure, once (language.md Y6). */
+  *#enter(run: Run, scope: StateScope): Steps<void> {
+    const { service, partition } = scope;
+    if (run.entered.has(keyOf(scope, ''))) return;
+    run.entered.add(keyOf(scope, ''));
+    if ((yield* ask(run, 'enter', { op: 'enter', service, partition })) !== true) return;
+    let failed = true;
+    try {
+      const initializer = yield* this.#find(run, initializerOf(scope));
+      if (initializer) yield* this.#body(run, 'init/', initializer, [], scope);
+      yield* flushState(run);
+      failed = false;
+    } finally {
+      if (!run.dead) yield* ask(run, 'entered', { op: 'entered', service, partition, failed });
+      if (failed) run.entered.delete(keyOf(scope, ''));
     }
   }
 }

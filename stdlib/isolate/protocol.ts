@@ -61,6 +61,8 @@ export interface ProcedureInfo {
   private: boolean;
   /** The service part with its package; null for a procedure without one. */
   service: string | null;
+  /** CompiledProcedure.state; null or absent: it has none. */
+  state?: 'global' | 'partition' | 'partitions' | null;
   /** CompiledProcedure.parameters, as compiled; a default is inner JSON text. */
   parameters: ProcedureParameter[];
   returns: { type: string; scale?: number; cardinality: 'array' | 'sequence' | null } | null;
@@ -137,7 +139,7 @@ export interface OpPayloads {
   publishServiceEvent: { target: string; value: Inner };
   /** SELECT … FROM SOURCE: request holds the WITH options. ok: the result value v. */
   query: { source: string; request: Record<string, Inner> };
-  /** EXECUTE ASYNC, and a call WITH partitionKey; names: candidates in order, the first that exists is meant. */
+  /** EXECUTE ASYNC; names: candidates in order, the first that exists is meant. The partition of a stateful procedure, where it is given. */
   execute: { names: string[]; args: Inner[] | null; named: Record<string, Inner> | null; async: boolean; partitionKey?: Inner };
   executeAll: { where: Inner; args: Inner[] | null; named: Record<string, Inner> | null };
   /** verb create and alter mean the same. ok: the stored resource object. */

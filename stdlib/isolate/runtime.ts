@@ -9,6 +9,7 @@ import { aggregateRows } from './aggregates.ts';
 import { CAUGHT_BYTES, CAUGHT_FUEL, isLimit } from './limits.ts';
 import * as loops from './loops.ts';
 import { operation } from './operations.ts';
+import { stateGet, stateSet } from './state.ts';
 import type { Procedures } from './procedures.ts';
 import * as references from './references.ts';
 import type { Run } from './run.ts';
@@ -81,8 +82,10 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
     block: (body: () => Steps<Value>) => body(),
     op: operation,
     slice,
-    call: (run: Run, site: number, names: string, args: Value[], named: ObjectValue | null) =>
-      procedures.call(run, site, names, args, named),
+    call: (run: Run, site: number, names: string, args: Value[], named: ObjectValue | null, executed?: Value[]) =>
+      procedures.call(run, site, names, args, named, executed),
+    stateGet,
+    stateSet,
     callMethod: (run: Run, site: number, names: string, args: Value[], named: ObjectValue | null) =>
       procedures.callMethod(run, site, names, args, named),
     host,
@@ -93,6 +96,10 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
         return exceptionObject(error);
       }
       run.dead = true;
+      throw error;
+    },
+    passed: (run: Run, error: unknown): never => {
+      if (isLimit(error)) run.dead = true;
       throw error;
     },
     live: (run: Run): boolean => !run.dead,

@@ -256,9 +256,6 @@ test('EXECUTE calls, queues, selects and goes through results', () => {
   expect(lane.eval('EXECUTE * (5) WHERE properties.role == "x"', [], host).ops).toMatchObject([
     { kind: 'executeAll', payload: { where: { 'ars_properties.role': { $eq: 'x' } }, args: [5] } },
   ]);
-  expect(lane.eval('EXECUTE g(1) WITH partitionKey = "k"', [], host).ops).toMatchObject([
-    { kind: 'execute', payload: { async: false, partitionKey: 'k' } },
-  ]);
 });
 
 test('CREATE, ALTER and DROP ask the host', () => {

@@ -1,5 +1,5 @@
 // Equality inside Objects and Lists: kinds must agree, numbers count by value, the order of keys does not count.
-import { fail } from '../errors.ts';
+import { fail, failDeep } from '../errors.ts';
 import {
   compareDecimals,
   Currency,
@@ -25,7 +25,7 @@ function same(a: Value, b: Value, depth: number, budget: { left: number }): bool
   if (a === b) return true;
   if (isNumber(a)) return isNumber(b) && plain(a) >= plain(b) && plain(a) <= plain(b);
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return (a ?? null) === (b ?? null);
-  if (depth > MAX_DEPTH) fail('cascade.lang.range', 'depth', depth);
+  if (depth > MAX_DEPTH) failDeep('depth', depth);
   if (--budget.left < 0) fail('cascade.execution.memory', typeOf(a), MAX_ELEMENTS);
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;

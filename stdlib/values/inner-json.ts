@@ -2,7 +2,7 @@
 // `r` Real, `i` Integer beyond 2^53, `d` Decimal, `c` Currency, `t` DateTime in ms, `s` a user's string that begins so itself, `x` XML
 // text on its way into the isolate (elements leave it as plain data), `h` a handle of a shared object (only between an isolate and the
 // state of its namespace).
-import { fail } from '../errors.ts';
+import { fail, failDeep } from '../errors.ts';
 import { parseCurrency } from './currencies.ts';
 import { parseDecimal } from './decimals.ts';
 import { DateTime, LocalValue, type ObjectValue, type Value, written } from './kinds.ts';
@@ -58,7 +58,7 @@ function escaped(value: Value, depth: number, handles: boolean): unknown {
   if (typeof value === 'string') return value.startsWith(MARK) ? `${MARK}s${value}` : value;
   if (typeof value === 'bigint') return `${MARK}i${value}`;
   if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean') return value ?? null;
-  if (depth > MAX_DEPTH) fail('cascade.lang.range', 'value', 'a cycle');
+  if (depth > MAX_DEPTH) failDeep('value', 'a cycle');
   if (Array.isArray(value)) return value.map((element) => escaped(element, depth + 1, handles));
   if (isObject(value)) {
     const tree: Record<string, unknown> = Object.create(null);

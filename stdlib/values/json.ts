@@ -1,5 +1,5 @@
 // JSON text as programs see it (builtins.md 13 `stringify`): Reals keep their fraction, Integers all their digits.
-import { fail } from '../errors.ts';
+import { fail, failDeep } from '../errors.ts';
 import { Currency, DateTime, Decimal, LocalValue, Real, type Value } from './kinds.ts';
 import { isObject, MAX_DEPTH } from './objects.ts';
 import { formatReal } from './real-text.ts';
@@ -59,7 +59,7 @@ function write(value: Value, indent: string, depth: number, out: Out): void {
     if (out.text.length > MAX_STRING) fail('cascade.lang.string.size', MAX_STRING);
     return;
   }
-  if (depth > MAX_DEPTH) fail('cascade.lang.range', 'target', 'a cycle');
+  if (depth > MAX_DEPTH) failDeep('target', 'a cycle');
   if (value instanceof LocalValue) {
     const data = value.data();
     if (data === undefined) fail('cascade.procedure.parameter.type', 'stringify', 'target', 'data', value.typeName);

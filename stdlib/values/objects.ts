@@ -1,5 +1,5 @@
 // Plain objects as the language's ordered maps: own keys only, whatever they are called, and copies of whole values.
-import { fail } from '../errors.ts';
+import { fail, failDeep } from '../errors.ts';
 import type { ObjectValue, Value } from './kinds.ts';
 
 /** No value nests deeper, so a cycle is found by it too. */
@@ -51,7 +51,7 @@ interface Budget {
 
 function copy(v: Value, depth: number, budget: Budget): Value {
   if (typeof v !== 'object' || v === null) return v;
-  if (depth > MAX_DEPTH) fail('cascade.lang.range', 'depth', depth);
+  if (depth > MAX_DEPTH) failDeep('depth', depth);
   if (Array.isArray(v)) {
     if ((budget.left -= v.length) < 0) fail('cascade.execution.memory', 'List', MAX_ELEMENTS);
     budget.charge?.(COPY_BYTES + v.length * ELEMENT_BYTES);

@@ -12,6 +12,7 @@ import type { DefinitionResource, Namespace } from '../types.ts';
 import { checkFields, textField, warningsOf } from './fields.ts';
 import { putDefinition } from './operations.ts';
 import { compileText, programOf } from './programs.ts';
+import { stateNamesOf } from './service-state.ts';
 import { SERVICES } from './services-kind.ts';
 
 export const PROCEDURES: DefinitionResource = {
@@ -23,7 +24,7 @@ export const PROCEDURES: DefinitionResource = {
   type: PROCEDURE_SHAPE,
   async define(space, body, stored, actor) {
     const text = textField('procedures', body, 'ruleText');
-    const procedure = compileText(text, 'procedure') as CompiledProcedure;
+    const procedure = compileText(text, 'procedure', false, (service) => stateNamesOf(space, service)) as CompiledProcedure;
     checkName('procedure', procedure.name);
     if (builtinTable().has(procedure.name)) throw langError('cascade.procedure.name.builtin', procedure.name);
     if (stored && getOwn(stored, 'name') !== procedure.name)
@@ -96,16 +97,20 @@ export interface Callable {
 export function callableOf(space: Namespace, name: string, compiled: Map<string, { text: string; callable: Callable }>): Callable | null {
   const object = space.definitions.get('procedures', name);
   if (!object) return null;
-  const text = String(getOwn(object, 'ruleText'));
+  const source = String(getOwn(object, 'ruleText'));
+  const service = getOwn(object, 'serviceName');
+  const state = typeof service === 'string' ? stateNamesOf(space, service) : null;
+  const text = `${source}\n${JSON.stringify(state)}`; // of another state it is another program
   const known = compiled.get(name);
   if (known?.text === text) return known.callable;
-  const procedure = compileText(text, 'procedure') as CompiledProcedure;
+  const procedure = compileText(source, 'procedure', false, () => state) as CompiledProcedure;
   const { parameters, returns } = procedure;
   const resolved: ResolvedProcedure = {
     name: procedure.name,
     program: programOf(procedure.module, procedure.name),
     private: procedure.private,
     service: procedure.serviceName,
+    state: procedure.state,
     parameters: parameters.map(({ description: _, ...parameter }) => parameter),
     returns: returns === null ? null : { ...returns },
   };

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Db } from 'mongodb';
-import { type Compiled, type CompiledModule, compile, type Diagnostic } from '../../../compiler/index.ts';
+import { type Compiled, type CompiledModule, compile, type Diagnostic, type ServiceStateNames } from '../../../compiler/index.ts';
 import { builtinTable } from '../../../stdlib/builtins/index.ts';
 import { CascadeError } from '../../../stdlib/errors.ts';
 import { CascadeErrors } from '../../faults.ts';
@@ -12,10 +12,16 @@ import type { Program } from '../../sandbox/index.ts';
 
 /**
  * @param ofService whether its names may be the service's own
+ * @param stateOf the state variables of a service (language.md 8)
  * @throws CascadeErrors one for each diagnostic that is an error
  */
-export function compileText(source: string, kind: 'rule' | 'procedure', ofService = false): (Compiled & { ok: true })['unit'] {
-  const compiled = compile(source, { builtins: builtinTable(), kind, ofService });
+export function compileText(
+  source: string,
+  kind: 'rule' | 'procedure',
+  ofService = false,
+  stateOf: (service: string) => ServiceStateNames | null = () => null,
+): (Compiled & { ok: true })['unit'] {
+  const compiled = compile(source, { builtins: builtinTable(), kind, ofService, stateOf });
   if (!compiled.ok) throw new CascadeErrors(compiled.diagnostics.filter(({ severity }) => severity === 'error').map(toError));
   const refused = unsupportedIn(compiled.unit);
   if (refused !== null)

@@ -1,5 +1,6 @@
 // The state types of a service (language.md 8): what its variables hold at first, and what may be put into them.
 import { createHash } from 'node:crypto';
+import type { ServiceStateNames } from '../../../compiler/index.ts';
 import { CascadeError } from '../../../stdlib/errors.ts';
 import { encodeInner, getOwn, isObject, Shared, stringify, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import {
@@ -18,19 +19,28 @@ import { publishTopic } from '../publish.ts';
 import { serviceActor } from '../service-actor.ts';
 import type { Namespace } from '../types.ts';
 
-/** The names of state variables by their scope, for the compiler; null where a service has no such state. */
-export interface StateNames {
-  readonly global: readonly string[] | null;
-  readonly partitioned: readonly string[] | null;
-}
-
-export function stateNamesOf(space: Pick<Namespace, 'definitions' | 'types'>, service: string | null): StateNames {
-  const declared = service === null ? undefined : space.definitions.get('services', service);
+/** The names of a service's state variables, for the compiler; null where it has none. */
+export function stateNamesOf(space: Pick<Namespace, 'definitions' | 'types'>, service: string): ServiceStateNames | null {
+  const declared = space.definitions.get('services', service);
   const names = (field: string): string[] | null => {
     const type = declared && typeIn(space, declared, field);
     return type ? [...type.properties.keys()] : null;
   };
-  return { global: names('globalType'), partitioned: names('partitionedType') };
+  const [global, partitioned] = [names('globalType'), names('partitionedType')];
+  return global || partitioned ? { global, partitioned } : null;
+}
+
+/** What the service's procedures are compiled to depends on its state types: they are read again when it, or one of these, changes. */
+export function stateChanged(space: Namespace, service: string): void {
+  for (const [name, procedure] of space.definitions.list('procedures'))
+    if (getOwn(procedure, 'serviceName') === service) space.sandbox.procedureChanged(space.name, name);
+}
+
+/** The services that have this type as a state. */
+export function servicesWithState(space: Namespace, type: string): string[] {
+  const uses = (declared: ObjectValue): boolean =>
+    ['globalType', 'partitionedType'].some((field) => Object.hasOwn(declared, field) && getOwn(declared, field) === type);
+  return space.definitions.list('services').flatMap(([name, declared]) => (uses(declared) ? [name] : []));
 }
 
 /** The state of a namespace's services. */

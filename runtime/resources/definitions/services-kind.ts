@@ -7,6 +7,7 @@ import { checkName } from '../../types/index.ts';
 import { SERVICE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
 import { checkFields, invalidField, textField } from './fields.ts';
+import { stateChanged } from './service-state.ts';
 
 /** Milliseconds (resources-and-api.md 9.1, minimumScheduledProcedureInterval). */
 const SHORTEST_SCHEDULE_MS = 60_000;
@@ -18,14 +19,15 @@ export const SERVICES: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish']),
   onExisting: 'update',
   type: SERVICE_SHAPE,
-  async define(_space, body) {
+  async define(space, body) {
     const name = textField('services', body, 'name');
     checkName('service', name);
     const fields = checkFields(SERVICES, body, 'kept');
     checkInterface(fields);
     checkEventTypes(fields);
     checkSchedules(name, fields);
-    return { name, object: { ...fields, active: getOwn(fields, 'active') !== false }, apply: () => undefined };
+    checkStateTypes(space, fields);
+    return { name, object: { ...fields, active: getOwn(fields, 'active') !== false }, apply: () => stateChanged(space, name) };
   },
   show(space, stored) {
     return { ...stored, replicationFactor: getOwn(stored, 'replicationFactor') ?? 1, interface: interfaceOf(space, stored) };
@@ -58,6 +60,15 @@ function checkSchedules(service: string, fields: ObjectValue): void {
   for (const [procedure, ms] of Object.entries(objectIn(fields, 'scheduledProcedures'))) {
     if (!isInteger(ms)) throw invalidField('services', 'scheduledProcedures', `the interval of ${procedure} is no Integer`);
     if (ms < SHORTEST_SCHEDULE_MS) throw langError('cascade.service.schedule.interval', service, procedure, SHORTEST_SCHEDULE_MS);
+  }
+}
+
+/** The types of its state are types of the namespace (language.md Y2). */
+function checkStateTypes(space: Namespace, fields: ObjectValue): void {
+  for (const field of ['globalType', 'partitionedType']) {
+    const type = Object.hasOwn(fields, field) ? getOwn(fields, field) : null;
+    if (type !== null && typeof type !== 'string') throw invalidField('services', field, 'no name of a type');
+    if (type !== null && !space.types.has(type)) throw fault('cascade.resource.type.not.found', type);
   }
 }
 

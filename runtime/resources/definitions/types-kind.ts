@@ -6,6 +6,7 @@ import { checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToVa
 import { isServiceSet } from '../stamp.ts';
 import { SYSTEM_TYPES, TYPE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
+import { servicesWithState, stateChanged } from './service-state.ts';
 import { addedBy, collectionOf, prepareCollection, removeInBackground, removeValues } from './type-storage.ts';
 
 const CALLERS: readonly string[] = ['ars_properties', 'ars_group', 'ars_public', 'ars_relationships', 'ars_dependentResource'];
@@ -43,6 +44,7 @@ export const TYPES: DefinitionResource = {
       apply: () => {
         if (before) removeInBackground(space, type.name, addedBy(type, before));
         space.types.set(type.name, type);
+        for (const service of servicesWithState(space, type.name)) stateChanged(space, service);
         space.when.retype(type.name);
         space.before.retype(type.name);
         space.correlations.retype(type.name);
