@@ -7,6 +7,7 @@ import type { ApiReply, ApiRequest, Engine, Health } from './api.ts';
 import { type Clock, systemClock } from './clock/index.ts';
 import { Fenced, openProcess, QueueFull } from './commit/index.ts';
 import { fault } from './faults.ts';
+import { openNamespaceKeys } from './keys/index.ts';
 import { openDirectory, openIdentity, rightsIn } from './identity/index.ts';
 import { openNamespace, type OpenNamespace } from './namespace.ts';
 import { describe } from './resources/describe.ts';
@@ -20,6 +21,8 @@ export interface EngineConfig {
   /** Nobody else uses this database (the embedded one). */
   readonly exclusive: boolean;
   readonly lanes?: number;
+  /** Seals the keys of the namespaces; without it no property can be encrypted. */
+  readonly masterKey?: Uint8Array | null;
   /** What time it is for rules; the machine's clock when absent. */
   readonly clock?: Clock;
   readonly log: Logger;
@@ -28,7 +31,7 @@ export interface EngineConfig {
 const DRAIN_MS = 10_000;
 const WATCH_EVERY_MS = 1_000;
 
-export async function openEngine({ mongoUri, exclusive, lanes, clock = systemClock, log }: EngineConfig): Promise<Engine> {
+export async function openEngine({ mongoUri, exclusive, lanes, masterKey, clock = systemClock, log }: EngineConfig): Promise<Engine> {
   const opened: AsyncDisposable[] = [];
   const keep = <T extends AsyncDisposable>(part: T): T => {
     opened.push(part);
@@ -58,7 +61,8 @@ export async function openEngine({ mongoUri, exclusive, lanes, clock = systemClo
       }),
     );
     const identity = openIdentity(store.installation);
-    const accounts = { identity, directory: openDirectory(store.installation) };
+    const keys = openNamespaceKeys(store.installation, masterKey ?? null);
+    const accounts = { identity, directory: openDirectory(store.installation), keys };
     const rightsOf = rightsIn(store.installation);
     let status: Health['status'] = 'starting';
 

@@ -38,6 +38,7 @@ import { presentIn, Subscribers } from './subscriptions/index.ts';
 import { takeOver } from './take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from './triggers/index.ts';
 import { parseType, type ScalarDefinition, type TypeDefinition } from './types/index.ts';
+import type { Cipher } from './values/index.ts';
 
 export interface OpenNamespace extends AsyncDisposable {
   readonly space: Namespace;
@@ -80,7 +81,8 @@ export async function openNamespace({
   const definitions = await DefinitionStore.load(db);
   await undoHalfRenames(db, (type) => definitions.get('types', type) !== undefined);
   const scalars = loadScalars(definitions);
-  const types = loadTypes(definitions, scalars, log);
+  const cipher = await accounts.keys.cipherOf(name);
+  const types = loadTypes(definitions, scalars, cipher, log);
   const callables = new Map<string, { text: string; callable: Callable }>();
   const recorded = new Map<RunId, readonly Step[]>();
   const contention = new Contention();
@@ -165,6 +167,7 @@ export async function openNamespace({
     log,
     types,
     scalars,
+    cipher,
     definitions,
     executables,
     programs: new KeptPrograms(db, executables),
@@ -222,14 +225,19 @@ async function createCollections(db: Db): Promise<void> {
 }
 
 /** Types may name each other: they are read in rounds until no more of them resolve. */
-function loadTypes(definitions: DefinitionStore, scalars: ReadonlyMap<string, ScalarDefinition>, log: Logger): Map<string, TypeDefinition> {
+function loadTypes(
+  definitions: DefinitionStore,
+  scalars: ReadonlyMap<string, ScalarDefinition>,
+  cipher: Cipher | null,
+  log: Logger,
+): Map<string, TypeDefinition> {
   const types = new Map<string, TypeDefinition>();
   let waiting = definitions.list('types');
   for (let before = -1; waiting.length !== before; ) {
     before = waiting.length;
     waiting = waiting.filter(([name, object]) => {
       try {
-        types.set(name, parseType(withoutSystem(object), { types, scalars }));
+        types.set(name, parseType(withoutSystem(object), { types, scalars, cipher }));
         return false;
       } catch (error) {
         if (before === waiting.length) log.debug({ err: error, type: name }, 'a type waits for another');

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { FirstStartOptions, GeneratedPassword } from '../runtime/identity/index.ts';
 import { openEngine } from '../runtime/index.ts';
+import { openMasterKey } from '../runtime/keys/index.ts';
 import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
 import { type ListenOptions, listen } from './listen.ts';
 
@@ -10,6 +11,8 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   dataDir?: string;
   /** A replica set of the user's own, instead of the embedded one. */
   mongoUri?: string;
+  /** Seals what is encrypted (runtime/keys); with an embedded database it is made and kept in the data folder when none is given. */
+  masterKey?: Uint8Array;
   /** Worker threads for programs. */
   lanes?: number;
   firstStart: FirstStartOptions;
@@ -23,7 +26,7 @@ export interface Service extends AsyncDisposable {
 
 /** @throws Error with a reason for people when a part cannot be opened; nothing is left open then */
 export async function openService(config: ServiceConfig, log: Logger): Promise<Service> {
-  const { dataDir, mongoUri, lanes, firstStart, announce, ...listening } = config;
+  const { dataDir, mongoUri, masterKey, lanes, firstStart, announce, ...listening } = config;
   const opened: AsyncDisposable[] = [];
   const keep = <T extends AsyncDisposable>(part: T): T => {
     opened.push(part);
@@ -40,7 +43,13 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
   try {
     const uri = mongoUri ?? keep(await openEmbeddedMongod({ dataDir: required(dataDir), log })).uri;
     const engine = keep(
-      await openEngine({ mongoUri: uri, exclusive: mongoUri === undefined, ...(lanes === undefined ? {} : { lanes }), log }),
+      await openEngine({
+        mongoUri: uri,
+        exclusive: mongoUri === undefined,
+        masterKey: masterKey ?? (mongoUri === undefined ? openMasterKey(required(dataDir)) : null),
+        ...(lanes === undefined ? {} : { lanes }),
+        log,
+      }),
     );
     const { generated } = await engine.identity.ensureFirstStart(firstStart);
     announce(generated);

@@ -8,11 +8,13 @@ import type { Clock } from '../clock/index.ts';
 import type { Committer, StoredEvent } from '../commit/index.ts';
 import type { Correlations } from '../correlation/index.ts';
 import type { Directory, IdentityStore, RightsOf } from '../identity/index.ts';
+import type { NamespaceKeys } from '../keys/index.ts';
 import type { Contention, Executable, RunHost } from '../runs/index.ts';
 import type { PointReads, RowReader } from '../store/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { IndexedRule, TriggerIndex } from '../triggers/index.ts';
 import type { ScalarDefinition, TypeDefinition } from '../types/index.ts';
+import type { Cipher } from '../values/index.ts';
 import type { StateRoom } from '../state/index.ts';
 import type { Subscribers } from '../subscriptions/index.ts';
 import type { LargeResults } from './large-results.ts';
@@ -30,6 +32,7 @@ export const programIn = (rule: IndexedRule): IndexedProgram => rule.payload as 
 export interface Accounts {
   readonly identity: IdentityStore;
   readonly directory: Directory;
+  readonly keys: NamespaceKeys;
 }
 
 export interface Namespace {
@@ -50,6 +53,8 @@ export interface Namespace {
   readonly log: Logger;
   readonly types: Map<string, TypeDefinition>;
   readonly scalars: Map<string, ScalarDefinition>;
+  /** What encrypted properties are stored with; null while no type of the namespace has any. */
+  cipher: Cipher | null;
   readonly definitions: DefinitionStore;
   /** Rules as compiled, by rule and program: those in force, and those that open events name. */
   readonly executables: Map<string, Executable>;

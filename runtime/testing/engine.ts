@@ -33,15 +33,23 @@ const newName = (): string => `test${randomBytes(6).toString('hex')}`;
 
 export interface TestEngineOptions {
   clock?: Clock;
+  masterKey?: Uint8Array;
   /** One that an engine before had, to see what is there after a restart. */
   namespace?: string;
 }
 
-export async function openTestEngine({ clock, namespace = newName() }: TestEngineOptions = {}): Promise<TestEngine> {
+export async function openTestEngine({ clock, masterKey, namespace = newName() }: TestEngineOptions = {}): Promise<TestEngine> {
   const uri = process.env['CASCADE_TEST_MONGO'];
   if (!uri) throw new Error('CASCADE_TEST_MONGO is not set: the tests run through npm test or vitest, whose set-up gives it');
   const log = pino({ level: process.env['CASCADE_TEST_LOG'] ?? 'silent' });
-  const engine = await openEngine({ mongoUri: uri, exclusive: false, lanes: 2, log, ...(clock ? { clock } : {}) });
+  const engine = await openEngine({
+    mongoUri: uri,
+    exclusive: false,
+    lanes: 2,
+    log,
+    ...(clock && { clock }),
+    ...(masterKey && { masterKey }),
+  });
   const identity: Identity = { username: 'ann', namespace, profiles: ['admin', 'admin__system'] };
   const ask: TestEngine['ask'] = (op, resource, { id, body, text, custom = /^[A-Z]/.test(resource), parameters = {} } = {}) => {
     const parsed = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, parseJson(value)]));

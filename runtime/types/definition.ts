@@ -1,5 +1,6 @@
 // The shape of a type once it has been checked: what coercion, storage, conditions and triggers read (resources-and-api.md 4.1).
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import type { Cipher } from '../values/cipher.ts';
 
 export const BASE_TYPES = [
   'String',
@@ -84,6 +85,8 @@ export interface TypeDefinition {
   readonly expiresAfter: Value;
   readonly expiresAfterMs: number | null;
   readonly rulesSuppressed: boolean;
+  /** What encrypted properties are stored with; absent where the namespace has no key. */
+  readonly cipher?: Cipher;
   /** description, version, documentation, ars_ properties of the caller and every field that we don't know. */
   readonly other: ObjectValue;
 }
@@ -104,6 +107,8 @@ export interface ScalarDefinition extends Readonly<Partial<Record<ScalarAction, 
 export interface KnownNames {
   readonly types: ReadonlyMap<string, TypeDefinition>;
   readonly scalars: ReadonlyMap<string, ScalarDefinition>;
+  /** The namespace's, for the types to keep. */
+  readonly cipher?: Cipher | null;
 }
 
 /** The names of 1.3, in the order in which they follow the declared properties. */

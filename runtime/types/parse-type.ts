@@ -86,6 +86,7 @@ export function parseType(body: ObjectValue, known: KnownNames, options: ParseTy
     expiresAfter: deepCopy(expiresAfter),
     expiresAfterMs: check(() => expiryOf(name, expiresAfter), null),
     rulesSuppressed: check(() => fields.boolean('rulesSuppressed'), false),
+    ...(known.cipher && { cipher: known.cipher }),
     other: without(body, new Set([...FIELDS, ...SERVICE_PROPERTIES])),
   };
   for (const field of ['description', 'version']) problems.attempt(() => fields.text(field));

@@ -1,7 +1,14 @@
 // How encrypted properties leave and enter the store; the key of the namespace is the business of whoever makes one.
 
 export interface Cipher {
-  /** @param inner the value's inner JSON */
-  seal(inner: string): Uint8Array;
-  open(sealed: Uint8Array): string;
+  /** @param inner the value's inner JSON; @param property the name that only this value opens under */
+  seal(inner: string, property: string): Uint8Array;
+  /** @throws Error for what was not sealed so */
+  open(sealed: Uint8Array, property: string): string;
+}
+
+/** @throws Error when the type has none: nothing is ever stored in the clear in its place */
+export function cipherOf({ cipher }: { readonly cipher?: Cipher }, property: string): Cipher {
+  if (!cipher) throw new Error(`no cipher for the encrypted property ${property}`);
+  return cipher;
 }

@@ -16,7 +16,7 @@ import {
 } from '../../stdlib/values/index.ts';
 import { type BaseType, SYSTEM_PROPERTIES, type TypeDefinition } from '../types/definition.ts';
 import { asBytes, type Bytes, int64At, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
-import type { Cipher } from './cipher.ts';
+import { cipherOf } from './cipher.ts';
 import { readDecimal128 } from './decimal128.ts';
 import { unescapeKey } from './keys.ts';
 
@@ -24,14 +24,13 @@ import { unescapeKey } from './keys.ts';
 export const fromBson = (raw: Uint8Array | Document): ObjectValue => documentAt(bytesOf(raw), 0);
 
 /** The instance in a stored document; what the type does not declare is left out. */
-export function instanceFromBson(type: TypeDefinition, raw: Uint8Array | Document, cipher?: Cipher): ObjectValue {
+export function instanceFromBson(type: TypeDefinition, raw: Uint8Array | Document): ObjectValue {
   const bytes = bytesOf(raw);
   const instance: ObjectValue = {};
   eachElement(bytes, 0, (name, kind, at) => {
     const property = type.properties.get(name);
     if (property?.encrypted && kind === KIND.binary) {
-      if (!cipher) throw new Error(`no cipher for the encrypted property ${name}`);
-      instance[name] = decodeInner(cipher.open(binaryAt(bytes, at)));
+      instance[name] = decodeInner(cipherOf(type, name).open(binaryAt(bytes, at), name));
     } else if (property) instance[name] = propertyAt(property.base, property.scale, kind, bytes, at);
     else if (name === '_id') instance['_id'] = valueAt(kind, bytes, at);
     else if (Object.hasOwn(SYSTEM_PROPERTIES, name))

@@ -21,7 +21,7 @@ import {
   type SystemProperty,
   type TypeDefinition,
 } from '../types/definition.ts';
-import type { Cipher } from './cipher.ts';
+import { cipherOf } from './cipher.ts';
 import { toDecimal128 } from './decimal128.ts';
 import { escapeKey } from './keys.ts';
 
@@ -67,11 +67,11 @@ export function propertyToBson(base: BaseType, value: Value): unknown {
 }
 
 /** The stored document: `_id`, declared properties, system properties; `transcode` relies on that order. Others are left out. */
-export function instanceToBson(type: TypeDefinition, instance: ObjectValue, cipher?: Cipher): Document {
+export function instanceToBson(type: TypeDefinition, instance: ObjectValue): Document {
   const document: Document = {};
   if (Object.hasOwn(instance, '_id')) document['_id'] = idToBson(getOwn(instance, '_id'));
   for (const property of type.properties.values()) {
-    if (Object.hasOwn(instance, property.name)) document[property.name] = storedProperty(property, getOwn(instance, property.name), cipher);
+    if (Object.hasOwn(instance, property.name)) document[property.name] = storedProperty(type, property, getOwn(instance, property.name));
   }
   for (const name of Object.keys(SYSTEM_PROPERTIES) as SystemProperty[]) {
     if (Object.hasOwn(instance, name)) document[name] = propertyToBson(SYSTEM_PROPERTIES[name], getOwn(instance, name));
@@ -80,10 +80,9 @@ export function instanceToBson(type: TypeDefinition, instance: ObjectValue, ciph
 }
 
 /** A property's value as stored; null is stored in the clear, so that `required` and `$exists` need no key. */
-export function storedProperty(property: PropertyDefinition, value: Value, cipher?: Cipher): unknown {
+export function storedProperty(type: Pick<TypeDefinition, 'cipher'>, property: PropertyDefinition, value: Value): unknown {
   if (!property.encrypted || value === null) return propertyToBson(property.base, value);
-  if (!cipher) throw new Error(`no cipher for the encrypted property ${property.name}`);
-  return cipher.seal(encodeInner(value));
+  return cipherOf(type, property.name).seal(encodeInner(value), property.name);
 }
 
 const OBJECT_ID = /^[0-9a-f]{24}$/;

@@ -3,7 +3,7 @@
 import { decodeInner } from '../../stdlib/values/index.ts';
 import { type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from '../types/definition.ts';
 import { asBytes, type Bytes, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
-import type { Cipher } from './cipher.ts';
+import { cipherOf } from './cipher.ts';
 import { decimal128Text } from './decimal128.ts';
 import { binaryAt } from './from-bson.ts';
 import { jsonName, type Spell, type Spelling, type Spellings, spellings } from './spelling.ts';
@@ -14,7 +14,6 @@ export type { Spelling } from './spelling.ts';
 export interface TranscodeOptions {
   /** The properties to keep besides `_id`, paths into them included; none or an empty list means all. */
   props?: readonly string[];
-  cipher?: Cipher;
 }
 
 /** One element of a document: its name, how it reads in JSON, and the way of its value; a left out one has none. */
@@ -78,7 +77,7 @@ function isNamed(bytes: Bytes, at: number, name: Bytes): boolean {
   return bytes[at + name.length] === 0;
 }
 
-function knownSlots(type: TypeDefinition, spelling: Spelling, spells: Spellings, { props, cipher }: TranscodeOptions): Map<string, Slot> {
+function knownSlots(type: TypeDefinition, spelling: Spelling, spells: Spellings, { props }: TranscodeOptions): Map<string, Slot> {
   const kept = props && props.length > 0 ? new Set(['_id', ...props.map(topLevel)]) : null;
   const slots = new Map<string, Slot>();
   const add = (name: string, spell: Spell): void => {
@@ -88,7 +87,7 @@ function knownSlots(type: TypeDefinition, spelling: Spelling, spells: Spellings,
   for (const [name, base] of Object.entries(SYSTEM_PROPERTIES)) add(name, spellProperty({ base }, spelling, spells));
   for (const property of type.properties.values()) {
     const spell = spellProperty(property, spelling, spells);
-    add(property.name, property.encrypted ? spellEncrypted(property, spelling, spell, cipher) : spell);
+    add(property.name, property.encrypted ? spellEncrypted(type, property, spelling, spell) : spell);
   }
   return slots;
 }
@@ -107,11 +106,10 @@ function spellProperty({ base, scale }: Pick<PropertyDefinition, 'base' | 'scale
   return (kind, bytes, at) => (kind === KIND.array ? spellArray(bytes, at, one) : one(kind, bytes, at));
 }
 
-function spellEncrypted(property: PropertyDefinition, spelling: Spelling, clear: Spell, cipher: Cipher | undefined): Spell {
+function spellEncrypted(type: TypeDefinition, property: PropertyDefinition, spelling: Spelling, clear: Spell): Spell {
   return (kind, bytes, at) => {
     if (kind !== KIND.binary) return clear(kind, bytes, at);
-    if (!cipher) throw new Error(`no cipher for the encrypted property ${property.name}`);
-    const inner = cipher.open(binaryAt(bytes, at));
+    const inner = cipherOf(type, property.name).open(binaryAt(bytes, at), property.name);
     return spelling === 'inner' ? inner : propertyToJson(property, decodeInner(inner));
   };
 }

@@ -1,5 +1,6 @@
 // `cascade serve`: the service in this process, until it is told to stop.
 import { pino } from 'pino';
+import { parseMasterKey } from '../../runtime/keys/index.ts';
 import { openService } from '../service.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
@@ -20,7 +21,9 @@ export async function serve({ port, host, data, mongo }: ServeOptions, terminal:
   // Standard output is for people: the address, and the passwords of a first start. The log goes to standard error.
   const log = pino({ level: terminal.env.CASCADE_LOG_LEVEL ?? 'info' }, pino.destination({ dest: 2, sync: true }));
   const stopped = untilSignal();
-  const { CASCADE_ADMIN_USERNAME, CASCADE_ADMIN_PASSWORD, CASCADE_SYSTEM_PASSWORD } = terminal.env;
+  const { CASCADE_ADMIN_USERNAME, CASCADE_ADMIN_PASSWORD, CASCADE_SYSTEM_PASSWORD, CASCADE_MASTER_KEY } = terminal.env;
+  const masterKey = CASCADE_MASTER_KEY ? parseMasterKey(CASCADE_MASTER_KEY) : undefined;
+  if (masterKey === null) throw new UsageError('CASCADE_MASTER_KEY is no key of 32 bytes (64 hexadecimal digits, or base64).');
   try {
     const service = await openService(
       {
@@ -28,6 +31,7 @@ export async function serve({ port, host, data, mongo }: ServeOptions, terminal:
         host,
         dataDir: data,
         mongoUri: mongo,
+        ...(masterKey && { masterKey }),
         firstStart: {
           adminUsername: CASCADE_ADMIN_USERNAME || undefined,
           adminPassword: CASCADE_ADMIN_PASSWORD || undefined,

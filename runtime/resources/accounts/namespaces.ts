@@ -25,11 +25,22 @@ export const NAMESPACES: AccountResource = {
     const username = textIn('namespaces', body, 'username');
     const password = textIn('namespaces', body, 'password');
     if (password !== null && username === null) throw fault('cascade.resource.property.required', 'namespaces', 'username');
-    const { identity, directory } = space.accounts;
+    const encryptionKey = textIn('namespaces', body, 'encryptionKey');
+    if (encryptionKey === '') throw fault('cascade.resource.property.invalid', 'namespaces', 'encryptionKey', 'empty');
+    const { identity, directory, keys } = space.accounts;
+    if (encryptionKey !== null && !keys.areAvailable)
+      throw fault('cascade.resource.property.invalid', 'namespaces', 'encryptionKey', 'the service was started without a master key');
     const isKnown = username !== null && (await directory.exists(username));
     if (isKnown && password !== null) throw fault('cascade.namespace.user.exists', 'namespaces', 'username', 'there is such a user');
     const organizationName = isObject(organization) ? textIn('organizations', organization, 'name') : null;
-    await identity.createNamespace(namespace, organizationName, caller.username);
+    // Before the namespace: once it can be entered it may need its key.
+    const isKeyGiven = encryptionKey !== null && (await keys.give(namespace, encryptionKey));
+    try {
+      await identity.createNamespace(namespace, organizationName, caller.username);
+    } catch (error) {
+      if (isKeyGiven) await keys.take(namespace);
+      throw error;
+    }
     const admin = username ?? `admin__${namespace}`;
     const profiles = ['admin', 'user__system'];
     const generated = password ?? directory.generatePassword();

@@ -22,17 +22,10 @@ export const TYPES: DefinitionResource = {
   async define(space, body, stored) {
     for (const key of Object.keys(body))
       if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw fault('cascade.type.property.name.reserved', key);
-    const type = parseType(body, space);
+    const type = await parsed(space, body);
     if (space.scalars.has(type.name)) throw fault('cascade.type.name.reserved', type.name);
-    for (const { name, encrypted } of type.properties.values())
-      if (encrypted)
-        throw fault(
-          'cascade.resource.property.invalid',
-          'types',
-          `properties.${name}.encrypted`,
-          'this version has no keys to encrypt with',
-        );
     const before = stored ? space.types.get(String(getOwn(stored, 'name'))) : undefined;
+    checkNested(space, type);
     if (before) await checkChanges(space, before, type);
     return {
       name: type.name,
@@ -64,6 +57,47 @@ export const TYPES: DefinitionResource = {
     };
   },
 };
+
+/** The definition; a first encrypted property gives the namespace its key. */
+async function parsed(space: Namespace, body: ObjectValue): Promise<TypeDefinition> {
+  const type = parseType(body, space);
+  const [secret] = encryptedIn(type);
+  if (secret === undefined) return type;
+  if (!space.accounts.keys.areAvailable)
+    throw fault(
+      'cascade.resource.property.invalid',
+      'types',
+      `properties.${secret}.encrypted`,
+      'the service was started without a master key',
+    );
+  if (space.cipher) return type;
+  space.cipher = await space.accounts.keys.ensureCipher(space.name);
+  return parseType(body, space);
+}
+
+const encryptedIn = (type: TypeDefinition): string[] =>
+  [...type.properties.values()].filter(({ encrypted }) => encrypted).map(({ name }) => name);
+
+/**
+ * What is encrypted is so as a property of its instance: an Object that is typed with a type that has encrypted properties must be encrypted
+ * as a whole.
+ */
+function checkNested(space: Namespace, type: TypeDefinition): void {
+  const isSecret = (name: string): boolean => {
+    const members = name === type.name ? type : space.types.get(name);
+    return members !== undefined && encryptedIn(members).length > 0;
+  };
+  for (const owner of [type, ...space.types.values()]) {
+    if (owner !== type && (owner.name === type.name || encryptedIn(type).length === 0)) continue;
+    for (const property of owner.properties.values()) {
+      if (property.kind !== 'type' || property.encrypted || !isSecret(property.type)) continue;
+      if (owner !== type && property.type !== type.name) continue;
+      const path = owner === type ? `properties.${property.name}` : `properties.${encryptedIn(type)[0] ?? ''}`;
+      const reason = `${owner.name}.${property.name} holds it and is not encrypted`;
+      throw fault('cascade.resource.property.invalid', 'types', `${path}.encrypted`, reason);
+    }
+  }
+}
 
 async function checkChanges(space: Namespace, before: TypeDefinition, after: TypeDefinition): Promise<void> {
   const change = compareTypes(before, after);

@@ -32,7 +32,9 @@ export async function rankedOrder(
     const sorted = await sortBy(space, property.scalar, await storedValues(space, resource, property.name), actor);
     const name = `__rank${paths.size}`;
     paths.set(path.text, name);
-    const at = { $indexOfArray: [{ $literal: sorted.map(([value]) => storedProperty(property, value)) }, `$${property.name}`] };
+    const at = {
+      $indexOfArray: [{ $literal: sorted.map(([value]) => storedProperty(resource.type, property, value)) }, `$${property.name}`],
+    };
     const rankAt = { $arrayElemAt: [{ $literal: sorted.map(([, rank]) => rank) }, '$$at'] };
     // Null and missing come first, as in every order.
     ranks[name] = { $let: { vars: { at }, in: { $cond: [{ $lt: ['$$at', 0] }, -1, rankAt] } } };

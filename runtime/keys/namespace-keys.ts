@@ -1,0 +1,81 @@
+// The keys of the namespaces (resources-and-api.md 4.9, integrations.md 1): what a namespace was given as `encryptionKey`, else bytes of
+// its own, sealed by the master key and kept with the installation. Properties are encrypted with a key that is derived from it.
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { Binary, type Db } from 'mongodb';
+import type { Cipher } from '../values/index.ts';
+import { open, seal } from './seal.ts';
+
+interface KeyDocument {
+  /** The namespace. */
+  readonly _id: string;
+  readonly sealed: Binary;
+  readonly createdAt: Date;
+}
+
+export interface NamespaceKeys {
+  /** False: no master key was given, and nothing can be encrypted. */
+  readonly areAvailable: boolean;
+  /** The cipher of a namespace that has a key; null while it has none. @throws Error when its key cannot be opened */
+  cipherOf(namespace: string): Promise<Cipher | null>;
+  /** The same, with a key made where there is none. */
+  ensureCipher(namespace: string): Promise<Cipher>;
+  /** Gives a new namespace the key that its creator chose. @returns false when it has one */
+  give(namespace: string, encryptionKey: string): Promise<boolean>;
+  /** Takes the key of a namespace that did not come to be. */
+  take(namespace: string): Promise<void>;
+}
+
+/** @param db the installation's; @param masterKey null: none was given */
+export function openNamespaceKeys(db: Db, masterKey: Uint8Array | null): NamespaceKeys {
+  const keys = db.collection<KeyDocument>('encryptionKeys');
+  const place = (namespace: string): string => `namespace ${namespace}`;
+
+  const store = async (namespace: string, secret: Uint8Array): Promise<boolean> => {
+    if (!masterKey) throw new Error('there is no master key');
+    const sealed = new Binary(seal(masterKey, place(namespace), secret));
+    const { upsertedCount } = await keys.updateOne(
+      { _id: namespace },
+      { $setOnInsert: { sealed, createdAt: new Date() } },
+      { upsert: true },
+    );
+    return upsertedCount === 1;
+  };
+
+  const cipherOf = async (namespace: string): Promise<Cipher | null> => {
+    const found = await keys.findOne({ _id: namespace });
+    if (!found) return null;
+    if (!masterKey) throw new Error(`namespace ${namespace} has encrypted properties: the master key is needed (CASCADE_MASTER_KEY)`);
+    let secret: Uint8Array;
+    try {
+      secret = open(masterKey, place(namespace), found.sealed.buffer);
+    } catch {
+      throw new Error(`the master key is not the one with which the key of namespace ${namespace} was sealed`);
+    }
+    return propertyCipher(namespace, secret);
+  };
+
+  return {
+    areAvailable: masterKey !== null,
+    cipherOf,
+    async ensureCipher(namespace) {
+      const known = await cipherOf(namespace);
+      if (known) return known;
+      await store(namespace, randomBytes(32));
+      return (await cipherOf(namespace)) as Cipher;
+    },
+    give: (namespace, encryptionKey) => store(namespace, Buffer.from(encryptionKey)),
+    async take(namespace) {
+      await keys.deleteOne({ _id: namespace });
+    },
+  };
+}
+
+/** Values are sealed for the namespace and the property: one that is moved elsewhere cannot be opened. A type may be renamed. */
+function propertyCipher(namespace: string, secret: Uint8Array): Cipher {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', `cascade property ${namespace}`, 32));
+  const place = (property: string): string => `${namespace} ${property}`;
+  return {
+    seal: (inner, property) => seal(key, place(property), Buffer.from(inner)),
+    open: (sealed, property) => open(key, place(property), sealed).toString('utf8'),
+  };
+}
