@@ -133,7 +133,6 @@ test('what this version cannot keep is refused, not accepted and ignored', async
     status: 400,
   });
 });
-});
 
 test('a service lists its public procedures, and leaves out private and HIDDEN ones', async () => {
   await t.program('procedures', 'PROCEDURE Dosing.start() return 1');
