@@ -1,5 +1,5 @@
 // Which folder may import which: server → runtime → stdlib → compiler's public types. Run by `npm test`.
-const ours = '^(compiler|stdlib|runtime|server|conformance|bench|examples|scripts)/';
+const ours = '^(compiler|stdlib|typing|runtime|server|conformance|bench|examples|scripts)/';
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 const noTests = '\\.test\\.ts$';
 
@@ -36,6 +36,18 @@ module.exports = {
       { path: '^(server|conformance|bench|examples|scripts)/' },
     ),
     forbid(
+      'typing-on-compiler',
+      'static types know the language and its built-ins, and no running service',
+      { path: '^typing/', pathNot: noTests },
+      { path: '^(runtime|server|conformance|bench|examples|scripts)/' },
+    ),
+    forbid(
+      'typing-for-tools',
+      'TypeScript is loaded by those who ask for advice, never by what serves',
+      { path: '^(compiler|stdlib|runtime|server/(http|websocket))/', pathNot: noTests },
+      { path: '^typing/|node_modules/typescript/' },
+    ),
+    forbid(
       'server-on-runtime',
       'the server uses the runtime, and neither suites nor scripts',
       { path: '^server/', pathNot: noTests },
@@ -63,7 +75,7 @@ module.exports = {
     forbid(
       'doors',
       'a top folder is entered by its door (or its own inner doors)',
-      { path: '^(runtime|server)/', pathNot: noTests },
+      { path: '^(typing|runtime|server)/', pathNot: noTests },
       { path: '^compiler/', pathNot: '^compiler/(index|types|ast)\\.ts$' },
     ),
     forbid('resolvable', 'what is imported exists', {}, { couldNotResolve: true, pathNot: '^estree$' }),

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['{compiler,stdlib,runtime,server,conformance,bench,examples,scripts,bin}/**/*.test.ts'],
+    include: ['{compiler,stdlib,typing,runtime,server,conformance,bench,examples,scripts,bin}/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'dist/**'],
     globalSetup: ['scripts/test-setup.ts'],
     testTimeout: 20_000,

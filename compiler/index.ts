@@ -1,16 +1,22 @@
 // The compiler: the text of a rule or procedure in, diagnostics and JavaScript out. Pure: no files, no clock, no randomness.
 // This index is the folder's door: other folders import from here, never from deeper.
 import { parse } from './1-parse/index.ts';
-import { check, type Report } from './2-check/index.ts';
+import { check, type Model, type Report } from './2-check/index.ts';
 import { emit, emitUnit, TooLarge } from './3-emit/index.ts';
 import { verify } from './4-verify/index.ts';
 import { advise } from './advise/index.ts';
-import type { Definition } from './ast.ts';
+import type { Definition, Span } from './ast.ts';
 import { cautious } from './caution.ts';
 import { Diagnostics, isAdvice } from './diagnostics.ts';
 import { toDiagnostics } from './lines.ts';
 import type { Compiled, CompiledModule, CompileOptions, Diagnostic } from './types.ts';
 
+export { resultVariable } from './2-check/body.ts';
+export { dottedPath } from './2-check/calls.ts';
+export { didYouMean } from './2-check/hints.ts';
+export type { CallTarget, Model } from './2-check/index.ts';
+export { isSystemResource } from './2-check/names.ts';
+export { type AnyNode, childrenOf } from './2-check/walk.ts';
 export { format, type Formatted } from './format/index.ts';
 export { originalPosition, type Place } from './source-map.ts';
 export type {
@@ -60,6 +66,25 @@ function compiled(source: string, options: CompileOptions, found: Diagnostics): 
   verify(module.source);
   const warnings = diagnostics.filter(({ code }) => !isAdvice(code));
   return { ok: true, diagnostics, unit: emitUnit(model, module, warnings) };
+}
+
+/** The tree of a text and what it means, for those who look further; null when the text has errors. */
+export function analyse(source: string, options: CompileOptions): { readonly model: Model } | null {
+  const found = new Diagnostics(options.ofService ? ['cascade.resource.name.reserved'] : []);
+  const tree = parse(source, found);
+  if (!tree || found.hasErrors) return null;
+  const model = check(tree, options, (at, code, detail, hint) => found.report(at, code as 'cascade.lang.syntax', detail, hint));
+  return found.hasErrors ? null : { model };
+}
+
+/** Advice that others than the compiler found, in its form. */
+export function toAdvice(
+  source: string,
+  findings: readonly { readonly at: Span; readonly code: string; readonly detail: string; readonly hint?: string | undefined }[],
+): readonly Diagnostic[] {
+  const found = new Diagnostics();
+  for (const { at, code, detail, hint } of findings) found.report(at, code as 'cascade.check.operand', detail, hint);
+  return toDiagnostics(source, found);
 }
 
 /** The diagnostics of the text alone: names and types are not looked at. */

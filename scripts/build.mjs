@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(root, 'dist');
 const manifestFile = join(out, '.build.json');
-const rooms = ['compiler', 'stdlib', 'runtime', 'server', 'conformance', 'bench', 'examples', 'scripts'];
+const rooms = ['compiler', 'stdlib', 'typing', 'runtime', 'server', 'conformance', 'bench', 'examples', 'scripts'];
 
 /** Scripts made of many files: the entry (below the repository) and the one file that comes out (below dist/). */
 const bundles = [

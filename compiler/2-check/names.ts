@@ -11,6 +11,8 @@ const SYSTEM_RESOURCES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+export const isSystemResource = (name: string): boolean => SYSTEM_RESOURCES.has(name);
+
 export interface Imports {
   readonly package: string | null;
   readonly names: Names;

@@ -93,6 +93,12 @@ test('a rule has no value, so what its last statement assigns is read by nobody'
   ]);
 });
 
+test('what the state of a service is given is read by others', () => {
+  const stateOf = () => ({ global: ['count'], partitioned: null });
+  const found = compile('PROCEDURE S.p()\ncount = 1\nreturn null', { builtins, advice: true, stateOf });
+  expect(found.diagnostics).toEqual([]);
+});
+
 test('advice is given to those who ask, and is no warning of the unit', () => {
   const text = 'PROCEDURE p(a)\nvar x = 1\nreturn a';
   expect(compile(text, { builtins }).diagnostics).toEqual([]);

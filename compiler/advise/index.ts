@@ -16,6 +16,7 @@ export function advise(model: Model, report: Report): void {
     adviseReachability(body, model.calls, report);
     adviseVariables(body, {
       uses: model.uses[section],
+      state: model.state,
       // A procedure's value is that of its last statement, a BEFORE rule's only that of a last RETURN (language.md C5, O2, G9).
       hasValue: definition.type === 'Procedure',
       kept: new Set(isBefore ? model.rule?.variables : []),

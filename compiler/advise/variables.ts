@@ -8,6 +8,8 @@ import { type AnyNode, childrenOf } from '../2-check/walk.ts';
 
 export interface VariableOptions {
   readonly uses: Uses;
+  /** Names that stand for a variable of a service's state, which outlives the run. */
+  readonly state: ReadonlySet<object>;
   /** The last statement's value is the value of the body, so an assignment there is read. */
   readonly hasValue: boolean;
   /** Variables that are read when the body has ended. */
@@ -116,7 +118,8 @@ class Flow {
 
   #assign(node: Assignment, after: Live, thrown: Live): Live {
     const { target } = node;
-    if (target.type !== 'Name' || !this.#options.uses.writes.has(target)) return this.#reads(node, after, thrown);
+    if (target.type !== 'Name' || !this.#options.uses.writes.has(target) || this.#options.state.has(target))
+      return this.#reads(node, after, thrown);
     const { name } = target;
     const isRead = after.has(name) || this.#seen.elsewhere.has(name) || this.#tails.has(node) || this.#unread.has(name);
     if (!isRead) this.#options.report(node, 'cascade.check.assignment.unread', `the value given to '${name}' here is never read`);

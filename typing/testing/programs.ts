@@ -77,8 +77,9 @@ function typesOf(given: object, types: TypeResource[]): void {
 /** Of the examples: each with the types and texts of its folder. */
 export function examplePrograms(): KnownProgram[] {
   const texts = files('examples', /\.(rule|procedure)$/);
+  const all = texts.map(read);
   const types = files('examples', /definitions\/types\/[^/]*\.json$/).map((file) => JSON.parse(read(file)) as TypeResource);
-  return texts.map((file) => ({ from: file, text: read(file), types, beside: texts.map(read), fails: false }));
+  return texts.map((file) => ({ from: file, text: read(file), types, beside: all, fails: false }));
 }
 
 /** Of the documents: whole texts in fenced blocks. */

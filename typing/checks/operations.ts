@@ -1,0 +1,27 @@
+// Operators whose operands are known to be of kinds that they refuse (language.md 4.6, 4.7).
+import type { Binary } from '../../compiler/ast.ts';
+import { type Known, named, neverCompares, neverComputes } from '../kinds.ts';
+import type { CheckContext } from './context.ts';
+
+const COMPARING: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=']);
+const COMPUTING: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '**']);
+
+export function checkBinary(context: CheckContext, node: Binary): void {
+  const [left, right] = [context.knownOf(node.left), context.knownOf(node.right)];
+  if (!left?.[0] || !right?.[0]) return;
+  const each = (refuses: typeof neverCompares): boolean => left.every((a) => right.every((b) => refuses(node.operator, a, b)));
+  const [a, b] = [list(left), list(right)];
+  if (COMPARING.has(node.operator) && each(neverCompares))
+    context.report(node.operatorSpan, 'class.cast', `'${node.operator}' with ${a} on the left and ${b} on the right fails`, hintFor(right));
+  if (COMPUTING.has(node.operator) && each(neverComputes))
+    context.report(node.operatorSpan, 'operand', `there is no '${node.operator}' for ${a} and ${b}`);
+}
+
+const list = (kinds: NonNullable<Known>): string => kinds.map(named).join(' or ');
+
+/** The catalogue's own hint speaks of a Decimal or Currency on the right. */
+function hintFor(right: NonNullable<Known>): string | undefined {
+  return right.every(({ name }) => name === 'Decimal' || name === 'Currency')
+    ? undefined
+    : 'convert one of them, so that both are of one type';
+}

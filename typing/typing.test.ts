@@ -1,0 +1,216 @@
+// What is surely wrong about values is told of, at its place and in our words; nothing else is, over all programs that the project holds.
+import { expect, test } from 'vitest';
+import { compile, type CompiledProcedure } from '../compiler/index.ts';
+import { builtinTable } from '../stdlib/builtins/index.ts';
+import { surroundingsOf, TypeChecker } from './index.ts';
+import { casePrograms, documentPrograms, examplePrograms, type KnownProgram } from './testing/programs.ts';
+
+const builtins = builtinTable();
+const procedure = (text: string): CompiledProcedure[] => {
+  const result = compile(text, { builtins });
+  return result.ok && result.unit.kind === 'procedure' ? [result.unit] : [];
+};
+const TYPES = [
+  {
+    name: 'Pump',
+    properties: {
+      code: { type: 'String', required: true },
+      rate: { type: 'Integer' },
+      flow: { type: 'Real' },
+      price: { type: 'Decimal', scale: 2 },
+      tags: { type: 'String', multi: true },
+      site: { type: 'Site' },
+      at: { type: 'DateTime' },
+      owner: { type: 'ResourceReference' },
+      extra: { type: 'Object' },
+    },
+  },
+  { name: 'Site', properties: { name: { type: 'String' } } },
+];
+const PROCEDURES = [
+  'PROCEDURE Math2.addTax(net Decimal REQUIRED, rate Integer DEFAULT 19): Decimal',
+  'PROCEDURE total(rows Integer ARRAY): Integer',
+  'PROCEDURE findPump(code String): Pump  return null',
+  'PROCEDURE anything(a, b)',
+].flatMap(procedure);
+const checker = new TypeChecker(surroundingsOf(TYPES, PROCEDURES, true));
+
+const found = (text: string): string[] =>
+  checker.check(text).map((one) => `${one.code.slice(14)} ${one.line}:${one.column} ${one.message}${one.hint ? ` (${one.hint})` : ''}`);
+const inProcedure = (body: string): string[] => found(`PROCEDURE p(a, b)\n${body}`);
+const inRule = (body: string, head = 'WHEN INSERT OCCURS ON Pump AS p'): string[] => found(`RULE r ${head}\n${body}`);
+
+test.each([
+  ['log.info(p.rtae)', ["property.unknown 2:12 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  ['log.info([p.rate, p._id, p.ars_version, p.extra.any, p.site.name, p.tags.size])', []],
+  ['log.info(p.site.nmae)', ["property.unknown 2:17 a Site has no property 'nmae' (did you mean 'name'?)"]],
+  ['log.info(p.rate.value)', ["property.unknown 2:17 an Integer has no property 'value'"]],
+  ['p.added = 1\nlog.info(p.added)', []],
+  ['p.put("later", 1)\nlog.info(p.later)', []],
+  ['var q = p\nlog.info(q.rtae)', ["property.unknown 3:12 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  ['var q = p\nif (p.rate > 1) { q = {} }\nlog.info(q.rtae)', []],
+  ['p = {}\nlog.info(p.rtae)', []],
+  [
+    'SELECT ONE FROM Pump AS q WHERE code == p.code\nlog.info(q.rtae)',
+    ["property.unknown 3:12 a Pump has no property 'rtae' (did you mean 'rate'?)"],
+  ],
+  ['for (q in SELECT FROM Pump) { log.info(q.rtae) }', ["property.unknown 2:42 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  ['var rows = SELECT FROM Pump\nlog.info(rows[0].rtae)', ["property.unknown 3:18 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  ['var n = SELECT n = count() FROM Pump\nlog.info(n[0].n)', []],
+  [
+    'var s = FILTER (q in SELECT FROM Pump) { return q.rtae }',
+    ["property.unknown 2:51 a Pump has no property 'rtae' (did you mean 'rate'?)"],
+  ],
+  ['SELECT FROM Pump AS q { log.info(q.rtae) }', ["property.unknown 2:36 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+])('properties: %s', (body, expected) => {
+  expect(inRule(body)).toEqual(expected);
+});
+
+test.each([
+  [
+    'WHEN EVENT OCCURS ON "/types/Pump/insert"',
+    'log.info(event.rate)',
+    ["property.unknown 2:16 an Event has no property 'rate' (the payload stands in value: value.rate)"],
+  ],
+  [
+    'WHEN EVENT OCCURS ON "/types/Pump/insert"',
+    'log.info(event.value.rtae)',
+    ["property.unknown 2:22 a Pump has no property 'rtae' (did you mean 'rate'?)"],
+  ],
+  ['WHEN EVENT OCCURS ON "/topics/a"', 'log.info([event.value.anything, event.uuid])', []],
+  ['WHEN UPDATE OCCURS ON Pump AS p', 'log.info([p.count, p.qual, p.ars_bulkOperation])', []],
+  ['WHEN OCCURS ON Pump AS p WHERE rtae > 5', '', ["property.unknown 1:39 Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  [
+    'WHEN INSERT OCCURS ON Pump AS p WHERE p.rate > "many"',
+    '',
+    ["property.type 1:55 this is compared with an Integer: 'many' is no number"],
+  ],
+  ['WHEN INSERT OCCURS ON Pupm AS p', '', ["type.unknown 1:30 there is no type 'Pupm' (did you mean 'Pump'?)"]],
+  [
+    'WHEN EVENT OCCURS ON "/types/Pump/insert" WHERE event.value.rtae == 1',
+    '',
+    ["property.unknown 1:56 Pump has no property 'rtae' (did you mean 'rate'?)"],
+  ],
+  ['BEFORE INSERT ON Pump AS p', 'p.rate = p.rtae', ["property.unknown 2:12 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+])('events: %s %s', (head, body, expected) => {
+  expect(inRule(body, head)).toEqual(expected);
+});
+
+const CAST = ' (put the Decimal or Currency on the left, or convert with toDecimal() or toCurrency())';
+test.each([
+  ['return 5 < toDecimal("1", 2)', [`class.cast 2:10 '<' with an Integer on the left and a Decimal on the right fails${CAST}`]],
+  ['return toDecimal("1", 2) > 5', []],
+  ['return "a" == toCurrency("USD:1")', [`class.cast 2:12 '==' with a String on the left and a Currency on the right fails${CAST}`]],
+  [
+    'return 5 < "6"',
+    ["class.cast 2:10 '<' with an Integer on the left and a String on the right fails (convert one of them, so that both are of one type)"],
+  ],
+  ['return "6" < 5', []],
+  ['var n = 1\nif (a) { n = "text" }\nreturn n < "x"', []],
+  [
+    'return [1] < 5',
+    ["class.cast 2:12 '<' with a List on the left and an Integer on the right fails (convert one of them, so that both are of one type)"],
+  ],
+  ['return now() > 5', []],
+  ['return now() * 5', ["operand 2:14 there is no '*' for a DateTime and an Integer"]],
+  ['return true + 1', ["operand 2:13 there is no '+' for a Boolean and an Integer"]],
+  ['return true + "1"', []],
+  ['return "a" - 1', ["operand 2:12 there is no '-' for a String and an Integer"]],
+  ['return toDecimal("1", 2) % 2', ["operand 2:26 there is no '%' for a Decimal and an Integer"]],
+  ['var x = 1.5\nfor (i in range(0, 3)) { x = x + 1 }\nreturn x - "a"', ["operand 4:10 there is no '-' for a Real and a String"]],
+  ['return a - b', []],
+])('operators: %s', (body, expected) => {
+  expect(inProcedure(body)).toEqual(expected);
+});
+
+test.each([
+  ['return trim(5)', ["argument.type 2:13 trim takes a String as 'str', and this is an Integer"]],
+  ['return trim()', ["argument.missing 2:8 trim needs an argument for 'str'"]],
+  ['return trim("a", 2)', ['argument.count 2:18 trim takes one argument']],
+  ['return "a".trim(2)', ['argument.count 2:17 trim takes no arguments']],
+  ['return substring("a", "b")', ["argument.type 2:23 substring takes an Integer as 'begin', and this is a String"]],
+  ['return size(a) + size([1]) + size("x") + size({})', []],
+  ['return size(5)', ["argument.type 2:13 size takes a String as 'str', and this is an Integer"]],
+  ['return trim(string: "a")', ["argument.unknown 2:13 trim has no parameter 'string'"]],
+  ['return now().isBefore("2024-01-01")', []],
+  ['return isBefore(now(), now())', ["procedure.unknown 2:8 there is no function 'isBefore' (it is a method: write value.isBefore(…))"]],
+  ['return concat("a", 1, true)', []],
+  ['return toUppercase("a")', ["procedure.unknown 2:8 there is no procedure 'toUppercase' (did you mean 'toUpperCase'?)"]],
+  ['return fnidPump("a")', ["procedure.unknown 2:8 there is no procedure 'fnidPump' (did you mean 'findPump'?)"]],
+  ['return nowhere("a")', ["procedure.unknown 2:8 there is no procedure 'nowhere'"]],
+  ['return Math2.addTax()', ["argument.missing 2:8 Math2.addTax needs an argument for 'net'"]],
+  ['return Math2.addTax(1, 2, 3)', ['argument.count 2:27 Math2.addTax takes 2 arguments']],
+  ['return Math2.addTax("x")', ["argument.type 2:21 'net' of Math2.addTax: 'x' is no number"]],
+  ['return Math2.addTax(true)', ["argument.type 2:21 'net' of Math2.addTax: a Boolean cannot become a Decimal"]],
+  [
+    'return Math2.addTax(nett: 1)',
+    [
+      "argument.missing 2:8 Math2.addTax needs an argument for 'net'",
+      "argument.unknown 2:21 Math2.addTax has no parameter 'nett' (did you mean 'net'?)",
+    ],
+  ],
+  ['return Math2.addTax(net: 1, rate: null)', []],
+  ['return total(5)', ["argument.type 2:14 'rows' of total: an Integer cannot become an array of Integer"]],
+  ['return total([5])', []],
+  ['return findPump("a").rtae', ["property.unknown 2:22 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  ['return 5 < Math2.addTax(1)', [`class.cast 2:10 '<' with an Integer on the left and a Decimal on the right fails${CAST}`]],
+  [
+    'EXECUTE total(1, 2)',
+    ["argument.type 2:15 'rows' of total: an Integer cannot become an array of Integer", 'argument.count 2:18 total takes one argument'],
+  ],
+  ['return anything(1)', []],
+])('calls: %s', (body, expected) => {
+  expect(inProcedure(body)).toEqual(expected);
+});
+
+test.each([
+  ['INSERT Pump(code: "a", rtae: 1)', ["property.unknown 2:24 Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  ['INSERT Pump(rate: 1)', ["property.required 2:8 a Pump needs 'code'"]],
+  ['INSERT Pump(code: "a", rate: "x")', ["property.type 2:30 'rate' of Pump: 'x' is no number"]],
+  ['INSERT Pump(code: "a", rate: "5", price: 1.5, tags: ["a"], at: "2024-01-01", extra: {})', []],
+  ['INSERT Pump(code: "a", tags: "x")', ["property.type 2:30 'tags' of Pump: a String cannot become an array of String"]],
+  ['INSERT Pump(a)', []],
+  ['INSERT Pupm(code: 1)', ["type.unknown 2:8 there is no type 'Pupm' (did you mean 'Pump'?)"]],
+  ['INSERT audits({entity: a, message: "x"})', []],
+  ['UPDATE Pump(rate: true) WHERE code == "a"', ["property.type 2:19 'rate' of Pump: a Boolean cannot become an Integer"]],
+  [
+    'UPDATE Pump(at: 1.5) WHERE cdoe == "a"',
+    [
+      "property.type 2:17 'at' of Pump: a Real cannot become a DateTime",
+      "property.unknown 2:28 Pump has no property 'cdoe' (did you mean 'code'?)",
+    ],
+  ],
+  ['DELETE Pump WHERE site.nmae == a', ["property.unknown 2:19 Site has no property 'nmae' (did you mean 'name'?)"]],
+  ['return SELECT code FROM Pump AS p WHERE p.rate > 5 AND extra.x == 1 ORDER BY code', []],
+  [
+    'return SELECT cdoe FROM Pump ORDER BY price',
+    [
+      "property.unknown 2:15 Pump has no property 'cdoe' (did you mean 'code'?)",
+      "property.type 2:39 a result cannot be ordered by 'price', which is of type Decimal",
+    ],
+  ],
+  ['return SELECT n = count() FROM Pump GROUP BY code ORDER BY n', []],
+  ['return SELECT FROM Pump WHERE rate == "many"', ["property.type 2:39 this is compared with an Integer: 'many' is no number"]],
+])('statements: %s', (body, expected) => {
+  expect(inProcedure(body)).toEqual(expected);
+});
+
+test('without the surroundings nothing is said of types and procedures that are not known', () => {
+  const alone = new TypeChecker(surroundingsOf([], [], false));
+  expect(alone.check('PROCEDURE p()\nSELECT FROM Pump AS q { log.info(q.x) }\nINSERT Foo(a: 1)\nreturn some.thing(1)')).toEqual([]);
+});
+
+/** Advice that a program does not deserve: a case of the suite that wants an error may well deserve it. */
+function wrongly({ text, types, beside, fails, from }: KnownProgram): string[] {
+  if (fails) return [];
+  const known = checkers.get(beside) ?? new TypeChecker(surroundingsOf(types, beside.flatMap(procedure), false));
+  checkers.set(beside, known);
+  return known.check(text).map((one) => `${from}: ${one.line}:${one.column} ${one.message}\n${text}`);
+}
+const checkers = new Map<readonly string[], TypeChecker>();
+
+test('programs that are meant to work get no advice on types', () => {
+  const programs = [...casePrograms(), ...examplePrograms(), ...documentPrograms()];
+  expect(programs.length).toBeGreaterThan(300);
+  expect(programs.flatMap(wrongly)).toEqual([]);
+});
