@@ -27,6 +27,7 @@ import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
 import { pureBuiltins } from './resources/host-context.ts';
 import { LargeResults } from './resources/large-results.ts';
 import { perform } from './resources/perform.ts';
+import { Schedule } from './resources/schedule.ts';
 import { snapshot } from './resources/snapshots.ts';
 import type { Accounts, Namespace } from './resources/types.ts';
 import { ANSWERS, indexAnswers } from './resources/requests/once.ts';
@@ -126,6 +127,7 @@ export async function openNamespace({
     full: (most) => fault('cascade.quota.exceeded', 'openEvaluations', most),
     mostOpen: MOST_OPEN_EVALUATIONS,
   });
+  const schedule = new Schedule(() => space);
   const runs: RunHost = {
     namespace: name,
     clock,
@@ -174,6 +176,7 @@ export async function openNamespace({
     when: new TriggerIndex(surroundings),
     before: new TriggerIndex(surroundings),
     correlations,
+    schedule,
     state,
     subscribers,
   };
@@ -197,6 +200,7 @@ export async function openNamespace({
   const dead = await process.dead();
   correlations.start(await takeOver(space, store, dead, recorded));
   committer.startCleaning();
+  schedule.start();
   const upkeep = openUpkeep(space, (key) => runner.uses(key));
   return {
     space,
@@ -205,13 +209,15 @@ export async function openNamespace({
       return runner.pending;
     },
     async drained() {
-      while (runner.pending > 0 || correlations.isBusy) {
+      while (runner.pending > 0 || correlations.isBusy || schedule.isBusy) {
+        await schedule.settled();
         await runner.drained();
         await correlations.settled();
       }
     },
     async [Symbol.asyncDispose]() {
       await upkeep[Symbol.asyncDispose]();
+      await schedule[Symbol.asyncDispose]();
       await correlations[Symbol.asyncDispose]();
       await committer[Symbol.asyncDispose]();
     },

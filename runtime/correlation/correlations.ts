@@ -3,9 +3,10 @@
 
 import type { Db } from 'mongodb';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import { Busy } from '../busy.ts';
 import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { type IndexedRule, TriggerIndex } from '../triggers/index.ts';
-import { Busy, type CorrelatedRule, type CorrelationHost, Family, whenOf } from './family.ts';
+import { type CorrelatedRule, type CorrelationHost, Family, whenOf } from './family.ts';
 import { EVALUATIONS, fromStored } from './kept.ts';
 
 const MOVE_EVERY_MS = 1_000;

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { CompiledRule, ConditionData, TriggerSpec } from '../../compiler/index.ts';
+import type { Busy } from '../busy.ts';
 import type { Clock, Timer } from '../clock/index.ts';
 import { type Committer, type Completion, Fenced, type RunId, type StoredEvent, type Unit, type Write } from '../commit/index.ts';
 import { eventObjectJson } from '../event-object.ts';
@@ -336,29 +337,6 @@ export class Family {
     if (nowMs - this.#toldFullMs < FULL_TOLD_EVERY_MS) return;
     this.#toldFullMs = nowMs;
     this.#host.failed(this.#anyName, this.#host.full(this.#host.mostOpen));
-  }
-}
-
-/** Work that is under way, so that others may wait for its end. */
-export class Busy {
-  #count = 0;
-  #idle: (() => void)[] = [];
-
-  get isBusy(): boolean {
-    return this.#count > 0;
-  }
-
-  /** The work must not fail. */
-  during(work: Promise<void>): void {
-    this.#count++;
-    void work.finally(() => {
-      this.#count--;
-      if (this.#count === 0) for (const resume of this.#idle.splice(0)) resume();
-    });
-  }
-
-  async over(): Promise<void> {
-    while (this.isBusy) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 }
 

@@ -6,6 +6,7 @@ import { DEBUGCONFIGS } from './definitions/debugconfigs-kind.ts';
 import { PROCEDURES } from './definitions/procedures-kind.ts';
 import { RULES } from './definitions/rules-kind.ts';
 import { SCALARS } from './definitions/scalars-kind.ts';
+import { SCHEDULED_EVENTS } from './definitions/scheduledevents-kind.ts';
 import { SERVICES } from './definitions/services-kind.ts';
 import { TOPICS } from './definitions/topics-kind.ts';
 import { collectionOf } from './definitions/type-storage.ts';
@@ -36,7 +37,16 @@ export const SNAPSHOTS: InstanceResource = {
   defaultSort: BY_ID,
 };
 
-export const DEFINITION_KINDS: readonly DefinitionResource[] = [TYPES, SCALARS, SERVICES, TOPICS, PROCEDURES, RULES, DEBUGCONFIGS];
+export const DEFINITION_KINDS: readonly DefinitionResource[] = [
+  TYPES,
+  SCALARS,
+  SERVICES,
+  TOPICS,
+  PROCEDURES,
+  RULES,
+  DEBUGCONFIGS,
+  SCHEDULED_EVENTS,
+];
 
 const SYSTEM = new Map<string, Resource>(
   [...DEFINITION_KINDS, LOGS, ...SERVICE_RESOURCES, ...DELIVERY_RESOURCES].map((resource) => [resource.name, resource]),

@@ -23,6 +23,7 @@ import {
   putDefinition,
 } from './definitions/operations.ts';
 import { checkNodes } from './definitions/nodes.ts';
+import { scheduleByStatement } from './definitions/scheduledevents-kind.ts';
 import { compareBy } from './definitions/sort.ts';
 import { deleteMany, deleteOne } from './instances/delete.ts';
 import { condition, read, readAt } from './instances/find.ts';
@@ -54,8 +55,10 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
   update,
   delete: remove,
   publish: async (space, payload, actor) => {
-    if (Object.hasOwn(payload, 'schedule') && getOwn(payload, 'schedule') !== null) throw refused('PUBLISH … SCHEDULE');
-    await publishTopic(space, text(payload, 'topic'), getOwn(payload, 'value'), actor);
+    const topic = text(payload, 'topic');
+    const schedule = Object.hasOwn(payload, 'schedule') ? getOwn(payload, 'schedule') : undefined;
+    if (schedule === undefined) await publishTopic(space, topic, getOwn(payload, 'value'), actor);
+    else await scheduleByStatement(space, topic, getOwn(payload, 'value'), schedule, actor);
     return { ok: 'null' };
   },
   publishRequest: async (space, payload, actor) => {

@@ -119,6 +119,21 @@ export const DEBUGCONFIG_SHAPE = systemType(
   ['name'],
 );
 
+export const SCHEDULED_EVENT_SHAPE = systemType(
+  'ArsScheduledEvent',
+  {
+    name: 'String',
+    periodic: 'Boolean',
+    occursAt: 'DateTime',
+    interval: 'Integer',
+    topic: 'String',
+    message: 'Object',
+    active: 'Boolean',
+    isTransient: 'Boolean',
+  },
+  ['name'],
+);
+
 export const USER_SHAPE = systemType(
   'ArsUser',
   {
@@ -189,5 +204,6 @@ export const SYSTEM_TYPES: ReadonlyMap<string, ObjectValue> = new Map(
     ...SERVICE_TYPES,
     SCALAR_SHAPE,
     ...DELIVERY_TYPES,
+    SCHEDULED_EVENT_SHAPE,
   ].map((type, i) => [type.name, { _id: (i + 1).toString(16).padStart(24, '0'), ...typeToValue(type), ...SYSTEMS }]),
 );

@@ -20,6 +20,7 @@ import type { Subscribers } from '../subscriptions/index.ts';
 import type { LargeResults } from './large-results.ts';
 import type { KeptPrograms } from './definitions/kept-programs.ts';
 import type { DefinitionStore } from './definitions/store.ts';
+import type { Schedule } from './schedule.ts';
 
 /** What the trigger indexes hand back with a rule of ours. */
 export interface IndexedProgram {
@@ -64,6 +65,8 @@ export interface Namespace {
   readonly before: TriggerIndex;
   /** WHEN rules that wait for more than one event. */
   readonly correlations: Correlations;
+  /** What happens at a time. */
+  readonly schedule: Schedule;
   /** What services keep between calls, and what runs share. */
   readonly state: StateRoom;
   /** Who listens besides rules. */
@@ -91,7 +94,9 @@ export interface DefinitionResource {
   readonly systemType: string;
   readonly operations: ReadonlySet<string>;
   /** POST on an existing name: it is updated, or refused with 409. */
-  readonly onExisting: 'update' | 'conflict';
+  readonly onExisting: 'update' | 'conflict' | ((stored: ObjectValue) => 'update' | 'conflict');
+  /** Kept in memory only: a restart forgets it. */
+  readonly isTransient?: (stored: ObjectValue) => boolean;
   /** Shape for conditions and sorting. */
   readonly type: TypeDefinition;
   /**

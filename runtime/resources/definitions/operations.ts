@@ -25,20 +25,32 @@ export async function putDefinition(
   upsert: boolean,
 ): Promise<ObjectValue> {
   if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
-  const update = upsert || kind.onExisting === 'update';
   for (let tries = 0; ; tries++) {
     try {
       const named = nameIn(space, kind, body);
-      if (named !== undefined && update) return await changeDefinition(space, kind, named, withoutVersion(body), actor);
-      if (named !== undefined) throw duplicate(kind, named);
+      if (named !== undefined) return await again(space, kind, named, body, actor, upsert);
       const defined = await kind.define(space, body, null, actor);
       if (!space.definitions.get(kind.name, defined.name)) return await store(space, kind, defined, null, actor);
-      if (!update) throw duplicate(kind, defined.name);
-      return await changeDefinition(space, kind, defined.name, withoutVersion(body), actor);
+      return await again(space, kind, defined.name, body, actor, upsert);
     } catch (error) {
       if (!(error instanceof VersionMiss || error instanceof DuplicateKey) || tries >= TRIES) throw error;
     }
   }
+}
+
+/** What is there already is changed where that may be. */
+function again(
+  space: Namespace,
+  kind: DefinitionResource,
+  name: string,
+  body: ObjectValue,
+  actor: Actor,
+  upsert: boolean,
+): Promise<ObjectValue> {
+  const stored = space.definitions.get(kind.name, name) ?? {};
+  const onExisting = typeof kind.onExisting === 'function' ? kind.onExisting(stored) : kind.onExisting;
+  if (!upsert && onExisting === 'conflict') throw duplicate(kind, name);
+  return changeDefinition(space, kind, name, withoutVersion(body), actor);
 }
 
 /** The stored definition that a body names without a program text, which would have a name of its own. */
@@ -83,8 +95,8 @@ async function store(
   await defined.prepare?.();
   const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
   const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, object, actor);
-  const unit = { writes: [definitionWrite(kind.name, defined.name, object, stored)], events };
-  await actor.commit(unit, { ok: encodeInner(object) });
+  const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, stored)];
+  await actor.commit({ writes, events }, { ok: encodeInner(object) });
   space.definitions.put(kind.name, defined.name, object);
   defined.apply(object);
   return object;
@@ -98,7 +110,7 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
     await removal.prepare?.();
     const events = raise(space, `/types/system.${kind.name}/delete`, object, actor);
     try {
-      await actor.commit({ writes: [definitionRemoval(object)], events }, { ok: '1' });
+      await actor.commit({ writes: kind.isTransient?.(object) ? [] : [definitionRemoval(object)], events }, { ok: '1' });
     } catch (error) {
       if (error instanceof VersionMiss && tries < TRIES) continue;
       throw error;

@@ -27,7 +27,14 @@ export const SERVICES: DefinitionResource = {
     checkEventTypes(fields);
     checkSchedules(name, fields);
     checkStateTypes(space, fields);
-    return { name, object: { ...fields, active: getOwn(fields, 'active') !== false }, apply: () => stateChanged(space, name) };
+    return {
+      name,
+      object: { ...fields, active: getOwn(fields, 'active') !== false },
+      apply: (kept) => {
+        stateChanged(space, name);
+        space.schedule.putService(name, kept);
+      },
+    };
   },
   show(space, stored) {
     return { ...stored, replicationFactor: getOwn(stored, 'replicationFactor') ?? 1, interface: interfaceOf(space, stored) };
@@ -36,7 +43,7 @@ export const SERVICES: DefinitionResource = {
     const name = String(getOwn(stored, 'name'));
     const [user] = proceduresOf(space, name);
     if (user !== undefined) throw fault('cascade.service.in.use', name, user);
-    return { apply: () => undefined };
+    return { apply: () => space.schedule.removeService(name) };
   },
 };
 

@@ -1,0 +1,209 @@
+// What a namespace does at a time: scheduled events are published (integrations.md 10.4), scheduled procedures of services run (language.md
+// Y9). A delivery and the event's next time are one transaction: whoever commits it first has delivered, and nobody else can.
+
+import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import type { Actor } from '../actor.ts';
+import { Busy } from '../busy.ts';
+import type { Timer } from '../clock/index.ts';
+import { Fenced, type Unit, VersionMiss, type Write } from '../commit/index.ts';
+import { runDirect } from '../runs/index.ts';
+import { DueHeap } from '../schedule/index.ts';
+import { isUnavailable } from '../store/index.ts';
+import { afterTick, dueOf, isActive } from './definitions/scheduledevents-kind.ts';
+import { definitionRemoval, definitionWrite } from './definitions/store.ts';
+import { publishTopic } from './publish.ts';
+import { serviceActor } from './service-actor.ts';
+import type { Namespace } from './types.ts';
+
+const KIND = 'scheduledevents';
+const HOUR_MS = 3_600_000;
+/** Deliveries under way at one time. */
+const MOST_AT_ONCE = 500;
+const UNAVAILABLE_RETRY_MS = 500;
+
+interface ScheduledProcedure {
+  readonly service: string;
+  readonly procedure: string;
+  readonly everyMs: number;
+  readonly username: string;
+}
+
+export class Schedule implements AsyncDisposable {
+  readonly #space: () => Namespace;
+  readonly #busy = new Busy();
+  readonly #events = new DueHeap();
+  readonly #procedures = new DueHeap();
+  readonly #byKey = new Map<string, ScheduledProcedure>();
+  readonly #running = new Set<string>();
+  #timer: { readonly timer: Timer; readonly timeMs: number } | null = null;
+  #underWay = 0;
+  #isOpen = false;
+
+  constructor(space: () => Namespace) {
+    this.#space = space;
+  }
+
+  /** From now on what is due happens; what became due while the service was away at once. */
+  start(): void {
+    this.#isOpen = true;
+    const { definitions } = this.#space();
+    for (const [name, object] of definitions.list(KIND)) this.put(name, object);
+    for (const [name, object] of definitions.list('services')) this.putService(name, object);
+    this.#arm();
+  }
+
+  put(name: string, object: ObjectValue): void {
+    if (isActive(object)) this.#events.set(name, dueOf(object));
+    else this.#events.remove(name);
+    this.#arm();
+  }
+
+  remove(name: string): void {
+    this.#events.remove(name);
+  }
+
+  /** A service with its `scheduledProcedures`; one that is not active has none. */
+  putService(service: string, object: ObjectValue): void {
+    this.removeService(service);
+    const scheduled = Object.hasOwn(object, 'scheduledProcedures') ? getOwn(object, 'scheduledProcedures') : null;
+    if (!isObject(scheduled) || getOwn(object, 'active') === false) return;
+    const username = String(getOwn(object, 'ars_createdBy'));
+    for (const name of Object.keys(scheduled)) {
+      const everyMs = Number(getOwn(scheduled, name));
+      const procedure = name.startsWith(`${service}.`) ? name : `${service}.${name}`;
+      this.#byKey.set(procedure, { service, procedure, everyMs, username });
+      this.#procedures.set(procedure, nextAligned(everyMs, this.#space().clock.now()));
+    }
+    this.#arm();
+  }
+
+  removeService(service: string): void {
+    for (const [key, one] of this.#byKey)
+      if (one.service === service) {
+        this.#byKey.delete(key);
+        this.#procedures.remove(key);
+      }
+  }
+
+  get isBusy(): boolean {
+    return this.#busy.isBusy;
+  }
+
+  settled(): Promise<void> {
+    return this.#busy.over();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOpen = false;
+    this.#timer?.timer.cancel();
+    await this.settled();
+  }
+
+  #arm(): void {
+    if (!this.#isOpen) return;
+    const times = [this.#events.nextMs(), this.#procedures.nextMs()].filter((time) => time !== null);
+    if (times.length === 0 || this.#underWay >= MOST_AT_ONCE) return;
+    const timeMs = Math.min(...times);
+    if (this.#timer && this.#timer.timeMs <= timeMs) return;
+    this.#timer?.timer.cancel();
+    this.#timer = { timeMs, timer: this.#space().clock.at(timeMs, () => this.#due()) };
+  }
+
+  #due(): void {
+    this.#timer = null;
+    const nowMs = this.#space().clock.now();
+    for (const { name, timeMs } of this.#events.takeDue(nowMs)) {
+      this.#underWay++;
+      this.#busy.during(
+        this.#deliver(name, timeMs).finally(() => {
+          this.#underWay--;
+          this.#arm();
+        }),
+      );
+    }
+    for (const { name } of this.#procedures.takeDue(nowMs)) this.#run(name, nowMs);
+    this.#arm();
+  }
+
+  // ------------------------------------------------------------ events
+  async #deliver(name: string, plannedMs: number): Promise<void> {
+    const space = this.#space();
+    const stored = space.definitions.get(KIND, name);
+    if (!stored || !isActive(stored) || dueOf(stored) !== plannedMs) return; // changed meanwhile: it has been put again
+    const next = afterTick(stored, space.clock.now());
+    try {
+      await this.#publish(space, name, stored, next);
+    } catch (error) {
+      if (error instanceof Fenced || error instanceof VersionMiss) return; // another has delivered or changed it
+      if (isUnavailable(error)) {
+        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
+        if (this.#isOpen) return this.#deliver(name, plannedMs);
+      }
+      space.log.error({ err: error, name, namespace: space.name }, 'a scheduled event could not be delivered');
+      return;
+    }
+    if (next) {
+      space.definitions.put(KIND, name, next);
+      this.put(name, next);
+    } else space.definitions.remove(KIND, name);
+  }
+
+  async #publish(space: Namespace, name: string, stored: ObjectValue, next: ObjectValue | null): Promise<void> {
+    const isTransient = getOwn(stored, 'isTransient') === true;
+    const change: Write = next ? definitionWrite(KIND, name, next, stored) : definitionRemoval(stored);
+    let writes: readonly Write[] = isTransient ? [] : [change];
+    const commit = async (unit: Unit): Promise<void> => {
+      const mine = writes;
+      writes = [];
+      await space.committer.submit({ ...unit, writes: [...mine, ...unit.writes] }, true);
+    };
+    const creator: Actor = { ...serviceActor(space), identity: identityOf(space, getOwn(stored, 'ars_createdBy')), commit };
+    try {
+      await publishTopic(space, String(getOwn(stored, 'topic')), getOwn(stored, 'message'), creator);
+    } catch (error) {
+      if (!(error instanceof CascadeError)) throw error;
+      space.log.warn({ err: error, name, namespace: space.name }, 'the topic of a scheduled event does not take its message');
+    }
+    if (writes.length > 0) await commit({ writes: [], events: [] }); // nobody listens: the tick is lost, the schedule goes on
+  }
+
+  // ------------------------------------------------------------ procedures
+  #run(key: string, nowMs: number): void {
+    const one = this.#byKey.get(key);
+    if (!one) return;
+    const space = this.#space();
+    this.#procedures.set(key, nextAligned(one.everyMs, nowMs));
+    if (this.#running.has(key) || !space.definitions.get('procedures', one.procedure)) return; // never overlapping
+    this.#running.add(key);
+    const run = runDirect(space.runs, {
+      executable: { resource: `/procedures/${one.procedure}`, name: one.procedure, service: one.service },
+      body: { program: null, procedure: one.procedure },
+      argsJson: encodeInner([]),
+      identity: identityOf(space, one.username),
+      caller: { chain: { root: null, depth: 0 }, childKey: null, depth: 0 },
+      snapshot: true,
+    });
+    this.#busy.during(
+      run
+        .then(
+          () => undefined,
+          (error: unknown) => space.log.warn({ err: error, procedure: key, namespace: space.name }, 'a scheduled procedure failed'),
+        )
+        .finally(() => this.#running.delete(key)),
+    );
+  }
+}
+
+/** Within the hour at its multiples, from the full hour on; hours and more at multiples since the epoch (UTC). */
+function nextAligned(everyMs: number, nowMs: number): number {
+  if (everyMs >= HOUR_MS) return (Math.floor(nowMs / everyMs) + 1) * everyMs;
+  const hourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
+  return Math.min(hourMs + (Math.floor((nowMs - hourMs) / everyMs) + 1) * everyMs, hourMs + HOUR_MS);
+}
+
+const identityOf = (space: Namespace, username: Value): Actor['identity'] => ({
+  username: String(username),
+  namespace: space.name,
+  profiles: [],
+});
