@@ -21,6 +21,8 @@ export class Sessions {
   readonly #collections: IdentityCollections;
   readonly #now: () => number;
   readonly #verified = new LRUCache<string, Verified>({ max: 10_000, ttl: REMEMBERED_MS });
+  /** By hash, while the store is asked. */
+  readonly #reading = new Map<string, Promise<Verified | null>>();
   /** Raised by each revocation, so that a verification that was under way then is not remembered. */
   #revocations = 0;
 
@@ -38,10 +40,12 @@ export class Sessions {
     const hash = hashToken(text);
     const known = this.#verified.get(hash);
     if (known) return this.#isExpired(known.token) ? null : known;
-    const before = this.#revocations;
-    const found = await this.#read(hash);
-    if (found && before === this.#revocations) this.#verified.set(hash, found);
-    return found;
+    // Those who come while a token is read share the reading: they are many when it has just been forgotten.
+    const reading = this.#reading.get(hash);
+    if (reading) return reading;
+    const began = this.#readAndRemember(hash).finally(() => this.#reading.get(hash) === began && this.#reading.delete(hash));
+    this.#reading.set(hash, began);
+    return began;
   }
 
   /**
@@ -77,6 +81,14 @@ export class Sessions {
   forget(): void {
     this.#revocations++;
     this.#verified.clear();
+    this.#reading.clear(); // who asks from now on must not be told what was read before
+  }
+
+  async #readAndRemember(hash: string): Promise<Verified | null> {
+    const before = this.#revocations;
+    const found = await this.#read(hash);
+    if (found && before === this.#revocations) this.#verified.set(hash, found);
+    return found;
   }
 
   async #read(hash: string): Promise<Verified | null> {

@@ -1,7 +1,8 @@
 // Rows of a query as stored bytes, a batch at a time: what is held is a batch, however many rows there are and however slowly
 // they are taken. Batches are sized in bytes, by what the rows of a collection have weighed so far.
 
-import type { Db, Document, RunCommandCursor } from 'mongodb';
+import { type Db, type Document, Long, type RunCommandOptions } from 'mongodb';
+import { type Batch, batchIn } from './batch.ts';
 import { asTooExpensive, isUnavailable } from './errors.ts';
 
 /** Of a batch, about: the store is told a number of rows. A single batch is 16 MB at most, and a row. */
@@ -12,8 +13,6 @@ const MOST_ROWS = 10_000;
 /** How much a new batch counts in the mean. */
 const NEWS = 0.5;
 const MAJORITY = { level: 'majority' };
-/** Known to every cursor of the driver, but not to the type of this one's options. */
-const RAW = { raw: true } as object;
 
 export interface Rows {
   /** The rows of the next batch; none when all have been given. */
@@ -58,43 +57,64 @@ export class RowReader {
       ...(limit > 0 ? { limit } : {}),
       ...(maxTimeMS === undefined ? {} : { maxTimeMS }),
     };
-    return this.#open(collection, command);
+    return this.#open(collection, collection, command);
   }
 
   /** @param options of the command: `maxTimeMS`, `allowDiskUse` */
   aggregate(collection: string, pipeline: readonly Document[], options: Document = {}): Rows {
     // Its rows need not look like the collection's.
-    return this.#open(`${collection}|`, { aggregate: collection, pipeline, cursor: { batchSize: FIRST_ROWS }, ...options });
+    return this.#open(`${collection}|`, collection, { aggregate: collection, pipeline, cursor: { batchSize: FIRST_ROWS }, ...options });
   }
 
-  #open(learnt: string, command: Document): Rows {
-    const open = (): RunCommandCursor => this.#db.runCursorCommand({ ...command, readConcern: MAJORITY }, RAW);
-    let cursor = open();
-    let isBegun = false;
-    let isEnded = false;
-    const hasNext = async (): Promise<boolean> => {
-      try {
-        return await cursor.hasNext();
-      } catch (error) {
-        if (isBegun || !isUnavailable(error)) throw asTooExpensive(error);
-        cursor = open(); // nothing was given yet, so the same again is harmless: the store may have been changing
-        return cursor.hasNext();
-      }
+  #open(learnt: string, collection: string, command: Document): Rows {
+    const db = this.#db;
+    // A cursor belongs to the session that it was opened in. Nothing else is done in this one, so it need not order anything.
+    const session = db.client.startSession({ causalConsistency: false });
+    let cursor: bigint | null = null; // 0: the store has no more
+    const options = { raw: true, session } as RunCommandOptions;
+    const first = (): Promise<Document> => db.command({ ...command, readConcern: MAJORITY }, options);
+    const ask = async (): Promise<Document> => {
+      if (cursor !== null)
+        return db.command({ getMore: Long.fromBigInt(cursor), collection, batchSize: this.#rowsABatch(learnt) }, options);
+      // Nothing was given yet, so the same again is harmless: the store may have been changing.
+      return first().catch((error: unknown) => (isUnavailable(error) ? first() : Promise.reject(error)));
+    };
+    const end = (): void => {
+      cursor = 0n;
+      session.endSession().catch(() => undefined); // gives it back to the pool; that cannot fail without a transaction
     };
     return {
       next: async () => {
-        if (isEnded) return [];
-        // `hasNext` fetches a batch and gives nothing away of it; then all of it is taken at once.
-        const rows = (await hasNext()) ? (cursor.readBufferedDocuments() as unknown as Uint8Array[]) : [];
-        isBegun = true;
-        isEnded = rows.length === 0 || isExhausted(cursor);
-        if (rows.length > 0) cursor.setBatchSize(this.#learn(learnt, rows));
-        return rows;
+        while (cursor !== 0n) {
+          let batch: Batch;
+          try {
+            batch = batchIn((await ask())['cursor'] as Uint8Array);
+          } catch (error) {
+            end();
+            throw asTooExpensive(error);
+          }
+          // Closed meanwhile: what came is nobody's.
+          if (cursor === 0n) break;
+          if (batch.cursor === 0n) end();
+          else cursor = batch.cursor;
+          if (batch.rows.length === 0) continue;
+          this.#learn(learnt, batch.rows);
+          return batch.rows;
+        }
+        return [];
       },
       get isDone() {
-        return isEnded;
+        return cursor === 0n;
       },
-      close: () => cursor.close(),
+      async close() {
+        if (cursor === 0n) return;
+        const open = cursor;
+        cursor = 0n;
+        // A cursor that cannot be closed now is closed by the store in ten minutes.
+        if (open !== null)
+          await db.command({ killCursors: collection, cursors: [Long.fromBigInt(open)] }, { session }).catch(() => undefined);
+        end();
+      },
     };
   }
 
@@ -103,15 +123,11 @@ export class RowReader {
     return mean === undefined ? FIRST_ROWS : Math.max(1, Math.min(MOST_ROWS, Math.floor(BATCH_BYTES / mean)));
   }
 
-  /** How many rows the next batch should have. */
-  #learn(collection: string, rows: readonly Uint8Array[]): number {
+  #learn(collection: string, rows: readonly Uint8Array[]): void {
     let bytes = 0;
     for (const row of rows) bytes += row.byteLength;
     const mean = bytes / rows.length;
     const before = this.#means.get(collection) ?? mean;
     this.#means.set(collection, before + NEWS * (mean - before));
-    return this.#rowsABatch(collection);
   }
 }
-
-const isExhausted = ({ id }: RunCommandCursor): boolean => id === undefined || id.isZero();

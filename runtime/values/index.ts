@@ -1,4 +1,5 @@
 // The door of host values: JSON of clients, stored BSON, and the ways between them.
+export { asBytes, int64At, KIND, nameEnd, sizeOf } from './bson-bytes.ts';
 export { isWellFormed } from './well-formed.ts';
 export type { Cipher } from './cipher.ts';
 export { fromBson, instanceFromBson } from './from-bson.ts';
@@ -7,4 +8,4 @@ export { parseJson, type ParseJsonOptions } from './parse-json.ts';
 export { idToBson, instanceToBson, propertyToBson, storedProperty, toBson } from './to-bson.ts';
 export { instanceToJson, propertyToJson, referenceText, toJson } from './to-json.ts';
 export { storedVersion } from './stored-version.ts';
-export { restTranscoder, transcode, type TranscodeOptions, type Transcoder, transcoder, type Spelling } from './transcode.ts';
+export { transcode, type TranscodeOptions, type Transcoder, transcoder, wholeTranscoder, type Spelling } from './transcode.ts';

@@ -25,12 +25,12 @@ interface Slot {
 
 export type Transcoder = (raw: Uint8Array) => string;
 
-const kept = new WeakMap<TypeDefinition, Transcoder>();
+const kept: Readonly<Record<Spelling, WeakMap<TypeDefinition, Transcoder>>> = { rest: new WeakMap(), inner: new WeakMap() };
 
-/** The transcoder for whole instances of a type, as clients see them: made once, since every request for one needs it. */
-export function restTranscoder(type: TypeDefinition): Transcoder {
-  let known = kept.get(type);
-  if (!known) kept.set(type, (known = transcoder(type, 'rest')));
+/** The transcoder for whole instances of a type: made once, since every request for one needs it. */
+export function wholeTranscoder(type: TypeDefinition, spelling: Spelling): Transcoder {
+  let known = kept[spelling].get(type);
+  if (!known) kept[spelling].set(type, (known = transcoder(type, spelling)));
   return known;
 }
 

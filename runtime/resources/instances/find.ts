@@ -1,6 +1,6 @@
 // Instances of a type in the store: how conditions, addresses and rows become MongoDB's and back.
 
-import { type Document, type FindOptions, ObjectId } from 'mongodb';
+import { type Document, ObjectId } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import { parseWhere, type Predicate, toFilter } from '../../conditions/index.ts';
@@ -80,8 +80,10 @@ export async function storedBy(
   limit: number,
   projection?: Document,
 ): Promise<Uint8Array[]> {
-  const options: FindOptions = { raw: true, sort: { _id: 1 }, limit, ...(projection ? { projection } : {}) };
-  return (await space.db.collection(resource.collection).find(filter, options).toArray()) as unknown as Uint8Array[];
+  const rows = space.rows.find(resource.collection, { filter, sort: { _id: 1 }, projection, limit });
+  const found: Uint8Array[] = [];
+  while (!rows.isDone) found.push(...(await rows.next()));
+  return found;
 }
 
 /**

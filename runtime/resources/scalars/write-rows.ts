@@ -4,7 +4,7 @@
 import { encodeInner, getOwn, type ObjectValue, setOwn } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import type { TypeDefinition } from '../../types/index.ts';
-import { instanceFromBson, instanceToJson, restTranscoder, type Spelling, transcoder } from '../../values/index.ts';
+import { instanceFromBson, instanceToJson, type Spelling, transcoder, wholeTranscoder } from '../../values/index.ts';
 import type { Namespace } from '../types.ts';
 import { isShownOtherwise, toShown } from './convert.ts';
 
@@ -19,7 +19,7 @@ export function writeRows(
   actor: Actor,
 ): WriteRows {
   if (!isShownOtherwise(type)) {
-    const write = props ? transcoder(type, spelling, { props }) : spelling === 'rest' ? restTranscoder(type) : transcoder(type, spelling);
+    const write = props ? transcoder(type, spelling, { props }) : wholeTranscoder(type, spelling);
     return (rows) => rows.map(write);
   }
   return async (rows) => {
