@@ -51,7 +51,7 @@ async function main(args: string[]): Promise<number> {
 
 /** The program's file; installs it when it is not there. */
 function installed(): string {
-  const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'cascade', `schemathesis-${VERSION}`);
+  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'cascade', `schemathesis-${VERSION}`);
   const program = join(folder, 'bin', 'schemathesis');
   if (existsSync(program)) return program;
   console.log(`· schemathesis ${VERSION} is installed into ${folder}`);
@@ -127,5 +127,5 @@ const DEFINITIONS: [path: string, body: Json][] = [
   ['/procedures', 'PROCEDURE opened(a) WITH ars_public = true, profiles = ["user"] return [a]'],
   ['/rules', 'RULE told WHEN INSERT OCCURS ON Pump AS p INSERT Alarm(text: p.site)'],
   ['/rules', 'RULE heard WHEN EVENT OCCURS ON "/topics/pump/told" AS e INSERT Alarm(text: "told")'],
-  ['/custom/Pump', [{ site: 'north', rate: 1, count: 2 }, { site: 'south' }]],
+  ['/custom/Pump', [{ site: 'north', on: true }, { site: 'south' }]],
 ];
