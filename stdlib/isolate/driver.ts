@@ -83,7 +83,7 @@ class StepDriver {
       event: () => {}, // kept by step() itself
       start: ([, id, program, entry, args, options]) => {
         const run = new Run(id, this.programs.constants(program), options, this.#outbox);
-        this.#start(run, this.programs.entry(program, entry), [...this.#eventArgument(options), ...args.map(this.#decode)]);
+        this.#start(run, this.programs.entry(program, entry), [...this.#eventArgument(options), ...this.#arguments(args, options)]);
       },
       startProcedure: ([, id, name, args, named, options]) => {
         const run = new Run(id, [], options, this.#outbox);
