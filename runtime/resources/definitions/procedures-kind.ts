@@ -26,6 +26,7 @@ export const PROCEDURES: DefinitionResource = {
     const text = textField('procedures', body, 'ruleText');
     const procedure = compileText(text, 'procedure', false, (service) => stateNamesOf(space, service)) as CompiledProcedure;
     checkName('procedure', procedure.name);
+    checkParts(procedure);
     if (builtinTable().has(procedure.name)) throw langError('cascade.procedure.name.builtin', procedure.name);
     if (stored && getOwn(stored, 'name') !== procedure.name)
       throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), procedure.name);
@@ -59,6 +60,12 @@ function requireProfiles(object: ObjectValue): void {
     throw fault('cascade.resource.property.invalid', 'procedures', 'profiles', 'no array of String');
   const isOpen = Object.hasOwn(object, 'ars_public') && getOwn(object, 'ars_public') === true;
   if (isOpen && (profiles === null || profiles.length === 0)) throw fault('cascade.resource.property.required', 'procedures', 'profiles');
+}
+
+/** A name has one service part at most, behind the package (language.md N4). */
+function checkParts({ name, package: prefix }: CompiledProcedure): void {
+  const own = prefix === null ? name : name.slice(prefix.length + 1);
+  if (own.split('.').length > 2) throw fault('cascade.resource.name.invalid', name, 'more than one service');
 }
 
 function describe(procedure: CompiledProcedure): ObjectValue {
