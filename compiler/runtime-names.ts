@@ -50,6 +50,7 @@ export const RUNTIME_NAMES = [
   'call',
   'callMethod',
   'host',
+  'isShared',
   'caught',
   'passed',
   'stateGet',

@@ -12,6 +12,8 @@ export interface BuiltinInfo {
   readonly params: readonly BuiltinParameter[];
   /** 'suspends': only the host can answer it. */
   readonly effect: 'pure' | 'suspends';
+  /** As a method it asks the host where the receiver is a shared object. */
+  readonly maySuspend?: boolean;
 }
 export interface BuiltinParameter {
   readonly name: string;

@@ -53,6 +53,7 @@ export class Effects {
   #callSuspends(node: Call | MethodCall): boolean {
     const target = this.#calls.get(node);
     if (!target || target.kind === 'user' || target.info.effect === 'suspends') return true;
+    if (target.receiver && target.info.maySuspend) return true;
     if (target.info.params.some((parameter) => parameter.sequence)) return true;
     return node.arguments.positional.some((value) => value.type === 'Lambda' && this.lambdaSuspends(value));
   }

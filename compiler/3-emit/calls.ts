@@ -39,8 +39,13 @@ type BuiltinTarget = Extract<CallTarget, { kind: 'builtin' }>;
 type UserTarget = Extract<CallTarget, { kind: 'user' }>;
 
 function emitBuiltin({ info, receiver }: BuiltinTarget, args: Arguments, at: Span, module: ModuleWriter): es.Expression {
+  if (info.effect === 'suspends') return emitHost(info, receiver, args, at, module);
+  if (receiver && info.maySuspend && module.row === null) return emitShared(info, receiver, args, at, module);
+  return emitPlain(info, receiver, args, at, module);
+}
+
+function emitPlain(info: BuiltinInfo, receiver: Expression | null, args: Arguments, at: Span, module: ModuleWriter): es.Expression {
   const first = receiver ? [emitReceiver(receiver, info, at, module)] : [];
-  if (info.effect === 'suspends') return emitHost(info, first, args, at, module);
   if (args.named.length > 0) {
     // By name a declaration is chosen when it is called: where one of them takes a Sequence, any argument may be it.
     const value = info.params.some(({ sequence }) => sequence) ? emitMaterialized : (node: Value) => module.value(node);
@@ -52,10 +57,23 @@ function emitBuiltin({ info, receiver }: BuiltinTarget, args: Arguments, at: Spa
 }
 
 /** A built-in that the host answers: its arguments by position, or by name. */
-function emitHost(info: BuiltinInfo, first: es.Expression[], args: Arguments, at: Span, module: ModuleWriter): es.Expression {
+function emitHost(info: BuiltinInfo, receiver: Expression | null, args: Arguments, at: Span, module: ModuleWriter): es.Expression {
+  const first = receiver ? [emitReceiver(receiver, info, at, module)] : [];
   const positional = b.array([...first, ...module.values(args.positional)]);
-  return b.delegate(module.helper('host', at, b.id('$'), module.site(), b.literal(info.name), positional, emitNamed(args, module)));
+  const call = [b.id('$'), module.site(), b.literal(info.name), positional, emitNamed(args, module), b.literal(receiver !== null)];
+  return b.delegate(module.helper('host', at, ...call));
 }
+
+/** A method that asks the host for a shared object only: where that costs nothing twice, all others are called without a detour. */
+function emitShared(info: BuiltinInfo, receiver: Expression, args: Arguments, at: Span, module: ModuleWriter): es.Expression {
+  const asked = emitHost(info, receiver, args, at, module);
+  const isPlain = (node: Value): boolean => node.type === 'Name' && !module.model.state.has(node);
+  const repeatable = isPlain(receiver) && args.positional.every((value) => isPlain(value) || SCALARS.has(value.type));
+  if (!repeatable || args.named.length > 0) return asked;
+  const isShared = module.helper('isShared', at, module.value(receiver));
+  return b.conditional(isShared, asked, emitPlain(info, receiver, args, at, module));
+}
+const SCALARS: ReadonlySet<string> = new Set(['Integer', 'Real', 'String', 'Boolean', 'Null', 'Interval']);
 
 function emitReceiver(receiver: Expression, info: BuiltinInfo, at: Span, module: ModuleWriter): es.Expression {
   const value = module.helper('receiver', at, module.value(receiver), b.literal(pathText(receiver)));

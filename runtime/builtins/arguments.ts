@@ -1,5 +1,5 @@
 // Arguments that several services take, as far as their declarations leave something to check.
-import type { CascadeError} from '../../stdlib/errors.ts';
+import type { CascadeError } from '../../stdlib/errors.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { DateTime, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';

@@ -17,11 +17,13 @@ import { recommend } from './recommend.ts';
 import { references } from './references.ts';
 import { resourceApi } from './resource-api.ts';
 import { resourceConfig } from './resource-config.ts';
+import { tokens } from './tokens.ts';
 import type { HostBuiltins } from './types.ts';
 
 const ANSWERED: HostBuiltins = {
   ...identity,
   ...references,
+  ...tokens,
   ...resourceApi,
   ...resourceConfig,
   ...recommend,

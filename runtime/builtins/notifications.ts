@@ -32,9 +32,7 @@ export async function storeMessage(
   if (!Array.isArray(users) || users.length === 0 || !users.every((one) => typeof one === 'string'))
     throw fault('cascade.notification.users', users);
   const present = new Set((await space.accounts.directory.users(space.name)).map(({ username }) => username));
-  const [known, unknown] = [present, null].map((set) =>
-    [...new Set(users)].filter((name) => present.has(name) === (set !== null)),
-  );
+  const [known, unknown] = [present, null].map((set) => [...new Set(users)].filter((name) => present.has(name) === (set !== null)));
   check();
   if (unknown && unknown.length > 0) space.log.warn({ namespace: space.name, users: unknown }, 'a message names users that do not exist');
   const record: ObjectValue = {

@@ -23,6 +23,8 @@ export interface HostDeclaration extends Described {
   readonly effect: 'suspends';
   /** What the run itself knows; where it is given, the host is not asked. */
   readonly known?: (facts: RunFacts) => Value;
+  /** Concerns a shared object (builtins.md 10): it is made, called, or a lambda decides what becomes of an entry. */
+  readonly shared?: 'create' | 'call' | 'lambda';
   /** The host answers with the first page of a Sequence, as to `open` (stdlib/isolate/protocol.ts). */
   readonly pages?: true;
 }

@@ -7,6 +7,7 @@ import {
   isInteger,
   isNumber,
   isObject,
+  LocalValue,
   numberOf,
   type ObjectValue,
   parseJsonText,
@@ -36,6 +37,9 @@ function* range(from: Integer, to: Integer, increment: Integer): Generator<Value
 function exactInteger(value: Value, parameter: string): Integer {
   return isInteger(value) ? value : fail('cascade.procedure.parameter.type', 'range', parameter, 'Integer', typeOf(value));
 }
+
+/** Of a Map. */
+const entriesOf = (v: Value): Value[] | undefined => (v instanceof LocalValue ? (v as { entries?: () => Value[] }).entries?.() : undefined);
 
 /** Where a value stands on the line on which thresholds are crossed. */
 function place(value: Value, parameter: string): number {
@@ -104,7 +108,7 @@ export const general: readonly Declaration[] = [
     call: 'toArray(v: any|null|Sequence) => List',
     forms: 'FM',
     about: 'A List as it is, the elements of a Sequence, [] for null, else a List of the one value.',
-    run: (context, v: Value) => (Array.isArray(v) ? v : v === null ? [] : madeList(context, [v])),
+    run: (context, v: Value) => (Array.isArray(v) ? v : v === null ? [] : (entriesOf(v) ?? madeList(context, [v]))),
   },
   {
     call: 'toSequence(v: any|null) => Sequence',

@@ -24,12 +24,14 @@ import { references } from './references.ts';
 import { type Builtin, Registry } from './registry.ts';
 import { reservedBuiltins } from './reserved.ts';
 import { resourceApi } from './resource-api.ts';
+import { sharedObjects } from './shared-objects.ts';
 import { strings } from './strings.ts';
 import { templates } from './templates.ts';
 import { tokens } from './tokens.ts';
 import { xml } from './xml.ts';
 
 export type { BuiltinContext, RunFacts } from './context.ts';
+export type { HostDeclaration } from './declaration.ts';
 export { type AggregateName, aggregate } from './aggregates.ts';
 export { toExceptionObject } from './exceptions.ts';
 export { formatMessage } from './format.ts';
@@ -64,6 +66,7 @@ const REGISTRY = new Registry([
   notifications,
   collaboration,
   installation,
+  sharedObjects,
 ]);
 
 /** Made at the first question, as it is asked for at every compilation. */

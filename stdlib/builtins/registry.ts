@@ -28,7 +28,7 @@ export interface Overload {
 export class Builtin {
   readonly info: BuiltinInfo;
   readonly overloads: readonly Overload[];
-  /** Who answers it in place of `call`, which then gives its arguments, checked and completed. */
+  /** The declaration by which the host answers it; null for one that is answered here, be it only for some receivers. */
   readonly host: HostDeclaration | null;
   readonly #first: Overload;
   readonly #single: boolean;
@@ -39,32 +39,66 @@ export class Builtin {
     this.overloads = overloads;
     this.#first = first;
     this.#single = overloads.length === 1;
-    this.host = first.host;
+    const asks = overloads.filter(({ host }) => host !== null).length;
+    this.host = asks === overloads.length ? first.host : null;
     this.info = {
       name: first.name,
       forms: [...new Set(overloads.flatMap((overload) => [...overload.forms]))].join(''),
       params: mergedParameters(overloads),
-      effect: first.host ? 'suspends' : 'pure',
+      effect: this.host ? 'suspends' : 'pure',
+      ...(asks > 0 && !this.host ? { maySuspend: true } : {}),
     };
   }
 
   /** `f(a, b)`. */
   call(context: BuiltinContext, args: readonly Value[]): Value {
-    return run(context, this.#single ? this.#first : (this.#choose(args[0] ?? null) ?? this.#first), args, this);
+    const overload = this.#single ? this.#first : (this.#choose(args[0] ?? null) ?? this.#first);
+    return run(context, overload.host ? this.#first : overload, args, this);
   }
 
   /** `a.f(b)`, the receiver first in `args`. */
   callMethod(context: BuiltinContext, args: readonly Value[]): Value {
-    const receiver = args[0] ?? null;
-    if (receiver === null) return fail('cascade.lang.null', this.#first.params[0]?.name ?? 'receiver');
-    const overload = this.#single && this.#first.fits(receiver) ? this.#first : this.#choose(receiver);
-    if (overload) return run(context, overload, args, this);
-    refuseSequence(this, receiver);
-    return fail('cascade.builtin.method.unknown', this.info.name, typeOf(receiver));
+    return run(context, this.#plain(this.#receivedBy(args[0] ?? null), args), args, this);
   }
 
   /** `f(p: a, q: b)`, or `receiver.f(q: b)` where a receiver is given; it is not among the names then. */
   callNamed(context: BuiltinContext, named: ObjectValue, receiver?: Value): Value {
+    const args = this.#named(named, receiver);
+    return receiver !== undefined ? this.callMethod(context, args) : this.call(context, args);
+  }
+
+  /**
+   * A call for which the host may have to be asked: with what, or the value itself.
+   * @param isMethod the receiver is the first of `args`
+   */
+  ask(
+    context: BuiltinContext,
+    args: readonly Value[],
+    named: ObjectValue | null,
+    isMethod: boolean,
+  ): { readonly host: HostDeclaration; readonly args: Value[] } | { readonly value: Value } {
+    const given = named === null ? args : this.#named(named, isMethod ? (args[0] ?? null) : undefined);
+    const overload = isMethod ? this.#receivedBy(given[0] ?? null) : this.#first;
+    const result = run(context, overload, given, this);
+    return overload.host ? { host: overload.host, args: result as Value[] } : { value: result };
+  }
+
+  /** The declaration for a receiver. */
+  #receivedBy(receiver: Value): Overload {
+    if (receiver === null) return fail('cascade.lang.null', this.#first.params[0]?.name ?? 'receiver');
+    const overload = this.#single && this.#first.fits(receiver) ? this.#first : this.#choose(receiver);
+    if (overload) return overload;
+    refuseSequence(this, receiver);
+    return fail('cascade.builtin.method.unknown', this.info.name, typeOf(receiver));
+  }
+
+  /** Where nothing can be asked (a row of a SELECT, a condition) a shared object has no methods. */
+  #plain(overload: Overload, args: readonly Value[]): Overload {
+    return overload.host ? fail('cascade.builtin.method.unknown', this.info.name, typeOf(args[0] ?? null)) : overload;
+  }
+
+  /** The arguments in the order of the parameters of the declaration that they suit. */
+  #named(named: ObjectValue, receiver: Value | undefined): Value[] {
     const names = Object.keys(named);
     const method = receiver !== undefined;
     const knows = ({ params }: Overload): boolean => names.every((name) => params.some((parameter) => parameter.name === name));
@@ -75,12 +109,11 @@ export class Builtin {
     const overload = this.overloads.find((each) => knows(each) && takes(each)) ?? this.overloads.find(takes) ?? this.#first;
     const unknown = names.find((name) => !overload.params.some((parameter, i) => parameter.name === name && !(method && i === 0)));
     if (unknown !== undefined) fail('cascade.procedure.argument.unknown', this.info.name, unknown);
-    const args = overload.params.map(({ name, optional }, i) => {
+    return overload.params.map(({ name, optional }, i) => {
       if (method && i === 0) return receiver;
       if (!Object.hasOwn(named, name) && !optional) fail('cascade.procedure.parameter.missing', this.info.name, name);
       return getOwn(named, name);
     });
-    return method ? this.callMethod(context, args) : this.call(context, args);
   }
 
   /** The declaration whose first parameter takes the value: exactly, else by widening. */

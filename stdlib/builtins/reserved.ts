@@ -5,7 +5,6 @@ import type { BuiltinInfo } from '../../compiler/types.ts';
 /** Each with its parameters; `?` optional. All are called by the name of their service. */
 const SIGNATURES = `
 Context.serverUri() Context.buildInfo()
-Concurrent.Map() Concurrent.Cache(maximumSize?,expireAfterAccessMs?,expireAfterWriteMs?) Concurrent.Value() Concurrent.Lock()
 Event.request(serviceEventName,data,timeout?)
 `;
 

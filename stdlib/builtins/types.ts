@@ -11,6 +11,8 @@ import {
   LocalValue,
   numberOf,
   parseDateTime,
+  Shared,
+  type SharedKind,
   type Value,
   XmlNode,
 } from '../values/index.ts';
@@ -22,6 +24,11 @@ const local =
   (name: string): Accept =>
   (v) =>
     v instanceof LocalValue && v.typeName === name ? v : undefined;
+
+const shared =
+  (...kinds: SharedKind[]): Accept =>
+  (v) =>
+    v instanceof Shared && kinds.includes(v.kind) ? v : undefined;
 
 /**
  * A String may be what stands for one (XML). Integers come as JavaScript numbers (those past 2^53 rounded: they are positions and counts), Reals as numbers, DateTimes widened from
@@ -44,6 +51,10 @@ const TYPES: Record<string, Accept> = {
   Matcher: local('Matcher'),
   Binary: local('Binary'),
   Sequence: local('Sequence'),
+  Map: shared('Map', 'Cache'),
+  Cache: shared('Cache'),
+  Value: shared('Value'),
+  Lock: shared('Lock'),
   Xml: (v) => (v instanceof XmlNode ? v : undefined),
 };
 

@@ -7,6 +7,7 @@ import { operation } from './operations.ts';
 import { chargeRows, isResultList, resultList } from './result-lists.ts';
 import type { Run } from './run.ts';
 import { type Cursor, drain, ListCursor, PlainCursor, Sequence } from './sequence.ts';
+import { EntriesCursor, isSharedMap, snapshotOf } from './shared-objects.ts';
 import { slice, type Steps } from './steps.ts';
 
 /** The body of FILTER or MAP, or its UNTIL: a plain function or a generator, as the flags say. */
@@ -25,6 +26,7 @@ export function cursorOn(run: Run, collection: Value, most: number): Cursor {
   if (Array.isArray(collection)) return new ListCursor(collection, run, most);
   if (collection instanceof Sequence) return collection.open();
   if (isObject(collection)) return new ListCursor(entriesOf(collection), run, most);
+  if (isSharedMap(collection)) return new EntriesCursor(run, collection, most);
   const entries = collection instanceof LocalValue ? (collection as { entries?: () => Value[] }).entries?.() : undefined;
   return entries ? new ListCursor(entries, run, most) : fail('cascade.lang.iteration', typeOf(collection));
 }
@@ -232,6 +234,7 @@ class SourceCursor extends PlainCursor {
 
 /** A Sequence as an Array, other values as they are. */
 export function* array(run: Run, collection: Value): Steps<Value> {
+  if (isSharedMap(collection)) return yield* snapshotOf(run, collection);
   return collection instanceof Sequence ? yield* drain(collection.open(), run) : collection;
 }
 

@@ -14,6 +14,7 @@ import type { Procedures } from './procedures.ts';
 import * as references from './references.ts';
 import type { Run } from './run.ts';
 import * as statements from './statements.ts';
+import { isShared, shared } from './shared-objects.ts';
 import { slice, type Steps } from './steps.ts';
 import { exceptionObject } from './wire-errors.ts';
 
@@ -89,6 +90,7 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
     callMethod: (run: Run, site: number, names: string, args: Value[], named: ObjectValue | null) =>
       procedures.callMethod(run, site, names, args, named),
     host,
+    isShared,
     caught: (run: Run, error: unknown): Value => {
       if (!isLimit(error)) {
         run.charge(CAUGHT_BYTES);
@@ -138,13 +140,15 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
 }
 
 /** A built-in that the host answers, unless the run itself knows; its arguments are checked here. */
-function* host(run: Run, site: number, name: string, args: Value[], named: ObjectValue | null): Steps<Value> {
+function* host(run: Run, site: number, name: string, args: Value[], named: ObjectValue | null, isMethod: boolean): Steps<Value> {
   const builtin = lookup(name);
-  if (!builtin?.host) return fail('cascade.lang.procedure.unknown', name);
-  const checked = named === null ? builtin.call(run, args) : builtin.callNamed(run, named);
-  const { known, pages } = builtin.host;
+  if (!builtin) return fail('cascade.lang.procedure.unknown', name);
+  const asked = builtin.ask(run, args, named, isMethod);
+  if ('value' in asked) return asked.value;
+  const { known, pages, shared: step } = asked.host;
   if (known) return known(run);
-  const answer = yield* operation(run, site, 'builtin', { name, args: checked }, false);
+  if (step) return yield* shared(run, `${site}`, name, step, asked.args);
+  const answer = yield* operation(run, site, 'builtin', { name, args: asked.args }, false);
   return pages ? loops.rowsAfter(run, site, answer as ObjectValue) : answer;
 }
 

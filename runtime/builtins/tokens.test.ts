@@ -1,0 +1,90 @@
+// JSON Web Tokens (builtins.md 18.1), against Node's own signatures.
+import { createHmac, generateKeyPairSync, verify } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { CascadeError } from '../../stdlib/errors.ts';
+import { decodeInner, type Value } from '../../stdlib/values/index.ts';
+import { tokens } from './tokens.ts';
+
+type Row = Record<string, Value>;
+
+/** The value, or the code and params of the error. */
+function call(name: string, ...args: Value[]): Value {
+  try {
+    const answer = tokens[`JWT.${name}`]?.(null as never, args, null as never) as { ok: string };
+    return decodeInner(answer.ok);
+  } catch (error) {
+    if (error instanceof CascadeError) return `${error.code} ${JSON.stringify(error.params)}`;
+    throw error;
+  }
+}
+const verified = (token: Value, key: string): Value => (call('decodeAndVerifyToken', token, key) as Row)['verified'] ?? null;
+
+const TOKEN = 'eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1MSJ9.D42inLtjVHGhh1BU-30HrZlpMLPolSYpbCLg8YmhU98';
+const headers = { typ: 'JWT', alg: 'HS256' };
+
+test('a token is header, claims and signature', () => {
+  expect(call('createToken', 'HS256', { sub: 'u1' }, 'k1')).toBe(TOKEN);
+  expect(call('createTokenWithHeaders', headers, { sub: 'u1' }, 'k1')).toBe(TOKEN);
+  expect(call('decodeAndVerifyToken', TOKEN, null)).toEqual({ headers, claims: { sub: 'u1' } });
+  expect(call('decodeAndVerifyToken', TOKEN, 'k1')).toEqual({ headers, claims: { sub: 'u1' }, verified: true });
+  expect(verified(TOKEN, 'k2')).toBe(false);
+  expect(verified(`${TOKEN}=`, 'k1')).toBe(false);
+});
+
+test.each(['abc', 'a.b.c', '..', `${TOKEN}.`])('%s is no token', (token) => {
+  expect(call('decodeAndVerifyToken', token, null)).toBe('cascade.builtin.parse ["not a token",0]');
+});
+
+test('what is missing or unknown is refused', () => {
+  expect(call('createToken', 'XX256', {}, 'k1')).toBe('cascade.lang.range ["signingAlgorithm","XX256"]');
+  expect(call('createTokenWithHeaders', { typ: 'JWT' }, {}, 'k1')).toBe('cascade.lang.range ["headers","an Object without alg"]');
+  expect(call('createToken', 'HS256', {}, null)).toBe('cascade.lang.null ["signingKey"]');
+  expect(call('createToken', 'RS256', {}, 'k1')).toBe('cascade.lang.range ["signingKey","no key"]');
+  expect(call('createTokenUsingResource', 'HS256', {}, 'system.documents', 'k')).toBe('cascade.resource.not.found ["/documents/k"]');
+  expect(call('decodeAndVerifyTokenUsingResource', TOKEN, 'types', 'k')).toBe('cascade.lang.range ["resource","types"]');
+});
+
+test('an unsigned token is never verified', () => {
+  const token = call('createToken', 'NONE', { admin: true }, null) as string;
+  expect(token.endsWith('.')).toBe(true);
+  expect(verified(token, 'k')).toBe(false);
+});
+
+test.each(['HS384', 'HS512'])('a token by %s is verified by its key only', (algorithm) => {
+  const token = call('createToken', algorithm, { n: 1 }, 'key');
+  expect([verified(token, 'key'), verified(token, 'other')]).toEqual([true, false]);
+});
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const curve = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve });
+const pair = ({ privateKey, publicKey }: typeof rsa): [string, string] => [
+  privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+  publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+];
+
+test.each([
+  ['RS256', rsa],
+  ['RS384', rsa],
+  ['RS512', rsa],
+  ['ES256', curve('P-256')],
+  ['ES384', curve('P-384')],
+  ['ES512', curve('P-521')],
+] as const)('%s: signed with the private key, verified by the public one, and by others too', (algorithm, keys) => {
+  const [secret, open] = pair(keys);
+  const token = call('createToken', algorithm, { n: 1 }, secret) as string;
+  expect(verified(token, open)).toBe(true);
+  const [head = '', body = '', signature = ''] = token.split('.');
+  const bytes = Buffer.from(signature, 'base64url');
+  const key = { key: keys.publicKey, dsaEncoding: 'ieee-p1363' as const };
+  expect(verify(`sha${algorithm.slice(2)}`, Buffer.from(`${head}.${body}`), key, bytes)).toBe(true);
+  expect(verified(`${head}.${Buffer.from('{"n":2}').toString('base64url')}.${signature}`, open)).toBe(false);
+});
+
+test('a key of another kind is refused, and a public key is no secret', () => {
+  const [secret, open] = pair(curve('P-384'));
+  expect(call('createToken', 'ES256', {}, secret)).toBe('cascade.lang.range ["signingKey","a key of another kind"]');
+  expect(call('createToken', 'RS256', {}, secret)).toBe('cascade.lang.range ["signingKey","a key of another kind"]');
+  const signed = `${Buffer.from('{"alg":"HS256"}').toString('base64url')}.${Buffer.from('{}').toString('base64url')}`;
+  const forged = `${signed}.${createHmac('sha256', open).update(signed).digest('base64url')}`;
+  expect(verified(forged, open)).toBe(false);
+});

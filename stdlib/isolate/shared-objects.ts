@@ -1,0 +1,164 @@
+// Shared objects seen from a run (builtins.md 10): the host keeps them (runtime/state), a run has handles. What a lambda decides is a
+// request before it, with the entry locked for the run, and one after it; so it runs once, and alone.
+import type { HostDeclaration } from '../builtins/index.ts';
+import { fail } from '../errors.ts';
+import { getOwn, LocalValue, type ObjectValue, setOwn, Shared, stringify, text, typeOf, type Value } from '../values/index.ts';
+import { LIMITS } from './limits.ts';
+import { materialized } from './operations.ts';
+import type { Run } from './run.ts';
+import { type Cursor, ListCursor } from './sequence.ts';
+import { ask } from './state.ts';
+import type { Steps } from './steps.ts';
+
+export const isShared = (value: Value): boolean => value instanceof Shared;
+/** Map and Cache are what a FOR goes through. */
+export const isSharedMap = (value: Value): value is Shared => value instanceof Shared && value.typeName === 'Map';
+
+/** One call of a built-in that concerns a shared object; its arguments are checked. */
+export function* shared(run: Run, site: string, name: string, step: HostDeclaration['shared'], args: readonly Value[]): Steps<Value> {
+  if (step === 'create') return yield* ask(run, site, { op: 'create', kind: kindOf(name), options: optionsOf(name, args) });
+  const [object = null, ...rest] = args;
+  if (step === 'lambda') return yield* decide(run, site, object, name, rest);
+  const result = yield* call(run, site, object, name, rest);
+  return SEQUENCES.has(name) ? run.sequence(result as Value[]) : result;
+}
+
+const SEQUENCES: ReadonlySet<string> = new Set(['keySet', 'values', 'entrySet']);
+const KEYED: ReadonlySet<string> = new Set(['containsKey', 'get', 'getOrDefault', 'put', 'putIfAbsent', 'remove']);
+
+type Kind = Shared['kind'];
+const kindOf = (name: string): Kind => name.slice('Concurrent.'.length) as Kind;
+
+function optionsOf(name: string, args: readonly Value[]): Value[] {
+  if (name !== 'Concurrent.Cache') return [];
+  const names = ['maximumSize', 'expireAfterAccessMs', 'expireAfterWriteMs'];
+  args.forEach((option, i) => Number(option) < -1 && fail('cascade.lang.range', names[i] ?? '', option));
+  return [...args];
+}
+
+function* call(run: Run, site: string, object: Value, method: string, given: readonly Value[]): Steps<Value> {
+  const args = method === 'remove' && given[1] === null ? given.slice(0, 1) : [...given];
+  if (KEYED.has(method)) args[0] = text(args[0] ?? null);
+  return yield* ask(run, site, { op: 'call', object, method, args: (yield* materialized(run, args)) as Value[] });
+}
+
+/** What a lambda makes of an entry. `unchanged`: it stays as it was. */
+type Outcome = { readonly change: 'set' | 'remove' | 'none'; readonly value?: Value; readonly result: Value };
+/** @param present whether there is an entry @param value the entry's, null without one */
+type Decision = (present: boolean, value: Value, args: readonly Value[]) => Steps<Outcome>;
+
+const setTo = (value: Value): Outcome => (value === null ? { change: 'remove', result: null } : { change: 'set', value, result: value });
+const unchanged = (result: Value): Outcome => ({ change: 'none', result });
+
+const DECISIONS: Readonly<Record<string, Decision>> = {
+  *compute(_present, value, [key = null, fn = null]) {
+    return setTo(yield* apply(fn, key, value));
+  },
+  *computeIfAbsent(present, value, [key = null, fn = null]) {
+    if (present) return unchanged(value);
+    const made = yield* apply(fn, key);
+    return made === null ? unchanged(null) : setTo(made);
+  },
+  *computeIfPresent(present, value, [key = null, fn = null]) {
+    return present ? setTo(yield* apply(fn, key, value)) : unchanged(null);
+  },
+  *merge(present, value, [, added = null, fn = null]) {
+    return setTo(present ? yield* apply(fn, value, added) : added);
+  },
+  *updateAndGet(_present, value, [fn = null]) {
+    const next = yield* apply(fn, value);
+    return { change: 'set', value: next, result: next };
+  },
+  *getAndUpdate(_present, value, [fn = null]) {
+    return { change: 'set', value: yield* apply(fn, value), result: value };
+  },
+  *synchronize(_present, _value, [fn = null]) {
+    return unchanged(yield* apply(fn));
+  },
+};
+const OF_ENTRIES: ReadonlySet<string> = new Set(['compute', 'computeIfAbsent', 'computeIfPresent', 'merge']);
+
+function* decide(run: Run, site: string, object: Value, name: string, given: readonly Value[]): Steps<Value> {
+  const args = [...given];
+  if (OF_ENTRIES.has(name)) args[0] = text(args[0] ?? null);
+  const key = OF_ENTRIES.has(name) ? String(args[0]) : '';
+  const { token, present, value } = (yield* ask(run, site, { op: 'begin', object, key })) as Begun;
+  let done: { change: 'set' | 'remove' | 'none'; value: Value } = { change: 'none', value: null };
+  try {
+    const outcome = yield* (DECISIONS[name] as Decision)(present, value, args);
+    done = { change: outcome.change, value: yield* materialized(run, outcome.value ?? null) };
+    return outcome.result;
+  } finally {
+    if (!run.dead) yield* ask(run, site, { op: 'end', token, ...done });
+  }
+}
+type Begun = { token: number; present: boolean; value: Value } & ObjectValue;
+
+/** A lambda in its plain form, or in the one that may ask the host. */
+function* apply(fn: Value, ...args: Value[]): Steps<Value> {
+  const made = (fn as unknown as (...args: Value[]) => unknown)(...args);
+  return (isSteps(made) ? yield* made : (made as Value)) ?? null;
+}
+
+// Every generator function's own prototype descends from this one; no value of a program does.
+const GENERATORS = Object.getPrototypeOf(Object.getPrototypeOf((function* () {})())) as object;
+const isSteps = (made: unknown): made is Steps<Value> =>
+  typeof made === 'object' && made !== null && Object.prototype.isPrototypeOf.call(GENERATORS, made);
+
+/** A Map as it is now. */
+export class MapSnapshot extends LocalValue {
+  readonly typeName = 'Map';
+  readonly #entries: readonly Value[];
+  constructor(entries: readonly Value[]) {
+    super();
+    this.#entries = entries;
+  }
+  entries(): Value[] {
+    return [...this.#entries];
+  }
+  override data(): Value {
+    const object: ObjectValue = {};
+    for (const entry of this.#entries) setOwn(object, text(getOwn(entry as ObjectValue, 'key')), getOwn(entry as ObjectValue, 'value'));
+    return object;
+  }
+  override text(): string {
+    return stringify(this.data());
+  }
+}
+
+export function* snapshotOf(run: Run, map: Shared): Steps<MapSnapshot> {
+  return new MapSnapshot((yield* ask(run, 'entries', { op: 'call', object: map, method: 'entrySet', args: [] })) as Value[]);
+}
+
+/** `map.key`, `map[key]` */
+export function* member(run: Run, site: string, map: Shared, key: Value): Steps<Value> {
+  if (!isSharedMap(map)) return fail('cascade.lang.property', text(key), typeOf(map));
+  return yield* ask(run, site, { op: 'call', object: map, method: 'get', args: [text(key)] });
+}
+
+/** A FOR goes through the entries as they were when it began. */
+export class EntriesCursor implements Cursor {
+  value: Value = null;
+  readonly #run: Run;
+  readonly #map: Shared;
+  readonly #most: number;
+  #entries: ListCursor | null = null;
+
+  constructor(run: Run, map: Shared, most: number = LIMITS.iterations) {
+    this.#run = run;
+    this.#map = map;
+    this.#most = most;
+  }
+  step(): boolean {
+    if (!this.#entries?.step()) return false;
+    this.value = this.#entries.value;
+    return true;
+  }
+  *pull(): Steps<boolean> {
+    if (this.#entries) return false;
+    const snapshot = yield* snapshotOf(this.#run, this.#map);
+    this.#entries = new ListCursor(snapshot.entries(), this.#run, this.#most);
+    return this.step();
+  }
+  *close(): Steps<void> {}
+}
