@@ -21,6 +21,39 @@ const EXCLUDED = 'negative_data_rejection,positive_data_acceptance';
 
 const USAGE = 'usage: npm run fuzz:api -- [--minutes N] [--seed N]   (5 minutes without; 0 for the examples alone)';
 
+const property = (type: string, more: { [key: string]: Json } = {}): Json => ({ type, ...more });
+const DEFINITIONS: [path: string, body: Json][] = [
+  [
+    '/types',
+    {
+      name: 'Pump',
+      properties: {
+        site: property('String', { required: true }),
+        code: property('String'),
+        on: property('Boolean'),
+        since: property('DateTime'),
+        cost: property('Currency'),
+        tags: property('String', { multi: true }),
+        place: property('GeoJSON'),
+        details: property('Object'),
+        rate: property('Real'),
+        count: property('Integer'),
+      },
+      naturalKey: ['site'],
+      indexes: [{ keys: ['site'], options: { unique: true } }],
+    },
+  ],
+  ['/types', { name: 'Alarm', properties: { text: property('String'), pump: property('ResourceReference') } }],
+  ['/topics', { name: '/pump/told' }],
+  ['/procedures', 'PROCEDURE plain() return "plain"'],
+  ['/procedures', 'PROCEDURE added(a Integer REQUIRED, b Integer DEFAULT 1): Integer return a + b'],
+  ['/procedures', 'PROCEDURE Pumps.sited(site String): Object return SELECT ONE FROM Pump AS p WHERE p.site == site'],
+  ['/procedures', 'PROCEDURE opened(a) WITH ars_public = true, profiles = ["user"] return [a]'],
+  ['/rules', 'RULE told WHEN INSERT OCCURS ON Pump AS p INSERT Alarm(text: p.site)'],
+  ['/rules', 'RULE heard WHEN EVENT OCCURS ON "/topics/pump/told" AS e INSERT Alarm(text: "told")'],
+  ['/custom/Pump', [{ site: 'north', on: true }, { site: 'south' }]],
+];
+
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: string[]): Promise<number> {
@@ -96,36 +129,3 @@ async function wanted(sent: ReturnType<RestClient['send']>): Promise<void> {
   const { status, text } = await sent;
   if (status !== 200) throw new Error(`the namespace could not be made: ${status} ${text}`);
 }
-
-const property = (type: string, more: { [key: string]: Json } = {}): Json => ({ type, ...more });
-const DEFINITIONS: [path: string, body: Json][] = [
-  [
-    '/types',
-    {
-      name: 'Pump',
-      properties: {
-        site: property('String', { required: true }),
-        code: property('String'),
-        on: property('Boolean'),
-        since: property('DateTime'),
-        cost: property('Currency'),
-        tags: property('String', { multi: true }),
-        place: property('GeoJSON'),
-        details: property('Object'),
-        rate: property('Real'),
-        count: property('Integer'),
-      },
-      naturalKey: ['site'],
-      indexes: [{ keys: ['site'], options: { unique: true } }],
-    },
-  ],
-  ['/types', { name: 'Alarm', properties: { text: property('String'), pump: property('ResourceReference') } }],
-  ['/topics', { name: '/pump/told' }],
-  ['/procedures', 'PROCEDURE plain() return "plain"'],
-  ['/procedures', 'PROCEDURE added(a Integer REQUIRED, b Integer DEFAULT 1): Integer return a + b'],
-  ['/procedures', 'PROCEDURE Pumps.sited(site String): Object return SELECT ONE FROM Pump AS p WHERE p.site == site'],
-  ['/procedures', 'PROCEDURE opened(a) WITH ars_public = true, profiles = ["user"] return [a]'],
-  ['/rules', 'RULE told WHEN INSERT OCCURS ON Pump AS p INSERT Alarm(text: p.site)'],
-  ['/rules', 'RULE heard WHEN EVENT OCCURS ON "/topics/pump/told" AS e INSERT Alarm(text: "told")'],
-  ['/custom/Pump', [{ site: 'north', on: true }, { site: 'south' }]],
-];

@@ -2,7 +2,7 @@
 
 import type { Identity } from './api.ts';
 import type { Clock } from './clock/index.ts';
-import type { Answer, Chain, StoredEvent, Unit } from './commit/index.ts';
+import type { Answer, Chain, RunId, Step, StoredEvent, Unit, Write } from './commit/index.ts';
 import type { StateUser } from './state/index.ts';
 
 export interface Actor {
@@ -61,16 +61,27 @@ export interface Reading {
 
 /** Ids for the runs that one operation starts, in the order in which it starts them: the same when it is repeated. */
 export class ChildKeys {
+  /** Where those runs' steps are kept; absent: in the journal, under the event that all this follows from. */
+  readonly keeper: StepKeeper | undefined;
   readonly #prefix: string;
   #next = 0;
 
-  constructor(prefix: string) {
+  constructor(prefix: string, keeper?: StepKeeper) {
     this.#prefix = prefix;
+    this.keeper = keeper;
   }
 
   next(): string {
     return `${this.#prefix}/${this.#next++}`;
   }
+}
+
+/** Keeps the steps of runs that no event of the journal stands for. */
+export interface StepKeeper {
+  /** Those of an earlier try. */
+  taken(run: RunId): readonly Step[];
+  /** What is to be stored with the step's changes. */
+  write(step: Step): Write;
 }
 
 /** Ends an attempt of a run: it starts again from its event with fresh reads; what it has committed is answered from the record. */

@@ -58,7 +58,8 @@ class DirectRun implements RunObserver {
     this.#recorded = call.caller.childKey !== null;
     this.#id = call.caller.childKey === null ? randomUUID() : `${call.caller.childKey.next()}/${call.executable.name}`;
     this.#messages = new Messages(this.#id, call.executable.resource, call.identity.username, host.clock);
-    const steps = this.#recorded ? host.takeRecorded(this.#id) : [];
+    const keeper = call.caller.childKey?.keeper;
+    const steps = keeper ? keeper.taken(this.#id) : this.#recorded ? host.takeRecorded(this.#id) : [];
     for (const step of steps) {
       this.#known.set(`${step.site}.${step.nth}`, step);
       this.#parts.add(step);
@@ -142,7 +143,7 @@ class DirectRun implements RunObserver {
       chain: caller.chain,
       ...(caller.event && { event: caller.event }),
       reading: null,
-      childKey: this.#recorded ? new ChildKeys(`${this.#id}/${site}.${nth}`) : null,
+      childKey: this.#recorded ? new ChildKeys(`${this.#id}/${site}.${nth}`, caller.childKey?.keeper) : null,
       depth: caller.depth + 1,
       state: { run: this.#id, keep: () => undefined }, // it does not start again
       headers: caller.headers,
@@ -159,7 +160,7 @@ class DirectRun implements RunObserver {
           reads: this.#reads.kept,
         };
         const logs = this.#messages.waiting;
-        const whole = this.#recorded ? { ...unit, steps: [step], logs } : { ...unit, logs };
+        const whole = this.#withStep(unit, step, logs);
         const starts = unit.events.some((event) => event.runs.length > 0);
         const commit = () => this.#host.committer.submit(whole, this.#recorded || starts);
         await (starts ? this.#host.pressure.pass(commit) : commit());
@@ -168,6 +169,12 @@ class DirectRun implements RunObserver {
         if (last) state.committed = true;
       },
     };
+  }
+
+  #withStep(unit: Unit, step: Step, logs: Unit['logs']): Unit {
+    const keeper = this.#call.caller.childKey?.keeper;
+    if (keeper) return { ...unit, writes: [...unit.writes, keeper.write(step)], logs };
+    return this.#recorded ? { ...unit, steps: [step], logs } : { ...unit, logs };
   }
 
   /** Stores what is left to store before the caller hears of the end. */

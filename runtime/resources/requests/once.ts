@@ -1,13 +1,14 @@
 // X-Cascade-Request-Id (integrations.md 12.6): a POST that a client repeats, as it has not heard the answer, is answered from the record.
 // The record is made in the unit of the request's first change, so a crash cannot part them; the whole reply is added when it is known.
-// Of several instances each has a record of its own, in the unit that stores it, until there is a reply.
+// Of several instances each has a record of its own, in the unit that stores it, until there is a reply. Of a procedure's run each statement has
+// one, as a rule's run has in the journal: a repetition goes on behind the last.
 
 import { createHash } from 'node:crypto';
 import { type Collection, type Db, Long, ObjectId } from 'mongodb';
 import { decodeInner, type ObjectValue } from '../../../stdlib/values/index.ts';
-import type { Actor } from '../../actor.ts';
+import { type Actor, ChildKeys, type StepKeeper } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
-import { DuplicateKey, type Unit } from '../../commit/index.ts';
+import { DuplicateKey, type Step, type Unit, type Write } from '../../commit/index.ts';
 import { instanceToJson } from '../../values/index.ts';
 import { resolve } from '../catalogue.ts';
 import { definitionJson, shown } from '../definitions/operations.ts';
@@ -22,6 +23,7 @@ const LONGEST_BODY = 8_000_000;
 
 /** Of the ids of a request's records of single instances: the rest is the instance's number. */
 const PREFIX_DIGITS = 20;
+const STEP_PREFIX_DIGITS = 16;
 
 interface StoredAnswer {
   readonly _id: ObjectId;
@@ -47,7 +49,8 @@ export async function carryOutOnce(space: Namespace, request: ApiRequest, actor:
   const known = inWork.get(key);
   if (known) return known;
   const prefix = createHash('sha256').update(`${text}\nparts`).digest('hex').slice(0, PREFIX_DIGITS);
-  const work = answerOnce(space, request, actor, { id: ObjectId.createFromHexString(key), prefix });
+  const steps = createHash('sha256').update(`${text}\nsteps`).digest('hex').slice(0, STEP_PREFIX_DIGITS);
+  const work = answerOnce(space, { ...request, streams: false }, actor, { id: ObjectId.createFromHexString(key), prefix, steps });
   inWork.set(key, work);
   try {
     return await work;
@@ -56,10 +59,12 @@ export async function carryOutOnce(space: Namespace, request: ApiRequest, actor:
   }
 }
 
-/** The ids of a request's records: its own, and how those of single instances begin. */
+/** The ids of a request's records: its own, how those of single instances begin, and those of statements. */
 interface Records {
   readonly id: ObjectId;
   readonly prefix: string;
+  /** How those of a run's steps begin. */
+  readonly steps: string;
 }
 
 async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, records: Records): Promise<ApiReply> {
@@ -70,8 +75,13 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   if (recorded) return recorded;
   let given: ApiReply;
   try {
-    const parts = Array.isArray(request.object) ? await storedParts(answers, records) : new Map<number, string>();
-    given = await carryOut(space, request, { ...recording(actor, records, stored !== null), parts });
+    const keeper = request.op === 'execute' ? await keepSteps(answers, records) : undefined;
+    const parts = !keeper && Array.isArray(request.object) ? await storedParts(answers, records) : new Map<number, string>();
+    given = await carryOut(space, request, {
+      ...recording(actor, records, stored !== null),
+      parts,
+      ...(keeper && { childKey: new ChildKeys(`request/${id.toHexString()}`, keeper) }),
+    });
   } catch (error) {
     if (!(error instanceof AnsweredElsewhere)) throw error;
     const other = await answers.findOne({ _id: id });
@@ -79,7 +89,8 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   }
   if ((given.body?.length ?? 0) <= LONGEST_BODY)
     await answers.updateOne({ _id: id }, { $set: { at: new Date(), reply: given }, $setOnInsert: { answer: null } }, { upsert: true });
-  if (Array.isArray(request.object)) await answers.deleteMany({ _id: partIds(records) });
+  if (request.op === 'execute') await answers.deleteMany({ _id: idsFrom(records.steps) });
+  else if (Array.isArray(request.object)) await answers.deleteMany({ _id: partIds(records) });
   return given;
 }
 
@@ -90,6 +101,39 @@ const partId = ({ prefix }: Records, number: number): ObjectId =>
   ObjectId.createFromHexString(prefix + number.toString(16).padStart(24 - PREFIX_DIGITS, '0'));
 
 const partIds = (records: Records) => ({ $gte: partId(records, 0), $lte: partId(records, 16 ** (24 - PREFIX_DIGITS) - 1) });
+
+const idsFrom = (prefix: string) => ({
+  $gte: ObjectId.createFromHexString(prefix.padEnd(24, '0')),
+  $lte: ObjectId.createFromHexString(prefix.padEnd(24, 'f')),
+});
+
+/** The statements that an earlier try has carried out, and the records of those to come. */
+async function keepSteps(answers: Collection<StoredAnswer>, { steps: prefix }: Records): Promise<StepKeeper> {
+  const found = await answers
+    .find({ _id: idsFrom(prefix) })
+    .sort({ _id: 1 })
+    .toArray();
+  const steps = found.map(({ answer }) => fromText(answer ?? ''));
+  let next = steps.length;
+  return {
+    taken: (run) => steps.filter((step) => step.run === run),
+    write: (step): Write => {
+      const _id = ObjectId.createFromHexString(prefix + (next++).toString(16).padStart(24 - prefix.length, '0'));
+      return {
+        collection: ANSWERS,
+        op: 'insert',
+        document: { _id, ars_version: Long.fromNumber(1), at: new Date(), answer: JSON.stringify(step) },
+      };
+    },
+  };
+}
+
+/** A step is plain data but for its times. */
+function fromText(text: string): Step {
+  const step = JSON.parse(text) as Step;
+  const reads = step.reads.map((read) => ({ ...read, at: new Date(read.at) }));
+  return { ...step, at: new Date(step.at), startedAt: new Date(step.startedAt), reads };
+}
 
 /** What an earlier try has stored, by number. */
 async function storedParts(answers: Collection<StoredAnswer>, records: Records): Promise<Map<number, string>> {
