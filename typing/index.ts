@@ -2,7 +2,15 @@
 // TypeScript, TypeScript infers what each expression may be, and the checks compare that with what the language wants. The language is
 // dynamically typed, so all of it is advice: nothing is said of what is not known, and nothing refuses a text.
 import { type Span, type Statement } from '../compiler/ast.ts';
-import { type AnyNode, analyse, childrenOf, type CompiledProcedure, type Diagnostic, toAdvice } from '../compiler/index.ts';
+import {
+  type AnyNode,
+  analyse,
+  childrenOf,
+  type CompiledProcedure,
+  type CompileOptions,
+  type Diagnostic,
+  toAdvice,
+} from '../compiler/index.ts';
 import { allBuiltins, builtinTable, type Overload } from '../stdlib/builtins/index.ts';
 import { checkCall } from './checks/calls.ts';
 import type { AdviceCode, CheckContext } from './checks/context.ts';
@@ -17,7 +25,11 @@ import { type Surroundings, toTypeShape, type TypeShape } from './surroundings.t
 export { type Surroundings, toTypeShape, type TypeShape } from './surroundings.ts';
 
 /** Gathers what a namespace has; a later definition of a name replaces the earlier. */
-export function surroundingsOf(types: readonly unknown[], procedures: readonly CompiledProcedure[], complete: boolean): Surroundings {
+export function surroundingsOf(
+  types: readonly unknown[],
+  procedures: readonly CompiledProcedure[],
+  complete: Surroundings['complete'],
+): Surroundings {
   const shapes = types.map(toTypeShape).filter((shape): shape is TypeShape => shape !== null);
   return {
     types: new Map(shapes.map((shape) => [shape.name, shape])),
@@ -31,15 +43,18 @@ export class TypeChecker {
   readonly #surroundings: Surroundings;
   readonly #inference: Inference;
   readonly #overloads: ReadonlyMap<string, readonly Overload[]>;
-  constructor(surroundings: Surroundings) {
+  readonly #stateOf: CompileOptions['stateOf'];
+  /** @param stateOf the state variables of a service */
+  constructor(surroundings: Surroundings, stateOf?: CompileOptions['stateOf']) {
     this.#surroundings = surroundings;
+    this.#stateOf = stateOf;
     this.#inference = new Inference(declarationsOf(surroundings));
     this.#overloads = new Map([...allBuiltins()].map(({ info, overloads }) => [info.name, overloads]));
   }
 
   /** @returns warnings in the order of the text; none for a text that does not compile */
   check(source: string): readonly Diagnostic[] {
-    const analysed = analyse(source, { builtins: builtinTable() });
+    const analysed = analyse(source, { builtins: builtinTable(), ...(this.#stateOf && { stateOf: this.#stateOf }) });
     if (!analysed) return [];
     const { model } = analysed;
     const overloads = (name: string): readonly Overload[] => this.#overloads.get(name) ?? [];

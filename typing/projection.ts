@@ -240,7 +240,7 @@ class Writer implements Projection {
       return this.#put(';\n');
     }
     if (!node.processing) return this.#evaluated(node);
-    this.#evaluated({ ...node, processing: null } as Select);
+    this.#evaluated({ ...node, processing: null });
     const row = resultVariable(node);
     this.#put(`while ($is<$Boolean>()) { ${row ? `let v_${row.name}; v_${row.name} = $is<${this.#row(node)}>();` : ''}\n`);
     if (node.processing.until) this.#evaluated(node.processing.until);
@@ -431,7 +431,7 @@ function valuesBelow(node: object): Value[] {
   return childrenOf(node).flatMap((child) => {
     if (child.type === 'QualifiedName' || child.type === 'VariableRef' || child.type === 'Block') return [];
     if (isCondition(child)) return conditionValues(child as Condition);
-    if ('target' in node && (node as { target: unknown }).target === child) return [];
+    if ('target' in node && node.target === child) return [];
     return EXPRESSIONS.has(child.type) ? [child as Value] : valuesBelow(child);
   });
 }

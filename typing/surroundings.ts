@@ -15,8 +15,8 @@ export interface PropertyShape {
 export interface Surroundings {
   readonly types: ReadonlyMap<string, TypeShape>;
   readonly procedures: ReadonlyMap<string, CompiledProcedure>;
-  /** All types and procedures of the namespace are here, so another name is a mistake. */
-  readonly complete: boolean;
+  /** All types, all procedures of the namespace are here, so another name is a mistake. */
+  readonly complete: { readonly types: boolean; readonly procedures: boolean };
 }
 
 /** A type from its resource, as the API takes and gives it. Null when it has no such form: then the API says what is wrong. */

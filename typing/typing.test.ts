@@ -33,7 +33,8 @@ const PROCEDURES = [
   'PROCEDURE findPump(code String): Pump  return null',
   'PROCEDURE anything(a, b)',
 ].flatMap(procedure);
-const checker = new TypeChecker(surroundingsOf(TYPES, PROCEDURES, true));
+const NOT_ALL = { types: false, procedures: false };
+const checker = new TypeChecker(surroundingsOf(TYPES, PROCEDURES, { types: true, procedures: true }));
 
 const found = (text: string): string[] =>
   checker.check(text).map((one) => `${one.code.slice(14)} ${one.line}:${one.column} ${one.message}${one.hint ? ` (${one.hint})` : ''}`);
@@ -196,14 +197,14 @@ test.each([
 });
 
 test('without the surroundings nothing is said of types and procedures that are not known', () => {
-  const alone = new TypeChecker(surroundingsOf([], [], false));
+  const alone = new TypeChecker(surroundingsOf([], [], NOT_ALL));
   expect(alone.check('PROCEDURE p()\nSELECT FROM Pump AS q { log.info(q.x) }\nINSERT Foo(a: 1)\nreturn some.thing(1)')).toEqual([]);
 });
 
 /** Advice that a program does not deserve: a case of the suite that wants an error may well deserve it. */
 function wrongly({ text, types, beside, fails, from }: KnownProgram): string[] {
   if (fails) return [];
-  const known = checkers.get(beside) ?? new TypeChecker(surroundingsOf(types, beside.flatMap(procedure), false));
+  const known = checkers.get(beside) ?? new TypeChecker(surroundingsOf(types, beside.flatMap(procedure), NOT_ALL));
   checkers.set(beside, known);
   return known.check(text).map((one) => `${from}: ${one.line}:${one.column} ${one.message}\n${text}`);
 }

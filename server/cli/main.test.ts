@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -117,6 +117,31 @@ test('check shows five mistakes of a file with five carets, each at its place', 
     line.slice(blanks.length, blanks.length + marks.length),
   );
   expect(carets).toEqual([')', 'pmup', 'DELETE Pump', 'map', '===']);
+});
+
+test('check takes types and procedures from a project, from a folder, from a file, or from around the files', async () => {
+  const project = join(folder, 'project');
+  for (const part of ['types', 'rules', 'procedures']) await mkdir(join(project, part), { recursive: true });
+  const type = JSON.stringify({ name: 'Pump', properties: { rate: { type: 'Integer' } } });
+  await file('project/types/Pump.json', type);
+  await file('project/procedures/double.proc', 'PROCEDURE double(n Integer REQUIRED): Integer\nreturn n * 2');
+  const rule = 'RULE r WHEN INSERT OCCURS ON Pump AS p WHERE p.rtae > 1\nlog.info(p.raet + double())';
+  const within = await file('project/rules/r.rule', rule);
+  const outside = await file('r.rule', rule);
+  const warnings = async (...args: string[]): Promise<string[]> => {
+    const { code, out } = await cascade(['check', '--json', ...args]);
+    expect(code).toBe(0);
+    const { files } = JSON.parse(out) as { files: { diagnostics: { code: string; line: number; column: number }[] }[] };
+    return files.flatMap(({ diagnostics }) => diagnostics.map((d) => `${d.code.slice(14)} ${d.line}:${d.column}`));
+  };
+  const properties = ['property.unknown 1:46', 'property.unknown 2:12'];
+  const all = [...properties, 'argument.missing 2:19'];
+  expect(await warnings(outside)).toEqual([]);
+  expect(await warnings(within)).toEqual(all);
+  expect(await warnings('--types', project, outside)).toEqual(all);
+  expect(await warnings('--types', join(project, 'types'), outside)).toEqual(properties);
+  expect(await warnings('--types', join(project, 'types/Pump.json'), outside)).toEqual(properties);
+  expect(await cascade(['check', '--types', join(folder, 'nowhere'), outside])).toMatchObject({ code: 2 });
 });
 
 test('format writes the standard form and keeps comments, --check only tells', async () => {

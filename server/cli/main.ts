@@ -45,7 +45,8 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
     .argument('<file...>')
     .option('--json', 'as JSON')
     .option('--syntax-only', 'neither names nor types')
-    .action(async (files: string[], options: { json?: boolean; syntaxOnly?: boolean }) => {
+    .option('--types <path>', 'the project (with types/, rules/, procedures/), a folder of types, or a JSON file with types')
+    .action(async (files: string[], options: { json?: boolean; syntaxOnly?: boolean; types?: string }) => {
       const { check } = await import('./check.ts');
       code = await check(files, options, terminal);
     });

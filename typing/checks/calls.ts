@@ -95,7 +95,8 @@ function checkUser(
   const hint = nearest(name, known);
   // With a receiver the value may be of a kind that has methods of its own.
   if (name.startsWith('system.') || (receiver && hint === undefined)) return;
-  if (hint !== undefined || context.surroundings.complete) context.report(at, 'procedure.unknown', `there is no procedure '${name}'`, hint);
+  if (hint !== undefined || context.surroundings.complete.procedures)
+    context.report(at, 'procedure.unknown', `there is no procedure '${name}'`, hint);
 }
 
 /** A name that differs in one letter, or in the case of letters: what is further off may well be a procedure that is not known here. */

@@ -15,7 +15,7 @@ export function typeNamed({ surroundings, report }: CheckContext, at: Span, name
   if (found) return found;
   const isOurs = isSystemResource(name) || /^(?:system\.|Ars[A-Z])/.test(name);
   const hint = didYouMean(name, surroundings.types.keys());
-  if (!isOurs && surroundings.complete) report(at, 'type.unknown', `there is no type '${name}'`, hint);
+  if (!isOurs && surroundings.complete.types) report(at, 'type.unknown', `there is no type '${name}'`, hint);
   return null;
 }
 
@@ -145,7 +145,7 @@ export function checkTriggers(context: CheckContext): void {
     }
     for (const key of ['trigger', 'branches', 'left', 'right'] as const) {
       const inner = (node as Record<string, unknown>)[key];
-      for (const one of Array.isArray(inner) ? (inner as object[]) : inner ? [inner as object] : []) visit(one);
+      for (const one of Array.isArray(inner) ? (inner as object[]) : inner ? [inner] : []) visit(one);
     }
   };
   let index = 0;
