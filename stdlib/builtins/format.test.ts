@@ -74,14 +74,17 @@ test.each([
   ['00.00E00', 0.00123, '12.30E-04'],
   ['##0.##E0', 12_345, '12.345E3'],
   ['0E0', 0, '0E0'],
-  ['0‰', 0.0125, '13‰'],
+  ['0‰', 0.0125, '12‰'],
+  ['#%', 0.005, '0%'],
+  ['0.', 7, '7.'],
+  ['', 1234.5, '1,234.5'],
   ["0 'o''clock'", 5, "5 o'clock"],
   ['#,####', 123_456_789, '1,2345,6789'],
 ] as [string, number, string][])('builtins.md 3.2: %s of %d is %s', (pattern, value, expected) => {
   expect(formatMessage(`{0,number,${pattern}}`, [value])).toBe(expected);
 });
 
-test.each(['0.0.0', '0#', '#.#0', '#,', '0E', '0 0', '#,##0E0'])('builtins.md 3.2: %s is a pattern error', (pattern) => {
+test.each(['0.0.0', '0#', '#.#0', '#,', '0E', '0 0', '#,##0E0', ';(0)', '.E0'])('builtins.md 3.2: %s is a pattern error', (pattern) => {
   expect(outcome(() => formatMessage(`{0,number,${pattern}}`, [1]))).toEqual(PATTERN);
 });
 

@@ -4,7 +4,6 @@ import { Currency, DateTime, Decimal, isInteger, isNumber, numberOf, parseDateTi
 import type { BuiltinContext } from './context.ts';
 import { type DateToken, formatByPattern, parseDatePattern } from './date-patterns.ts';
 import type { Declaration } from './declaration.ts';
-import { exactOf } from './exact-decimal.ts';
 import { made, refuseLength } from './growth.ts';
 import { choose, type Placeholder, parseChoices, parseMessage } from './message-patterns.ts';
 import { formatByNumberPattern, type NumberPattern, parseNumberPattern, withSign } from './number-patterns.ts';
@@ -80,7 +79,7 @@ function isAnyNumber(value: Value): boolean {
 }
 
 function numberPattern(style: string | null): NumberPattern {
-  if (style === null) return parseNumberPattern(PLAIN_NUMBER);
+  if (style === null || style.trim() === '') return parseNumberPattern(PLAIN_NUMBER);
   return parseNumberPattern(NUMBER_STYLES.get(style.trim().toLowerCase()) ?? style);
 }
 
@@ -89,7 +88,7 @@ function formatNumber(value: Value, pattern: NumberPattern, place: Placeholder):
   const number = numberOf(value);
   if (Number.isNaN(number)) return 'NaN';
   return Number.isFinite(number) || isInteger(value) || !isNumber(value)
-    ? formatByNumberPattern(exactOf(value), pattern)
+    ? formatByNumberPattern(value, pattern)
     : withSign('∞', number < 0, pattern);
 }
 

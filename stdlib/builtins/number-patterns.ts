@@ -1,6 +1,7 @@
 // Number patterns such as `#,##0.00;(#)` (builtins.md 3.2): read once, then printed with exact rounding.
 import { fail } from '../errors.ts';
-import { type Exact, roundHalfEven } from './exact-decimal.ts';
+import { isInteger, isNumber, numberOf } from '../values/index.ts';
+import { type Exact, exactOf, roundHalfEven } from './exact-decimal.ts';
 
 export interface NumberPattern {
   readonly prefix: string;
@@ -14,6 +15,8 @@ export interface NumberPattern {
   readonly mostInteger: number;
   readonly leastFraction: number;
   readonly mostFraction: number;
+  /** The decimal point stands even where no digit follows: `0.` and `.#`. */
+  readonly pointAlways: boolean;
   /** 0: no grouping. */
   readonly grouping: number;
   /** Least digits of the exponent; 0: plain notation. */
@@ -59,8 +62,10 @@ function readAffix(pattern: string, start: number, isPrefix: boolean): Affix {
     else if ('#0,.'.includes(char)) {
       if (isPrefix) break;
       return fail('cascade.builtin.pattern', pattern, i);
-    } else if (char === ';') break;
-    else {
+    } else if (char === ';') {
+      if (isPrefix) fail('cascade.builtin.pattern', pattern, i); // a sub-pattern has a number part
+      break;
+    } else {
       if (char === '%') shift = 2;
       if (char === '‰') shift = 3;
       text += char === '¤' ? '$' : char;
@@ -77,7 +82,8 @@ function readNumber(pattern: string, start: number) {
   const fraction = fractionPart.slice(1);
   if (!/^#*0*$/.test(places)) refuse(integer.lastIndexOf('#'));
   if (!/^0*#*$/.test(fraction)) refuse(integer.length + 1 + Math.max(fraction.search(/[.,]/), 0));
-  if (exponent === 'E' || (exponent !== '' && integer.includes(','))) refuse(integer.length + fractionPart.length);
+  if (exponent === 'E' || (exponent !== '' && (integer.includes(',') || places + fraction === '')))
+    refuse(integer.length + fractionPart.length);
   const comma = integer.lastIndexOf(',');
   if (comma >= 0 && comma === integer.length - 1) refuse(comma);
   let leastInteger = places.length - places.indexOf('0');
@@ -92,24 +98,30 @@ function readNumber(pattern: string, start: number) {
     mostInteger: places.length,
     leastFraction,
     mostFraction: fraction.length,
+    pointAlways: fractionPart !== '' && (places === '' || fraction === ''),
     grouping: comma < 0 ? 0 : integer.length - 1 - comma,
     exponentDigits: Math.max(0, exponent.length - 1),
     end: start + whole.length,
   };
 }
 
-/** The number in the pattern, rounded HALF_EVEN; a negative one that rounds to zero keeps its sign. */
-export function formatByNumberPattern(value: Exact, pattern: NumberPattern): string {
-  const shifted = { ...value, scale: value.scale - pattern.shift };
+/**
+ * The number in the pattern, rounded HALF_EVEN; a negative one that rounds to zero keeps its sign. A Real is multiplied for `%` and `‰` as
+ * Reals are, so that 0.005 is half a percent and nothing more.
+ */
+export function formatByNumberPattern(value: Parameters<typeof exactOf>[0], pattern: NumberPattern): string {
+  const isMultiplied = pattern.shift > 0 && !isInteger(value) && isNumber(value);
+  const exact = exactOf(isMultiplied ? numberOf(value) * 10 ** pattern.shift : value);
+  const shifted = isMultiplied ? exact : { ...exact, scale: exact.scale - pattern.shift };
   const body = pattern.exponentDigits > 0 ? scientific(shifted, pattern) : plain(shifted, pattern);
-  return withSign(body, value.negative, pattern);
+  return withSign(body, exact.negative, pattern);
 }
 
 export function withSign(body: string, negative: boolean, pattern: NumberPattern): string {
   return negative ? pattern.negativePrefix + body + pattern.negativeSuffix : pattern.prefix + body + pattern.suffix;
 }
 
-function plain(value: Exact, { leastInteger, leastFraction, mostFraction, grouping }: NumberPattern): string {
+function plain(value: Exact, { leastInteger, leastFraction, mostFraction, pointAlways, grouping }: NumberPattern): string {
   const rounded = roundHalfEven(value, mostFraction)
     .toString()
     .padStart(mostFraction + 1, '0');
@@ -119,10 +131,11 @@ function plain(value: Exact, { leastInteger, leastFraction, mostFraction, groupi
   let integer = rounded.slice(0, point).replace(/^0+/, '').padStart(leastInteger, '0');
   if (integer === '' && fraction === '') integer = '0';
   if (grouping > 0) integer = integer.replace(new RegExp(`\\B(?=(?:\\d{${grouping}})+$)`, 'g'), ',');
-  return fraction === '' ? integer : `${integer}.${fraction}`;
+  return fraction === '' && !pointAlways ? integer : `${integer}.${fraction}`;
 }
 
-function scientific(value: Exact, { leastInteger, mostInteger, leastFraction, mostFraction, exponentDigits }: NumberPattern): string {
+function scientific(value: Exact, pattern: NumberPattern): string {
+  const { leastInteger, mostInteger, leastFraction, mostFraction, pointAlways, exponentDigits } = pattern;
   const engineering = mostInteger > 1 && mostInteger > leastInteger;
   const magnitude = (n: bigint): number => n.toString().length - value.scale; // value = 0.ddd * 10 ** magnitude
   let pointAt = value.digits === 0n ? 0 : magnitude(value.digits);
@@ -140,5 +153,5 @@ function scientific(value: Exact, { leastInteger, mostInteger, leastFraction, mo
   const all = digits.padEnd(least, '0');
   const fraction = all.slice(integerDigits);
   const size = String(Math.abs(exponent)).padStart(exponentDigits, '0');
-  return `${all.slice(0, integerDigits)}${fraction === '' ? '' : `.${fraction}`}E${exponent < 0 ? '-' : ''}${size}`;
+  return `${all.slice(0, integerDigits)}${fraction === '' && !pointAlways ? '' : `.${fraction}`}E${exponent < 0 ? '-' : ''}${size}`;
 }
