@@ -1,6 +1,5 @@
 // Random questions to the built-ins, in the areas for which an independent implementation is at hand: what is called here, and what the other
 // side is to do with the same arguments. All draws come from one seed.
-import type { Decimal } from '../../stdlib/values/index.ts';
 import { DateTime, integer, parseDecimal, real, type Value } from '../../stdlib/values/index.ts';
 
 export type Argument =
