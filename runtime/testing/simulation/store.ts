@@ -1,0 +1,325 @@
+// The part of MongoDB that the committer, recovery and runs use, in memory: collections, transactions that see their own writes and lose
+// to concurrent ones, unique keys, and a network that may break before or after the server did what it was asked.
+
+import {
+  BSON,
+  type Db,
+  type Document,
+  Long,
+  type MongoClient,
+  MongoBulkWriteError,
+  MongoNetworkError,
+  MongoServerError,
+  ObjectId,
+} from 'mongodb';
+import type { Life, World } from './world.ts';
+
+type Filter = Record<string, unknown>;
+type Rows = Map<string, Document>;
+
+/** The marks of ended runs, the events of the journal, the versions of changes, the record of parts of statements. */
+export type Planted = 'marks' | 'journal' | 'versions' | 'parts';
+
+export class SimulatedStore {
+  readonly #world: World;
+  readonly #collections = new Map<string, Rows>();
+  /** Property of a collection whose values are unique. */
+  readonly #unique: ReadonlyMap<string, string>;
+  /** What the store is made to forget, to see that the checker notices. */
+  planted: Planted | null = null;
+  /** Chance of a broken connection, a command. */
+  faults = 0;
+
+  constructor(world: World, unique: Readonly<Record<string, string>>) {
+    this.#world = world;
+    this.#unique = new Map(Object.entries(unique));
+  }
+
+  rows(collection: string): Document[] {
+    return [...this.#of(collection).values()];
+  }
+
+  /** The store as one life of the service sees it. */
+  connect(life: Life): { client: MongoClient; db: Db } {
+    const db = { collection: (name: string) => this.#collection(life, name) } as unknown as Db;
+    const client = {
+      startSession: () => new Transaction(this, life),
+      withSession: async (work: (session: Transaction) => Promise<unknown>) => work(new Transaction(this, life)),
+    } as unknown as MongoClient;
+    return { client, db };
+  }
+
+  /** One command: may be lost on its way, or its answer may. */
+  async command<T>(life: Life, what: string, act: () => T): Promise<T> {
+    await this.#world.turn(life, what);
+    if (this.#world.chance(this.faults)) throw new MongoNetworkError('the connection broke before');
+    const result = act();
+    await this.#world.turn(life, `${what} answered`);
+    if (this.#world.chance(this.faults)) throw new MongoNetworkError('the connection broke after');
+    return result;
+  }
+
+  #of(name: string): Rows {
+    let rows = this.#collections.get(name);
+    if (!rows) {
+      rows = new Map();
+      this.#collections.set(name, rows);
+    }
+    return rows;
+  }
+
+  read(name: string, overlay: readonly Change[]): Rows {
+    const own = overlay.filter((change) => change.collection === name);
+    if (own.length === 0) return this.#of(name);
+    const rows = new Map(this.#of(name));
+    for (const { key, next } of own) {
+      if (next) rows.set(key, next);
+      else rows.delete(key);
+    }
+    return rows;
+  }
+
+  takes(name: string, rows: Rows, document: Document): string | null {
+    if (rows.has(keyOf(document['_id']))) return '_id_';
+    const property = this.#unique.get(name);
+    if (property === undefined || document[property] === undefined) return null;
+    for (const row of rows.values()) if (row[property] === document[property]) return `unique_${property}`;
+    return null;
+  }
+
+  /** All at once, unless what was read has changed since. */
+  apply(changes: readonly Change[]): void {
+    for (const { collection, key, before, next } of changes) {
+      const conflict = this.#of(collection).get(key) !== before || (next && !before && this.takes(collection, this.#of(collection), next));
+      if (conflict) throw transient();
+    }
+    for (const { collection, key, next } of changes) {
+      if (next) this.#of(collection).set(key, next);
+      else this.#of(collection).delete(key);
+    }
+  }
+
+  /** A journal row without what it is to forget. */
+  #spoilt(row: Document): Document {
+    if (this.planted === 'marks') return { ...row, done: [] };
+    if (this.planted === 'journal') return { ...row, events: [] };
+    if (this.planted === 'parts') return { ...row, steps: (row['steps'] as Document[]).filter(({ site }) => !String(site).includes('#')) };
+    return row;
+  }
+
+  #collection(life: Life, name: string) {
+    /** Works on the transaction's own view, or at once. */
+    const change = (session: Transaction | undefined, work: (rows: Rows) => Change[]): void => {
+      if (!session) return this.apply(work(this.#of(name)));
+      const seen = this.read(name, session.changes);
+      for (const one of work(seen)) {
+        const earlier = session.changes.find((known) => known.collection === name && known.key === one.key);
+        session.changes.push(earlier ? { ...one, before: earlier.before } : { ...one, before: this.#of(name).get(one.key) });
+        if (earlier) session.changes.splice(session.changes.indexOf(earlier), 1);
+      }
+    };
+    const insert = (documents: readonly Document[], session: Transaction | undefined): void => {
+      const errors: { code: number; index: number; errmsg: string }[] = [];
+      for (const [index, document] of documents.entries()) {
+        const taken = this.takes(name, session ? this.read(name, session.changes) : this.#of(name), document);
+        if (taken !== null) {
+          errors.push({ code: 11000, index, errmsg: `E11000 index: ${taken} dup key` });
+          if (session) break;
+        } else change(session, () => [{ collection: name, key: keyOf(document['_id']), before: undefined, next: { ...document } }]);
+      }
+      if (errors.length > 0) throw bulkError(errors);
+    };
+    const remove = (filter: Filter, session: Transaction | undefined, most = Number.POSITIVE_INFINITY): number => {
+      let count = 0;
+      change(session, (rows) => {
+        const gone: Change[] = [];
+        for (const [key, row] of rows)
+          if (gone.length < most && meets(row, filter)) gone.push({ collection: name, key, before: row, next: null });
+        count = gone.length;
+        return gone;
+      });
+      return count;
+    };
+    const cursor = (filter: Filter, options: { raw?: boolean; limit?: number; sort?: Record<string, 1 | -1> } = {}) => {
+      let order: Record<string, 1 | -1> = options.sort ?? {};
+      let most = options.limit ?? Number.POSITIVE_INFINITY;
+      const toArray = (): Promise<Document[]> =>
+        this.command(life, `find ${name}`, () => {
+          const found = [...this.#of(name).values()].filter((row) => meets(row, filter));
+          for (const [path, direction] of Object.entries(order)) found.sort((a, b) => direction * compare(a[path], b[path]));
+          return options.raw ? found.slice(0, most).map((row) => BSON.serialize(row) as Document) : found.slice(0, most);
+        });
+      const self = {
+        sort: (by: Record<string, 1 | -1>) => {
+          order = by;
+          return self;
+        },
+        limit: (count: number) => {
+          most = count;
+          return self;
+        },
+        allowDiskUse: () => self,
+        toArray,
+        async *[Symbol.asyncIterator]() {
+          yield* await toArray();
+        },
+      };
+      return self;
+    };
+    type Options = { session?: Transaction };
+    return {
+      find: (filter: Filter, options: { raw?: boolean; limit?: number; sort?: Record<string, 1 | -1> } = {}) => cursor(filter, options),
+      findOne: async (filter: Filter) => (await cursor(filter).toArray())[0] ?? null,
+      insertMany: (documents: Document[], { session }: Options = {}) =>
+        this.command(life, `insert ${documents.length} ${name}`, () => insert(documents, session)),
+      insertOne: (document: Document, { session }: Options = {}) =>
+        this.command(life, `insert ${name} ${session ? 'in a transaction' : ''}`, () => {
+          try {
+            insert([name === 'journal' ? this.#spoilt(document) : document], session);
+          } catch (error) {
+            throw error instanceof MongoBulkWriteError ? new MongoServerError({ message: 'E11000', code: 11000 }) : error;
+          }
+        }),
+      bulkWrite: (operations: Document[], { session }: Options = {}) =>
+        this.command(life, `change ${operations.length} ${name}`, () => {
+          let matchedCount = 0;
+          let deletedCount = 0;
+          for (const { replaceOne, deleteOne } of operations) {
+            if (deleteOne) deletedCount += remove(deleteOne.filter as Filter, session, 1);
+            else
+              change(session, (rows) => {
+                for (const [key, row] of rows)
+                  if (meets(row, this.planted === 'versions' ? { _id: replaceOne.filter._id } : (replaceOne.filter as Filter))) {
+                    matchedCount++;
+                    return [{ collection: name, key, before: row, next: { _id: row['_id'], ...(replaceOne.replacement as Document) } }];
+                  }
+                return [];
+              });
+          }
+          return { matchedCount, deletedCount };
+        }),
+      deleteMany: (filter: Filter, { session }: Options = {}) =>
+        this.command(life, `delete ${name}`, () => ({ deletedCount: remove(filter, session) })),
+    };
+  }
+}
+
+interface Change {
+  readonly collection: string;
+  readonly key: string;
+  readonly before: Document | undefined;
+  /** Null: deleted. */
+  readonly next: Document | null;
+}
+
+class Transaction {
+  readonly #store: SimulatedStore;
+  readonly #life: Life;
+  #open = false;
+  changes: Change[] = [];
+
+  constructor(store: SimulatedStore, life: Life) {
+    this.#store = store;
+    this.#life = life;
+  }
+
+  startTransaction(): void {
+    this.#open = true;
+    this.changes = [];
+  }
+
+  inTransaction(): boolean {
+    return this.#open;
+  }
+
+  async commitTransaction(): Promise<void> {
+    await this.#store.command(this.#life, 'commit', () => this.#store.apply(this.changes));
+    this.#open = false;
+  }
+
+  async abortTransaction(): Promise<void> {
+    this.#open = false;
+    this.changes = [];
+  }
+
+  async withTransaction(work: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      this.startTransaction();
+      try {
+        await work();
+        await this.commitTransaction();
+        return;
+      } catch (error) {
+        await this.abortTransaction();
+        if (!(error instanceof MongoNetworkError || error instanceof MongoServerError)) throw error;
+      }
+    }
+  }
+
+  async endSession(): Promise<void> {
+    this.#open = false;
+  }
+}
+
+const keyOf = (id: unknown): string => (id instanceof ObjectId ? id.toHexString() : JSON.stringify(id));
+
+function bulkError(writeErrors: readonly Document[]): MongoBulkWriteError {
+  const result = { getWriteConcernError: () => undefined } as never;
+  return new MongoBulkWriteError({ message: 'E11000', code: 11000, writeErrors: [...writeErrors] as never }, result);
+}
+
+function transient(): MongoServerError {
+  const error = new MongoServerError({ message: 'WriteConflict', code: 112 });
+  error.addErrorLabel('TransientTransactionError');
+  return error;
+}
+
+function meets(row: Document, filter: Filter): boolean {
+  return Object.entries(filter).every(([path, wanted]) => {
+    if (path === '$or') return (wanted as Filter[]).some((one) => meets(row, one));
+    if (path === '$and') return (wanted as Filter[]).every((one) => meets(row, one));
+    return holds(row[path], wanted);
+  });
+}
+
+function holds(value: unknown, wanted: unknown): boolean {
+  const operators = wanted !== null && typeof wanted === 'object' ? Object.entries(wanted) : [];
+  if (!operators.some(([name]) => name.startsWith('$'))) return compare(value, wanted) === 0;
+  return operators.every(([name, bound]) => {
+    if (name === '$eq') return compare(value, bound) === 0;
+    if (name === '$in') return (bound as unknown[]).some((one) => compare(value, one) === 0);
+    if (name === '$ne') return compare(value, bound) !== 0;
+    const order = compare(value, bound);
+    if (name === '$gt') return order > 0;
+    if (name === '$gte') return order >= 0;
+    if (name === '$lt') return order < 0;
+    if (name === '$lte') return order <= 0;
+    throw new TypeError(`the simulated store has no ${name}`);
+  });
+}
+
+/** The order of BSON, for what is stored here. */
+function compare(a: unknown, b: unknown): number {
+  const [left, right] = [plain(a), plain(b)];
+  if (left !== null && right !== null && typeof left === 'object' && typeof right === 'object') {
+    const [l, r] = [Object.values(left), Object.values(right)];
+    for (let index = 0; index < Math.min(l.length, r.length); index++) {
+      const order = compare(l[index], r[index]);
+      if (order !== 0) return order;
+    }
+    return l.length - r.length;
+  }
+  if (left === right) return 0;
+  if (left === undefined || left === null) return -1;
+  if (right === undefined || right === null) return 1;
+  return left < right ? -1 : 1;
+}
+
+const plain = (value: unknown): unknown =>
+  value instanceof ObjectId
+    ? value.toHexString()
+    : value instanceof Long
+      ? value.toNumber()
+      : value instanceof Date
+        ? value.getTime()
+        : value;
