@@ -68,6 +68,11 @@ export class StateRoom {
     this.#accounts = new FinalizationRegistry((account) => (this.#size -= account.size));
   }
 
+  /** Whether a run has entered the service's state since this process began. */
+  isInitialized(service: string): boolean {
+    return this.#services.has(service);
+  }
+
   /** One request of a run (stdlib/isolate/protocol.ts, StatePayload). @throws CascadeError */
   async perform(payload: ObjectValue, user: StateUser): Promise<Answer> {
     const request = payload as unknown as StatePayload;

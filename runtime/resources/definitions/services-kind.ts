@@ -16,7 +16,7 @@ export const SERVICES: DefinitionResource = {
   kind: 'definitions',
   name: 'services',
   systemType: 'ArsService',
-  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish']),
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish', 'status']),
   onExisting: 'update',
   type: SERVICE_SHAPE,
   async define(space, body) {

@@ -13,6 +13,7 @@ import { insert } from './insert.ts';
 import { execute, publish } from './invoke.ts';
 import { requirePublic } from './public.ts';
 import { schema } from './schema.ts';
+import { status } from './status.ts';
 import { select } from './select.ts';
 
 type CarryOut = (space: Namespace, resource: Resource, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
@@ -27,6 +28,7 @@ const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
   aggregate,
   publish,
   schema,
+  status,
   execute,
 };
 

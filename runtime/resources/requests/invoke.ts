@@ -10,6 +10,7 @@ import { runDirect } from '../../runs/index.ts';
 import { toJson } from '../../values/index.ts';
 import { publishServiceEvent, publishTopic } from '../publish.ts';
 import type { Namespace, Resource } from '../types.ts';
+import { elementsOf, flushingOf } from './elements.ts';
 import { idOf, reply } from './request.ts';
 
 export async function publish(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
@@ -29,7 +30,10 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
   const name = idOf(request);
   if (name.replace(/^system\./, '') === 'Utils.getNamespaceAndProfiles' && !request.publicOnly)
     return reply(toJson(namespaceAndProfiles(actor.identity)));
-  return reply(toJson(decodeInner(await executeProcedure(space, name, request, actor))));
+  const flushing = flushingOf(request.parameters);
+  const value = decodeInner(await executeProcedure(space, name, request, actor));
+  const streams = request.streams === true && request.parameters['stream'] === true && Array.isArray(value);
+  return streams ? { status: 200, pieces: elementsOf(value, flushing) } : reply(toJson(value));
 }
 
 /** The value of a procedure as inner JSON. */
