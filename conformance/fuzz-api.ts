@@ -71,7 +71,16 @@ async function main(args: string[]): Promise<number> {
   await using service = await startService();
   const token = await makeNamespace(service.url, service.user, service.password);
   const folder = await mkdtemp(join(tmpdir(), 'cascade-fuzz-'));
-  const options = ['--max-time', String(Math.round(minutes * 60)), '--exclude-checks', EXCLUDED, '--continue-on-failure', '--no-shrink'];
+  const options = [
+    '--max-time',
+    String(Math.round(minutes * 60)),
+    '--exclude-checks',
+    EXCLUDED,
+    '--continue-on-failure',
+    '--no-shrink',
+    '--request-timeout',
+    '60',
+  ];
   const all = ['run', `${service.url}/api/v1/openapi.json`, ...options, '--header', `Authorization: Bearer ${token}`];
   try {
     const status = await run(schemathesis, [...all, ...(values.seed === undefined ? [] : ['--seed', values.seed])], folder);

@@ -139,7 +139,7 @@ const PATCH_OPERATION: ObjectValue = {
   },
 };
 
-const orSeveral = (schema: ObjectValue): ObjectValue => ({ oneOf: [schema, { type: 'array', items: schema, maxItems: 10_000 }] });
+const orSeveral = (schema: ObjectValue): ObjectValue => ({ oneOf: [schema, { type: 'array', items: schema }] });
 
 function bodyOf(resource: DescribedResource, action: Action, reading: Reading): ObjectValue | null {
   if (reading.body === 'none') return null;
