@@ -24,6 +24,8 @@ export interface TestSocket extends AsyncDisposable {
   messages(): Message[];
   /** Resolves with the code. */
   closed(withinMs?: number): Promise<number>;
+  /** Frames that were parts of a message. */
+  readonly fragments: number;
   /** Whether pings are answered; default yes. */
   answersPings: boolean;
   /** The connection as such: to stop reading, for example. */
@@ -64,9 +66,23 @@ function speak(connection: Duplex, head: Buffer): TestSocket {
   const wake = (): void => {
     for (const one of [...waiting]) one();
   };
+  let begun: Part | null = null;
+  let fragments = 0;
+  /** A message of several fragments when it has all of them; control frames may come in between. */
+  const joined = (part: Part): { frame: Frame } | null => {
+    if (part.isLast && !part.isContinued) return part;
+    begun = begun ? { ...begun, frame: { ...begun.frame, data: Buffer.concat([begun.frame.data, part.frame.data]) } } : part;
+    if (!part.isLast) return null;
+    const whole = begun;
+    begun = null;
+    return whole;
+  };
   const take = (): void => {
-    for (let read = parse(rest); read; read = parse(rest)) {
-      rest = read.rest;
+    for (let part = parse(rest); part; part = parse(rest)) {
+      rest = part.rest;
+      fragments += part.isLast && !part.isContinued ? 0 : 1;
+      const read = joined(part);
+      if (!read) continue;
       frames.push(read.frame);
       messages.push(...messagesIn(read.frame));
       if (read.frame.opcode === 'ping' && socket.answersPings) socket.send(read.frame.data, 'pong');
@@ -110,6 +126,9 @@ function speak(connection: Duplex, head: Buffer): TestSocket {
     answersPings: true,
     get closeCode() {
       return closeCode;
+    },
+    get fragments() {
+      return fragments;
     },
     send: (data, opcode = 'text') => void connection.write(masked(Buffer.from(data), OPCODES[opcode])),
     frame: (wanted, withinMs = 5_000) => until(() => frames.find(wanted), withinMs, 'a frame'),
@@ -157,15 +176,25 @@ function masked(data: Buffer, opcode: number): Buffer {
   return Buffer.concat([Buffer.from([0x80 | opcode]), length, mask, body]);
 }
 
-/** One frame of a server: whole, not masked. */
-function parse(bytes: Buffer): { frame: Frame; rest: Buffer } | null {
+/** A frame as it came: a message, or a part of one. */
+interface Part {
+  readonly frame: Frame;
+  readonly rest: Buffer;
+  readonly isLast: boolean;
+  readonly isContinued: boolean;
+}
+
+/** One frame of a server: not masked. */
+function parse(bytes: Buffer): Part | null {
   if (bytes.length < 2) return null;
   const short = bytes[1]! & 0x7f;
   const start = short === 127 ? 10 : short === 126 ? 4 : 2;
   if (bytes.length < start) return null;
   const length = short === 127 ? Number(bytes.readBigUInt64BE(2)) : short === 126 ? bytes.readUInt16BE(2) : short;
   if (bytes.length < start + length) return null;
-  const opcode = NAMES.get(bytes[0]! & 0x0f);
-  if (!opcode) throw new Error(`opcode ${bytes[0]! & 0x0f}`);
-  return { frame: { opcode, data: bytes.subarray(start, start + length) }, rest: bytes.subarray(start + length) };
+  const code = bytes[0]! & 0x0f;
+  const opcode = code === 0 ? 'binary' : NAMES.get(code);
+  if (!opcode) throw new Error(`opcode ${code}`);
+  const frame = { opcode, data: bytes.subarray(start, start + length) };
+  return { frame, rest: bytes.subarray(start + length), isLast: (bytes[0]! & 0x80) !== 0, isContinued: code === 0 };
 }

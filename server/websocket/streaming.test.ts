@@ -1,0 +1,149 @@
+// Long answers on a WebSocket: one message in fragments, no faster than it is read; what is said meanwhile waits behind it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Notice, Pieces } from '../../runtime/api.ts';
+import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
+import { openTestSocket, requestIdOf, type TestSocket } from '../testing/web-socket.ts';
+
+let server: FakeServer;
+beforeAll(async () => {
+  server = await openFakeServer();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+interface Counted extends Pieces {
+  taken: number;
+  closed: number;
+}
+
+function pieces(texts: string[], failAt = Infinity): Counted {
+  const counted: Counted = {
+    taken: 0,
+    closed: 0,
+    async next() {
+      if (counted.taken === failAt) throw new Error('the store is gone');
+      return texts[counted.taken++] ?? null;
+    },
+    close: async () => void counted.closed++,
+  };
+  return counted;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 1_000 && !holds(); tries++) await sleep(10);
+  expect(holds()).toBe(true);
+}
+
+async function enter(path?: string): Promise<TestSocket> {
+  const socket = await openTestSocket(server.port, path);
+  const login = JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: TOKEN });
+  socket.send(path ? JSON.stringify([login]) : login);
+  await socket.message(({ status }) => status === 200);
+  return socket;
+}
+
+const SELECT = { op: 'select', resourceName: 'Pump' };
+const KILOBYTES = 'x'.repeat(64 * 1024);
+
+test('a long answer is one message, with its count in front', async () => {
+  await using socket = await enter();
+  const body = pieces(['[{"a":"ü"}', ',{"a":2}', ',{"a":3}]']);
+  server.answer = () => ({ status: 200, pieces: body, count: 7 });
+  expect(await socket.ask(SELECT)).toMatchObject({
+    status: 200,
+    contentType: 'application/json',
+    body: [{ count: 7 }, { a: 'ü' }, { a: 2 }, { a: 3 }],
+  });
+  expect(socket.fragments).toBeGreaterThan(1);
+  expect(body.closed).toBe(1);
+});
+
+test('an empty one is as good as a short answer', async () => {
+  await using socket = await enter();
+  server.answer = () => ({ status: 200, pieces: pieces(['[]']), count: 0 });
+  expect((await socket.ask(SELECT))['body']).toEqual([{ count: 0 }]);
+});
+
+test('in the framing of SockJS it is one frame of text', async () => {
+  await using socket = await enter('/api/v1/wsock/s/1/websocket');
+  server.answer = () => ({ status: 200, pieces: pieces(['[{"a":"\\"ü"}', ',{"a":2}]']) });
+  socket.send(JSON.stringify([JSON.stringify({ ...SELECT, parameters: { requestId: 'q' } })]));
+  expect(await socket.message((message) => requestIdOf(message) === 'q')).toMatchObject({ body: [{ a: '"ü' }, { a: 2 }] });
+  expect(socket.frames.every(({ opcode }) => opcode === 'text')).toBe(true);
+});
+
+test('what is said meanwhile comes behind it, in order', async () => {
+  await using socket = await enter();
+  let go = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (go = resolve));
+  const long = pieces(['[1', ',2', ']']);
+  const { next } = long;
+  long.next = async () => {
+    if (long.taken === 2) await gate;
+    return next();
+  };
+  const deliver = await subscribed(socket);
+  server.answer = ({ resourceName }) => (resourceName === 'Long' ? { status: 200, pieces: long } : { status: 200, body: '[]' });
+  socket.send(JSON.stringify({ op: 'select', resourceName: 'Long', parameters: { requestId: 'long' } }));
+  await until(() => long.taken === 2);
+  const short = socket.ask(SELECT);
+  deliver({ kind: 'event', path: '/topics/a/publish', valueJson: '1', createdAt: 0 });
+  go();
+  await short;
+  const order = socket.messages().map((message) => (message.status === 100 ? 'event' : requestIdOf(message)));
+  expect(order.slice(-3)[0]).toBe('long');
+  expect(order.slice(-3)).toContain('event');
+});
+
+test('no more is made than a reader takes, and a reader who goes away ends it', async () => {
+  await using socket = await enter();
+  const body = pieces(['[1', ...Array<string>(10_000).fill(`,"${KILOBYTES}"`), ']']);
+  server.answer = () => ({ status: 200, pieces: body });
+  socket.connection.pause();
+  socket.send(JSON.stringify(SELECT));
+  await until(() => body.taken > 0);
+  let before = -1;
+  for (; before !== body.taken; await sleep(300)) before = body.taken;
+  expect(body.taken).toBeLessThan(1_000);
+  expect(socket.closeCode).toBeUndefined();
+  socket.connection.destroy();
+  await until(() => body.closed === 1);
+});
+
+test('a reader who is behind with a long answer and is told too much besides is closed with 1013', async () => {
+  await using socket = await enter();
+  const body = pieces(['[1', ...Array<string>(10_000).fill(`,"${KILOBYTES}"`), ']']);
+  const deliver = await subscribed(socket);
+  server.answer = () => ({ status: 200, pieces: body });
+  socket.connection.pause();
+  socket.send(JSON.stringify(SELECT));
+  await until(() => body.taken > 0);
+  for (let n = 0; n < 60 && body.closed === 0; n++) {
+    deliver({ kind: 'event', path: '/topics/a/publish', valueJson: `"${'y'.repeat(1_000_000)}"`, createdAt: 0 });
+    await sleep(5);
+  }
+  await until(() => body.closed === 1);
+  socket.connection.destroy();
+});
+
+test('an answer that cannot go on ends the socket with 1011', async () => {
+  await using socket = await enter();
+  const body = pieces(['[1', ',2', ',3', ']'], 2);
+  server.answer = () => ({ status: 200, pieces: body });
+  socket.send(JSON.stringify(SELECT));
+  expect(await socket.closed()).toBe(1011);
+  await until(() => body.closed === 1);
+  expect(server.log.some((line) => line.includes('the store is gone'))).toBe(true);
+});
+
+async function subscribed(socket: TestSocket): Promise<(notice: Notice) => void> {
+  let deliver = (_: Notice): void => undefined;
+  server.subscribe = async (_identity, _path, _options, given) => {
+    deliver = given;
+    return { close: () => undefined };
+  };
+  await socket.ask({ op: 'subscribe', resourceName: 'events', resourceId: '/topics/a' });
+  return (notice) => deliver(notice);
+}
