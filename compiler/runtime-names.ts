@@ -51,6 +51,7 @@ export const RUNTIME_NAMES = [
   'callMethod',
   'host',
   'isShared',
+  'entry',
   'caught',
   'passed',
   'stateGet',

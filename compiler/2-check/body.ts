@@ -30,6 +30,7 @@ export interface Findings extends RowFindings {
   readonly bareLogs: Set<Expression>;
   readonly recommendations: Map<object, Recommendations>;
   readonly state: Set<object>;
+  readonly mapReads: Set<object>;
 }
 
 type AnyVisit = (node: never) => void;
@@ -40,6 +41,8 @@ export class BodyChecker {
   readonly #found: Findings;
   readonly #report: Report;
   readonly #rows: RowExpressionChecker;
+  /** Variables that hold a shared Map, as far as the text shows. */
+  readonly #maps = new Set<string>();
   #recommendations: Recommendations | null = null;
   readonly #visitors: Record<string, AnyVisit>;
 
@@ -77,6 +80,7 @@ export class BodyChecker {
       Var: (node: AnyNode & { name: Identifier; value: AnyNode | null }) => {
         this.#value(node.value);
         scope.declare(node.name);
+        if (makesMap(node.value)) this.#maps.add(node.name.name);
       },
       Assign: (node: AnyNode & { target: Expression; value: AnyNode }) => {
         if (node.target.type === 'Name') this.#assigned(node.target);
@@ -126,6 +130,10 @@ export class BodyChecker {
         if (!scope.has(node.name)) this.#found.bareLogs.add(node);
       },
       Member: (node: Extract<Expression, { type: 'Member' }>) => this.#member(node),
+      Subscript: (node: Extract<Expression, { type: 'Subscript' }>) => {
+        this.#visitAll([node.object, node.index]);
+        this.#mapRead(node, node.object);
+      },
       Call: (node: Call) => {
         const target = this.#resolver.call(node, (name) => scope.isVariable(name) && !(name === 'log' && !scope.has('log')));
         this.#found.calls.set(node, target);
@@ -210,6 +218,12 @@ export class BodyChecker {
       }
     }
     this.#visit(node.object);
+    this.#mapRead(node, node.object);
+  }
+
+  /** The host is asked for an entry; a Map under any other name is read by its methods. */
+  #mapRead(node: Expression, object: Expression): void {
+    if (object.type === 'Name' && (this.#scope.isState(object.name) || this.#maps.has(object.name))) this.#found.mapReads.add(node);
   }
 
   // -------------------------------------------------------------- SELECT
@@ -302,6 +316,9 @@ export class BodyChecker {
 }
 
 type Loop = AnyNode & { variable: Identifier; collection: AnyNode; until: AnyNode | null; body: Block };
+
+const MAKE_MAP: ReadonlySet<string> = new Set(['Concurrent.Map', 'Concurrent.Cache', 'system.Concurrent.Map', 'system.Concurrent.Cache']);
+const makesMap = (node: AnyNode | null): boolean => node?.type === 'Call' && MAKE_MAP.has((node as unknown as Call).callee.text);
 
 /** The first name of `a.b.c`. */
 function rootOf(chain: Expression): Expression {

@@ -25,7 +25,7 @@ export class Effects {
   readonly #calls: ReadonlyMap<Call | MethodCall | Execute, CallTarget>;
   readonly #state: ReadonlySet<object>;
   readonly #known = new WeakMap<object, boolean>();
-  /** @param state names that stand for the service's state, which the host keeps */
+  /** @param state nodes that stand for what the host keeps: the service's state, entries of Maps */
   constructor(calls: ReadonlyMap<Call | MethodCall | Execute, CallTarget>, state: ReadonlySet<object>) {
     this.#calls = calls;
     this.#state = state;

@@ -28,6 +28,7 @@ export function check(definition: Definition, { builtins, stateOf }: Pick<Compil
     bareLogs: new Set(),
     recommendations: new Map(),
     state: new Set(),
+    mapReads: new Set(),
   };
   const resolver = new CallResolver(builtins, imports);
   const rule = definition.type === 'Rule' ? checkRule(definition, imports.names, resolver, report) : null;
@@ -50,7 +51,7 @@ export function check(definition: Definition, { builtins, stateOf }: Pick<Compil
     arrayParameters: new Set(procedure?.parameters.filter((parameter) => parameter.array).map((parameter) => parameter.name)),
     package: imports.package,
     names: imports.names,
-    effects: new Effects(found.calls, found.state),
+    effects: new Effects(found.calls, new Set([...found.state, ...found.mapReads])),
     stateAccess: state?.access ?? null,
     rule,
     procedure,

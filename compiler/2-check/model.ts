@@ -30,6 +30,8 @@ export interface Model {
   readonly recommendations: ReadonlyMap<object, Recommendations>;
   /** Names, and SELECT statements, that stand for a variable of the service's state. */
   readonly state: ReadonlySet<object>;
+  /** Members and subscripts of what may be a shared Map. */
+  readonly mapReads: ReadonlySet<object>;
   readonly stateAccess: 'global' | 'partition' | 'partitions' | null;
   /** Package of the text, or null. */
   readonly package: string | null;

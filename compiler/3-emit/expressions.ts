@@ -1,6 +1,6 @@
 // Expressions to ESTree: one function a node type, found by the type. A type without one does not compile.
 import type * as es from 'estree';
-import type { BinaryOperator, Expression, Name, Target, Unary } from '../ast.ts';
+import type { BinaryOperator, Expression, Name, Span, Target, Unary } from '../ast.ts';
 import type { RuntimeName } from '../runtime-names.ts';
 import * as b from './build.ts';
 import { type ModuleWriter, pathText, readVariable, writeVariable } from './context.ts';
@@ -47,11 +47,15 @@ const table: Table<Expression> = {
     const constant = module.model.constants.get(node);
     if (constant) return b.call(module.builtin('builtin', constant.name, node), b.id('$'));
     const object = module.value(node.object);
+    if (module.row === null && module.model.mapReads.has(node))
+      return emitMapRead(node, node.propertySpan, object, b.literal(node.property), module);
     return module.helper('get', node.propertySpan, object, b.literal(node.property), b.literal(pathText(node.object)));
   },
   Subscript: (node, module) => {
     const inside = node.object.type === 'Name' && module.model.arrayParameters.has(node.object.name);
     const object = module.value(node.object);
+    if (module.row === null && module.model.mapReads.has(node))
+      return emitMapRead(node, node.index, object, module.value(node.index), module);
     return module.helper(inside ? 'atInside' : 'at', node.index, object, module.value(node.index), b.literal(pathText(node.object)));
   },
   Call: (node, module) => emitCall(node, module),
@@ -145,4 +149,16 @@ export function emitAssign(target: Target, module: ModuleWriter, value: () => es
   if (target.type === 'Member')
     return module.helper('set', target.propertySpan, b.id('$'), object, b.literal(target.property), value(), path);
   return module.helper('setAt', target.index, b.id('$'), object, module.value(target.index), value(), path);
+}
+
+/** An entry of a shared Map, or a member of anything else. */
+function emitMapRead(
+  node: Extract<Expression, { type: 'Member' | 'Subscript' }>,
+  at: Span,
+  object: es.Expression,
+  key: es.Expression,
+  module: ModuleWriter,
+): es.Expression {
+  const place = [b.literal(pathText(node.object)), b.literal(node.type === 'Subscript')];
+  return b.delegate(module.helper('entry', at, b.id('$'), module.site(), object, key, ...place));
 }

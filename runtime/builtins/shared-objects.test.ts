@@ -49,6 +49,14 @@ test('a Map has entries', async () => {
   expect(await value(`${made}m.put("a", 1)\nm.clear()\nreturn m.size()`)).toBe(0);
 });
 
+test('a Map is read by a subscript and by a member where the text shows that it is one, and never written so', async () => {
+  const made = 'var m = Concurrent.Map()\nm.put("a", 1)\nm.put("b", {c: 2})\n';
+  expect(await value(`${made}var k = "a"\nreturn [m["a"], m[k], m.a, m.x, m.b.c]`)).toEqual([1, 1, 1, null, 2]);
+  expect(await value(`${made}return toArray(MAP (k IN ["a", "b"]) { return m[k] })`)).toEqual([1, { c: 2 }]);
+  expect(await value(`${made}m["a"] = 2`)).toMatch(/^cascade\.lang\.map\.assign/);
+  expect(await value(`${made}m.a = 2`)).toMatch(/^cascade\.lang\.map\.assign/);
+});
+
 test('what a Map refuses', async () => {
   const made = 'var m = Concurrent.Map()\n';
   expect(await value(`${made}m.put(null, 1)`)).toBe('cascade.lang.null ["key"]');
@@ -108,7 +116,7 @@ test('one state for all lanes: what many do at once is all counted', async () =>
   await program(
     'PROCEDURE Counting.count(n Integer)\nm.compute("n", (k, v) => v == null ? 1 : v + 1)\nv.updateAndGet(x => x == null ? n : x + n)\nreturn 1',
   );
-  await program('PROCEDURE Counting.read()\nreturn [m.get("n"), v.getValue()]');
+  await program('PROCEDURE Counting.read()\nreturn [m.n, v.getValue()]');
   await Promise.all(Array.from({ length: 100 }, (_, n) => t.ask('execute', 'procedures', { id: 'Counting.count', body: `[${n}]` })));
   const { body } = await t.ask('execute', 'procedures', { id: 'Counting.read', body: '[]' });
   expect(JSON.parse(body ?? '')).toEqual([100, 4950]);

@@ -152,8 +152,9 @@ test('arguments of the host’s built-ins are checked before it is asked', () =>
     ['ResourceAPI.executeOp(op: "x")', 'cascade.procedure.argument.unknown ["ResourceAPI.executeOp","op"]'],
     ['Context.profiles(1)', 'cascade.procedure.argument.count ["Context.profiles",1]'],
     ['Utils.get(5)', 'cascade.procedure.parameter.type ["Utils.get","ref","String or Object","Integer"]'],
-    ['Concurrent.Map()', 'cascade.lang.procedure.unknown ["Concurrent.Map"]'],
-    ['Chat.deleteChatroom("c")', 'cascade.lang.procedure.unknown ["Chat.deleteChatroom"]'],
+    ['Concurrent.Map(1)', 'cascade.procedure.argument.count ["Concurrent.Map",1]'],
+    ['Concurrent.Cache(maximumSize: -2)', 'cascade.lang.range ["maximumSize",-2]'],
+    ['Event.request("s/e", {})', 'cascade.lang.procedure.unknown ["Event.request"]'],
   ];
   for (const [call, expected] of refused) {
     const outcome = laneWith().eval(call);

@@ -63,14 +63,7 @@ export class Procedures {
   }
 
   /** Not a generator itself: each one between two bodies costs every resume of the run. */
-  invoke(
-    run: Run,
-    step: string,
-    info: ProcedureInfo,
-    args: Value[] | null,
-    named: ObjectValue | null,
-    executed?: Value[],
-  ): Steps<Value> {
+  invoke(run: Run, step: string, info: ProcedureInfo, args: Value[] | null, named: ObjectValue | null, executed?: Value[]): Steps<Value> {
     if (info.private && (info.service !== run.service || isInitializer(info.name))) fail('cascade.procedure.private', info.name);
     const values = bindArguments(info, args, named);
     return info.state ? this.#inState(run, step, info, values, executed) : this.#body(run, step, info, values, null);

@@ -6,12 +6,7 @@ import { LIMITS, NEW_ELEMENT_BYTES, NEW_KEY_BYTES } from './limits.ts';
 import { isResultList } from './result-lists.ts';
 import type { Run } from './run.ts';
 import { Sequence } from './sequence.ts';
-
-/** What a Map of the language offers; its class belongs to the built-ins. */
-interface Entries {
-  get(key: string): Value;
-}
-const isEntries = (v: LocalValue): v is LocalValue & Entries => v.typeName === 'Map' && typeof (v as unknown as Entries).get === 'function';
+import { isSharedMap } from './shared-objects.ts';
 
 /** `object.key`; `path` names the object in an error. */
 export function get(object: Value, key: string, path: string): Value {
@@ -43,7 +38,6 @@ function projected(element: Value, key: string): Value {
 }
 
 function ofLocal(object: LocalValue, key: string): Value {
-  if (isEntries(object)) return object.get(key);
   const property = (object as { property?: (key: string) => Value | undefined }).property?.(key);
   return property === undefined ? fail('cascade.lang.property', key, object.typeName) : property;
 }
@@ -76,7 +70,7 @@ export function set(run: Run, object: Value, key: string, value: Value, path: st
     setOwn(object, key, value);
     return value;
   }
-  if (object instanceof LocalValue && isEntries(object)) return fail('cascade.lang.map.assign');
+  if (isSharedMap(object)) return fail('cascade.lang.map.assign');
   if (object instanceof Sequence) return fail('cascade.lang.sequence.operation', 'an assignment');
   return fail('cascade.lang.property', key, typeOf(object));
 }

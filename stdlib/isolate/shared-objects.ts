@@ -2,7 +2,7 @@
 // request before it, with the entry locked for the run, and one after it; so it runs once, and alone.
 import type { HostDeclaration } from '../builtins/index.ts';
 import { fail } from '../errors.ts';
-import { getOwn, LocalValue, type ObjectValue, setOwn, Shared, stringify, text, typeOf, type Value } from '../values/index.ts';
+import { getOwn, LocalValue, type ObjectValue, setOwn, Shared, stringify, text, type Value } from '../values/index.ts';
 import { LIMITS } from './limits.ts';
 import { materialized } from './operations.ts';
 import type { Run } from './run.ts';
@@ -130,10 +130,10 @@ export function* snapshotOf(run: Run, map: Shared): Steps<MapSnapshot> {
   return new MapSnapshot((yield* ask(run, 'entries', { op: 'call', object: map, method: 'entrySet', args: [] })) as Value[]);
 }
 
-/** `map.key`, `map[key]` */
-export function* member(run: Run, site: string, map: Shared, key: Value): Steps<Value> {
-  if (!isSharedMap(map)) return fail('cascade.lang.property', text(key), typeOf(map));
-  return yield* ask(run, site, { op: 'call', object: map, method: 'get', args: [text(key)] });
+/** `map.key`, `map[key]`; `other` reads what is no Map. */
+export function* entry(run: Run, site: string, object: Value, key: Value, other: () => Value): Steps<Value> {
+  if (!isSharedMap(object)) return other();
+  return yield* ask(run, site, { op: 'call', object, method: 'get', args: [text(key)] });
 }
 
 /** A FOR goes through the entries as they were when it began. */
