@@ -19,10 +19,12 @@ import { loadRule } from './resources/definitions/rules-kind.ts';
 import { loadScalars } from './resources/definitions/scalars-kind.ts';
 import { openState } from './resources/definitions/service-state.ts';
 import { DefinitionStore } from './resources/definitions/store.ts';
+import { resumeBuilds } from './resources/definitions/type-storage.ts';
 import { deadLetter } from './resources/dead-letters.ts';
 import { endChain, endLost } from './resources/endings.ts';
 import { ASYNC } from './resources/events.ts';
 import { ConditionFailures } from './resources/condition-failures.ts';
+import { refusalOf } from './resources/instances/late-writes.ts';
 import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
 import { pureBuiltins } from './resources/host-context.ts';
 import { LargeResults } from './resources/large-results.ts';
@@ -113,6 +115,7 @@ export async function openNamespace({
       subscribers.deliver(events);
     },
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
+    refuses: (unit) => refusalOf(space, unit),
     findTaken: (units) => findTaken(db, units, (collection) => typeOfCollection(space, collection)),
     onError: (error, message) => log.error({ err: error, namespace: name }, message),
     isFull: () => (pressure.isHigh ? new QueueFull('waitingRuns', HIGH.runs) : null),
@@ -201,6 +204,7 @@ export async function openNamespace({
   correlations.start(await takeOver(space, store, dead, recorded));
   committer.startCleaning();
   schedule.start();
+  await resumeBuilds(space);
   const upkeep = openUpkeep(space, (key) => runner.uses(key));
   return {
     space,

@@ -3,7 +3,7 @@
 // own error and the tick goes on without it (mechanisms: group commit).
 
 import type { ClientSession, Db, Long, MongoClient } from 'mongodb';
-import { isTransient, isUnavailable } from '../store/index.ts';
+import { isLockedOut, isTransient, isUnavailable } from '../store/index.ts';
 import { Journal } from './journal.ts';
 import { commitWithRow, findMisses, insertPlain, isPlain, Losers, Missed } from './transaction.ts';
 import {
@@ -32,6 +32,7 @@ const MARK_AFTER_MS = 25;
 const TRANSIENT_TRIES = 3;
 const UNAVAILABLE_FOR_MS = 60_000;
 const UNAVAILABLE_RETRY_MS = 200;
+const LOCKED_RETRY_MS = 20;
 
 export interface CommitterOptions {
   readonly client: MongoClient;
@@ -43,6 +44,8 @@ export interface CommitterOptions {
   readonly uniqueKeys: (unit: Unit) => readonly string[];
   /** Those of the units whose unique keys are taken in the store. */
   readonly findTaken: (units: readonly Unit[]) => Promise<ReadonlyMap<Unit, DuplicateKey>>;
+  /** Asked before a unit is stored: why it may not be, as what it was made for is no longer there. */
+  readonly refuses?: (unit: Unit) => Error | null;
   readonly onError: (error: unknown, message: string) => void;
   /** Why nothing that starts runs may come from outside now; null when it may. */
   readonly isFull: () => QueueFull | null;
@@ -74,6 +77,8 @@ export class Committer implements AsyncDisposable {
   readonly #sessions: ClientSession[] = [];
   /** Keys (ids and unique keys) and ordered paths of the ticks in flight. */
   readonly #held = new Set<string>();
+  /** Collections that nothing is written to for now. */
+  readonly #barred = new Set<string>();
   readonly #timer: NodeJS.Timeout;
   #queue: Waiting[] = [];
   #marks: RunId[] = [];
@@ -174,6 +179,18 @@ export class Committer implements AsyncDisposable {
     }
   }
 
+  /**
+   * Holds back all units that write to these collections, until the bar is lifted; those in flight go on (`exclusive` waits for them). What
+   * they were made for may be another thing then: see `refuses`.
+   */
+  bar(collections: readonly string[]): () => void {
+    for (const name of collections) this.#barred.add(name);
+    return () => {
+      for (const name of collections) this.#barred.delete(name);
+      this.#pump();
+    };
+  }
+
   /** Waits until everything submitted is stored, then stops. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
@@ -219,9 +236,16 @@ export class Committer implements AsyncDisposable {
     const end = Math.min(this.#queue.length, UNITS_LOOKED_AT);
     for (; index < end && tick.length < UNITS_PER_TICK && bytes < BYTES_PER_TICK; index++) {
       const next = this.#queue[index] as Waiting;
-      if (waits(next, this.#held) || waits(next, blocked)) {
+      if (waits(next, this.#held) || waits(next, blocked) || this.#isBarred(next.unit)) {
         for (const key of next.holds) blocked.add(key);
         kept.push(next);
+        continue;
+      }
+      const refusal = this.#options.refuses?.(next.unit);
+      if (refusal) {
+        this.#unsettled.delete(next);
+        next.reject(refusal);
+        queueMicrotask(() => this.#wake());
         continue;
       }
       for (const key of next.keys) blocked.add(key);
@@ -231,6 +255,10 @@ export class Committer implements AsyncDisposable {
     this.#queue = kept.length > 0 ? [...kept, ...this.#queue.slice(index)] : this.#queue.slice(index);
     for (const one of tick) for (const key of one.holds) this.#held.add(key);
     return tick;
+  }
+
+  #isBarred({ writes }: Unit): boolean {
+    return this.#barred.size > 0 && writes.some(({ collection }) => this.#barred.has(collection));
   }
 
   async #commit(place: Place, tick: readonly Waiting[]): Promise<void> {
@@ -282,6 +310,7 @@ export class Committer implements AsyncDisposable {
 
   /** Stores what can be stored; those that lose are in `failed` with their reason. */
   async #store(place: Place, all: readonly Unit[], marks: readonly RunId[], failed: Map<Unit, unknown>): Promise<void> {
+    const begun = Date.now();
     let units = all;
     let aborts = 0;
     let transient = 0;
@@ -305,6 +334,11 @@ export class Committer implements AsyncDisposable {
             for (const [unit, reason] of await this.#options.findTaken(units)) failed.set(unit, reason);
             units = units.filter((unit) => !failed.has(unit));
           }
+          continue;
+        }
+        // An index that is being built takes the collection for a moment at its beginning and its end.
+        if (isLockedOut(error) && Date.now() - begun < UNAVAILABLE_FOR_MS) {
+          await new Promise((resolve) => setTimeout(resolve, LOCKED_RETRY_MS));
           continue;
         }
         if (isTransient(error) && ++transient <= TRANSIENT_TRIES) continue;

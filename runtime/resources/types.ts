@@ -121,6 +121,8 @@ export interface Defined {
   readonly prepare?: () => Promise<void>;
   /** Puts it in force in memory, right after the commit and before the answer. The object has its system properties. */
   readonly apply: (object: ObjectValue) => void;
+  /** Instead of `apply`, when it could not be stored after `prepare` had begun. */
+  readonly abandon?: () => void;
 }
 
 export type Resource = InstanceResource | DefinitionResource;

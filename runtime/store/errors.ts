@@ -22,6 +22,10 @@ const isShutdown = (error: MongoError): boolean => typeof error.code === 'number
 /** A conflict with another transaction: the same again may pass. */
 export const isTransient = (error: unknown): boolean => error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
 
+/** A transaction met a collection that is being changed (an index built): no lock in time, or no snapshot from before. */
+const LOCKED_OUT = new Set<unknown>([24, 246]);
+export const isLockedOut = (error: unknown): boolean => error instanceof MongoServerError && LOCKED_OUT.has(error.code);
+
 const TIME_IS_UP = 50;
 
 /** An error of a query: one that was stopped for its time is refused as too expensive, any other stays as it is. */

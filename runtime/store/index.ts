@@ -2,7 +2,7 @@
 
 import { type Db, MongoClient } from 'mongodb';
 
-export { inTime, isTransient, isUnavailable } from './errors.ts';
+export { inTime, isLockedOut, isTransient, isUnavailable } from './errors.ts';
 export { PointReads } from './point-reads.ts';
 export { type Find, RowReader, type Rows } from './rows.ts';
 

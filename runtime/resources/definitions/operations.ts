@@ -92,6 +92,21 @@ async function store(
   stored: ObjectValue | null,
   actor: Actor,
 ): Promise<ObjectValue> {
+  try {
+    return await prepareAndStore(space, kind, defined, stored, actor);
+  } catch (error) {
+    defined.abandon?.();
+    throw error;
+  }
+}
+
+async function prepareAndStore(
+  space: Namespace,
+  kind: DefinitionResource,
+  defined: Awaited<ReturnType<DefinitionResource['define']>>,
+  stored: ObjectValue | null,
+  actor: Actor,
+): Promise<ObjectValue> {
   await defined.prepare?.();
   const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
   const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, object, actor);

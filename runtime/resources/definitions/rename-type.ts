@@ -4,13 +4,13 @@ import type { Db } from 'mongodb';
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import { fault } from '../../faults.ts';
-import { checkName, parseType } from '../../types/index.ts';
+import { checkName, parseType, type TypeDefinition } from '../../types/index.ts';
 import { raise } from '../events.ts';
 import { stampChanged } from '../stamp.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
 import { findDefinition } from './operations.ts';
 import { definitionWrite } from './store.ts';
-import { collectionOf } from './type-storage.ts';
+import { collectionOf, indexesBuilt } from './type-storage.ts';
 
 /** Names on their way, so that a crash between collection and definition is put right at the next start. */
 const RENAMES = 'renames';
@@ -36,6 +36,25 @@ export async function renameType(
   if (space.definitions.get('types', newName)) throw fault('cascade.resource.duplicate.key', 'types', `name=${newName}`);
   const type = parseType({ ...stored, name: newName }, space);
   const renamed = stampChanged({ ...stored, name: newName }, stored, actor);
+  await indexesBuilt(space, name);
+  // What waits to be stored under the old name is refused afterwards: it would land where nobody looks.
+  const lift = space.committer.bar([collectionOf(name), collectionOf(newName)]);
+  try {
+    return await moveType(space, { name, stored, newName, renamed, type }, actor);
+  } finally {
+    lift();
+  }
+}
+
+interface Move {
+  readonly name: string;
+  readonly stored: ObjectValue;
+  readonly newName: string;
+  readonly renamed: ObjectValue;
+  readonly type: TypeDefinition;
+}
+
+async function moveType(space: Namespace, { name, stored, newName, renamed, type }: Move, actor: Actor): Promise<ObjectValue> {
   const renames = space.db.collection<Rename>(RENAMES);
   await renames.insertOne({ _id: name, to: newName });
   await space.committer.exclusive(() => moveCollection(space.db, name, newName));

@@ -1,6 +1,6 @@
 // What a type has in the store: its collection, the indexes, and values of properties that it no longer declares.
 
-import { type Collection, MongoServerError } from 'mongodb';
+import { type Collection, type Db, MongoServerError } from 'mongodb';
 import { fault } from '../../faults.ts';
 import { type MongoIndex, mongoIndexes, type TypeDefinition } from '../../types/index.ts';
 import type { Namespace } from '../types.ts';
@@ -16,9 +16,10 @@ const OPTIONS_CONFLICT = 85;
 /**
  * Brings the collection to the type's definition. An index that instances may violate is built before any other is dropped: a definition that
  * is refused leaves all as it was.
+ * @returns the indexes that no instance can violate and that are still to be built, where there may be instances
  * @throws cascade.type.index.duplicate
  */
-export async function prepareCollection(space: Namespace, type: TypeDefinition, isNew: boolean): Promise<void> {
+export async function prepareCollection(space: Namespace, type: TypeDefinition, isNew: boolean): Promise<MongoIndex[]> {
   const collection = space.db.collection(collectionOf(type.name));
   if (isNew) {
     await collection.drop(); // what a deleted type of that name may have left
@@ -34,7 +35,59 @@ export async function prepareCollection(space: Namespace, type: TypeDefinition, 
     else if (!(await build(collection, type, index))) waiting.push(index);
   }
   for (const name of gone) await collection.dropIndex(name);
-  for (const index of waiting) await build(collection, type, index);
+  const later: MongoIndex[] = [];
+  for (const index of waiting)
+    if (isNew || mayBeViolated(index)) await build(collection, type, index);
+    else later.push(index);
+  if (later.length > 0) await builds(space.db).updateOne({ _id: type.name }, { $set: {} }, { upsert: true });
+  return later;
+}
+
+/** Types whose indexes are being built, so that the next start goes on after a crash. */
+const builds = (db: Db): Collection<{ _id: string }> => db.collection('indexBuilds');
+const building = new WeakMap<Namespace, Map<string, Promise<void>>>();
+
+/** Builds indexes while the type is in use; the definition counts already. */
+export function buildInBackground(space: Namespace, type: TypeDefinition, indexes: readonly MongoIndex[]): void {
+  if (indexes.length === 0) return;
+  const under = building.get(space) ?? new Map<string, Promise<void>>();
+  building.set(space, under);
+  const work = indexesBuilt(space, type.name).then(() => buildAll(space, type, indexes));
+  const told = work.catch((error: unknown) =>
+    space.log.error({ err: error, type: type.name }, 'an index could not be built: the next start tries it again'),
+  );
+  under.set(type.name, told);
+  void told.then(() => under.get(type.name) === told && under.delete(type.name));
+}
+
+async function buildAll(space: Namespace, type: TypeDefinition, indexes: readonly MongoIndex[]): Promise<void> {
+  const collection = space.db.collection(collectionOf(type.name));
+  for (const index of indexes) {
+    const now = space.types.get(type.name);
+    if (!now) return;
+    // A definition that came meanwhile may want another one.
+    if (mongoIndexes(now).some(({ name }) => name === index.name)) await build(collection, now, index);
+  }
+  if (!space.types.has(type.name))
+    await space.committer.exclusive(async () => void (!space.types.has(type.name) && (await collection.drop())));
+  await builds(space.db).deleteOne({ _id: type.name });
+}
+
+/** Resolves when no index of the type is being built. */
+export const indexesBuilt = (space: Namespace, type: string): Promise<void> => building.get(space)?.get(type) ?? Promise.resolve();
+
+/** What a crash has left unbuilt. */
+export async function resumeBuilds(space: Namespace): Promise<void> {
+  for (const { _id } of await builds(space.db).find().toArray()) {
+    const type = space.types.get(_id);
+    if (type)
+      buildInBackground(
+        space,
+        type,
+        mongoIndexes(type).filter((index) => !mayBeViolated(index)),
+      );
+    else await builds(space.db).deleteOne({ _id });
+  }
 }
 
 const mayBeViolated = (index: MongoIndex): boolean => index.unique === true || Object.values(index.key).includes('2dsphere');

@@ -2,12 +2,12 @@
 
 import { getOwn, type ObjectValue } from '../../../stdlib/values/index.ts';
 import { fault } from '../../faults.ts';
-import { checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../types/index.ts';
+import { checkTypeChange, compareTypes, type MongoIndex, parseType, type TypeDefinition, typeToValue } from '../../types/index.ts';
 import { isServiceSet } from '../stamp.ts';
 import { SYSTEM_TYPES, TYPE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
 import { servicesWithState, stateChanged } from './service-state.ts';
-import { addedBy, collectionOf, prepareCollection, removeInBackground, removeValues } from './type-storage.ts';
+import { addedBy, buildInBackground, collectionOf, prepareCollection, removeInBackground, removeValues } from './type-storage.ts';
 
 const CALLERS: readonly string[] = ['ars_properties', 'ars_group', 'ars_public', 'ars_relationships', 'ars_dependentResource'];
 
@@ -26,17 +26,27 @@ export const TYPES: DefinitionResource = {
     if (space.scalars.has(type.name)) throw fault('cascade.type.name.reserved', type.name);
     const before = stored ? space.types.get(String(getOwn(stored, 'name'))) : undefined;
     checkNested(space, type);
-    if (before) await checkChanges(space, before, type);
+    const needsEmpty = before !== undefined && (await checkChanges(space, before, type));
+    let lift: (() => void) | undefined;
+    let later: readonly MongoIndex[] = [];
     return {
       name: type.name,
       object: withCallersProperties(typeToValue(type), body),
       prepare: async () => {
         await removeValues(space, type.name, before ? addedBy(before, type) : []);
-        await space.committer.exclusive(() => prepareCollection(space, type, before === undefined));
+        // Nothing may be stored between the look whether there are instances and the new definition.
+        if (needsEmpty) lift = space.committer.bar([collectionOf(type.name)]);
+        await space.committer.exclusive(async () => {
+          if (needsEmpty) await checkChanges(space, before as TypeDefinition, type);
+          later = await prepareCollection(space, type, before === undefined);
+        });
       },
+      abandon: () => lift?.(),
       apply: () => {
         if (before) removeInBackground(space, type.name, addedBy(type, before));
         space.types.set(type.name, type);
+        lift?.();
+        buildInBackground(space, type, later);
         for (const service of servicesWithState(space, type.name)) stateChanged(space, service);
         space.when.retype(type.name);
         space.before.retype(type.name);
@@ -99,11 +109,13 @@ function checkNested(space: Namespace, type: TypeDefinition): void {
   }
 }
 
-async function checkChanges(space: Namespace, before: TypeDefinition, after: TypeDefinition): Promise<void> {
+/** @returns whether the change is one for types without instances only; there are none now */
+async function checkChanges(space: Namespace, before: TypeDefinition, after: TypeDefinition): Promise<boolean> {
   const change = compareTypes(before, after);
-  if (change.needsEmpty.length === 0) return;
+  if (change.needsEmpty.length === 0) return false;
   const any = await space.db.collection(collectionOf(before.name)).findOne({}, { projection: { _id: 1 } });
   checkTypeChange(before.name, change, any !== null);
+  return true;
 }
 
 /** ars_properties and the like are the caller's and go with the definition. */

@@ -12,6 +12,7 @@ import { isShownOtherwise, shownOne, toStored } from '../scalars/index.ts';
 import { stampNew } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { laidOut } from './late-collections.ts';
+import { noteType } from './late-writes.ts';
 import { asFault, checkSize } from './refusals.ts';
 
 /** Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
@@ -133,6 +134,7 @@ async function unitOf(space: Namespace, resource: InstanceResource, instance: Ob
   const json = encodeInner(shown);
   const events = resource.type.rulesSuppressed ? [] : raise(space, `/types/${resource.type.name}/insert`, shown, actor, json);
   const document = instanceToBson(resource.type, stamped) as never;
+  noteType(document, resource.type);
   checkSize(json, document);
   const unit: Unit = { writes: [{ collection: resource.collection, op: 'insert', document }], events };
   return { unit, json, stamped, shown };

@@ -18,6 +18,7 @@ import { idOf, stampChanged, versionOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { condition, read } from './find.ts';
 import { BulkWalk, type Failed, isRefusal } from './bulk.ts';
+import { noteType } from './late-writes.ts';
 import { asFault, checkSize } from './refusals.ts';
 
 /** Tries against other writers before the update takes its place in the instance's line. */
@@ -131,6 +132,7 @@ function unitOf(space: Namespace, resource: InstanceResource, stored: ObjectValu
 
 function replacement(resource: InstanceResource, stored: ObjectValue, next: ObjectValue, json: string): Unit['writes'][number] {
   const document = instanceToBson(resource.type, next);
+  noteType(document, resource.type);
   checkSize(json, document);
   return { collection: resource.collection, op: 'replace', id: document['_id'], version: versionOf(stored), document };
 }
