@@ -89,12 +89,15 @@ export class Connection {
 /** To be called corked. */
 function sendWhole(response: HttpResponse, { body, ...wire }: WireReply, { isHead, closes }: SendOptions): void {
   sendHead(response, wire, false);
-  if (body === undefined) {
-    // Called without arguments: an undefined length is sent as 2^63, and a 204 or 304 has none (RFC 9110 8.6).
-    if (closes) response.writeHeader('Connection', 'close');
-    response.endWithoutBody();
-  } else if (isHead) response.endWithoutBody(Buffer.byteLength(body), closes);
-  else response.end(body, closes);
+  if (body !== undefined && !isHead) {
+    response.end(body, closes);
+    return;
+  }
+  // Called without arguments: an undefined length is sent as 2^63, a 204 or 304 has none (RFC 9110 8.6), and with the length of what HEAD
+  // leaves out the library would wait for that body and cut the connection at the next request.
+  if (body !== undefined) response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
+  if (closes) response.writeHeader('Connection', 'close');
+  response.endWithoutBody();
 }
 
 /** To be called corked. */
