@@ -2,6 +2,7 @@
 // first asked for, and those with open runs at the start.
 
 import type { Logger } from 'pino';
+import { type About, readBuild } from './about.ts';
 import type { Actor } from './actor.ts';
 import type { ApiReply, ApiRequest, Engine, Health } from './api.ts';
 import { type Clock, systemClock } from './clock/index.ts';
@@ -25,13 +26,25 @@ export interface EngineConfig {
   readonly masterKey?: Uint8Array | null;
   /** What time it is for rules; the machine's clock when absent. */
   readonly clock?: Clock;
+  /** What programs may know of the installation; without it there is no address. */
+  readonly about?: About;
   readonly log: Logger;
 }
+
+const nameless = (): About => ({ serverUri: () => '', build: readBuild() });
 
 const DRAIN_MS = 10_000;
 const WATCH_EVERY_MS = 1_000;
 
-export async function openEngine({ mongoUri, exclusive, lanes, masterKey, clock = systemClock, log }: EngineConfig): Promise<Engine> {
+export async function openEngine({
+  mongoUri,
+  exclusive,
+  lanes,
+  masterKey,
+  clock = systemClock,
+  about = nameless(),
+  log,
+}: EngineConfig): Promise<Engine> {
   const opened: AsyncDisposable[] = [];
   const keep = <T extends AsyncDisposable>(part: T): T => {
     opened.push(part);
@@ -69,7 +82,7 @@ export async function openEngine({ mongoUri, exclusive, lanes, masterKey, clock 
     const spaceOf = (name: string): Promise<OpenNamespace> => {
       let space = spaces.get(name);
       if (!space) {
-        space = openNamespace({ name, store, process, sandbox, clock, log, rightsOf, accounts });
+        space = openNamespace({ name, store, process, sandbox, clock, log, rightsOf, accounts, about });
         spaces.set(name, space);
         space.catch(() => spaces.delete(name)); // told to who asked; the next one tries again
       }

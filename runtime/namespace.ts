@@ -3,6 +3,7 @@
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { ObjectValue } from '../stdlib/values/index.ts';
+import type { About } from './about.ts';
 import type { Identity } from './api.ts';
 import type { Clock } from './clock/index.ts';
 import { attemptOf, Committer, QueueFull, type RunId, type ServiceProcess, type Step } from './commit/index.ts';
@@ -65,6 +66,7 @@ export interface NamespaceOptions {
   readonly log: Logger;
   readonly rightsOf: RightsOf;
   readonly accounts: Accounts;
+  readonly about: About;
 }
 
 export async function openNamespace({
@@ -76,6 +78,7 @@ export async function openNamespace({
   log,
   rightsOf,
   accounts,
+  about,
 }: NamespaceOptions): Promise<OpenNamespace> {
   const db = store.namespace(name);
   const rows = new RowReader(db);
@@ -160,6 +163,7 @@ export async function openNamespace({
     name,
     rightsOf,
     accounts,
+    about,
     db,
     rows,
     points: new PointReads(rows),

@@ -45,8 +45,23 @@ export async function build(log = () => {}) {
   const written = changed.length + stale.length;
   if (written + gone.length > 0 || before.tool !== tool || JSON.stringify(before.files) !== JSON.stringify(files))
     writeWhole(manifestFile, JSON.stringify({ tool, files, bundles: bundled }));
+  if (written > 0) writeWhole(join(out, 'build-info.json'), JSON.stringify(buildInfo()));
   log(written === 0 ? 'dist/ is up to date' : `dist/: ${written} files in ${Math.round(performance.now() - begun)} ms`);
   return { written };
+}
+
+/** What Context.buildInfo() tells. */
+function buildInfo() {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return { version, date: new Date().toISOString(), commit: commitOf(join(root, '.git')) };
+}
+
+/** The commit that is checked out; null outside of a repository. */
+function commitOf(git) {
+  const head = existsSync(join(git, 'HEAD')) ? readFileSync(join(git, 'HEAD'), 'utf8').trim() : '';
+  if (!head.startsWith('ref: ')) return head || null;
+  const ref = join(git, head.slice('ref: '.length));
+  return existsSync(ref) ? readFileSync(ref, 'utf8').trim() : null;
 }
 
 /** Everything of a room but its tests, its documents and data (cases, definitions: read where they are) and TypeScript's declarations. */

@@ -1,7 +1,7 @@
 // The whole service: its parts open in order and close in reverse. The command line and each test of the whole hold one.
 import type { Logger } from 'pino';
 import type { FirstStartOptions, GeneratedPassword } from '../runtime/identity/index.ts';
-import { openEngine } from '../runtime/index.ts';
+import { openEngine, readBuild } from '../runtime/index.ts';
 import { openMasterKey } from '../runtime/keys/index.ts';
 import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
 import { type ListenOptions, listen } from './listen.ts';
@@ -15,6 +15,8 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   masterKey?: Uint8Array;
   /** Worker threads for programs. */
   lanes?: number;
+  /** The address by which clients reach the service; its own where none is given. */
+  publicUrl?: string;
   firstStart: FirstStartOptions;
   /** Told the passwords of a first start as soon as they hold: what fails after that must not lose them. */
   announce(generated: GeneratedPassword[]): void;
@@ -26,8 +28,9 @@ export interface Service extends AsyncDisposable {
 
 /** @throws Error with a reason for people when a part cannot be opened; nothing is left open then */
 export async function openService(config: ServiceConfig, log: Logger): Promise<Service> {
-  const { dataDir, mongoUri, masterKey, lanes, firstStart, announce, ...listening } = config;
+  const { dataDir, mongoUri, masterKey, lanes, publicUrl, firstStart, announce, ...listening } = config;
   const opened: AsyncDisposable[] = [];
+  const service = { url: '' };
   const keep = <T extends AsyncDisposable>(part: T): T => {
     opened.push(part);
     return part;
@@ -48,12 +51,14 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
         exclusive: mongoUri === undefined,
         masterKey: masterKey ?? (mongoUri === undefined ? openMasterKey(required(dataDir)) : null),
         ...(lanes === undefined ? {} : { lanes }),
+        about: { serverUri: () => (publicUrl ?? service.url).replace(/\/+$/, ''), build: readBuild() },
         log,
       }),
     );
     const { generated } = await engine.identity.ensureFirstStart(firstStart);
     announce(generated);
     const { url } = keep(await listen({ engine, log, ...listening }));
+    service.url = url;
     return { url, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close(); // half open belongs to nobody: undo it, then tell

@@ -3,6 +3,7 @@ import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../api.ts';
 import type { Answer } from '../commit/index.ts';
 import { fault } from '../faults.ts';
+import type { Namespace } from '../resources/types.ts';
 import { current } from './arguments.ts';
 import type { HostBuiltins } from './types.ts';
 
@@ -12,8 +13,17 @@ const profilesOf = ({ namespace, profiles }: Identity): string[] => profiles.map
 
 export const namespaceAndProfiles = (identity: Identity): Value => ({ namespace: identity.namespace, profiles: profilesOf(identity) });
 
+async function detailsOf(space: Namespace, username: string) {
+  return (await space.accounts.directory.detailsOf(username)) ?? {};
+}
+
 export const identity: HostBuiltins = {
   'Context.profiles': async (space, _args, actor) => ok(profilesOf(await current(space, actor))),
+  'Context.preferredUsername': async (space, _args, { identity: { username } }) =>
+    ok((await detailsOf(space, username)).preferredUsername ?? username),
+  'Context.email': async (space, _args, { identity: { username } }) => ok((await detailsOf(space, username)).email ?? null),
+  'Context.serverUri': (space) => ok(space.about.serverUri()),
+  'Context.buildInfo': (space) => ok({ ...space.about.build }),
   // There are no licenses; but who may not ask about them is not told so.
   'Context.licenseInfo': async (space, _args, actor) => {
     if ((await current(space, actor)).system !== true) throw fault('cascade.authorization.denied', 'select', 'licenses');

@@ -9,6 +9,8 @@ import { chat } from './chat.ts';
 import { collaborationGeneration } from './collaboration-generation.ts';
 import { collaborations } from './collaborations.ts';
 import { deployment } from './deployment.ts';
+import { events } from './events.ts';
+import { events } from './events.ts';
 import { identity } from './identity.ts';
 import { installation } from './installation.ts';
 import { locationTracking } from './location-tracking.ts';
@@ -22,6 +24,8 @@ import type { HostBuiltins } from './types.ts';
 
 const ANSWERED: HostBuiltins = {
   ...identity,
+  ...events,
+  ...events,
   ...references,
   ...tokens,
   ...resourceApi,

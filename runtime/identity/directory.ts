@@ -46,6 +46,8 @@ export interface Directory {
   /** Those that the user may enter; all for the system admin. */
   namespaces(username: string, all: boolean): Promise<NamespaceRecord[]>;
   exists(username: string): Promise<boolean>;
+  /** Null when there is no such user. */
+  detailsOf(username: string): Promise<UserRecord['details'] | null>;
   hasNamespace(name: string): Promise<boolean>;
   /** Null takes a detail away. @throws user.not.found */
   setDetails(username: string, details: Readonly<Partial<Record<UserDetail, string | null>>>): Promise<void>;
@@ -83,6 +85,10 @@ export function openDirectory(db: Db): Directory {
     },
     exists: async (username) => (await users.findOne({ username: username.toLowerCase() }, { projection: { _id: 1 } })) !== null,
     hasNamespace: async (name) => (await namespaces.findOne({ namespace: name }, { projection: { _id: 1 } })) !== null,
+    async detailsOf(username) {
+      const user = await users.findOne({ username });
+      return user && userDetails(user);
+    },
     async setDetails(username, details) {
       const $set: Document = {};
       const $unset: Document = {};
@@ -103,8 +109,6 @@ const made = ({ _id, createdAt, createdBy }: { _id: ObjectId; createdAt: Date; c
 });
 
 function userRecord(user: UserDocument, namespace: string): UserRecord {
-  const details: Partial<Record<UserDetail, string>> = {};
-  for (const name of USER_DETAILS) if (user[name] !== undefined) details[name] = user[name];
   return {
     ...made(user),
     username: user.username,
@@ -112,8 +116,14 @@ function userRecord(user: UserDocument, namespace: string): UserRecord {
     home: user.namespace,
     active: user.active,
     lastLogin: user.lastLogin ?? null,
-    details,
+    details: userDetails(user),
   };
+}
+
+function userDetails(user: UserDocument): UserRecord['details'] {
+  const details: Partial<Record<UserDetail, string>> = {};
+  for (const name of USER_DETAILS) if (user[name] !== undefined) details[name] = user[name];
+  return details;
 }
 
 const tokenRecord = (token: TokenDocument): TokenRecord => ({

@@ -3,6 +3,7 @@
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
+import type { About } from '../about.ts';
 import type { Actor } from '../actor.ts';
 import type { Clock } from '../clock/index.ts';
 import type { Committer, StoredEvent } from '../commit/index.ts';
@@ -41,6 +42,7 @@ export interface Namespace {
   readonly rightsOf: RightsOf;
   /** Users, tokens and namespaces: the installation's, not this namespace's. */
   readonly accounts: Accounts;
+  readonly about: About;
   readonly db: Db;
   /** Queries a batch at a time, and reads by id that share a request. */
   readonly rows: RowReader;

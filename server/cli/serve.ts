@@ -21,7 +21,7 @@ export async function serve({ port, host, data, mongo }: ServeOptions, terminal:
   // Standard output is for people: the address, and the passwords of a first start. The log goes to standard error.
   const log = pino({ level: terminal.env.CASCADE_LOG_LEVEL ?? 'info' }, pino.destination({ dest: 2, sync: true }));
   const stopped = untilSignal();
-  const { CASCADE_ADMIN_USERNAME, CASCADE_ADMIN_PASSWORD, CASCADE_SYSTEM_PASSWORD, CASCADE_MASTER_KEY } = terminal.env;
+  const { CASCADE_ADMIN_USERNAME, CASCADE_ADMIN_PASSWORD, CASCADE_SYSTEM_PASSWORD, CASCADE_MASTER_KEY, CASCADE_PUBLIC_URL } = terminal.env;
   const masterKey = CASCADE_MASTER_KEY ? parseMasterKey(CASCADE_MASTER_KEY) : undefined;
   if (masterKey === null) throw new UsageError('CASCADE_MASTER_KEY is no key of 32 bytes (64 hexadecimal digits, or base64).');
   try {
@@ -32,6 +32,7 @@ export async function serve({ port, host, data, mongo }: ServeOptions, terminal:
         dataDir: data,
         mongoUri: mongo,
         ...(masterKey && { masterKey }),
+        ...(CASCADE_PUBLIC_URL && { publicUrl: CASCADE_PUBLIC_URL }),
         firstStart: {
           adminUsername: CASCADE_ADMIN_USERNAME || undefined,
           adminPassword: CASCADE_ADMIN_PASSWORD || undefined,

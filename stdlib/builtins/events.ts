@@ -1,5 +1,5 @@
 // What a rule may say of the event that it runs for (builtins.md 22). Without reliable events nothing waits for an acknowledgement
-// and nothing is delivered twice; without Event.request nobody waits for a reply.
+// and nothing is delivered twice.
 import type { Declaration } from './declaration.ts';
 
 export const events: readonly Declaration[] = [
@@ -8,20 +8,23 @@ export const events: readonly Declaration[] = [
     forms: 'S',
     about: 'Acknowledges the event of a reliable source or topic.',
     effect: 'suspends',
-    known: () => null,
   },
   {
     call: 'Event.isRedelivered() => Boolean',
     forms: 'S',
     about: 'Whether the event was delivered before.',
     effect: 'suspends',
-    known: () => false,
   },
   {
     call: 'Event.reply(response: any|null) => Boolean',
     forms: 'S',
     about: 'Answers an event that came from a request; whether it did.',
     effect: 'suspends',
-    known: () => false,
+  },
+  {
+    call: 'Event.request(serviceEventName: String, data: any|null, timeout?: Integer) => any',
+    forms: 'S',
+    about: 'Publishes an event of a service and waits for the reply of a rule, for so many milliseconds at most.',
+    effect: 'suspends',
   },
 ];

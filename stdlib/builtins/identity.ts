@@ -1,5 +1,4 @@
-// Under whose identity code runs (builtins.md 19, 20). With built-in authentication a user has no other name than the username,
-// and no address that a provider would vouch for.
+// Under whose identity code runs, and where (builtins.md 19, 20). With built-in authentication no provider vouches for an address.
 import { fail } from '../errors.ts';
 import type { Declaration } from './declaration.ts';
 
@@ -16,9 +15,8 @@ export const identity: readonly Declaration[] = [
     forms: 'S',
     about: 'The name to show; the username where there is no other.',
     effect: 'suspends',
-    known: ({ username }) => username,
   },
-  { call: 'Context.email() => String', forms: 'S', about: 'The e-mail address, or null.', effect: 'suspends', known: () => null },
+  { call: 'Context.email() => String', forms: 'S', about: 'The e-mail address, or null.', effect: 'suspends' },
   {
     call: 'Context.isEmailVerified() => Boolean',
     forms: 'S',
@@ -52,6 +50,18 @@ export const identity: readonly Declaration[] = [
     about: 'Whether authentication is the built-in one.',
     effect: 'suspends',
     known: () => true,
+  },
+  {
+    call: 'Context.serverUri() => String',
+    forms: 'S',
+    about: 'The address by which clients reach the service, without a final slash.',
+    effect: 'suspends',
+  },
+  {
+    call: 'Context.buildInfo() => Object',
+    forms: 'S',
+    about: 'What the service was built from: {version, date, commit}.',
+    effect: 'suspends',
   },
   {
     call: 'Context.licenseInfo() => Object',

@@ -22,7 +22,6 @@ import { patterns } from './patterns.ts';
 import { recommend } from './recommend.ts';
 import { references } from './references.ts';
 import { type Builtin, Registry } from './registry.ts';
-import { reservedBuiltins } from './reserved.ts';
 import { resourceApi } from './resource-api.ts';
 import { sharedObjects } from './shared-objects.ts';
 import { strings } from './strings.ts';
@@ -74,7 +73,7 @@ let table: BuiltinTable | undefined;
 
 /** What the compiler must know; keys as programs write them: `trim`, `Math.abs`. */
 export function builtinTable(): BuiltinTable {
-  table ??= new Map([...reservedBuiltins(), ...REGISTRY.table()]);
+  table ??= REGISTRY.table();
   return table;
 }
 

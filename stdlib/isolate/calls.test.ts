@@ -154,7 +154,7 @@ test('arguments of the host’s built-ins are checked before it is asked', () =>
     ['Utils.get(5)', 'cascade.procedure.parameter.type ["Utils.get","ref","String or Object","Integer"]'],
     ['Concurrent.Map(1)', 'cascade.procedure.argument.count ["Concurrent.Map",1]'],
     ['Concurrent.Cache(maximumSize: -2)', 'cascade.lang.range ["maximumSize",-2]'],
-    ['Event.request("s/e", {})', 'cascade.lang.procedure.unknown ["Event.request"]'],
+    ['Event.request(5, {})', 'cascade.procedure.parameter.type ["Event.request","serviceEventName","String","Integer"]'],
   ];
   for (const [call, expected] of refused) {
     const outcome = laneWith().eval(call);
