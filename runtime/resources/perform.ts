@@ -32,7 +32,7 @@ import { type ProgramQuery, selectPages, selectRows } from './instances/select.t
 import { changeOf, updateMany, updateOne, versionIn } from './instances/update.ts';
 import { upsertOne } from './instances/upsert.ts';
 import { asyncCall } from './events.ts';
-import { publishRequest, publishTopic } from './publish.ts';
+import { publishRequest, publishServiceEvent, publishTopic } from './publish.ts';
 import { toShown, toStored } from './scalars/index.ts';
 import type { InstanceResource, Namespace, Resource } from './types.ts';
 
@@ -68,6 +68,22 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
     if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH REQUEST');
     await publishRequest(space, type, value, actor);
     return { ok: 'null' };
+  },
+  publishServiceEvent: async (space, payload, actor) => {
+    const target = text(payload, 'target').replace(/^\//, '');
+    const slash = target.lastIndexOf('/');
+    if (slash < 0) throw fault('cascade.resource.not.found', `/services/${target}`);
+    const from = getOwn(payload, 'from');
+    const by = typeof from === 'string' ? from : null;
+    await publishServiceEvent(space, target.slice(0, slash), target.slice(slash + 1), getOwn(payload, 'value'), actor, by);
+    return { ok: 'null' };
+  },
+  // Sources cannot be registered in this version, so whatever name is given is that of none.
+  publishSource: async (_space, payload) => {
+    throw fault('cascade.resource.not.found', `/sources/${text(payload, 'source')}`);
+  },
+  query: async (_space, payload) => {
+    throw fault('cascade.resource.not.found', `/sources/${text(payload, 'source')}`);
   },
   execute,
   executeAll,

@@ -8,7 +8,9 @@ import { request, type Steps } from './steps.ts';
 
 /** One operation at a place of the text. */
 export function* operation(run: Run, site: number, kind: OpKind, payload: Value, tail: boolean): Steps<Value> {
-  return yield* request(run, `${run.path}${site}`, kind, yield* encoded(run, payload), tail);
+  // Outbound events of a service are its own code's to publish (language.md B3).
+  const whole = kind === 'publishServiceEvent' ? { ...(payload as ObjectValue), from: run.service } : payload;
+  return yield* request(run, `${run.path}${site}`, kind, yield* encoded(run, whole), tail);
 }
 
 /** Inner JSON of a value; what cannot cross the border is an error of the program. */

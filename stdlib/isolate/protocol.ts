@@ -136,7 +136,8 @@ export interface OpPayloads {
   publish: { topic: string; value: Inner; schedule?: Inner };
   publishRequest: { resource: string; value: Inner };
   publishSource: { source: string; value: Inner; using: Inner };
-  publishServiceEvent: { target: string; value: Inner };
+  /** from: the service whose code publishes. */
+  publishServiceEvent: { target: string; value: Inner; from: string | null };
   /** SELECT … FROM SOURCE: request holds the WITH options. ok: the result value v. */
   query: { source: string; request: Record<string, Inner> };
   /** EXECUTE ASYNC; names: candidates in order, the first that exists is meant. The partition of a stateful procedure, where it is given. */
