@@ -10,7 +10,6 @@ import { collaborationGeneration } from './collaboration-generation.ts';
 import { collaborations } from './collaborations.ts';
 import { deployment } from './deployment.ts';
 import { events } from './events.ts';
-import { events } from './events.ts';
 import { identity } from './identity.ts';
 import { installation } from './installation.ts';
 import { locationTracking } from './location-tracking.ts';
@@ -24,7 +23,6 @@ import type { HostBuiltins } from './types.ts';
 
 const ANSWERED: HostBuiltins = {
   ...identity,
-  ...events,
   ...events,
   ...references,
   ...tokens,
