@@ -11,6 +11,7 @@ import { fault } from './faults.ts';
 import { openNamespaceKeys } from './keys/index.ts';
 import { openDirectory, openIdentity, rightsIn } from './identity/index.ts';
 import { openNamespace, type OpenNamespace } from './namespace.ts';
+import { compilerHash } from './resources/definitions/kept-output.ts';
 import { describe } from './resources/describe.ts';
 import { carryOutOnce } from './resources/requests/once.ts';
 import { openSandbox } from './sandbox/index.ts';
@@ -36,15 +37,7 @@ const nameless = (): About => ({ serverUri: () => '', build: readBuild() });
 const DRAIN_MS = 10_000;
 const WATCH_EVERY_MS = 1_000;
 
-export async function openEngine({
-  mongoUri,
-  exclusive,
-  lanes,
-  masterKey,
-  clock = systemClock,
-  about = nameless(),
-  log,
-}: EngineConfig): Promise<Engine> {
+export async function openEngine({ mongoUri, exclusive, lanes, masterKey, clock = systemClock, about = nameless(), log }: EngineConfig): Promise<Engine> {
   const opened: AsyncDisposable[] = [];
   const keep = <T extends AsyncDisposable>(part: T): T => {
     opened.push(part);
@@ -77,12 +70,13 @@ export async function openEngine({
     const keys = openNamespaceKeys(store.installation, masterKey ?? null);
     const accounts = { identity, directory: openDirectory(store.installation), keys };
     const rightsOf = rightsIn(store.installation);
+    const compiler = await compilerHash();
     let status: Health['status'] = 'starting';
 
     const spaceOf = (name: string): Promise<OpenNamespace> => {
       let space = spaces.get(name);
       if (!space) {
-        space = openNamespace({ name, store, process, sandbox, clock, log, rightsOf, accounts, about });
+        space = openNamespace({ name, store, process, sandbox, clock, log, rightsOf, accounts, about, compiler });
         spaces.set(name, space);
         space.catch(() => spaces.delete(name)); // told to who asked; the next one tries again
       }
@@ -130,9 +124,18 @@ export async function openEngine({
       async describe({ namespace }) {
         return describe((await spaceOf(namespace)).space);
       },
-      async subscribe(identity, path, { eventFilter }, deliver) {
+      async subscribe(identity, path, options, deliver) {
         const { space } = await spaceOf(identity.namespace);
-        return subscribe(space, path, eventFilter ?? null, deliver);
+        return subscribe(space, identity, path, options, deliver);
+      },
+      async acknowledge(identity, { subscriptionName, partitionId, sequenceId }) {
+        const { space } = await spaceOf(identity.namespace);
+        if ((await space.deliveries.acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
+          log.info({ subscriptionName, partitionId, sequenceId }, 'there was nothing to acknowledge');
+      },
+      async unsubscribe(identity, name) {
+        const { space } = await spaceOf(identity.namespace);
+        await space.deliveries.unsubscribe(identity, name);
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
         try {

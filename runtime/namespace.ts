@@ -3,8 +3,8 @@
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { ObjectValue } from '../stdlib/values/index.ts';
-import type { About } from './about.ts';
 import type { Identity } from './api.ts';
+import type { About } from './about.ts';
 import type { Clock } from './clock/index.ts';
 import { attemptOf, Committer, QueueFull, type RunId, type ServiceProcess, type Step } from './commit/index.ts';
 import { Correlations, EVALUATIONS } from './correlation/index.ts';
@@ -13,6 +13,7 @@ import type { RightsOf } from './identity/index.ts';
 import { typeOfCollection } from './resources/catalogue.ts';
 import { logLevelOf } from './resources/definitions/debugconfigs-kind.ts';
 import { callableOf, type Callable } from './resources/definitions/procedures-kind.ts';
+import { KEPT_OUTPUT, KeptOutput } from './resources/definitions/kept-output.ts';
 import { KeptPrograms } from './resources/definitions/kept-programs.ts';
 import { executableKey } from './resources/definitions/programs.ts';
 import { undoHalfRenames } from './resources/definitions/rename-type.ts';
@@ -21,6 +22,7 @@ import { loadScalars } from './resources/definitions/scalars-kind.ts';
 import { openState } from './resources/definitions/service-state.ts';
 import { DefinitionStore } from './resources/definitions/store.ts';
 import { resumeBuilds } from './resources/definitions/type-storage.ts';
+import { Deliveries } from './deliveries/index.ts';
 import { deadLetter } from './resources/dead-letters.ts';
 import { endChain, endLost } from './resources/endings.ts';
 import { ASYNC } from './resources/events.ts';
@@ -34,6 +36,7 @@ import { Schedule } from './resources/schedule.ts';
 import { snapshot } from './resources/snapshots.ts';
 import type { Accounts, Namespace } from './resources/types.ts';
 import { ANSWERS, indexAnswers } from './resources/requests/once.ts';
+import { SourceCounts } from './resources/sources/index.ts';
 import { openUpkeep } from './resources/upkeep.ts';
 import { Contention, type Executable, HIGH, Pressure, type RunHost, Runner } from './runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from './sandbox/index.ts';
@@ -52,7 +55,7 @@ export interface OpenNamespace extends AsyncDisposable {
   drained(): Promise<void>;
 }
 
-const COLLECTIONS = [ANSWERS, EVALUATIONS, 'journal', 'journalValues', 'logs', 'programs', 'resources', 't.ArsRuleSnapshot'];
+const COLLECTIONS = [ANSWERS, EVALUATIONS, KEPT_OUTPUT, 'journal', 'journalValues', 'logs', 'programs', 'resources', 't.ArsRuleSnapshot'];
 
 /** Of one rule (language.md K10). */
 const MOST_OPEN_EVALUATIONS = 1_000_000;
@@ -67,6 +70,8 @@ export interface NamespaceOptions {
   readonly rightsOf: RightsOf;
   readonly accounts: Accounts;
   readonly about: About;
+  /** What compilerHash() gives. */
+  readonly compiler: string;
 }
 
 export async function openNamespace({
@@ -79,6 +84,7 @@ export async function openNamespace({
   rightsOf,
   accounts,
   about,
+  compiler,
 }: NamespaceOptions): Promise<OpenNamespace> {
   const db = store.namespace(name);
   const rows = new RowReader(db);
@@ -104,8 +110,9 @@ export async function openNamespace({
   };
   const failures = new ConditionFailures(() => space);
   let runner: Runner | null = null;
+  const present = presentIn(() => space);
   const subscribers = new Subscribers(
-    presentIn(() => space),
+    present,
     (error) => log.error({ err: error, namespace: name }, 'an event could not be delivered to a subscriber'),
   );
 
@@ -115,7 +122,8 @@ export async function openNamespace({
     epoch: process.epoch,
     onEvents: (events) => {
       runner?.begin(correlations.arrive(events));
-      subscribers.deliver(events);
+      subscribers.deliver(events.filter((event) => attemptOf(event) === 1));
+      space.deliveries.committed(events);
     },
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
     refuses: (unit) => refusalOf(space, unit),
@@ -159,6 +167,12 @@ export async function openNamespace({
       return null;
     },
   };
+  const deliveries = new Deliveries({
+    space: () => space,
+    epoch: process.epoch,
+    present,
+    isOpen: (event, rule) => runner?.isOpen(event, rule) === true,
+  });
   const space: Namespace = {
     name,
     rightsOf,
@@ -180,11 +194,14 @@ export async function openNamespace({
     definitions,
     executables,
     programs: new KeptPrograms(db, executables),
+    output: await KeptOutput.open(db, compiler),
     when: new TriggerIndex(surroundings),
     before: new TriggerIndex(surroundings),
     correlations,
+    sources: await SourceCounts.open(db),
     schedule,
     state,
+    deliveries,
     subscribers,
   };
   for (const [rule, object] of definitions.list('rules')) {
@@ -194,6 +211,7 @@ export async function openNamespace({
       log.warn({ err: error, rule, namespace: name }, 'a stored rule no longer compiles and is not in force');
     }
   }
+  await space.output.settle();
   await correlations.restore(db);
   runner = new Runner({
     host: runs,
@@ -209,6 +227,7 @@ export async function openNamespace({
   committer.startCleaning();
   schedule.start();
   await resumeBuilds(space);
+  await deliveries.open();
   const upkeep = openUpkeep(space, (key) => runner.uses(key));
   return {
     space,
@@ -225,6 +244,7 @@ export async function openNamespace({
     },
     async [Symbol.asyncDispose]() {
       await upkeep[Symbol.asyncDispose]();
+      await deliveries.close();
       await schedule[Symbol.asyncDispose]();
       await correlations[Symbol.asyncDispose]();
       await committer[Symbol.asyncDispose]();

@@ -10,6 +10,7 @@ import type { Committer, StoredEvent } from '../commit/index.ts';
 import type { Correlations } from '../correlation/index.ts';
 import type { Directory, IdentityStore, RightsOf } from '../identity/index.ts';
 import type { NamespaceKeys } from '../keys/index.ts';
+import type { Deliveries } from '../deliveries/index.ts';
 import type { Contention, Executable, RunHost } from '../runs/index.ts';
 import type { PointReads, RowReader } from '../store/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
@@ -19,9 +20,11 @@ import type { Cipher } from '../values/index.ts';
 import type { StateRoom } from '../state/index.ts';
 import type { Subscribers } from '../subscriptions/index.ts';
 import type { LargeResults } from './large-results.ts';
+import type { KeptOutput } from './definitions/kept-output.ts';
 import type { KeptPrograms } from './definitions/kept-programs.ts';
 import type { DefinitionStore } from './definitions/store.ts';
 import type { Schedule } from './schedule.ts';
+import type { SourceCounts } from './sources/state.ts';
 
 /** What the trigger indexes hand back with a rule of ours. */
 export interface IndexedProgram {
@@ -62,15 +65,21 @@ export interface Namespace {
   /** Rules as compiled, by rule and program: those in force, and those that open events name. */
   readonly executables: Map<string, Executable>;
   readonly programs: KeptPrograms;
+  /** What rules compile to, kept from start to start. */
+  readonly output: KeptOutput;
   /** WHEN rules and BEFORE rules by event path and condition. */
   readonly when: TriggerIndex;
   readonly before: TriggerIndex;
   /** WHEN rules that wait for more than one event. */
   readonly correlations: Correlations;
+  /** How often something came through each source. */
+  readonly sources: SourceCounts;
   /** What happens at a time. */
   readonly schedule: Schedule;
   /** What services keep between calls, and what runs share. */
   readonly state: StateRoom;
+  /** Events of reliable resources until they are acknowledged. */
+  readonly deliveries: Deliveries;
   /** Who listens besides rules. */
   readonly subscribers: Subscribers;
 }
@@ -109,6 +118,8 @@ export interface DefinitionResource {
   define(space: Namespace, body: ObjectValue, stored: ObjectValue | null, actor: Actor): Promise<Defined>;
   /** Definitions of the service itself: listed with the others, never changed. */
   readonly builtIn?: ReadonlyMap<string, ObjectValue>;
+  /** A stored property that nobody is shown, in whatever way they look. */
+  readonly hidden?: string;
   /** The representation, where it has more than what is stored. */
   show?(space: Namespace, stored: ObjectValue): ObjectValue;
   /** Before it goes: refuses, or gives what takes it out of effect. */

@@ -46,7 +46,9 @@ export const RULES: DefinitionResource = {
         ...(rule.description ? { description: rule.description } : {}),
         ...warningsOf(rule.warnings),
       },
-      prepare: () => space.programs.keep(executable, space.clock.now()),
+      prepare: async () => {
+        await Promise.all([space.programs.keep(executable, space.clock.now()), space.output.keep(text, rule)]);
+      },
       apply: () => enforce(space, rule, executable, active),
     };
   },
@@ -82,7 +84,7 @@ const pathOf = (trigger: Value): string => (isObject(trigger) ? String(getOwn(tr
 
 /** Puts a stored rule in force when a namespace is opened. A text that no longer compiles stays, and is told. */
 export function loadRule(space: Namespace, object: ObjectValue): void {
-  const rule = compileText(String(getOwn(object, 'ruleText')), 'rule', true) as CompiledRule;
+  const rule = space.output.load(String(getOwn(object, 'ruleText')));
   const editor = (Object.hasOwn(object, 'ars_modifiedBy') ? getOwn(object, 'ars_modifiedBy') : null) ?? getOwn(object, 'ars_createdBy');
   enforce(space, rule, executableOf(space, rule, String(editor)), getOwn(object, 'active') === true);
 }
