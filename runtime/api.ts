@@ -58,6 +58,8 @@ export interface ApiRequest {
   /** The raw headers of 1.7, as sent. */
   ifMatch?: string;
   ifNoneMatch?: string;
+  /** Where the body, in bytes, has the first text with a lone surrogate, which can neither be stored nor sent; absent: it has none. */
+  illFormedAt?: number;
   /** From anybody: reaches instances with `ars_public` only (1.1). */
   publicOnly?: true;
   /** X-Cascade-Request-Id of a POST: repeated within a day it gets the stored answer (integrations.md 12.6). */

@@ -27,8 +27,11 @@ const WORDS: readonly [string, Value][] = [
   ['null', null],
 ];
 
-/** @throws JsonProblem */
-export function parseExactly(text: string, maxDepth: number): Value {
+/**
+ * @param onLoneSurrogate told where a text begins that has one; absent: that is a problem like any other
+ * @throws JsonProblem
+ */
+export function parseExactly(text: string, maxDepth: number, onLoneSurrogate?: (index: number) => void): Value {
   let at = 0;
 
   const problem = (reason: string, index = at): JsonProblem =>
@@ -111,7 +114,10 @@ export function parseExactly(text: string, maxDepth: number): Value {
       result += escape() + match(RUN);
     }
     at++;
-    if (!isWellFormed(result)) throw problem('lone surrogate', start);
+    if (!isWellFormed(result)) {
+      if (!onLoneSurrogate) throw problem('lone surrogate', start);
+      onLoneSurrogate(start);
+    }
     return result;
   };
 

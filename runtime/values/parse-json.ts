@@ -13,6 +13,8 @@ export interface ParseJsonOptions {
   maxDepth?: number;
   /** The error for a text that is no JSON: `reason` in words, `offset` in bytes of UTF-8. */
   refuse?: (reason: string, offset: number) => CascadeError;
+  /** Told where each text begins that has a lone surrogate, for who can say more about it; absent: they are refused. */
+  onLoneSurrogate?: (offset: number) => void;
 }
 
 const bodyInvalid = (reason: string, offset: number): CascadeError => fault('cascade.request.body.invalid', reason, offset);
@@ -32,7 +34,8 @@ export function parseJson(source: string | Uint8Array, options: ParseJsonOptions
     }
   }
   try {
-    return parseExactly(text, maxDepth);
+    const { onLoneSurrogate: told } = options;
+    return parseExactly(text, maxDepth, told && ((index) => told(Buffer.byteLength(text.slice(0, index)))));
   } catch (error) {
     if (error instanceof JsonProblem) throw refuse(error.reason, Buffer.byteLength(text.slice(0, error.index)));
     throw error;

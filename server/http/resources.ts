@@ -32,6 +32,7 @@ export const READINGS: Record<Action, Reading> = {
   schema: { parameters: [], body: 'none' },
   status: { parameters: [], body: 'none' },
   getAuthorizedUsers: { parameters: [], body: 'none' },
+  retry: { parameters: [], body: 'none' },
   replaceMembers: { parameters: [], body: 'required' },
   command: { parameters: [], body: 'required' },
 };
@@ -117,7 +118,7 @@ async function readBody(
   http: HttpRequest,
   need: 'optional' | 'required',
   isProgram: boolean,
-): Promise<Pick<ApiRequest, 'object' | 'text'>> {
+): Promise<Pick<ApiRequest, 'object' | 'text' | 'illFormedAt'>> {
   const bytes = await http.body();
   const type = mediaType(http.headers.get('content-type'));
   if (isProgram && bytes.length > 0 && isText(type, bytes)) return { text: decodeText(bytes) };
@@ -126,9 +127,10 @@ async function readBody(
     return {};
   }
   if (type !== '' && type !== 'application/json') throw fault('cascade.request.content.type', http.headers.get('content-type')!);
-  const object = parseJson(bytes);
+  let illFormedAt: number | undefined;
+  const object = parseJson(bytes, { onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
   if (isProgram && typeof object === 'string') return { text: object };
-  return { object };
+  return illFormedAt === undefined ? { object } : { object, illFormedAt };
 }
 
 /** Without a type, program text is told from JSON by its first letter: no program begins with a quote or a brace (1.4). */

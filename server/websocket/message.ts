@@ -15,11 +15,14 @@ export interface Message {
   readonly object: Value | undefined;
   readonly parameters: ObjectValue;
   readonly targetNamespace: string | undefined;
+  /** As of a request. */
+  readonly illFormedAt: number | undefined;
 }
 
 /** @throws request.body.invalid when it is no JSON object */
 export function readMessage(source: string | Uint8Array): Message {
-  const value = parseJson(source);
+  let illFormedAt: number | undefined;
+  const value = parseJson(source, { onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
   if (!isObject(value)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
   const parameters = memberOf(value, 'parameters');
   return {
@@ -29,6 +32,7 @@ export function readMessage(source: string | Uint8Array): Message {
     object: memberOf(value, 'object') ?? undefined,
     parameters: isObject(parameters) ? parameters : {},
     targetNamespace: textIn(value, 'targetNamespace'),
+    illFormedAt,
   };
 }
 
@@ -97,11 +101,12 @@ const withCount = (beginning: string, count: number): string =>
 
 /** An event for a subscriber (8.4). */
 export function eventText(
-  { path, valueJson, createdAt }: Extract<Notice, { kind: 'event' }>,
+  { path, valueJson, createdAt, reliable }: Extract<Notice, { kind: 'event' }>,
   { namespace, username }: Identity,
   headers: string,
 ): string {
   const who = `"namespace":${JSON.stringify(namespace)},"username":${JSON.stringify(username)}`;
-  const body = `{"path":${JSON.stringify(path)},"value":${valueJson},"createdAt":${createdAt},${who}}`;
+  const sequence = reliable ? `,${JSON.stringify(reliable).slice(1, -1)}` : '';
+  const body = `{"path":${JSON.stringify(path)},"value":${valueJson},"createdAt":${createdAt},${who}${sequence}}`;
   return `{"status":100,"contentType":"application/json","headers":${headers},"body":${body}}`;
 }

@@ -42,6 +42,7 @@ export function apiRequest(message: Message, identity: Identity): ApiRequest {
     resourceName: name.replace(/^system\./, ''),
     custom: null,
     parameters: parameterValues(message.parameters, reading.parameters),
+    ...(message.illFormedAt !== undefined && { illFormedAt: message.illFormedAt }),
   };
   const id = reading.id === 'required' ? required('resourceId', message.resourceId) : message.resourceId;
   if (id !== undefined && reading.id !== 'none') request.resourceId = id;

@@ -9,6 +9,7 @@ import type { Namespace, Resource } from '../types.ts';
 import { aggregate } from './aggregate.ts';
 import { patch, remove, update } from './change.ts';
 import { command } from './commands.ts';
+import { refuseIllFormed } from './ill-formed.ts';
 import { insert } from './insert.ts';
 import { execute, publish } from './invoke.ts';
 import { requirePublic } from './public.ts';
@@ -36,6 +37,7 @@ const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
 export async function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (request.publicOnly) requirePublic(space, request);
   const account = accountResource(request.resourceName, request.custom);
+  if (request.illFormedAt !== undefined) refuseIllFormed(space, request, request.illFormedAt);
   if (account) return carryOutAccount(space, account, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);
   if (!(OPERATIONS as readonly string[]).includes(request.op)) return command(space, resource, request, actor);
