@@ -3,13 +3,15 @@
 import { parseArgs } from 'node:util';
 import { type Figure, machine, toText } from './report.ts';
 import { api } from './api.ts';
+import { compilation } from './compile.ts';
+import { correlate } from './correlate.ts';
 import { rest } from './rest.ts';
 import { rules } from './rules.ts';
 import { sandbox } from './sandbox.ts';
 import { stream } from './stream.ts';
 import { triggerIndex } from './trigger-index.ts';
 
-const BENCHES: Readonly<Record<string, () => Promise<Figure[]>>> = { rules, rest, api, stream, sandbox, index: triggerIndex };
+const BENCHES: Readonly<Record<string, () => Promise<Figure[]>>> = { rules, rest, api, stream, sandbox, index: triggerIndex, correlate };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean', default: false } } });
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);

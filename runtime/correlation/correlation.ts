@@ -48,6 +48,7 @@ export class Correlation implements Machine {
   /** What one arrival leads to, while it is worked out. */
   #opened: Evaluation[] = [];
   #closed: Evaluation[] = [];
+  readonly #places: (readonly number[])[] = [];
   #order = 0;
   #open = 0;
 
@@ -118,9 +119,14 @@ export class Correlation implements Machine {
     return node;
   }
 
+  /** One array for all that stand in this place alone: a million may be open. */
+  #alone(place: number): readonly number[] {
+    return (this.#places[place] ??= [place]);
+  }
+
   /** What the event yields at a child: nothing, itself, or what it completes there. */
   #yield(child: number | Node, happening: Happening, places: readonly number[]): Bound[] {
-    if (typeof child === 'number') return places.includes(child) ? [{ places: [child], happenings: [happening] }] : [];
+    if (typeof child === 'number') return places.includes(child) ? [{ places: this.#alone(child), happenings: [happening] }] : [];
     const yielded: Bound[] = [];
     this.#at(child, happening, places, (evaluation, bound) => {
       yielded.push(bound);
@@ -173,7 +179,9 @@ export class Correlation implements Machine {
   /** The events of an evaluation as they stand on a side: one that may be in either place is in this one. */
   #standing({ children }: Node, evaluation: Evaluation, side: Side): Bound {
     const place = children[side];
-    return evaluation.began === 'either' && typeof place === 'number' ? { places: [place], happenings: evaluation.happenings } : evaluation;
+    return evaluation.began === 'either' && typeof place === 'number'
+      ? { places: this.#alone(place), happenings: evaluation.happenings }
+      : evaluation;
   }
 
   #holds({ test }: Node, bound: Bound): boolean {

@@ -31,10 +31,11 @@ export class OpenEvaluation implements Evaluation {
   }
 }
 
-/** Evaluations with one key, oldest first. Closed ones stay until enough of them have gathered. */
+/** Evaluations with one key, oldest first. Most hold one, which needs no array; closed ones stay until enough of them have gathered. */
 export class Bucket {
   readonly key: JoinKey;
-  #items: OpenEvaluation[] = [];
+  #only: OpenEvaluation | null = null;
+  #items: OpenEvaluation[] | null = null;
   #head = 0;
   live = 0;
 
@@ -43,26 +44,29 @@ export class Bucket {
   }
 
   add(evaluation: OpenEvaluation): void {
-    this.#items.push(evaluation);
     this.live++;
+    if (this.#items) this.#items.push(evaluation);
+    else if (this.#only?.isOpen) this.#items = [this.#only, evaluation];
+    else this.#only = evaluation;
   }
 
   forget(): void {
     this.live--;
+    if (!this.#items) return;
     while (this.#head < this.#items.length && !this.#items[this.#head]?.isOpen) this.#head++;
     const held = this.#items.length - this.#head;
-    if (held > 8 && this.live * 2 < held) this.#tidy();
-    else if (this.#head > 1_000 && this.#head * 2 > this.#items.length) this.#tidy();
+    if ((held > 8 && this.live * 2 < held) || (this.#head > 1_000 && this.#head * 2 > this.#items.length)) this.#tidy(this.#items);
   }
 
-  open(): OpenEvaluation[] {
-    if (this.live < this.#items.length) this.#tidy();
-    return this.#items;
+  open(): readonly OpenEvaluation[] {
+    if (!this.#items) return this.#only?.isOpen ? [this.#only] : [];
+    return this.live < this.#items.length ? this.#tidy(this.#items) : this.#items;
   }
 
-  #tidy(): void {
-    this.#items = this.#items.filter(({ isOpen }) => isOpen);
+  #tidy(items: readonly OpenEvaluation[]): readonly OpenEvaluation[] {
+    this.#items = items.filter(({ isOpen }) => isOpen);
     this.#head = 0;
+    return this.#items;
   }
 }
 
