@@ -59,13 +59,36 @@ test('order, pages and props are those of any other', async () => {
 
 test('a result cut at the cap says so before its rows, with and without a count', async () => {
   await t.type('Many', { n: { type: 'Integer' } });
-  for (const rows of [10_000, 2])
-    await t.ask('insert', 'Many', { body: JSON.stringify(Array.from({ length: rows }, (_, n) => ({ n }))) });
+  for (const rows of [10_000, 2]) await t.ask('insert', 'Many', { body: JSON.stringify(Array.from({ length: rows }, (_, n) => ({ n }))) });
   for (const parameters of [{}, { count: 'true' }] as Record<string, string>[]) {
     const { pieces, truncated, count } = await streamed(parameters, { resourceName: 'Many' });
     expect([truncated, count]).toEqual([true, 'count' in parameters ? 10_002 : undefined]);
     expect(JSON.parse((await all(pieces)).join(''))).toHaveLength(10_000);
   }
+});
+
+test('a long aggregation comes in pieces of the same text, cut at the cap', async () => {
+  const pipeline = '[{"$sort": {"n": 1}}, {"$project": {"n": 1, "text": 1}}]';
+  const aggregate = { op: 'aggregate', object: parseJson(pipeline) };
+  const whole = await select({}, aggregate);
+  const reply = await streamed({}, aggregate);
+  expect(reply.body).toBeUndefined();
+  expect((await all(reply.pieces)).join('')).toBe(whole.body);
+  const doubled = await streamed({}, { ...aggregate, object: parseJson(`[{"$match": {"n": {"$lt": 20}}}, ${pipeline.slice(1)}`) });
+  expect([doubled.truncated, JSON.parse((await all(doubled.pieces)).join(''))]).toMatchObject([undefined, { length: 20 }]);
+  const cut = await streamed({}, { ...aggregate, resourceName: 'Many', object: parseJson('[{"$sort": {"n": 1}}]') });
+  expect([cut.truncated, JSON.parse((await all(cut.pieces)).join(''))]).toMatchObject([true, { length: 10_000 }]);
+});
+
+test('a long array of a procedure comes in pieces, a long text does not', async () => {
+  await t.program(
+    'procedures',
+    'PROCEDURE manyTexts(n Integer)\nvar texts = []\nFOR i IN range(0, n) { texts.push("0123456789".repeat(100)) }\nreturn texts',
+  );
+  const execute = (n: string) =>
+    streamed({}, { op: 'execute', resourceName: 'procedures', custom: false, resourceId: 'manyTexts', object: parseJson(`[${n}]`) });
+  expect((await execute('3')).pieces).toBeUndefined();
+  expect(JSON.parse((await all((await execute('1000')).pieces)).join(''))).toEqual(Array(1_000).fill('0123456789'.repeat(100)));
 });
 
 test('what the store does not take fails before the first piece', async () => {

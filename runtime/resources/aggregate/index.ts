@@ -3,9 +3,11 @@
 import { type Document, MongoServerError } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
+import type { ApiReply } from '../../api.ts';
 import type { ConditionContext } from '../../conditions/index.ts';
 import { fault } from '../../faults.ts';
 import { DEFINITIONS } from '../definitions/store.ts';
+import { AHEAD_BYTES, readAhead } from '../large-results.ts';
 import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { Budget } from './expressions.ts';
 import { toShown, withConstraints } from '../scalars/index.ts';
@@ -15,21 +17,23 @@ import { buildPipeline } from './stages.ts';
 
 const MOST_ROWS = 10_000;
 const LONGEST_MS = 60_000;
-/** Codes of the store: time is up; memory, with and without leave to use the disk. */
-const TOO_EXPENSIVE: ReadonlyMap<unknown, string> = new Map([
-  [50, 'time'],
-  [146, 'memory'],
-  [292, 'memory'],
-]);
+/** With and without leave to use the disk. What takes too long is the reader's to tell. */
+const TOO_MUCH_MEMORY = new Set<unknown>([146, 292]);
+/** So much is read before the first piece: whether rows are left out is then mostly known without asking twice. */
+const READ_AHEAD_BYTES = 4 * 1024 * 1024;
+const ROWS_AT_ONCE = 100;
 
-export interface Aggregated {
-  /** JSON text of the array. */
-  readonly json: string;
-  readonly truncated: boolean;
-}
-
-/** @throws cascade.query.…, cascade.request.body.invalid */
-export async function aggregate(space: Namespace, resource: Resource, pipeline: Value, actor: Actor): Promise<Aggregated> {
+/**
+ * The rows as JSON, whole, or as pieces where that is long and `streams` allows it.
+ * @throws cascade.query.…, cascade.request.body.invalid
+ */
+export async function aggregate(
+  space: Namespace,
+  resource: Resource,
+  pipeline: Value,
+  actor: Actor,
+  streams: boolean,
+): Promise<Pick<ApiReply, 'body' | 'pieces' | 'truncated'>> {
   const isDefinition = resource.kind === 'definitions';
   const condition = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
   const prepared = resource.kind === 'instances' ? await withFirstMatches(space, resource, pipeline, condition, actor) : pipeline;
@@ -48,23 +52,45 @@ export async function aggregate(space: Namespace, resource: Resource, pipeline: 
   const secrets = [...resource.type.properties.values()].filter(({ encrypted }) => encrypted).map(({ name }) => name);
   const [first, ...rest] = stages;
   const leads = first !== undefined && '$geoNear' in first;
-  const whole = [
-    ...before,
-    ...(leads ? [first] : []),
-    ...(secrets.length > 0 ? [{ $unset: secrets }] : []),
-    ...(leads ? rest : stages),
-    { $limit: MOST_ROWS + 1 },
-  ];
-  const rows = await run(space, isDefinition ? DEFINITIONS : resource.collection, whole);
-  const kept = rows.slice(0, MOST_ROWS);
-  const typed = await toShown(
-    space,
-    shape.type,
-    kept.map((row) => typedPart(shape, row)),
-    actor,
-  );
-  const json = `[${kept.map((row, index) => rowToJson(shape, row, typed[index] as ObjectValue)).join(',')}]`;
-  return { json, truncated: rows.length > MOST_ROWS };
+  const whole = [...before, ...(leads ? [first] : []), ...(secrets.length > 0 ? [{ $unset: secrets }] : []), ...(leads ? rest : stages)];
+  const read = whole.concat({ $limit: MOST_ROWS + 1 });
+  const collection = isDefinition ? DEFINITIONS : resource.collection;
+  const rows = space.rows.aggregate(collection, read, { maxTimeMS: LONGEST_MS, allowDiskUse: false });
+  const ahead = await readAhead(rows, streams ? READ_AHEAD_BYTES : Infinity).catch((error: unknown) => {
+    throw asFault(space, collection, error);
+  });
+  try {
+    const isMore = ahead.isAll ? ahead.rows.length > MOST_ROWS : await hasMore(space, collection, whole);
+    const truncated = isMore ? { truncated: true } : {};
+    const write = async (batch: readonly Uint8Array[]): Promise<string[]> => {
+      const parts = batch.map((row) => typedPart(shape, row));
+      const typed = await toShown(space, shape.type, parts, actor);
+      return batch.map((row, index) => rowToJson(shape, row, typed[index] as ObjectValue));
+    };
+    if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES)) {
+      const texts = await write(isMore ? ahead.rows.slice(0, MOST_ROWS) : ahead.rows);
+      return { body: `[${texts.join(',')}]`, ...truncated };
+    }
+    // What was read ahead is written a piece at a time, as all that follows.
+    const batches = inBatches(ahead.rows);
+    const next = async (): Promise<string[]> => write(batches.shift() ?? (await rows.next()));
+    const elements = { first: [], next, most: MOST_ROWS, write: (text: string) => text, close: () => rows.close() };
+    return { pieces: await space.largeResults.begin(elements), ...truncated };
+  } catch (error) {
+    await rows.close();
+    throw error;
+  }
+}
+
+/** Whether there are more rows than the cap, for results that are too long to be read before they are sent. */
+async function hasMore(space: Namespace, collection: string, stages: readonly Document[]): Promise<boolean> {
+  const beyond = [...stages, { $skip: MOST_ROWS }, { $limit: 1 }, { $project: { _id: 1 } }];
+  const rows = space.rows.aggregate(collection, beyond, { maxTimeMS: LONGEST_MS, allowDiskUse: false });
+  return (await readAhead(rows, Infinity)).rows.length > 0;
+}
+
+function inBatches(rows: readonly Uint8Array[]): (readonly Uint8Array[])[] {
+  return Array.from({ length: Math.ceil(rows.length / ROWS_AT_ONCE) }, (_, n) => rows.slice(n * ROWS_AT_ONCE, (n + 1) * ROWS_AT_ONCE));
 }
 
 /** The conditions with which a pipeline begins, with the constants of scalars as they are stored; later ones see computed documents. */
@@ -84,18 +110,13 @@ async function withFirstMatches(
   return stages;
 }
 
-async function run(space: Namespace, collection: string, stages: Document[]): Promise<Uint8Array[]> {
-  const options = { raw: true, maxTimeMS: LONGEST_MS, allowDiskUse: false };
-  try {
-    return (await space.db.collection(collection).aggregate(stages, options).toArray()) as unknown as Uint8Array[];
-  } catch (error) {
-    if (!(error instanceof MongoServerError) || error.hasErrorLabel('TransientTransactionError')) throw error;
-    const limit = TOO_EXPENSIVE.get(error.code);
-    if (limit !== undefined) throw fault('cascade.query.too.expensive', limit);
-    if (!isAboutThePipeline(error)) throw error;
-    space.log.debug({ err: error, collection }, 'a pipeline failed');
-    throw fault('cascade.query.operand.invalid', '', 'pipeline');
-  }
+/** What the store says of a pipeline, in the words of the API; what says nothing of it as it is. */
+function asFault(space: Namespace, collection: string, error: unknown): unknown {
+  if (!(error instanceof MongoServerError) || error.hasErrorLabel('TransientTransactionError')) return error;
+  if (TOO_MUCH_MEMORY.has(error.code)) return fault('cascade.query.too.expensive', 'memory');
+  if (!isAboutThePipeline(error)) return error;
+  space.log.debug({ err: error, collection }, 'a pipeline failed');
+  return fault('cascade.query.operand.invalid', '', 'pipeline');
 }
 
 /** Evaluation errors have numbers of their own, or these; those of a store in trouble are named in the driver. */

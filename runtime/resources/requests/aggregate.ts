@@ -9,6 +9,5 @@ import type { Namespace, Resource } from '../types.ts';
 export async function aggregate(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const pipeline = request.object ?? request.parameters['pipeline'];
   if (pipeline === undefined) throw fault('cascade.request.parameter.invalid', 'pipeline', null);
-  const { json, truncated } = await runPipeline(space, resource, pipeline, actor);
-  return { status: 200, body: json, ...(truncated ? { truncated } : {}) };
+  return { status: 200, ...(await runPipeline(space, resource, pipeline, actor, request.streams === true)) };
 }
