@@ -8,6 +8,7 @@ import { namespaceAndProfiles } from '../../builtins/identity.ts';
 import { fault } from '../../faults.ts';
 import { runDirect } from '../../runs/index.ts';
 import { toJson } from '../../values/index.ts';
+import { AHEAD_BYTES } from '../large-results.ts';
 import { publishServiceEvent, publishTopic } from '../publish.ts';
 import type { Namespace, Resource } from '../types.ts';
 import { elementsOf, flushingOf } from './elements.ts';
@@ -31,8 +32,11 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
   if (name.replace(/^system\./, '') === 'Utils.getNamespaceAndProfiles' && !request.publicOnly)
     return reply(toJson(namespaceAndProfiles(actor.identity)));
   const flushing = flushingOf(request.parameters);
-  const value = decodeInner(await executeProcedure(space, name, request, actor));
-  const streams = request.streams === true && request.parameters['stream'] === true && Array.isArray(value);
+  const inner = await executeProcedure(space, name, request, actor);
+  const value = decodeInner(inner);
+  // A long array is not written as one text either where the client did not ask for its elements one by one.
+  const wanted = request.parameters['stream'] === true || inner.length > AHEAD_BYTES;
+  const streams = request.streams === true && wanted && Array.isArray(value);
   return streams ? { status: 200, pieces: elementsOf(value, flushing) } : reply(toJson(value));
 }
 
