@@ -11,7 +11,16 @@ import { sandbox } from './sandbox.ts';
 import { stream } from './stream.ts';
 import { triggerIndex } from './trigger-index.ts';
 
-const BENCHES: Readonly<Record<string, () => Promise<Figure[]>>> = { rules, rest, api, stream, sandbox, index: triggerIndex, correlate };
+const BENCHES: Readonly<Record<string, () => Promise<Figure[]>>> = {
+  rules,
+  rest,
+  api,
+  stream,
+  sandbox,
+  index: triggerIndex,
+  compile: compilation,
+  correlate,
+};
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean', default: false } } });
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
