@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 /** What its answers say where a case asks for more than it has. */
 export const NEEDS_MORE = 'needs the whole service';
 
+const STOP_WITHIN_MS = 3_000;
+
 export interface StartedPrograms extends AsyncDisposable {
   readonly url: string;
 }
@@ -24,7 +26,9 @@ export async function startPrograms(script = join(repository(), 'dist/scripts/pr
     [Symbol.asyncDispose]: async () => {
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.stdin.end();
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS); // a program without an end does not hear it
       await ended;
+      clearTimeout(timer);
     },
   };
 }

@@ -1,0 +1,94 @@
+// `npm run faults [-- NUMBER…]`: puts each seeded fault (list.ts) into a copy of the service of programs and runs the conformance cases
+// that need programs alone against it. Prints which faults the cases notice; exits 1 when fewer than nine in ten are.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+import { NEEDS_MORE, RestClient, startPrograms } from '../../conformance/client/index.ts';
+import { type CaseFile, readCases, runSuite } from '../../conformance/runner/index.ts';
+import { type Fault, FAULTS } from './list.ts';
+
+const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url))))); // of the built script, in dist/scripts/faults
+/** Whose cases are about programs; what is most likely to notice first. */
+const AREAS = ['expressions', 'language', 'statements', 'procedures', 'builtins', 'rules'];
+const WANTED = 0.9;
+/** A fault may make a program endless: it is noticed then, too. */
+const LONGEST_MS = 120_000;
+
+process.exitCode = await main(process.argv.slice(2).map(Number));
+
+async function main(numbers: readonly number[]): Promise<number> {
+  const files = AREAS.flatMap((area) => readCases(join(root, 'conformance/cases'), area));
+  const folder = await mkdtemp(join(root, 'node_modules/.faults-')); // beside the packages that the bundles import
+  try {
+    const usual = await failing(files, await bundled(folder, null), null);
+    console.log(`without a fault ${usual.size} cases do not pass here (they need the whole service)`);
+    let noticed = 0;
+    const chosen = FAULTS.map((fault, i) => [i + 1, fault] as const).filter(([number]) => numbers.length === 0 || numbers.includes(number));
+    for (const [number, fault] of chosen) {
+      const by = await noticedBy(files, folder, fault, usual);
+      if (by !== null) noticed++;
+      console.log(`${String(number).padStart(2)}  ${by === null ? 'NOT NOTICED' : 'noticed    '}  ${fault.what}${by === null ? '' : `\n      by ${by}`}`);
+    }
+    console.log(`${noticed} of ${chosen.length} faults are noticed`);
+    return noticed >= chosen.length * WANTED ? 0 : 1;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The first case that fails because of it; null when none does. */
+async function noticedBy(files: readonly CaseFile[], folder: string, fault: Fault, usual: ReadonlySet<string>): Promise<string | null> {
+  const script = await bundled(folder, fault);
+  const timer = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), LONGEST_MS).unref());
+  const found = await Promise.race([failing(files, script, usual), timer]);
+  return found === 'late' ? 'a case that does not end' : ([...found][0] ?? null);
+}
+
+/** The cases that fail, or with `usual` the first ones that do and are not among these. */
+async function failing(files: readonly CaseFile[], script: string, usual: ReadonlySet<string> | null): Promise<Set<string>> {
+  await using service = await startPrograms(script);
+  const client = new RestClient(service.url);
+  const found = new Set<string>();
+  try {
+    await client.login('', '');
+    for (const file of files) {
+      const { failed } = await runSuite(client, [file], new Map(), () => undefined);
+      for (const { name, failure } of failed)
+        if (usual === null || (!usual.has(name) && !(failure ?? '').includes(NEEDS_MORE))) found.add(name);
+      if (usual !== null && found.size > 0) break;
+    }
+    return found;
+  } finally {
+    client.close();
+  }
+}
+
+/** The service of programs as one script, with the fault in it. */
+async function bundled(folder: string, fault: Fault | null): Promise<string> {
+  const outfile = join(folder, 'programs-only.mjs');
+  await build({
+    entryPoints: [join(root, 'scripts/programs-only.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    packages: 'external',
+    logLevel: 'silent',
+    plugins: fault ? [seeding(fault)] : [],
+  });
+  return outfile;
+}
+
+function seeding({ file, text, replacement }: Fault): Plugin {
+  return {
+    name: 'seeded fault',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        if (path !== join(root, file)) return undefined;
+        return { contents: (await readFile(path, 'utf8')).replace(text, () => replacement), loader: 'ts' };
+      });
+    },
+  };
+}
