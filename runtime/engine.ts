@@ -37,7 +37,15 @@ const nameless = (): About => ({ serverUri: () => '', build: readBuild() });
 const DRAIN_MS = 10_000;
 const WATCH_EVERY_MS = 1_000;
 
-export async function openEngine({ mongoUri, exclusive, lanes, masterKey, clock = systemClock, about = nameless(), log }: EngineConfig): Promise<Engine> {
+export async function openEngine({
+  mongoUri,
+  exclusive,
+  lanes,
+  masterKey,
+  clock = systemClock,
+  about = nameless(),
+  log,
+}: EngineConfig): Promise<Engine> {
   const opened: AsyncDisposable[] = [];
   const keep = <T extends AsyncDisposable>(part: T): T => {
     opened.push(part);
@@ -124,18 +132,9 @@ export async function openEngine({ mongoUri, exclusive, lanes, masterKey, clock 
       async describe({ namespace }) {
         return describe((await spaceOf(namespace)).space);
       },
-      async subscribe(identity, path, options, deliver) {
+      async subscribe(identity, path, { eventFilter }, deliver) {
         const { space } = await spaceOf(identity.namespace);
-        return subscribe(space, identity, path, options, deliver);
-      },
-      async acknowledge(identity, { subscriptionName, partitionId, sequenceId }) {
-        const { space } = await spaceOf(identity.namespace);
-        if ((await space.deliveries.acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
-          log.info({ subscriptionName, partitionId, sequenceId }, 'there was nothing to acknowledge');
-      },
-      async unsubscribe(identity, name) {
-        const { space } = await spaceOf(identity.namespace);
-        await space.deliveries.unsubscribe(identity, name);
+        return subscribe(space, path, eventFilter ?? null, deliver);
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
         try {

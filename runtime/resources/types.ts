@@ -10,7 +10,6 @@ import type { Committer, StoredEvent } from '../commit/index.ts';
 import type { Correlations } from '../correlation/index.ts';
 import type { Directory, IdentityStore, RightsOf } from '../identity/index.ts';
 import type { NamespaceKeys } from '../keys/index.ts';
-import type { Deliveries } from '../deliveries/index.ts';
 import type { Contention, Executable, RunHost } from '../runs/index.ts';
 import type { PointReads, RowReader } from '../store/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
@@ -24,7 +23,6 @@ import type { KeptOutput } from './definitions/kept-output.ts';
 import type { KeptPrograms } from './definitions/kept-programs.ts';
 import type { DefinitionStore } from './definitions/store.ts';
 import type { Schedule } from './schedule.ts';
-import type { SourceCounts } from './sources/state.ts';
 
 /** What the trigger indexes hand back with a rule of ours. */
 export interface IndexedProgram {
@@ -72,14 +70,10 @@ export interface Namespace {
   readonly before: TriggerIndex;
   /** WHEN rules that wait for more than one event. */
   readonly correlations: Correlations;
-  /** How often something came through each source. */
-  readonly sources: SourceCounts;
   /** What happens at a time. */
   readonly schedule: Schedule;
   /** What services keep between calls, and what runs share. */
   readonly state: StateRoom;
-  /** Events of reliable resources until they are acknowledged. */
-  readonly deliveries: Deliveries;
   /** Who listens besides rules. */
   readonly subscribers: Subscribers;
 }
@@ -118,8 +112,6 @@ export interface DefinitionResource {
   define(space: Namespace, body: ObjectValue, stored: ObjectValue | null, actor: Actor): Promise<Defined>;
   /** Definitions of the service itself: listed with the others, never changed. */
   readonly builtIn?: ReadonlyMap<string, ObjectValue>;
-  /** A stored property that nobody is shown, in whatever way they look. */
-  readonly hidden?: string;
   /** The representation, where it has more than what is stored. */
   show?(space: Namespace, stored: ObjectValue): ObjectValue;
   /** Before it goes: refuses, or gives what takes it out of effect. */
