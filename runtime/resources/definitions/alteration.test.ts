@@ -10,6 +10,7 @@ beforeAll(async () => {
   t = await openTestEngine();
 });
 afterAll(async () => {
+  isClosing = true;
   await client.close();
   await t[Symbol.asyncDispose]();
 });
@@ -17,13 +18,16 @@ const db = () => client.db(`cascade_ns_${t.identity.namespace}`);
 const put = (type: string, body: string) => t.ask('insert', type, { body });
 const change = (type: string, body: object) => t.ask('update', 'types', { id: type, body: JSON.stringify(body), custom: false });
 
+/** Ends all writers, also of a test that has failed. */
+let isClosing = false;
+
 /** Inserts one after the other until it is told to stop; gives how many were stored, and the codes of those that were not. */
 function writing(type: string, body: (n: number) => string) {
   let isOver = false;
   const codes = new Map<string, number>();
   let stored = 0;
   const one = async (from: number): Promise<void> => {
-    for (let n = from; !isOver; n += 4) {
+    for (let n = from; !isOver && !isClosing; n += 4) {
       try {
         await put(type, body(n));
         stored++;
@@ -45,8 +49,9 @@ function writing(type: string, body: (n: number) => string) {
     },
   };
 }
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  for (const end = performance.now() + 15_000; !(await isSo()); await new Promise((resolve) => setTimeout(resolve, 5)))
+    if (performance.now() > end) throw new Error('it did not come to be');
 };
 
 test('an index is built beside the writes, and the definition does not wait for it', async () => {
@@ -61,11 +66,11 @@ test('an index is built beside the writes, and the definition does not wait for 
   const before = writes.stored;
   await until(() => writes.stored > before + 20);
   const names = async () => (await db().collection('t.Grown').indexes()).map(({ name }) => name);
-  while ((await names()).length < 3) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(async () => (await names()).length === 3);
   const { stored, codes } = await writes.stop();
   expect(codes).toEqual([]);
   expect(await db().collection('t.Grown').countDocuments()).toBe(20_000 + stored);
-  while ((await db().collection('indexBuilds').countDocuments()) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(async () => (await db().collection('indexBuilds').countDocuments()) === 0);
 });
 
 test('what is written while a type is renamed is there under the new name, or was refused', async () => {
@@ -73,7 +78,6 @@ test('what is written while a type is renamed is there under the new name, or wa
   const writes = writing('Old', (n) => `{"n":${n}}`);
   await until(() => writes.stored > 20);
   await t.ask('rename', 'types', { id: 'Old', body: '{"newName":"New"}', custom: false });
-  await until(() => true);
   const { stored, codes } = await writes.stop();
   expect(codes.filter((code) => code !== 'cascade.resource.type.not.found')).toEqual([]);
   expect(await db().collection('t.New').countDocuments()).toBe(stored);

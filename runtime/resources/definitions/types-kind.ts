@@ -37,7 +37,7 @@ export const TYPES: DefinitionResource = {
         // Nothing may be stored between the look whether there are instances and the new definition.
         if (needsEmpty) lift = space.committer.bar([collectionOf(type.name)]);
         await space.committer.exclusive(async () => {
-          if (needsEmpty) await checkChanges(space, before as TypeDefinition, type);
+          if (needsEmpty) await checkChanges(space, before, type);
           later = await prepareCollection(space, type, before === undefined);
         });
       },
