@@ -1,6 +1,6 @@
 // The event object that rules see (language.md 6.1), in its two forms: a value for conditions, and inner JSON for programs.
 
-import { DateTime, type ObjectValue, type Value } from '../stdlib/values/index.ts';
+import { DateTime, decodeInner, type ObjectValue, type Value } from '../stdlib/values/index.ts';
 
 /** What an event object is made of. */
 export interface EventFacts {
@@ -12,10 +12,12 @@ export interface EventFacts {
   readonly redelivered?: boolean;
   /** From 1. */
   readonly deliveryCount?: number;
+  /** Of a message: the topic it came on, and inner JSON of what its transport told of it. */
+  readonly transport?: { readonly topic: string | null; readonly properties: string };
 }
 
 export function eventObject(
-  { uuid, path, atMs, redelivered = false, deliveryCount = 1 }: EventFacts,
+  { uuid, path, atMs, redelivered = false, deliveryCount = 1, transport }: EventFacts,
   value: Value,
   namespace: string,
 ): ObjectValue {
@@ -25,17 +27,17 @@ export function eventObject(
     value,
     newValue: value,
     createdAt: new DateTime(atMs),
-    topic: null,
+    topic: transport?.topic ?? null,
     redelivered,
     deliveryCount,
-    properties: {},
+    properties: transport ? decodeInner(transport.properties) : {},
     ars_namespace: namespace,
   };
 }
 
 /** Without `newValue`, which the isolate adds: the payload is sent once. @param valueJson inner JSON of the payload */
 export function eventObjectJson(
-  { uuid, path, atMs, redelivered = false, deliveryCount = 1 }: EventFacts,
+  { uuid, path, atMs, redelivered = false, deliveryCount = 1, transport }: EventFacts,
   valueJson: string,
   namespace: string,
 ): string {
@@ -43,11 +45,10 @@ export function eventObjectJson(
     uuid,
     path,
     createdAt: `\u0001t${atMs}`,
-    topic: null,
+    topic: transport?.topic ?? null,
     redelivered,
     deliveryCount,
-    properties: {},
     ars_namespace: namespace,
   });
-  return `${head.slice(0, -1)},"value":${valueJson}}`;
+  return `${head.slice(0, -1)},"properties":${transport?.properties ?? '{}'},"value":${valueJson}}`;
 }

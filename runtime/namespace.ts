@@ -3,8 +3,8 @@
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { ObjectValue } from '../stdlib/values/index.ts';
-import type { About } from './about.ts';
 import type { Identity } from './api.ts';
+import type { About } from './about.ts';
 import type { Clock } from './clock/index.ts';
 import { attemptOf, Committer, QueueFull, type RunId, type ServiceProcess, type Step } from './commit/index.ts';
 import { Correlations, EVALUATIONS } from './correlation/index.ts';
@@ -22,6 +22,7 @@ import { loadScalars } from './resources/definitions/scalars-kind.ts';
 import { openState } from './resources/definitions/service-state.ts';
 import { DefinitionStore } from './resources/definitions/store.ts';
 import { resumeBuilds } from './resources/definitions/type-storage.ts';
+import { Deliveries } from './deliveries/index.ts';
 import { deadLetter } from './resources/dead-letters.ts';
 import { endChain, endLost } from './resources/endings.ts';
 import { ASYNC } from './resources/events.ts';
@@ -35,10 +36,11 @@ import { Schedule } from './resources/schedule.ts';
 import { snapshot } from './resources/snapshots.ts';
 import type { Accounts, Namespace } from './resources/types.ts';
 import { ANSWERS, indexAnswers } from './resources/requests/once.ts';
+import { SourceCounts } from './resources/sources/index.ts';
 import { openUpkeep } from './resources/upkeep.ts';
 import { Contention, type Executable, HIGH, Pressure, type RunHost, Runner } from './runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from './sandbox/index.ts';
-import { PointReads, RowReader, type Store } from './store/index.ts';
+import { EqualReads, PointReads, RowReader, type Store } from './store/index.ts';
 import { presentIn, Subscribers } from './subscriptions/index.ts';
 import { takeOver } from './take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from './triggers/index.ts';
@@ -108,9 +110,9 @@ export async function openNamespace({
   };
   const failures = new ConditionFailures(() => space);
   let runner: Runner | null = null;
-  const subscribers = new Subscribers(
-    presentIn(() => space),
-    (error) => log.error({ err: error, namespace: name }, 'an event could not be delivered to a subscriber'),
+  const present = presentIn(() => space);
+  const subscribers = new Subscribers(present, (error) =>
+    log.error({ err: error, namespace: name }, 'an event could not be delivered to a subscriber'),
   );
 
   const committer = new Committer({
@@ -119,7 +121,8 @@ export async function openNamespace({
     epoch: process.epoch,
     onEvents: (events) => {
       runner?.begin(correlations.arrive(events));
-      subscribers.deliver(events);
+      subscribers.deliver(events.filter((event) => attemptOf(event) === 1));
+      space.deliveries.committed(events);
     },
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
     refuses: (unit) => refusalOf(space, unit),
@@ -163,6 +166,12 @@ export async function openNamespace({
       return null;
     },
   };
+  const deliveries = new Deliveries({
+    space: () => space,
+    epoch: process.epoch,
+    present,
+    isOpen: (event, rule) => runner?.isOpen(event, rule) === true,
+  });
   const space: Namespace = {
     name,
     rightsOf,
@@ -171,6 +180,7 @@ export async function openNamespace({
     db,
     rows,
     points: new PointReads(rows),
+    equals: new EqualReads(rows),
     largeResults: new LargeResults(),
     clock,
     committer,
@@ -188,8 +198,10 @@ export async function openNamespace({
     when: new TriggerIndex(surroundings),
     before: new TriggerIndex(surroundings),
     correlations,
+    sources: await SourceCounts.open(db),
     schedule,
     state,
+    deliveries,
     subscribers,
   };
   for (const [rule, object] of definitions.list('rules')) {
@@ -215,6 +227,7 @@ export async function openNamespace({
   committer.startCleaning();
   schedule.start();
   await resumeBuilds(space);
+  await deliveries.open();
   const upkeep = openUpkeep(space, (key) => runner.uses(key));
   return {
     space,
@@ -231,6 +244,7 @@ export async function openNamespace({
     },
     async [Symbol.asyncDispose]() {
       await upkeep[Symbol.asyncDispose]();
+      await deliveries.close();
       await schedule[Symbol.asyncDispose]();
       await correlations[Symbol.asyncDispose]();
       await committer[Symbol.asyncDispose]();

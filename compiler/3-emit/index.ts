@@ -42,7 +42,7 @@ export function emit(model: Model, source: string): CompiledModule {
 function emitBody(name: string, body: readonly Statement[], variables: readonly string[], module: ModuleWriter): es.Statement {
   const { model } = module;
   const params = [b.id('$'), ...parameters(model).map(variable)];
-  const before = model.definition.type === 'Rule' && model.definition.trigger.type === 'Before';
+  const before = name === 'main' && (isBefore(model) || isOfSource(model));
   const tail: Tail = model.procedure ? 'value' : before ? 'before' : 'effect';
   const statements = module.body(() => {
     const made = module.statements(body, tail);
@@ -52,6 +52,12 @@ function emitBody(name: string, body: readonly Statement[], variables: readonly 
   const declared = variables.length > 0 ? [b.declare('let', ...variables.map((v) => [variable(v).name, b.literal(null)] as const))] : [];
   return b.declaredFunction(name, params, [...declared, ...statements], module.suspends(body));
 }
+
+const isBefore = ({ definition }: Model): boolean => definition.type === 'Rule' && definition.trigger.type === 'Before';
+
+/** A rule on a source may stand in its pipeline, where its value is the message from then on (integrations.md 1.6). */
+const isOfSource = ({ rule }: Model): boolean =>
+  rule?.triggers.length === 1 && rule.triggers[0]?.paths[0]?.startsWith('/sources/') === true;
 
 function parameters(model: Model): readonly string[] {
   return model.rule?.variables ?? model.procedure?.parameters.map((parameter) => parameter.name) ?? [];

@@ -5,6 +5,7 @@ import { fault } from '../faults.ts';
 import { resolve } from '../resources/catalogue.ts';
 import { changeDefinition, putDefinition } from '../resources/definitions/operations.ts';
 import type { DefinitionResource, Namespace } from '../resources/types.ts';
+import { receive } from '../resources/sources/index.ts';
 import { adminOnly, own, sourceNamed } from './arguments.ts';
 import type { HostBuiltins } from './types.ts';
 
@@ -39,10 +40,11 @@ export const installation: HostBuiltins = {
     await changeDefinition(space, sources(space), String(name), { mockMode: false }, silently(actor));
     return { ok: 'null' };
   },
-  'Test.sendMockSourceEvent': async (space, [name = null], actor) => {
+  'Test.sendMockSourceEvent': async (space, [name = null, message = null, topic = null], actor) => {
     await adminOnly(space, actor, 'publish', 'sources');
-    sourceNamed(space, name);
-    throw fault('cascade.source.query.unsupported', name, 'this installation receives nothing for it');
+    const transport = { topic: topic === null ? null : String(topic), properties: '{}' };
+    await receive(space, sourceNamed(space, name), message, transport, actor);
+    return { ok: 'null' };
   },
   'Utils.initPushSource': async (space, [name = null], actor) => {
     const found = space.definitions.get('sources', String(name));

@@ -49,10 +49,12 @@ export interface StoredEvent {
   readonly runs: readonly RunReference[];
   /** Which delivery this is to its rules: 1 when absent (integrations.md 12.3). */
   readonly attempt?: number;
-  /** Of a reliable resource: it is delivered until it is acknowledged. */
-  readonly reliable?: true;
+  /** Of a reliable resource: its place among the events of a partition. It is delivered until it is acknowledged. */
+  readonly sequence?: { readonly partitionId: number; readonly sequenceId: number };
   /** It may have been seen before. */
   readonly redelivered?: true;
+  /** Of a message: the topic it came on, and inner JSON of what its transport told of it (integrations.md 1.7). */
+  readonly transport?: { readonly topic: string | null; readonly properties: string };
   /** What is stored with the event for those who must acknowledge it, in the same commit; never in a row. */
   readonly deliveries?: readonly Write[];
 }

@@ -8,6 +8,7 @@ import { RULES } from './definitions/rules-kind.ts';
 import { SCALARS } from './definitions/scalars-kind.ts';
 import { SCHEDULED_EVENTS } from './definitions/scheduledevents-kind.ts';
 import { SERVICES } from './definitions/services-kind.ts';
+import { SOURCES } from './definitions/sources-kind.ts';
 import { TOPICS } from './definitions/topics-kind.ts';
 import { collectionOf } from './definitions/type-storage.ts';
 import { TYPES } from './definitions/types-kind.ts';
@@ -42,6 +43,7 @@ export const DEFINITION_KINDS: readonly DefinitionResource[] = [
   SCALARS,
   SERVICES,
   TOPICS,
+  SOURCES,
   PROCEDURES,
   RULES,
   DEBUGCONFIGS,

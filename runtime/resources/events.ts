@@ -12,18 +12,31 @@ import { type Namespace, programIn } from './types.ts';
 /** Rule runs from one root event on (language.md G5). */
 export const LONGEST_CHAIN = 200;
 
-/**
- * The event for a path and value, or nothing where neither a rule nor a subscriber takes it. One that no rule takes is not stored.
- * @param valueJson the value's inner JSON, where the caller has it already
- */
-export function raise(space: Namespace, path: string, value: Value, actor: Actor, valueJson?: string): StoredEvent[] {
-  const heard = space.subscribers.has(path);
+export interface Raising {
+  /** The value's inner JSON, where the caller has it already. */
+  readonly valueJson?: string;
+  /** Full names of rules that do not run by it. */
+  readonly except?: ReadonlySet<string>;
+  /** Of a message that came from outside. */
+  readonly transport?: NonNullable<StoredEvent['transport']>;
+}
+
+/** The event for a path and value, or nothing where neither a rule nor a subscriber takes it. One that no rule takes is not stored. */
+export function raise(
+  space: Namespace,
+  path: string,
+  value: Value,
+  actor: Actor,
+  { valueJson, except, transport }: Raising = {},
+): StoredEvent[] {
+  const heard = space.subscribers.has(path) || space.deliveries.hears(path);
   const awaited = space.correlations.has(path);
   if (!heard && !awaited && !space.when.has(path)) return [];
   const uuid = randomUUID();
   const at = new Date(space.clock.now());
-  const event = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime() }, value, space.name);
-  const matched = space.when.match(path, value, event);
+  const event = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime(), ...(transport && { transport }) }, value, space.name);
+  const found = space.when.match(path, value, event);
+  const matched = except ? found.filter((rule) => !except.has(rule.name)) : found;
   const waiting = awaited ? space.correlations.match(path, value, event) : [];
   if (!heard && matched.length === 0 && waiting.length === 0) return [];
   const runs = matched.map((rule): RunReference => {
@@ -31,7 +44,17 @@ export function raise(space: Namespace, path: string, value: Value, actor: Actor
     return { rule: executable.name, program: executable.program.id, binds };
   });
   const chain = chainOf(uuid, actor);
-  return [{ uuid, path, value: valueJson ?? encodeInner(value), at, by: actor.identity.username, chain, runs: [...runs, ...waiting] }];
+  const raised = {
+    uuid,
+    path,
+    value: valueJson ?? encodeInner(value),
+    at,
+    by: actor.identity.username,
+    chain,
+    runs: [...runs, ...waiting],
+    ...(transport && { transport }),
+  };
+  return [space.deliveries.attached(raised)];
 }
 
 /** EXECUTE ASYNC (language.md X2): a run of its own, stored as an event that only this procedure takes. */

@@ -34,6 +34,7 @@ import { upsertOne } from './instances/upsert.ts';
 import { asyncCall } from './events.ts';
 import { publishRequest, publishServiceEvent, publishTopic } from './publish.ts';
 import { toShown, toStored } from './scalars/index.ts';
+import { publishToSource, querySource } from './sources/index.ts';
 import type { InstanceResource, Namespace, Resource } from './types.ts';
 
 /** Rows of a SELECT into an array (language.md E3). */
@@ -78,13 +79,13 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
     await publishServiceEvent(space, target.slice(0, slash), target.slice(slash + 1), getOwn(payload, 'value'), actor, by);
     return { ok: 'null' };
   },
-  // Sources cannot be registered in this version, so whatever name is given is that of none.
-  publishSource: async (_space, payload) => {
-    throw fault('cascade.resource.not.found', `/sources/${text(payload, 'source')}`);
+  publishSource: async (space, payload, actor) => {
+    await publishToSource(space, text(payload, 'source'), getOwn(payload, 'value'), getOwn(payload, 'using'), actor);
+    return { ok: 'null' };
   },
-  query: async (_space, payload) => {
-    throw fault('cascade.resource.not.found', `/sources/${text(payload, 'source')}`);
-  },
+  query: async (space, payload, actor) => ({
+    ok: encodeInner(await querySource(space, text(payload, 'source'), getOwn(payload, 'request') as ObjectValue, actor)),
+  }),
   execute,
   executeAll,
   nodes: async (space, payload, actor) => {

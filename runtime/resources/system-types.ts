@@ -113,6 +113,30 @@ export const TOPIC_SHAPE = systemType(
   ['name'],
 );
 
+export const SOURCE_SHAPE = systemType(
+  'ArsSource',
+  {
+    name: 'String',
+    description: 'String',
+    type: 'String',
+    direction: 'String',
+    config: 'Object',
+    active: 'Boolean',
+    pipelineRules: 'multi String',
+    activationConstraint: 'String',
+    messageType: 'String',
+    autoUnwind: 'Boolean',
+    isReliable: 'Boolean',
+    redeliveryFrequency: 'Integer',
+    redeliveryTTL: 'Integer',
+    mockMode: 'Boolean',
+    mockProcedures: 'Object',
+    isUnavailable: 'Boolean',
+    state: 'String',
+  },
+  ['name'],
+);
+
 export const DEBUGCONFIG_SHAPE = systemType(
   'ArsDebugConfig',
   { name: 'String', type: 'String', value: 'String', resources: 'multi String', isGlobal: 'Boolean', expiresAt: 'DateTime' },
@@ -205,5 +229,6 @@ export const SYSTEM_TYPES: ReadonlyMap<string, ObjectValue> = new Map(
     SCALAR_SHAPE,
     ...DELIVERY_TYPES,
     SCHEDULED_EVENT_SHAPE,
+    SOURCE_SHAPE,
   ].map((type, i) => [type.name, { _id: (i + 1).toString(16).padStart(24, '0'), ...typeToValue(type), ...SYSTEMS }]),
 );

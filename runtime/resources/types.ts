@@ -10,8 +10,9 @@ import type { Committer, StoredEvent } from '../commit/index.ts';
 import type { Correlations } from '../correlation/index.ts';
 import type { Directory, IdentityStore, RightsOf } from '../identity/index.ts';
 import type { NamespaceKeys } from '../keys/index.ts';
+import type { Deliveries } from '../deliveries/index.ts';
 import type { Contention, Executable, RunHost } from '../runs/index.ts';
-import type { PointReads, RowReader } from '../store/index.ts';
+import type { EqualReads, PointReads, RowReader } from '../store/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { IndexedRule, TriggerIndex } from '../triggers/index.ts';
 import type { ScalarDefinition, TypeDefinition } from '../types/index.ts';
@@ -23,6 +24,7 @@ import type { KeptOutput } from './definitions/kept-output.ts';
 import type { KeptPrograms } from './definitions/kept-programs.ts';
 import type { DefinitionStore } from './definitions/store.ts';
 import type { Schedule } from './schedule.ts';
+import type { SourceCounts } from './sources/state.ts';
 
 /** What the trigger indexes hand back with a rule of ours. */
 export interface IndexedProgram {
@@ -45,9 +47,10 @@ export interface Namespace {
   readonly accounts: Accounts;
   readonly about: About;
   readonly db: Db;
-  /** Queries a batch at a time, and reads by id that share a request. */
+  /** Queries a batch at a time; reads by id, and by a text, that share a request. */
   readonly rows: RowReader;
   readonly points: PointReads;
+  readonly equals: EqualReads;
   readonly largeResults: LargeResults;
   readonly clock: Clock;
   readonly committer: Committer;
@@ -70,10 +73,14 @@ export interface Namespace {
   readonly before: TriggerIndex;
   /** WHEN rules that wait for more than one event. */
   readonly correlations: Correlations;
+  /** How often something came through each source. */
+  readonly sources: SourceCounts;
   /** What happens at a time. */
   readonly schedule: Schedule;
   /** What services keep between calls, and what runs share. */
   readonly state: StateRoom;
+  /** Events of reliable resources until they are acknowledged. */
+  readonly deliveries: Deliveries;
   /** Who listens besides rules. */
   readonly subscribers: Subscribers;
 }
@@ -112,6 +119,8 @@ export interface DefinitionResource {
   define(space: Namespace, body: ObjectValue, stored: ObjectValue | null, actor: Actor): Promise<Defined>;
   /** Definitions of the service itself: listed with the others, never changed. */
   readonly builtIn?: ReadonlyMap<string, ObjectValue>;
+  /** A stored property that nobody is shown, in whatever way they look. */
+  readonly hidden?: string;
   /** The representation, where it has more than what is stored. */
   show?(space: Namespace, stored: ObjectValue): ObjectValue;
   /** Before it goes: refuses, or gives what takes it out of effect. */

@@ -1,6 +1,7 @@
 // What a namespace does without being asked: capped types lose their oldest instances, expired debug configs go. No events, no audits.
 
 import type { TypeDefinition } from '../types/index.ts';
+import { trimDeadLetters } from './dead-letters.ts';
 import { DEBUGCONFIGS, isExpired } from './definitions/debugconfigs-kind.ts';
 import { deleteDefinition } from './definitions/operations.ts';
 import { collectionOf } from './definitions/type-storage.ts';
@@ -8,6 +9,9 @@ import { serviceActor } from './service-actor.ts';
 import type { Namespace } from './types.ts';
 
 const EVERY_MS = 500;
+/** How often dead letters are looked through. */
+const TRIM_EVERY_MS = 60_000;
+const trimmedAt = new WeakMap<Namespace, number>();
 /** Instances looked at in one go for their size. */
 const BATCH = 1_000;
 
@@ -35,9 +39,14 @@ export function openUpkeep(space: Namespace, uses: (key: string) => boolean): As
 async function once(space: Namespace, uses: (key: string) => boolean): Promise<void> {
   for (const type of space.types.values()) if (type.maxStorage > 0) await trim(space, type);
   const now = space.clock.now();
+  await space.sources.settle(now);
   for (const [name, config] of space.definitions.list('debugconfigs'))
     if (isExpired(config, now)) await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space));
   await space.programs.sweep(now, uses);
+  if (now - (trimmedAt.get(space) ?? 0) >= TRIM_EVERY_MS) {
+    trimmedAt.set(space, now);
+    await trimDeadLetters(space);
+  }
 }
 
 /** Oldest first, by size before by number (resources-and-api.md 4.1). */

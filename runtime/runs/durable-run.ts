@@ -109,7 +109,8 @@ export class DurableRun implements RunObserver, Reading {
     }
     const deliveryCount = attemptOf(event);
     const redelivered = event.redelivered ?? deliveryCount > 1;
-    const facts = { uuid: event.uuid, path: event.path, atMs: event.at.getTime(), redelivered, deliveryCount };
+    const { uuid, path, at, transport } = event;
+    const facts = { uuid, path, atMs: at.getTime(), redelivered, deliveryCount, ...(transport && { transport }) };
     const key = `${event.uuid}/${deliveryCount}${event.redelivered ? 'r' : ''}`;
     return { program, argsJson: '[]', event: { key, json: eventObjectJson(facts, event.value, this.#host.namespace) } };
   }

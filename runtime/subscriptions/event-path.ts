@@ -6,7 +6,7 @@ import { checkName } from '../types/index.ts';
 export interface EventPath {
   /** As events are raised on it. */
   readonly path: string;
-  readonly resource: 'topics' | 'types' | 'services';
+  readonly resource: 'topics' | 'types' | 'services' | 'sources';
   /** Of the topic, with its slash in front; of the type; of the service. */
   readonly name: string;
   /** Of a service. */
@@ -16,8 +16,9 @@ export interface EventPath {
 const TOPIC = /^\/topics\/\/?(.+?)(?:\/publish)?$/;
 const TYPE = /^\/types\/([^/]+)\/(insert|update|delete)$/;
 const SERVICE = /^\/services\/\/?([^/]+)\/([^/]+)$/;
+const SOURCE = /^\/sources\/\/?([^/]+)(?:\/(?:receive|publish))?$/;
 /** What events of a later version come from: not there, which is no fault of the path. */
-const ABSENT = /^\/(?:sources\/[^/]+(?:\/(?:receive|publish))?|(?:inbox|audits|namespaces|users)\/.+)$/;
+const ABSENT = /^\/(?:(?:inbox|audits|namespaces|users)\/.+)$/;
 
 /** @throws cascade.event.path.invalid, cascade.topic.name.invalid, .reserved, cascade.resource.not.found */
 export function parseEventPath(path: string): EventPath {
@@ -31,5 +32,7 @@ export function parseEventPath(path: string): EventPath {
   if (type !== undefined) return { path: `/types/${type}/${operation}`, resource: 'types', name: type };
   const [, service, eventType] = SERVICE.exec(path) ?? [];
   if (service !== undefined) return { path: `/services/${service}/${eventType}`, resource: 'services', name: service, eventType };
+  const [, source] = SOURCE.exec(path) ?? [];
+  if (source !== undefined) return { path: `/sources/${source}/publish`, resource: 'sources', name: source };
   throw ABSENT.test(path) ? fault('cascade.resource.not.found', path) : fault('cascade.event.path.invalid', path);
 }

@@ -49,7 +49,11 @@ export async function aggregate(
     nested: false,
   });
   const before: Document[] = isDefinition ? [{ $match: { kind: resource.name } }, { $replaceRoot: { newRoot: '$object' } }] : [];
-  const secrets = [...resource.type.properties.values()].filter(({ encrypted }) => encrypted).map(({ name }) => name);
+  const hidden = isDefinition && resource.hidden !== undefined ? [resource.hidden] : [];
+  const secrets = [...resource.type.properties.values()]
+    .filter(({ encrypted }) => encrypted)
+    .map(({ name }) => name)
+    .concat(hidden);
   const [first, ...rest] = stages;
   const leads = first !== undefined && '$geoNear' in first;
   const whole = [...before, ...(leads ? [first] : []), ...(secrets.length > 0 ? [{ $unset: secrets }] : []), ...(leads ? rest : stages)];

@@ -109,13 +109,18 @@ async function prepareAndStore(
 ): Promise<ObjectValue> {
   await defined.prepare?.();
   const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
-  const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, object, actor);
+  const seen = visible(kind, object);
+  const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, seen, actor);
   const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, stored)];
-  await actor.commit({ writes, events }, { ok: encodeInner(object) });
+  await actor.commit({ writes, events }, { ok: encodeInner(seen) });
   space.definitions.put(kind.name, defined.name, object);
   defined.apply(object);
-  return object;
+  return seen;
 }
+
+/** Without what nobody is shown. */
+const visible = (kind: DefinitionResource, object: ObjectValue): ObjectValue =>
+  kind.hidden === undefined ? object : omit(object, [kind.hidden]);
 
 /** @throws cascade.resource.not.found */
 export async function deleteDefinition(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
@@ -123,7 +128,7 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
     const { name, object } = findDefinition(space, kind, id, 'delete');
     const removal = await kind.remove(space, object, actor);
     await removal.prepare?.();
-    const events = raise(space, `/types/system.${kind.name}/delete`, object, actor);
+    const events = raise(space, `/types/system.${kind.name}/delete`, visible(kind, object), actor);
     try {
       await actor.commit({ writes: kind.isTransient?.(object) ? [] : [definitionRemoval(object)], events }, { ok: '1' });
     } catch (error) {
@@ -133,6 +138,7 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
     space.definitions.remove(kind.name, name);
     removal.apply(object);
     space.subscribers.gone(kind.name, name);
+    space.deliveries.gone(kind.name, name);
     return;
   }
 }

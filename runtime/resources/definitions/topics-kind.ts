@@ -1,6 +1,5 @@
 // Topics (integrations.md 9): registration is only needed to describe one; publishing to any valid name works.
 
-import { CascadeError } from '../../../stdlib/errors.ts';
 import { getOwn, type ObjectValue } from '../../../stdlib/values/index.ts';
 import { checkName } from '../../types/index.ts';
 import { TOPIC_SHAPE } from '../system-types.ts';
@@ -20,19 +19,13 @@ export const TOPICS: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish']),
   onExisting: 'update',
   type: TOPIC_SHAPE,
-  async define(_space, body) {
+  async define(space, body) {
     const name = textField('topics', body, 'name');
     checkTopic(name);
     const fields = checkFields(TOPICS, body, 'kept');
-    checkRedelivery(fields);
-    if (getOwn(fields, 'isReliable') === true)
-      throw new CascadeError(
-        'cascade.topic.message.invalid',
-        `Topic ${name}: reliable topics are not part of this version.`,
-        [name, 'isReliable'],
-        400,
-      );
-    return { name, object: fields, apply: () => undefined };
+    checkRedelivery('topics', fields);
+    const prepare = getOwn(fields, 'isReliable') === true ? { prepare: () => space.deliveries.layOut() } : {};
+    return { name, object: fields, ...prepare, apply: () => undefined };
   },
   show(_space, stored) {
     const object = { ...stored };
@@ -45,10 +38,10 @@ export const TOPICS: DefinitionResource = {
 };
 
 /** integrations.md 1.1: seconds. */
-function checkRedelivery(fields: ObjectValue): void {
+export function checkRedelivery(resource: string, fields: ObjectValue): void {
   const frequency = Number(getOwn(fields, 'redeliveryFrequency') ?? DEFAULTS.redeliveryFrequency);
   const ttl = Number(getOwn(fields, 'redeliveryTTL') ?? Math.max(DEFAULTS.redeliveryTTL, frequency));
   if (frequency < 1 || frequency > LONGEST_FREQUENCY_SECONDS)
-    throw invalidField('topics', 'redeliveryFrequency', `not within 1 and ${LONGEST_FREQUENCY_SECONDS}`);
-  if (ttl < frequency) throw invalidField('topics', 'redeliveryTTL', 'less than redeliveryFrequency');
+    throw invalidField(resource, 'redeliveryFrequency', `not within 1 and ${LONGEST_FREQUENCY_SECONDS}`);
+  if (ttl < frequency) throw invalidField(resource, 'redeliveryTTL', 'less than redeliveryFrequency');
 }

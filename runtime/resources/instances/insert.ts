@@ -132,7 +132,9 @@ async function unitOf(space: Namespace, resource: InstanceResource, instance: Ob
   const stamped = stampNew(instance, actor);
   const shown = isShownOtherwise(resource.type) ? await shownOne(space, resource.type, stamped, actor) : stamped;
   const json = encodeInner(shown);
-  const events = resource.type.rulesSuppressed ? [] : raise(space, `/types/${resource.type.name}/insert`, shown, actor, json);
+  const events = resource.type.rulesSuppressed
+    ? []
+    : raise(space, `/types/${resource.type.name}/insert`, shown, actor, { valueJson: json });
   const document = instanceToBson(resource.type, stamped) as never;
   noteType(document, resource.type);
   checkSize(json, document);

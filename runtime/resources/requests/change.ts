@@ -6,6 +6,7 @@ import type { ApiReply, ApiRequest } from '../../api.ts';
 import { fault } from '../../faults.ts';
 import { instanceToJson, parseJson, toJson } from '../../values/index.ts';
 import { changeDefinition, definitionJson, deleteDefinition, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
+import { SUBSCRIPTIONS } from '../delivery-types.ts';
 import { deleteMany, deleteOne } from '../instances/delete.ts';
 import { readAt } from '../instances/find.ts';
 import { changeOf, updateOne } from '../instances/update.ts';
@@ -105,6 +106,8 @@ async function removeOne(space: Namespace, resource: Resource, id: string, reque
     await deleteDefinition(space, resource, id, actor);
     return 1;
   }
-  const version = demandedVersion(resource, request, await readAt(space, resource, id, actor));
+  const stored = await readAt(space, resource, id, actor);
+  const version = demandedVersion(resource, request, stored);
+  if (resource.name === SUBSCRIPTIONS.name) await space.deliveries.forget(String(stored['name']));
   return deleteOne(space, resource, () => readAt(space, resource, id, actor), actor, { version });
 }

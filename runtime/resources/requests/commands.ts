@@ -1,17 +1,38 @@
 // Custom commands (resources-and-api.md 2.13): a POST on one instance whose body names what is to be done.
 
+import { ObjectId } from 'mongodb';
 import type { Actor } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
+import type { StoredEvent, Write } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
+import { requireAdmin } from '../accounts/rights.ts';
+import { readDeadLetter } from '../dead-letters.ts';
+import { DEAD_LETTERS } from '../delivery-types.ts';
 import { definitionJson } from '../definitions/operations.ts';
 import { renameType } from '../definitions/rename-type.ts';
 import { TYPES } from '../definitions/types-kind.ts';
 import type { Namespace, Resource } from '../types.ts';
-import { reply } from './request.ts';
+import { NO_CONTENT, reply } from './request.ts';
 
 type Command = (space: Namespace, id: string, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
 
+/** Delivers a dead letter once more (integrations.md 12.4). */
+async function retry(space: Namespace, id: string, actor: Actor): Promise<ApiReply> {
+  requireAdmin(actor.identity, 'retry', DEAD_LETTERS.name);
+  const _id = /^[0-9a-f]{24}$/.test(id) ? ObjectId.createFromHexString(id) : null;
+  const dead = _id && (await readDeadLetter(space, _id));
+  if (!_id || !dead) throw fault('cascade.resource.not.found', `/deadletters/${id}`);
+  if (!dead.kept) throw fault('cascade.resource.too.large', 0);
+  const event: StoredEvent = { ...dead.kept, chain: { root: dead.kept.uuid, depth: 0 }, runs: [], attempt: dead.deliveries + 1 };
+  const again = space.deliveries.retry(event, dead.target);
+  if (!again) throw fault('cascade.resource.not.found', dead.target);
+  const removal: Write = { collection: DEAD_LETTERS.collection, op: 'delete', id: _id, version: dead.version };
+  await actor.commit({ writes: [removal, ...again.writes], events: again.events }, { ok: 'null' });
+  return NO_CONTENT;
+}
+
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
+  deadletters: { retry: (space, id, _request, actor) => retry(space, id, actor) },
   types: {
     rename: async (space, id, { object }, actor) => reply(definitionJson(await renameType(space, TYPES, id, object, actor))),
   },

@@ -11,7 +11,7 @@ import { patch, remove, update } from './change.ts';
 import { command } from './commands.ts';
 import { refuseIllFormed } from './ill-formed.ts';
 import { insert } from './insert.ts';
-import { execute, publish } from './invoke.ts';
+import { execute, publish, query } from './invoke.ts';
 import { requirePublic } from './public.ts';
 import { schema } from './schema.ts';
 import { status } from './status.ts';
@@ -28,6 +28,7 @@ const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
   delete: remove,
   aggregate,
   publish,
+  query,
   schema,
   status,
   execute,
@@ -36,8 +37,8 @@ const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
 /** Carries out a client's request. @throws CascadeError, CascadeErrors */
 export async function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (request.publicOnly) requirePublic(space, request);
-  const account = accountResource(request.resourceName, request.custom);
   if (request.illFormedAt !== undefined) refuseIllFormed(space, request, request.illFormedAt);
+  const account = accountResource(request.resourceName, request.custom);
   if (account) return carryOutAccount(space, account, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);
   if (!(OPERATIONS as readonly string[]).includes(request.op)) return command(space, resource, request, actor);

@@ -10,6 +10,7 @@ import { runDirect } from '../../runs/index.ts';
 import { toJson } from '../../values/index.ts';
 import { AHEAD_BYTES } from '../large-results.ts';
 import { publishServiceEvent, publishTopic } from '../publish.ts';
+import { publishToSource, querySource } from '../sources/index.ts';
 import type { Namespace, Resource } from '../types.ts';
 import { elementsOf, flushingOf } from './elements.ts';
 import { idOf, reply } from './request.ts';
@@ -20,11 +21,19 @@ export async function publish(space: Namespace, resource: Resource, request: Api
   if (resource.name === 'services') {
     const slash = id.lastIndexOf('/');
     await publishServiceEvent(space, id.slice(0, slash), id.slice(slash + 1), payload, actor);
-  } else {
+  } else if (resource.name === 'sources') await publishToSource(space, id, payload, null, actor);
+  else {
     if (!id.startsWith('/')) throw fault('cascade.resource.not.found', `/topics/${id}`);
     await publishTopic(space, id, payload, actor);
   }
   return reply('{}');
+}
+
+/** The response of a source, bare (integrations.md 1.5). */
+export async function query(space: Namespace, _resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const asked = request.object ?? {};
+  if (!isObject(asked)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  return reply(toJson(await querySource(space, idOf(request), asked, actor)));
 }
 
 export async function execute(space: Namespace, _resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {

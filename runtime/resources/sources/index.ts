@@ -1,0 +1,6 @@
+// The door of sources (integrations.md 1): what their definitions must be like, what arrives at them, what is sent to them and asked of them.
+export { receive } from './inbound.ts';
+export { checkConfig, DIRECTIONS, type Direction, SOURCE_KINDS } from './kinds.ts';
+export { publishToSource, querySource, sourceNamed } from './outbound.ts';
+export { sealed, splitConfig, wholeConfig } from './secrets.ts';
+export { SourceCounts, stateOf, statusOfSource } from './state.ts';
