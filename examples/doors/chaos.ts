@@ -2,7 +2,7 @@
 // each door behind which nothing moved once, and each planned message comes once.
 // `node scripts/run.mjs examples/doors/chaos [KILLS] [DOORS] [SEED]` prints whether anything was lost or doubled.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Json, RestClient, type StartedService, startService } from '../../conformance/client/index.ts';
+import { type Json, parseJson, RestClient, type StartedService, startService } from '../../conformance/client/index.ts';
 
 const KILL_BEFORE_MS = 1_500;
 const COMPLETE_WITHIN_MS = 60_000;
@@ -42,9 +42,10 @@ export async function doors(service: StartedService, kills: number, count: numbe
       Promise.all(some.map((door) => accepted(client.send('POST', `/topics//${topic}`, { body: { door } }))));
     const plan = (some: readonly string[]): Promise<unknown> =>
       Promise.all(
-        some.map((door, i) =>
-          accepted(client.send('POST', '/scheduledevents', { body: { topic: '/planned', interval: 50 + i * 20, message: { door } } })),
-        ),
+        some.map((door, i) => {
+          const body = parseJson(JSON.stringify({ topic: '/planned', interval: 50 + i * 20, message: { door } }));
+          return accepted(client.send('POST', '/scheduledevents', { body }));
+        }),
       );
     const phases = [() => publish('door', names), () => plan(names), () => publish('move', even), () => publish('shut', even)];
     const random = randomFrom(seed);
