@@ -10,6 +10,8 @@ test.each([
   ['/types/Pump/insert', '/types/Pump/insert'],
   ['/types/plant.Pump/delete', '/types/plant.Pump/delete'],
   ['/types/system.topics/update', '/types/system.topics/update'],
+  ['/sources/mqtt', '/sources/mqtt/publish'],
+  ['/sources/mqtt/receive', '/sources/mqtt/publish'],
   ['/services/Metrics/done', '/services/Metrics/done'],
   ['/services//Metrics/done', '/services/Metrics/done'],
 ])('%s is listened to as %s', (written, path) => {
@@ -28,8 +30,6 @@ test.each([
   ['/nonsense/a', 'cascade.event.path.invalid'],
   ['/topics/a b', 'cascade.topic.name.invalid'],
   ['/topics/a/#', 'cascade.topic.name.invalid'],
-  ['/sources/mqtt', 'cascade.resource.not.found'],
-  ['/sources/mqtt/receive', 'cascade.resource.not.found'],
   ['/inbox/phone', 'cascade.resource.not.found'],
 ])('%s is refused with %s', (written, code) => {
   expect(() => parseEventPath(written)).toThrow(expect.objectContaining({ code }));
