@@ -108,16 +108,27 @@ export type Notice =
       valueJson: string;
       /** Milliseconds since the epoch. */
       createdAt: number;
+      /** Of a reliable resource, for a persistent subscription: what its acknowledgement names (8.5). */
+      reliable?: { partitionId: number; sequenceId: number; redelivered: boolean };
     }
+  /** Another socket has taken the persistent subscription over, or it is deleted; nothing follows. */
+  | { kind: 'taken'; name: string }
   /** What was listened to is deleted; nothing follows. */
   | { kind: 'gone' };
 
 export interface SubscribeOptions {
   /** Members that the value of an event must have, to be delivered. */
   eventFilter?: ObjectValue;
+  /** Outlives the socket: a new one, or the one of that name (8.5). */
+  persistent?: boolean;
+  subscriptionName?: string;
 }
 
 export interface Subscription {
+  /** Of a persistent one. */
+  name?: string;
+  /** The subscriber has been told of it: what is stored for it follows. */
+  begin?(): Promise<void>;
   /** Nothing is delivered afterwards. */
   close(): void;
 }
@@ -169,6 +180,10 @@ export interface Engine extends AsyncDisposable {
    * @throws CascadeError when there is no such path, or not for this identity
    */
   subscribe(identity: Identity, path: string, options: SubscribeOptions, deliver: (notice: Notice) => void): Promise<Subscription>;
+  /** A persistent subscriber has handled an event; what is unknown or done already is ignored. */
+  acknowledge(identity: Identity, acknowledgement: { subscriptionName: string; partitionId: number; sequenceId: number }): Promise<void>;
+  /** Deletes a persistent subscription. @throws cascade.subscription.unknown */
+  unsubscribe(identity: Identity, subscriptionName: string): Promise<void>;
   health(): Health;
   /** Resolves when what was set going has come to rest: no rule runs, and nothing that one waits for is being stored. */
   settled(): Promise<void>;

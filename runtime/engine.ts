@@ -132,9 +132,18 @@ export async function openEngine({
       async describe({ namespace }) {
         return describe((await spaceOf(namespace)).space);
       },
-      async subscribe(identity, path, { eventFilter }, deliver) {
+      async subscribe(identity, path, options, deliver) {
         const { space } = await spaceOf(identity.namespace);
-        return subscribe(space, path, eventFilter ?? null, deliver);
+        return subscribe(space, identity, path, options, deliver);
+      },
+      async acknowledge(identity, { subscriptionName, partitionId, sequenceId }) {
+        const { space } = await spaceOf(identity.namespace);
+        if ((await space.deliveries.acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
+          log.info({ subscriptionName, partitionId, sequenceId }, 'there was nothing to acknowledge');
+      },
+      async unsubscribe(identity, name) {
+        const { space } = await spaceOf(identity.namespace);
+        await space.deliveries.unsubscribe(identity, name);
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
         try {

@@ -46,7 +46,7 @@ export async function takeOver(
   const units = left.events.map((event): Unit => {
     const open = event.runs.map(({ rule }) => runIdOf(event, rule));
     const steps = (byEvent.get(event.uuid) ?? []).flatMap(([run, of]) => (open.some((one) => isOrUnder(run, one)) ? of : []));
-    return { writes: [], events: [event], steps };
+    return { writes: [], events: [event.sequence ? { ...event, redelivered: true } : event], steps };
   });
   await Promise.all(units.map((unit) => space.committer.submit(unit, true)));
   await removeRows(store.client, space.db, dead);

@@ -4,6 +4,7 @@ import type { Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import type { Answer } from '../commit/index.ts';
 import type { Namespace } from '../resources/types.ts';
+import { acknowledgement } from './acknowledgement.ts';
 import { activityPatterns } from './activity-patterns.ts';
 import { chat } from './chat.ts';
 import { collaborationGeneration } from './collaboration-generation.ts';
@@ -23,6 +24,7 @@ import type { HostBuiltins } from './types.ts';
 
 const ANSWERED: HostBuiltins = {
   ...identity,
+  ...acknowledgement,
   ...events,
   ...references,
   ...tokens,

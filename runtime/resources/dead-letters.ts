@@ -26,18 +26,19 @@ export interface Dead {
   /** `/rules/<name>`, or the name of a subscription. */
   readonly target: string;
   readonly reason: DeadReason;
-  readonly error: { readonly code: string; readonly message: string };
+  /** Null where only the time has run out. */
+  readonly error: { readonly code: string; readonly message: string } | null;
   /** Of the event to the target, the last one included. */
   readonly deliveries: number;
 }
 
 /** What is stored of the event besides what is shown: enough to deliver it again. */
-export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by'>;
+export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by' | 'sequence'>;
 
 /** The unit that keeps a dead letter; empty for rules that listen on dead letters. */
 export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 'events'> {
   if (dead.event.path === DEAD_LETTER_PATH) return { writes: [], events: [] };
-  const { uuid, path, value, at, by } = dead.event;
+  const { uuid, path, value, at, by, sequence } = dead.event;
   const truncated = value.length > LONGEST_VALUE;
   const now = new DateTime(space.clock.now());
   const shown: Value = truncated ? value.slice(0, LONGEST_VALUE) : decodeInner(value);
@@ -45,7 +46,7 @@ export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 
     event: { uuid, path, value: shown, createdAt: new DateTime(at.getTime()) },
     target: dead.target,
     reason: dead.reason,
-    error: { code: dead.error.code, message: dead.error.message },
+    error: dead.error && { code: dead.error.code, message: dead.error.message },
     deliveries: dead.deliveries,
     firstAt: new DateTime(at.getTime()),
     lastAt: now,
@@ -54,7 +55,7 @@ export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 
   const actor = serviceActor(space);
   const stamped = stampNew(instance, actor);
   const document = instanceToBson(DEAD_LETTERS.type, stamped) as Document & { _id: never };
-  if (value.length <= LONGEST_KEPT) document['kept'] = { uuid, path, value, at, by } satisfies KeptEvent;
+  if (value.length <= LONGEST_KEPT) document['kept'] = { uuid, path, value, at, by, ...(sequence && { sequence }) } satisfies KeptEvent;
   return {
     writes: [{ collection: DEAD_LETTERS.collection, op: 'insert', document }],
     events: raise(space, DEAD_LETTER_PATH, stamped, actor),

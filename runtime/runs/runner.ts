@@ -34,6 +34,8 @@ export class Runner {
   readonly #lines: Line[] = [];
   /** How many open runs have a text. */
   readonly #inUse = new Map<string, number>();
+  /** Open runs for events of reliable resources. */
+  readonly #reliable = new Set<string>();
   #waiting = 0;
   #open = 0;
   #idle: (() => void)[] = [];
@@ -64,12 +66,18 @@ export class Runner {
         }
         const line = (this.#lines[event.chain.depth] ??= new Line());
         line.push({ event, executable, binds });
+        if (event.sequence) this.#reliable.add(`${event.uuid}/${rule}`);
         this.#waiting++;
         pressure.add(event.value.length);
         const key = `${rule} ${program}`;
         this.#inUse.set(key, (this.#inUse.get(key) ?? 0) + 1);
       }
     this.#pump();
+  }
+
+  /** Whether a rule's run for an event of a reliable resource is open or waits, whichever delivery it is of. */
+  isOpen({ uuid }: StoredEvent, rule: string): boolean {
+    return this.#reliable.has(`${uuid}/${rule}`);
   }
 
   /** Resolves when no run is open. */
@@ -85,6 +93,7 @@ export class Runner {
       this.#options.pressure.remove(next.event.value.length);
       new DurableRun(this.#options.host, next.event, next.executable, next.binds, () => {
         this.#open--;
+        this.#reliable.delete(`${next.event.uuid}/${next.executable.name}`);
         this.#unuse(`${next.executable.name} ${programOf(next)}`);
         this.#pump();
       }).start();

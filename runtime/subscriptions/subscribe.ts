@@ -1,7 +1,7 @@
 // A subscription to the events of a namespace: what may be listened to, and how the values of its events read.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Notice, Subscription } from '../api.ts';
+import type { Identity, Notice, SubscribeOptions, Subscription } from '../api.ts';
 import { fault } from '../faults.ts';
 import { resolve } from '../resources/catalogue.ts';
 import type { Namespace } from '../resources/types.ts';
@@ -11,12 +11,23 @@ import type { Present } from './subscribers.ts';
 
 /**
  * Begins a subscription that lasts until it is closed or what it listens to is deleted.
- * @throws cascade.event.path.invalid, cascade.resource.not.found, cascade.resource.type.not.found
+ * @throws cascade.event.path.invalid, cascade.resource.not.found, cascade.resource.type.not.found,
+ * cascade.subscription.unknown
  */
-export function subscribe(space: Namespace, path: string, filter: ObjectValue | null, deliver: (notice: Notice) => void): Subscription {
+export async function subscribe(
+  space: Namespace,
+  identity: Identity,
+  path: string,
+  { eventFilter, persistent, subscriptionName }: SubscribeOptions,
+  deliver: (notice: Notice) => void,
+): Promise<Subscription> {
+  const filter = eventFilter ?? null;
   const at = parseEventPath(path);
   if (at.resource === 'types') resourceOf(space, at.name);
+  if (at.resource === 'sources' && !space.definitions.get('sources', at.name)) throw fault('cascade.resource.not.found', `/sources/${at.name}`);
   if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
+  if (persistent === true || subscriptionName !== undefined)
+    return space.deliveries.subscribe(identity, at.path, filter, subscriptionName ?? null, deliver);
   return { close: space.subscribers.add(at.path, { filter, deliver }) };
 }
 
@@ -34,6 +45,7 @@ function requireOutbound(space: Namespace, service: string, eventType: string): 
 export const presentIn =
   (space: () => Namespace): Present =>
   (path, value) => {
+    if (path.startsWith('/sources/')) return { path: path.replace(/publish$/, 'receive'), valueJson: toJson(value) };
     const [, type] = /^\/types\/([^/]+)\//.exec(path) ?? [];
     if (type === undefined || !isObject(value) || !Object.hasOwn(value, '_id')) return { path, valueJson: toJson(value) };
     return { path: `${path}/${idIn(type, value)}`, valueJson: instanceJson(space(), type, value) };

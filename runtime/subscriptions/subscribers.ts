@@ -94,7 +94,7 @@ export class Subscribers {
 }
 
 /** Equal members on the top level, whatever else the value has. */
-function hasMembers(value: Value, filter: ObjectValue): boolean {
+export function hasMembers(value: Value, filter: ObjectValue): boolean {
   return (
     isObject(value) && Object.keys(filter).every((key) => Object.hasOwn(value, key) && deepEquals(getOwn(value, key), getOwn(filter, key)))
   );

@@ -17,7 +17,7 @@ import type { HttpReply, HttpRequest, Method } from './types.ts';
 const URL_LIMIT_BYTES = 16 * 1024;
 
 /** What a door needs of the engine. */
-export type Served = Pick<Engine, 'execute' | 'describe' | 'subscribe' | 'health' | 'identity'>;
+export type Served = Pick<Engine, 'execute' | 'describe' | 'subscribe' | 'acknowledge' | 'unsubscribe' | 'health' | 'identity'>;
 
 export interface BindingOptions {
   engine: Served;

@@ -20,6 +20,7 @@ export type Action =
   | 'status'
   | 'getAuthorizedUsers'
   | 'replaceMembers'
+  | 'retry'
   | 'command';
 
 export interface ResourceRoute {
@@ -97,6 +98,7 @@ const OPERATION_SEGMENTS: Record<string, Record<string, Partial<Record<Method, A
   types: { _schema: { GET: 'schema' } },
   sources: { _status: { GET: 'status' }, query: { POST: 'query' } },
   services: { _status: { GET: 'status' } },
+  deadletters: { retry: { POST: 'retry' } },
   namespaces: { authorizedUsers: { GET: 'getAuthorizedUsers' } },
 };
 

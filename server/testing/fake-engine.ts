@@ -38,6 +38,8 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
     },
     describe: async ({ namespace }: Identity) => ({ namespace, resources: [], procedures: [] }),
     subscribe: async (...asked: Parameters<Engine['subscribe']>) => server.subscribe(...asked),
+    acknowledge: async () => undefined,
+    unsubscribe: async () => undefined,
     health: () => server.health,
     settled: async () => undefined,
     identity,

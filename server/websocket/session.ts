@@ -55,6 +55,7 @@ export class Session {
     this.#subscriptions = new Subscriptions({
       engine,
       send: (text) => wire.send(text),
+      failed: (error) => options.log.error({ err: error }, 'what is stored for a subscription could not be sent'),
       sendError: (error, headers) => this.#sendError(error, headers),
     });
     this.#loginTimer = setTimeout(() => wire.close(4401, 'login expected'), loginMs);
@@ -131,10 +132,11 @@ export class Session {
       const { answer, answered } = await this.#subscriptions.subscribe(message, identity);
       this.#answered(message, answer);
       answered();
-    } else if (message.op === 'unsubscribe') this.#answered(message, this.#subscriptions.unsubscribe(message));
-    else if (message.op === 'acknowledge')
-      this.#ended(); // never answered (8.5); nothing here waits for it
-    else this.#answered(message, await this.#ask(message, identity));
+    } else if (message.op === 'unsubscribe') this.#answered(message, await this.#subscriptions.unsubscribe(message, identity));
+    else if (message.op === 'acknowledge') {
+      await this.#subscriptions.acknowledge(message, identity);
+      this.#ended(); // never answered (8.5)
+    } else this.#answered(message, await this.#ask(message, identity));
   }
 
   #ask(message: Message, identity: Identity): Promise<Answer> {

@@ -1,8 +1,8 @@
 // The subscriptions of one socket (resources-and-api.md 8.4).
-import { CascadeError, fault } from '../../runtime/faults.ts';
+import { type CascadeError, fault } from '../../runtime/faults.ts';
 import type { Engine, Identity, Notice, Subscription } from '../../runtime/index.ts';
 import { toJson } from '../../runtime/values/index.ts';
-import { isObject } from '../../stdlib/values/index.ts';
+import { isObject, isReal, text, type Value } from '../../stdlib/values/index.ts';
 import { type Answer, eventText, headersOf, memberOf, type Message } from './message.ts';
 import { required } from './requests.ts';
 
@@ -13,11 +13,15 @@ interface Entry {
   readonly path: string;
   readonly key: string;
   subscription: Subscription | null;
+  /** Of a persistent one. */
+  name?: string;
 }
 
 export interface SubscriptionsOptions {
-  readonly engine: Pick<Engine, 'subscribe'>;
+  readonly engine: Pick<Engine, 'subscribe' | 'acknowledge' | 'unsubscribe'>;
   readonly send: (text: string) => void;
+  /** What is stored for a subscription could not be sent. */
+  readonly failed: (error: unknown) => void;
   /** The message that says why a subscription ended. */
   readonly sendError: (error: CascadeError, headers: string) => void;
 }
@@ -37,7 +41,7 @@ export class Subscriptions {
    */
   async subscribe(message: Message, identity: Identity): Promise<{ answer: Answer; answered: () => void }> {
     const path = eventPath(message);
-    refusePersistent(message);
+    const { persistent, subscriptionName } = persistence(message);
     const filter = memberOf(message.parameters, 'eventFilter');
     if (filter !== null && !isObject(filter)) throw fault('cascade.request.parameter.invalid', 'eventFilter', filter);
     const headers = headersOf(message);
@@ -50,10 +54,12 @@ export class Subscriptions {
     const tell = (notice: Notice): void => {
       if (notice.kind === 'event') return this.#options.send(eventText(notice, identity, headers));
       this.#end(entry);
+      if (notice.kind === 'taken') return this.#options.send(takenText(path, identity, notice.name, headers));
       this.#options.sendError(fault('cascade.event.path.gone', path), headers);
     };
     try {
-      entry.subscription = await this.#options.engine.subscribe(identity, path, filter ? { eventFilter: filter } : {}, (notice) => {
+      const options = { ...(filter && { eventFilter: filter }), persistent, ...(subscriptionName !== null && { subscriptionName }) };
+      entry.subscription = await this.#options.engine.subscribe(identity, path, options, (notice) => {
         if (isAnswered) tell(notice);
         else early.push(notice);
       });
@@ -63,22 +69,47 @@ export class Subscriptions {
     }
     before?.subscription?.close();
     if (this.#closed || this.#entries.get(entry.key) !== entry) entry.subscription.close(); // ended or replaced meanwhile
-    const body = `{"namespace":${JSON.stringify(identity.namespace)},"topic":${JSON.stringify(path)}}`;
+    const { subscription } = entry;
+    const { name } = subscription;
+    const where = `"namespace":${JSON.stringify(identity.namespace)},"topic":${JSON.stringify(path)}`;
     const answered = (): void => {
       isAnswered = true;
+      // What is stored comes before what has come since.
+      const stored = subscription.begin?.() ?? Promise.resolve();
+      stored.catch((error: unknown) => this.#options.failed(error));
       for (const notice of early) tell(notice);
     };
-    return { answer: { status: 200, body }, answered };
+    if (name === undefined) return { answer: { status: 200, body: `{${where}}` }, answered };
+    entry.name = name;
+    // Clients of persistent subscriptions wait for two messages, in this order.
+    this.#options.send(
+      `{"status":100,"headers":${headers},"body":{"subscriptionName":${JSON.stringify(name)},"requestId":${requestIdIn(message)}}}`,
+    );
+    return { answer: { status: 200, body: `{"name":${JSON.stringify(name)},${where}}` }, answered };
   }
 
   /** Ends the one with that path and request id; with another request id, all with that path. @throws CascadeError */
-  unsubscribe(message: Message): Answer {
+  async unsubscribe(message: Message, identity: Identity): Promise<Answer> {
     const path = spelled(eventPath(message));
     const name = memberOf(message.parameters, 'subscriptionName');
-    if (name !== null) throw fault('cascade.subscription.unknown', name);
+    if (name !== null) {
+      for (const entry of [...this.#entries.values()]) if (entry.name === name) this.#end(entry);
+      await this.#options.engine.unsubscribe(identity, String(name));
+      return { status: 204 };
+    }
     const one = this.#entries.get(`${path}\n${headersOf(message)}`);
     for (const entry of one ? [one] : [...this.#entries.values()].filter((each) => each.path === path)) this.#end(entry);
     return { status: 204 };
+  }
+
+  /** An event of a persistent subscription is handled (8.5). Never answered; what is not as it should be is ignored. */
+  async acknowledge(message: Message, identity: Identity): Promise<void> {
+    const { parameters } = message;
+    const subscriptionName = memberOf(parameters, 'subscriptionName') ?? memberOf(parameters, 'subscriptionId');
+    const partitionId = whole(memberOf(parameters, 'partitionId'));
+    const sequenceId = whole(memberOf(parameters, 'sequenceId'));
+    if (typeof subscriptionName !== 'string' || partitionId === null || sequenceId === null) return;
+    await this.#options.engine.acknowledge(identity, { subscriptionName, partitionId, sequenceId });
   }
 
   closeAll(): void {
@@ -108,13 +139,24 @@ function eventPath({ resourceName, resourceId }: Message): string {
 /** `/topics//a`, `/services//s/e` and `/topics/a/publish` are other spellings: of one path on a socket. */
 const spelled = (path: string): string => path.replace(/^\/(topics|services)\/\//, '/$1/').replace(/^(\/topics\/.+)\/publish$/, '$1');
 
-/** Events that wait for their subscriber need reliable resources, which are not part of this version. */
-function refusePersistent({ parameters }: Message): void {
+/** Whether a subscription outlives its socket, and the name of one that does. */
+function persistence({ parameters }: Message): { persistent: boolean; subscriptionName: string | null } {
   const name = memberOf(parameters, 'subscriptionName');
-  if (name !== null) throw fault('cascade.subscription.unknown', name);
   const persistent = memberOf(parameters, 'persistent');
-  if (persistent === null || persistent === false) return;
-  const params = ['persistent', persistent];
-  const text = `Parameter persistent has the invalid value ${toJson(persistent)}: persistent subscriptions are not part of this version.`;
-  throw new CascadeError('cascade.request.parameter.invalid', text, params, 400);
+  if (persistent !== null && typeof persistent !== 'boolean') throw fault('cascade.request.parameter.invalid', 'persistent', persistent);
+  return { persistent: persistent === true || name !== null, subscriptionName: name === null ? null : String(name) };
+}
+
+const requestIdIn = ({ parameters }: Message): string => toJson(memberOf(parameters, 'requestId'));
+
+/** A whole number, also as the Real that some clients write. */
+function whole(value: Value): number | null {
+  const number = isReal(value) ? Number(text(value)) : Number(value);
+  return value !== null && typeof value !== 'boolean' && Number.isSafeInteger(number) ? number : null;
+}
+
+/** The persistent subscription goes on elsewhere, or not at all (8.5). */
+function takenText(path: string, { namespace }: Identity, name: string, headers: string): string {
+  const body = JSON.stringify({ op: 'unsubscribe', path, namespace, subscriptionName: name });
+  return `{"status":100,"contentType":"application/json","headers":${headers},"body":${body}}`;
 }

@@ -143,6 +143,7 @@ export class SimulatedService {
       before: new TriggerIndex(surroundings),
       correlations: nobody,
       subscribers: nobody,
+      deliveries: { hears: () => false, attached: (event: unknown) => event },
     } as unknown as Namespace;
     this.runner = new Runner({
       host,
@@ -252,7 +253,7 @@ class SimulatedSandbox {
       // One step ahead, so that the last request is known for a tail.
       const value = decodeInner('ok' in reply ? reply.ok : reply.list);
       const { done, value: next } = run.steps.next(value);
-      run.next = done ? null : (next);
+      run.next = done ? null : next;
       this.#ask(id);
     });
   }

@@ -57,6 +57,7 @@ function pathItem(resource: DescribedResource, { suffix, methods }: Address, pro
 function isOffered({ name, operations, commands }: DescribedResource, action: Action): boolean {
   if (action === 'execute' && name === 'services') return true; // another way to procedures
   if (action === 'command') return commands.length > 0;
+  if (action === 'retry') return commands.includes('retry');
   const op = operationOf(action);
   if (op === 'getAuthorizedUsers') return true; // only namespaces have the address
   return operations.has(op === 'selectOne' ? 'select' : op);
@@ -77,6 +78,7 @@ const SUMMARIES: Record<Action, string> = {
   schema: 'JSON Schema',
   status: 'Health',
   getAuthorizedUsers: 'Who may enter',
+  retry: 'Deliver once more',
   replaceMembers: 'Make, or replace the members',
   command: 'Command',
 };

@@ -1,0 +1,82 @@
+// A delivery as it is stored: one for each target (rule or persistent subscription) that has not acknowledged an event. Times and documents
+// only; when they are due is deliveries.ts's.
+
+import { createHash } from 'node:crypto';
+import { type Document, Long, ObjectId } from 'mongodb';
+import type { StoredEvent, Write } from '../commit/index.ts';
+
+export const DELIVERIES = 'deliveries';
+
+/** Delivered so often at the usual distance; from the next on it doubles (integrations.md 12.3). */
+const AT_USUAL_DISTANCE = 5;
+const LONGEST_DISTANCE = 10;
+
+export interface Reliability {
+  readonly frequencyMs: number;
+  readonly ttlMs: number;
+}
+
+export interface Delivery {
+  readonly _id: ObjectId;
+  readonly ars_version: Long;
+  /** `/rules/<name>`, or the name of a subscription. */
+  readonly target: string;
+  readonly event: Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by' | 'chain' | 'sequence'>;
+  /** How often it was sent or run. */
+  readonly attempts: number;
+  readonly nextAt: Date;
+  readonly deadline: Date;
+  readonly frequencyMs: number;
+}
+
+/** How long after its n-th delivery an event is delivered again. */
+export const distanceMs = (frequencyMs: number, deliveries: number): number =>
+  frequencyMs * Math.min(LONGEST_DISTANCE, 2 ** Math.max(0, deliveries - AT_USUAL_DISTANCE));
+
+/** The same for the same event and target, so that nothing has to be looked up. */
+export function deliveryId(target: string, { uuid, sequence }: Pick<StoredEvent, 'uuid' | 'sequence'>): ObjectId {
+  return target.startsWith('/')
+    ? idOf(`${target}\n${uuid}`)
+    : sequenceDeliveryId(target, sequence?.partitionId ?? 0, sequence?.sequenceId ?? 0);
+}
+
+export const sequenceDeliveryId = (subscription: string, partitionId: number, sequenceId: number): ObjectId =>
+  idOf(`${subscription}\n${partitionId}\n${sequenceId}`);
+
+const idOf = (text: string): ObjectId => new ObjectId(createHash('sha256').update(text).digest().subarray(0, 12));
+
+/** @param attempts 1 where it is delivered right after the commit, 0 where nobody is there yet */
+export function newDelivery(
+  event: StoredEvent,
+  target: string,
+  { frequencyMs, ttlMs }: Reliability,
+  now: number,
+  attempts: number,
+): Delivery {
+  const { uuid, path, value, at, by, chain, sequence } = event;
+  return {
+    _id: deliveryId(target, event),
+    ars_version: Long.ONE,
+    target,
+    event: { uuid, path, value, at, by, chain, ...(sequence && { sequence }) },
+    attempts,
+    nextAt: new Date(now + frequencyMs),
+    deadline: new Date(now + ttlMs),
+    frequencyMs,
+  };
+}
+
+export const insertion = (delivery: Delivery): Write => ({ collection: DELIVERIES, op: 'insert', document: delivery as Document as never });
+
+export const removal = ({ _id, ars_version }: Delivery): Write => ({
+  collection: DELIVERIES,
+  op: 'delete',
+  id: _id,
+  version: ars_version.toBigInt(),
+});
+
+export function replacement(delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): Write {
+  const { _id, ars_version, ...rest } = delivery;
+  const document = { ...rest, ...change, ars_version: ars_version.add(1) };
+  return { collection: DELIVERIES, op: 'replace', id: _id, version: ars_version.toBigInt(), document };
+}
