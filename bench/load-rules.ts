@@ -30,6 +30,14 @@ log.debug("{}", [level])`;
 /** Rules a second, a number a round. */
 export async function loadRules(): Promise<{ readonly count: number; readonly cold: number[]; readonly warm: number[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'cascade-bench-'));
+  try {
+    return await measured(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function measured(folder: string): ReturnType<typeof loadRules> {
   const log = pino({ level: 'silent' });
   await using mongod = await openEmbeddedMongod({ dataDir: folder, log });
   const client = await new MongoClient(mongod.uri).connect();
@@ -61,6 +69,5 @@ export async function loadRules(): Promise<{ readonly count: number; readonly co
     return { count, cold, warm };
   } finally {
     await client.close();
-    await rm(folder, { recursive: true, force: true });
   }
 }
