@@ -67,6 +67,28 @@ test('a result cut at the cap says so before its rows, with and without a count'
   }
 });
 
+test('queries for equality that come together have the answers they would have alone', async () => {
+  await t.type('Placed', { site: { type: 'String' }, n: { type: 'Integer' }, more: { type: 'Object' } });
+  const objects = Array.from({ length: 90 }, (_, n) => ({ ...(n % 10 === 9 ? {} : { site: `s${n % 10}` }), n, more: { a: n, b: n } }));
+  await t.ask('insert', 'Placed', { body: JSON.stringify(objects) });
+  const parameters: Record<string, string>[] = [
+    ...Array.from({ length: 12 }, (_, n) => ({ where: `{"site": "s${n}"}` })),
+    { where: '{"site": "s1"}', props: '["n"]' },
+    { where: '{"site": "s1"}', props: '["more.a"]' },
+    { where: '{"site": "s1"}', count: 'true' },
+    { where: '{"site": "s1"}', sort: '{"n": -1}' },
+    { where: '{"site": "s1"}', limit: '2' },
+    { where: '{"site": "s1", "n": 11}' },
+    { where: '{"site": {"$ne": "s1"}}' },
+    { where: '{"site": null}' },
+  ];
+  const ask = (one: Record<string, string>) => select(one, { resourceName: 'Placed' });
+  const alone: ApiReply[] = [];
+  for (const one of parameters) alone.push(await ask(one));
+  expect(JSON.parse(alone[1]?.body ?? '')).toHaveLength(9);
+  for (let tries = 0; tries < 3; tries++) expect(await Promise.all(parameters.map(ask))).toEqual(alone);
+});
+
 test('a long aggregation comes in pieces of the same text, cut at the cap', async () => {
   const pipeline = '[{"$sort": {"n": 1}}, {"$project": {"n": 1, "text": 1}}]';
   const aggregate = { op: 'aggregate', object: parseJson(pipeline) };

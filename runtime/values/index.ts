@@ -1,5 +1,5 @@
 // The door of host values: JSON of clients, stored BSON, and the ways between them.
-export { asBytes, int64At, KIND, nameEnd, sizeOf } from './bson-bytes.ts';
+export { asBytes, int64At, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
 export { isWellFormed } from './well-formed.ts';
 export type { Cipher } from './cipher.ts';
 export { fromBson, instanceFromBson } from './from-bson.ts';

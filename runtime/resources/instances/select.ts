@@ -68,13 +68,21 @@ export async function selectPage(
   const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
   const page = pageOf(parameters);
   const window = { skip: page.skip, limit: page.capped ? page.limit + 1 : page.limit };
+  // Parts of a property are cut out by the store; whole ones by who writes the rows.
+  const isWhole = !props?.some((name) => name.includes('.'));
+  if (page.capped && isWhole && order === resource.defaultSort && parameters['count'] !== true) {
+    const shared = await sharedRows(space, resource, toFilter(predicate), page.limit);
+    if (shared) return { body: `[${(await writeRows(space, resource.type, 'rest', props, actor)(shared)).join(',')}]` };
+  }
   const rows = rowsOf(space, resource, predicate, order, window, toProjection(props, resource.type));
   const counting = parameters['count'] === true ? countOf(space, resource, predicate) : undefined;
   counting?.catch(() => undefined); // awaited below; this only keeps an early failure from being called unhandled
   const ahead = await readAhead(rows, streams ? AHEAD_BYTES : Infinity);
   try {
     const count = await counting;
-    const isMore = ahead.isAll ? ahead.rows.length > page.limit : page.capped && (await hasMore(space, resource, predicate, count));
+    const isMore = ahead.isAll
+      ? ahead.rows.length > page.limit
+      : page.capped && (await hasMore(space, resource, predicate, count, page.limit));
     const news = { ...(count === undefined ? {} : { count }), ...(isMore ? { truncated: true } : {}) };
     const write = writeRows(space, resource.type, 'rest', props, actor);
     if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES))
@@ -94,9 +102,44 @@ export async function selectPage(
 }
 
 /** Whether there are more rows than the cap: a header says so, before the rows are read. What is inserted meanwhile comes too late for it. */
-async function hasMore(space: Namespace, resource: InstanceResource, predicate: Predicate, count: number | undefined): Promise<boolean> {
-  return (count ?? (await countOf(space, resource, predicate, CAP + 1))) > CAP;
+async function hasMore(
+  space: Namespace,
+  resource: InstanceResource,
+  predicate: Predicate,
+  count: number | undefined,
+  cap: number,
+): Promise<boolean> {
+  return (count ?? (await countOf(space, resource, predicate, cap + 1))) > cap;
 }
+
+/**
+ * The rows of a condition that is just the equality of a property with a text, where they are few and asked for together with others;
+ * null where they are not.
+ */
+async function sharedRows(
+  space: Namespace,
+  { type, collection, defaultSort }: InstanceResource,
+  filter: Document,
+  cap: number,
+): Promise<Uint8Array[] | null> {
+  const [path, second] = Object.keys(filter);
+  const property = path === undefined ? undefined : type.properties.get(path);
+  if (!property || second !== undefined || property.base !== 'String' || property.multi || property.encrypted) return null;
+  if (!('_id' in defaultSort)) return null; // they come by their ids
+  const text = textIn(filter[property.name]);
+  const rows = text === null ? null : await space.equals.read(collection, property.name, text);
+  return rows && rows.length <= cap && sizeOf(rows) <= AHEAD_BYTES ? rows : null;
+}
+
+/** The text of an equality in the store's words. */
+function textIn(test: unknown): string | null {
+  if (typeof test === 'string') return test;
+  if (typeof test !== 'object' || test === null) return null;
+  const entries = Object.entries(test);
+  return entries.length === 1 && entries[0]?.[0] === '$eq' && typeof entries[0][1] === 'string' ? entries[0][1] : null;
+}
+
+const sizeOf = (rows: readonly Uint8Array[]): number => rows.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 /** A sort document, or the ranks that a scalar's comparator gives to the rows. */
 type Order = Document | RankedOrder | undefined;
