@@ -43,7 +43,7 @@ export const FAULTS: readonly Fault[] = [
     replacement: 'day: 1_440_000n',
   },
   {
-    what: 'a keyword that is a name is not refused when it is written in capitals',
+    what: 'a reserved keyword may name a variable',
     file: 'compiler/1-parse/keywords.ts',
     text: "publish return rule ruleset select system timeout update upsert var when'",
     replacement: "publish return rule ruleset system timeout update upsert var when'",
@@ -150,8 +150,8 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'Strings are compared without their case',
     file: 'stdlib/operators/comparison.ts',
-    text: "    if (typeof b === 'string') return compareCodeUnits(a, b);",
-    replacement: "    if (typeof b === 'string') return compareCodeUnits(a.toLowerCase(), b.toLowerCase());",
+    text: "if (typeof a === 'string' && typeof b === 'string') return compareCodeUnits(a, b);",
+    replacement: "if (typeof a === 'string' && typeof b === 'string') return compareCodeUnits(a.toLowerCase(), b.toLowerCase());",
   },
   {
     what: 'null is less than anything',
