@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { type Figure, machine, toText } from './report.ts';
 import { api } from './api.ts';
+import { builtins } from './builtins.ts';
 import { compilation } from './compile.ts';
 import { correlate } from './correlate.ts';
 import { rest } from './rest.ts';
@@ -20,6 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Figure[]>>> = {
   index: triggerIndex,
   compile: compilation,
   correlate,
+  builtins,
 };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean', default: false } } });

@@ -110,19 +110,19 @@ export const dates: readonly Declaration[] = [
   mover('plusSeconds', 'n', 'Later by seconds.', 1000),
   mover('minusSeconds', 'n', 'Earlier by seconds.', -1000),
   {
-    call: 'isBefore(date: DateTime, other: DateTime) => Boolean',
+    call: 'isBefore(date: DateTime, d2: DateTime) => Boolean',
     forms: 'M',
     about: 'Whether it is earlier.',
     run: (_, date: DateTime, other: DateTime) => date.ms < other.ms,
   },
   {
-    call: 'isAfter(date: DateTime, other: DateTime) => Boolean',
+    call: 'isAfter(date: DateTime, d2: DateTime) => Boolean',
     forms: 'M',
     about: 'Whether it is later.',
     run: (_, date: DateTime, other: DateTime) => date.ms > other.ms,
   },
   {
-    call: 'equals(date: DateTime, other: any|null) => Boolean',
+    call: 'equals(date: DateTime, d2: any|null) => Boolean',
     forms: 'M',
     about: 'Whether other is the same instant.',
     run: (_, date: DateTime, other: Value) => other instanceof DateTime && other.ms === date.ms,
