@@ -69,8 +69,7 @@ const event = (i: number): Happening => ({
   value: `{"k":"key ${(i * 7_919) % KEYS}","n":${i},"site":"north"}`,
   atMs: i,
   by: 'ann',
-  root: '',
-  depth: 0,
+  chain: null,
 });
 
 function inMemory(): Figure {

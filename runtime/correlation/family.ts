@@ -264,7 +264,7 @@ export class Family {
       value: `{"entry":"${entry}","events":${JSON.stringify(events)},"args":[${args.join(',')}]}`,
       at: new Date(this.#host.clock.now()),
       by: cause?.by ?? bound.happenings[0]?.by ?? 'system',
-      chain: cause ? { root: cause.root, depth: cause.depth } : { root: uuid, depth: 0 },
+      chain: cause ? (cause.chain ?? { root: cause.uuid, depth: 0 }) : { root: uuid, depth: 0 },
       runs: [{ rule: fullName, program: version.executable.program.id, binds: 'arguments' }],
     };
   }

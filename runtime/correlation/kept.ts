@@ -53,7 +53,7 @@ export function fromStored(document: Document): { readonly owner: Owner; readonl
     began,
     deadlineMs: deadline.getTime(),
     places: places.map(Number),
-    happenings: happenings.map((one) => ({ ...one, atMs: Number(one.atMs), depth: Number(one.depth) })),
+    happenings: happenings.map((one) => ({ ...one, atMs: Number(one.atMs) })),
     isOpen: true,
     kept: 'store',
   };

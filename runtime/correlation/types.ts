@@ -12,8 +12,10 @@ export interface Happening {
   /** Its arrival, milliseconds since the epoch. */
   readonly atMs: number;
   readonly by: string;
-  readonly root: string;
-  readonly depth: number;
+  /** Null: it began one. */
+  readonly chain: StoredEvent['chain'] | null;
+  /** Of a message (integrations.md 1.7). */
+  readonly transport?: StoredEvent['transport'];
 }
 
 /** Events in the places of a trigger: `happenings[i]` is bound by the trigger `places[i]`. */
@@ -79,9 +81,10 @@ export interface MachineSurroundings {
 }
 
 /** @param paths spellings of the path that are kept already */
-export function toHappening({ uuid, path, value, at, by, chain }: StoredEvent, paths: readonly string[] = []): Happening {
+export function toHappening({ uuid, path, value, at, by, chain, transport }: StoredEvent, paths: readonly string[] = []): Happening {
   const known = paths.find((one) => one === path) ?? path;
-  return { uuid, path: known, value, atMs: at.getTime(), by, root: chain.root === uuid ? uuid : chain.root, depth: chain.depth };
+  const began = chain.root === uuid && chain.depth === 0;
+  return { uuid, path: known, value, atMs: at.getTime(), by, chain: began ? null : chain, ...(transport ? { transport } : {}) };
 }
 
 export const NOTHING: Outcome = { opened: [], closed: [], completed: [], timedOut: [] };

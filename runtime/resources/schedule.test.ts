@@ -135,7 +135,28 @@ test('after a restart: what was due once comes at once, of many missed ticks one
   await client.close();
 });
 
-test('scheduled procedures run on multiples within the hour, and not while the run before goes on', async () => {
+test('of two processes one delivers each tick, and either goes on alone', async () => {
+  await listen('shared');
+  const from = secondsNow();
+  await post({ name: 'shared', periodic: true, interval: 10_000, topic: '/shared' });
+  await post({ interval: 15_000, topic: '/shared', message: 'once' });
+  const other = await openTestEngine({ clock, namespace: t.identity.namespace });
+  await other.rows('Tick');
+  const both = async (): Promise<void> => {
+    await t.engine.settled();
+    await other.engine.settled();
+  };
+  await clock.advanceTo(clock.now() + 30_000, both);
+  await both();
+  expect((await ticks('shared')).sort((x, y) => x - y)).toEqual([from + 10, from + 15, from + 20, from + 30]);
+  await t[Symbol.asyncDispose]();
+  await clock.advanceTo(clock.now() + 10_000, () => other.engine.settled());
+  t = other;
+  expect((await ticks('shared')).at(-1)).toBe(from + 40);
+  await t.ask('delete', 'scheduledevents', { id: 'shared' });
+});
+
+test('scheduled procedures run on multiples within the hour, and not while the run before goes on', { timeout: 60_000 }, async () => {
   await t.program('procedures', 'PROCEDURE Upkeep.sweep() INSERT Tick(by: "sweep", at: now())  return null');
   const body = JSON.stringify({ name: 'Upkeep', scheduledProcedures: { sweep: 1_200_000 } });
   await t.ask('insert', 'services', { body });

@@ -10,9 +10,11 @@ import { Fenced, type Unit, VersionMiss, type Write } from '../commit/index.ts';
 import { runDirect } from '../runs/index.ts';
 import { DueHeap } from '../schedule/index.ts';
 import { isUnavailable } from '../store/index.ts';
+import { fromBson } from '../values/index.ts';
 import { afterTick, dueOf, isActive } from './definitions/scheduledevents-kind.ts';
-import { definitionRemoval, definitionWrite } from './definitions/store.ts';
+import { DEFINITIONS, definitionRemoval, definitionWrite } from './definitions/store.ts';
 import { publishTopic } from './publish.ts';
+import { versionOf } from './stamp.ts';
 import { serviceActor } from './service-actor.ts';
 import type { Namespace } from './types.ts';
 
@@ -135,7 +137,8 @@ export class Schedule implements AsyncDisposable {
     try {
       await this.#publish(space, name, stored, next);
     } catch (error) {
-      if (error instanceof Fenced || error instanceof VersionMiss) return; // another has delivered or changed it
+      if (error instanceof Fenced) return; // another process goes on with it
+      if (error instanceof VersionMiss) return this.#readAgain(name);
       if (isUnavailable(error)) {
         await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
         if (this.#isOpen) return this.#deliver(name, plannedMs);
@@ -147,6 +150,21 @@ export class Schedule implements AsyncDisposable {
       space.definitions.put(KIND, name, next);
       this.put(name, next);
     } else space.definitions.remove(KIND, name);
+  }
+
+  /** Somebody else has delivered or changed it: here, or in another process, whose change is only in the store. */
+  async #readAgain(name: string): Promise<void> {
+    const space = this.#space();
+    const row = await space.db.collection(DEFINITIONS).findOne({ kind: KIND, name }, { raw: true, readConcern: { level: 'majority' } });
+    if (!row) {
+      space.definitions.remove(KIND, name);
+      return this.remove(name);
+    }
+    const stored = getOwn(fromBson(row as unknown as Uint8Array), 'object') as ObjectValue;
+    const known = space.definitions.get(KIND, name);
+    if (known && versionOf(known) >= versionOf(stored)) return;
+    space.definitions.put(KIND, name, stored);
+    this.put(name, stored);
   }
 
   async #publish(space: Namespace, name: string, stored: ObjectValue, next: ObjectValue | null): Promise<void> {

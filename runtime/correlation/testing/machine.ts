@@ -52,7 +52,7 @@ export function machineOf(trigger: string, mostOpen = 1_000_000): TestMachine {
     send(topic, name, atMs, value = null) {
       const path = `/topics${topic}/publish`;
       const text = encodeInner(fromInner(value));
-      const happening: Happening = { uuid: name, path, value: text, atMs, by: 'ann', root: name, depth: 0 };
+      const happening: Happening = { uuid: name, path, value: text, atMs, by: 'ann', chain: null };
       values.expect(happening);
       const places = rule.triggers.flatMap(({ paths }, i) => (paths.includes(path) ? [i] : []));
       return namesIn(machine.arrive(happening, places));
