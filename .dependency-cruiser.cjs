@@ -50,8 +50,14 @@ module.exports = {
     forbid(
       'server-on-runtime',
       'the server uses the runtime, and neither suites nor scripts',
-      { path: '^server/', pathNot: noTests },
+      { path: '^server/', pathNot: `${noTests}|^server/cli/test\\.ts$` },
       { path: '^(conformance|bench|examples|scripts)/' },
+    ),
+    forbid(
+      'tests-by-the-suite',
+      "`cascade test` reads a project's tests as the suite reads its own",
+      { path: '^server/cli/test\\.ts$' },
+      { path: '^(conformance|bench|examples|scripts)/', pathNot: '^conformance/(client|runner)/index\\.ts$' },
     ),
     forbid('outside-conformance', 'the suite knows a base URL only', { path: '^conformance/' }, { path: ours, pathNot: '^conformance/' }),
     forbid(

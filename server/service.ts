@@ -1,5 +1,6 @@
 // The whole service: its parts open in order and close in reverse. The command line and each test of the whole hold one.
 import type { Logger } from 'pino';
+import type { Clock } from '../runtime/clock/index.ts';
 import type { FirstStartOptions, GeneratedPassword } from '../runtime/identity/index.ts';
 import { openEngine, readBuild } from '../runtime/index.ts';
 import { openMasterKey } from '../runtime/keys/index.ts';
@@ -13,6 +14,8 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   mongoUri?: string;
   /** Seals what is encrypted (runtime/keys); with an embedded database it is made and kept in the data folder when none is given. */
   masterKey?: Uint8Array;
+  /** What time it is for rules; the machine's clock when absent. */
+  clock?: Clock;
   /** Worker threads for programs. */
   lanes?: number;
   /** The address by which clients reach the service; its own where none is given. */
@@ -24,11 +27,13 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
 
 export interface Service extends AsyncDisposable {
   readonly url: string;
+  /** Resolves when everything that was set going has come to rest. */
+  settled(): Promise<void>;
 }
 
 /** @throws Error with a reason for people when a part cannot be opened; nothing is left open then */
 export async function openService(config: ServiceConfig, log: Logger): Promise<Service> {
-  const { dataDir, mongoUri, masterKey, lanes, publicUrl, firstStart, announce, ...listening } = config;
+  const { dataDir, mongoUri, masterKey, clock, lanes, publicUrl, firstStart, announce, ...listening } = config;
   const opened: AsyncDisposable[] = [];
   const service = { url: '' };
   const keep = <T extends AsyncDisposable>(part: T): T => {
@@ -50,6 +55,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
         mongoUri: uri,
         exclusive: mongoUri === undefined,
         masterKey: masterKey ?? (mongoUri === undefined ? openMasterKey(required(dataDir)) : null),
+        ...(clock && { clock }),
         ...(lanes === undefined ? {} : { lanes }),
         about: { serverUri: () => (publicUrl ?? service.url).replace(/\/+$/, ''), build: readBuild() },
         log,
@@ -59,7 +65,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
     announce(generated);
     const { url } = keep(await listen({ engine, log, ...listening }));
     service.url = url;
-    return { url, [Symbol.asyncDispose]: close };
+    return { url, settled: () => engine.settled(), [Symbol.asyncDispose]: close };
   } catch (error) {
     await close(); // half open belongs to nobody: undo it, then tell
     throw error;

@@ -5,9 +5,11 @@ import { parse } from 'yaml';
 import type { RestClient } from '../client/index.ts';
 import { type CaseFile, readCaseFile } from './case-file.ts';
 import { type Outcome, runFile } from './run-file.ts';
+import { type Pace, realTime } from './scene.ts';
 
 export { type Coverage, coverage } from './coverage.ts';
-export type { CaseFile } from './case-file.ts';
+export { type CaseFile, readCaseFile } from './case-file.ts';
+export type { Pace } from './scene.ts';
 
 /** Files that run at the same time: they don't know of each other, and a server has more than one client too. */
 const AT_ONCE = 4;
@@ -34,12 +36,16 @@ export function readKnownFailures(file: string): Map<string, string> {
   return new Map(list.map(({ case: name, reason }) => [name, reason]));
 }
 
-/** @param say told one line a file as it ends */
+/**
+ * @param say told one line a file as it ends
+ * @param pace how time passes for the server; where it is not everybody's, one file runs after the other
+ */
 export async function runSuite(
   client: RestClient,
   files: readonly CaseFile[],
   known: ReadonlyMap<string, string>,
   say: (line: string) => void,
+  pace: Pace = realTime,
 ): Promise<Result> {
   const waiting = [...files];
   const outcomes: Outcome[] = [];
@@ -48,14 +54,14 @@ export async function runSuite(
   const worker = async (): Promise<void> => {
     for (let file = waiting.shift(); file; file = waiting.shift()) {
       const begun = performance.now();
-      const ended = judge(await runFile(client, file, `x${run}n${count++}`), known);
+      const ended = judge(await runFile(client, file, `x${run}n${count++}`, pace), known);
       const bad = ended.filter(({ failure }) => failure !== undefined);
       say(`${bad.length === 0 ? '✓' : '✗'} ${file.name} (${ended.length} cases, ${Math.round(performance.now() - begun)} ms)`);
       for (const { name, failure } of bad) say(`    ${name.slice(file.name.length + 2)}\n      ${failure}`);
       outcomes.push(...ended);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: pace === realTime ? AT_ONCE : 1 }, worker));
   const failed = outcomes.filter(({ failure }) => failure !== undefined);
   const knownToFail = outcomes.filter(({ name }) => known.has(name)).length - failed.filter(({ name }) => known.has(name)).length;
   return { passed: outcomes.length - failed.length - knownToFail, failed, knownToFail };

@@ -2,7 +2,7 @@
 import { type Json, RestClient as Client, type RestClient, type Sender, SocketBinding, SocketClient } from '../client/index.ts';
 import { type Binding, BINDINGS, type Case, type CaseFile, type Given, toJson } from './case-file.ts';
 import { definedName, type Names, namesOf } from './names.ts';
-import { Failure, type Scene } from './scene.ts';
+import { Failure, type Pace, realTime, type Scene } from './scene.ts';
 import { logIn } from './socket-steps.ts';
 import { computedName, runStep, send, typeBody } from './steps.ts';
 
@@ -14,21 +14,22 @@ export interface Outcome {
 }
 
 /** Once over each binding that its cases name, each time from set-up to clean-up. */
-export async function runFile(client: RestClient, file: CaseFile, tag: string): Promise<Outcome[]> {
+export async function runFile(client: RestClient, file: CaseFile, tag: string, pace: Pace = realTime): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const binding of BINDINGS) {
     const cases = file.cases.filter(({ bindings }) => bindings.includes(binding));
-    if (cases.length > 0) outcomes.push(...(await runOver(binding, client, { ...file, cases }, binding === 'rest' ? tag : `${tag}w`)));
+    if (cases.length > 0)
+      outcomes.push(...(await runOver(binding, client, { ...file, cases }, binding === 'rest' ? tag : `${tag}w`, pace)));
   }
   return outcomes;
 }
 
-async function runOver(binding: Binding, client: RestClient, file: CaseFile, tag: string): Promise<Outcome[]> {
+async function runOver(binding: Binding, client: RestClient, file: CaseFile, tag: string, pace: Pace): Promise<Outcome[]> {
   const names = namesOf(file, tag);
   const outcomes: Outcome[] = [];
   const ready = await attempt(() => setUp(client, names, file.given));
   for (const one of file.cases) {
-    const failure = ready === undefined ? await runCase(client, names, one, binding) : `the set-up of the file: ${ready}`;
+    const failure = ready === undefined ? await runCase(client, names, one, binding, pace) : `the set-up of the file: ${ready}`;
     outcomes.push({ name: `${file.name}: ${one.name}${binding === 'rest' ? '' : ` (${binding})`}`, failure });
   }
   await tearDown(client, names, file.given);
@@ -37,7 +38,13 @@ async function runOver(binding: Binding, client: RestClient, file: CaseFile, tag
   return outcomes;
 }
 
-async function runCase(client: RestClient, names: Names, { given, steps }: Case, binding: Binding): Promise<string | undefined> {
+async function runCase(
+  client: RestClient,
+  names: Names,
+  { given, steps }: Case,
+  binding: Binding,
+  pace: Pace,
+): Promise<string | undefined> {
   const sockets = new Map<string, SocketClient>();
   let line = 0;
   const failure =
@@ -48,6 +55,7 @@ async function runCase(client: RestClient, names: Names, { given, steps }: Case,
         rest: client,
         sockets,
         names,
+        pace,
         kept: new Map<string, Json>(),
       };
       for (const step of steps) {

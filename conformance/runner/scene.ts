@@ -1,4 +1,5 @@
 // What a case works with, and how an answer is held to what a step wants of it.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isNumber, type Json, type JsonObject, type Reply, type RestClient, type Sender, type SocketClient } from '../client/index.ts';
 import type { Wanted, WantedObject } from './case-file.ts';
 import { mismatch } from './match.ts';
@@ -6,6 +7,22 @@ import type { Names } from './names.ts';
 
 /** A case does not hold; the message is a sentence. */
 export class Failure extends Error {}
+
+/** How time passes for the server. */
+export interface Pace {
+  /** Resolves when that much more time has passed there, and what it set going has come to rest as far as that can be known. */
+  advance(ms: number): Promise<void>;
+}
+
+const LONGEST_WAIT_MS = 10_000;
+
+/** As it does for everybody: by waiting. */
+export const realTime: Pace = {
+  async advance(ms) {
+    if (ms > LONGEST_WAIT_MS) throw new Failure(`${ms} ms take too long in real time: \`cascade test\` lets them pass at once`);
+    await sleep(ms);
+  },
+};
 
 /** What a case has to work with: the server under the file's names, and what earlier steps have kept. */
 export interface Scene {
@@ -15,6 +32,7 @@ export interface Scene {
   /** Those that the case has opened, by name. */
   readonly sockets: Map<string, SocketClient>;
   readonly names: Names;
+  readonly pace: Pace;
   readonly kept: Map<string, Json>;
 }
 

@@ -49,6 +49,7 @@ const steps: Record<StepKind, (scene: Scene, body: WantedObject) => Promise<void
     const body = { from: 'logs', where, ...(count === undefined ? {} : { count }), ...(withinMs === undefined ? {} : { withinMs }) };
     return eventually(body, () => select(scene, body), scene);
   },
+  advance: (scene, body) => scene.pace.advance(milliseconds(numberText(body.by ?? ''))),
   publish: async (scene, body) => {
     const reply = await send(scene, 'POST', `/topics/${String(body.to)}`, { body: toJson(body.message ?? null) });
     check(scene, body, reply, 200);
@@ -101,6 +102,22 @@ const steps: Record<StepKind, (scene: Scene, body: WantedObject) => Promise<void
     }
   },
 };
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  millisecond: 1,
+  second: 1_000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+};
+
+/** `30 days`, `1.5 hours`; a plain number is milliseconds. */
+function milliseconds(text: string): number {
+  const [, count, unit = 'millisecond'] = /^(\d+(?:\.\d+)?)\s*(?:(millisecond|second|minute|hour|day|week)s?)?$/.exec(text.trim()) ?? [];
+  if (count === undefined) throw new Failure(`'${text}' is no time that could pass`);
+  return Number(count) * (UNITS_MS[unit] ?? 1);
+}
 
 /** The procedure that the `compute` steps of a file define. */
 export function computedName({ tag }: Scene['names']): string {

@@ -10,7 +10,6 @@ const NOT_YET = {
   import: 'loads the definitions in a folder into a server',
   export: "writes a server's definitions into a folder",
   diff: "compares a folder with a server's definitions",
-  test: 'runs the tests of a project',
   why: 'tells why a rule fired or did not',
   replay: 'repeats a recorded run',
   backup: 'writes a copy of all data',
@@ -75,6 +74,15 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
     .action(async (file: string, options: { args?: string }) => {
       const { runFile } = await import('./run.ts');
       code = await runFile(file, options.args, terminal);
+    });
+  program
+    .command('test')
+    .description('runs the tests of a project on a clock that jumps; exit code 0 when all pass')
+    .argument('<file...>', 'YAML files with cases, or folders of them')
+    .option('--at <time>', 'what time it is at first; the present when absent')
+    .action(async (files: string[], options: { at?: string }) => {
+      const { testFiles } = await import('./test.ts');
+      code = await testFiles(files, options, terminal);
     });
   for (const [name, purpose] of Object.entries(NOT_YET))
     program

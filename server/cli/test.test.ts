@@ -1,0 +1,48 @@
+// `cascade test` on a real service: a month passes at once, and a failing case is told with its place.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { main } from './main.ts';
+
+async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  let [out, err] = ['', ''];
+  const terminal = {
+    out: (text: string) => void (out += text),
+    err: (text: string) => void (err += text),
+    colors: false,
+    env: process.env,
+  };
+  return { code: await main(['test', ...args], terminal), out, err };
+}
+
+test('the example over a month passes, at the time that is asked for', { timeout: 120_000 }, async () => {
+  const { code, out, err } = await run('examples/invoices', '--at', '2027-01-31T12:00:00Z');
+  expect({ code, err }, out).toEqual({ code: 0, err: '' });
+  expect(out).toMatch(/^✓ .*invoices\.yaml \(3 cases, \d+ ms\)\n3 passed, 0 failed\n$/);
+});
+
+test('a case that fails is told with its line and reason; the code is 1', { timeout: 120_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'cascade-cases-'));
+  const file = join(folder, 'wrong.yaml');
+  await writeFile(
+    file,
+    'cases:\n  - name: time does not pass by itself\n    steps:\n      - compute: { body: "return date(now())", as: at }\n      - advance: { by: 1 day }\n      - compute: { body: "return date(now()) - 86400000", value: $at }\n      - compute: { body: "return 1", value: 2 }\n',
+  );
+  const { code, out } = await run(file);
+  await rm(folder, { recursive: true });
+  expect(code).toBe(1);
+  expect(out).toContain('time does not pass by itself\n      line 7: the value is 1, wanted 2');
+  expect(out).toMatch(/0 passed, 1 failed\n$/);
+});
+
+test.each([
+  [['nowhere.yaml'], 'nowhere.yaml cannot be read.'],
+  [['server/cli'], 'server/cli holds no .yaml files.'],
+  [['package.json'], 'is not known here'],
+  [['examples/invoices', '--at', 'soon'], "'soon' is no time"],
+])('%j is refused before a service starts', async (args, reason) => {
+  const { code, err } = await run(...args);
+  expect(code).toBe(2);
+  expect(err).toContain(reason);
+});

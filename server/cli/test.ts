@@ -1,0 +1,82 @@
+// `cascade test`: the tests of a project, in the format of the conformance suite, against a service of their own whose clock jumps: what takes
+// thirty days takes none here.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { RestClient } from '../../conformance/client/index.ts';
+import { type CaseFile, type Pace, readCaseFile, runSuite } from '../../conformance/runner/index.ts';
+import { VirtualClock } from '../../runtime/clock/index.ts';
+import { openService, type Service } from '../service.ts';
+import { readSource, type Terminal, UsageError } from './terminal.ts';
+
+export interface TestOptions {
+  /** What time it is at first; the present when absent. */
+  readonly at?: string;
+}
+
+/** @returns 0 when every case passed, else 1 */
+export async function testFiles(paths: readonly string[], options: TestOptions, terminal: Terminal): Promise<number> {
+  const files = await Promise.all((await Promise.all(paths.map(filesOf))).flat().map(readTests));
+  const clock = new VirtualClock(startOf(options.at));
+  const dataDir = await mkdtemp(join(tmpdir(), 'cascade-test-'));
+  const password = randomBytes(16).toString('hex');
+  try {
+    await using service = await openService(
+      {
+        dataDir,
+        host: '127.0.0.1',
+        port: 0,
+        clock,
+        lanes: 1,
+        firstStart: { adminPassword: password, systemPassword: password },
+        announce: () => undefined,
+      },
+      pino({ level: 'silent' }),
+    );
+    const client = new RestClient(service.url);
+    try {
+      await client.login('admin', password);
+      const { passed, failed } = await runSuite(client, files, new Map(), (line) => terminal.out(`${line}\n`), paceOf(clock, service));
+      terminal.out(`${passed} passed, ${failed.length} failed\n`);
+      return failed.length === 0 ? 0 : 1;
+    } finally {
+      client.close();
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+const paceOf = (clock: VirtualClock, service: Service): Pace => ({
+  advance: (ms) => clock.advanceTo(clock.now() + ms, () => service.settled()),
+});
+
+/** A file itself; of a folder, the .yaml files in it, at every depth. */
+async function filesOf(path: string): Promise<string[]> {
+  const found = await stat(path).catch(() => {
+    throw new UsageError(`${path} cannot be read.`);
+  });
+  if (!found.isDirectory()) return [path];
+  const names = (await readdir(path, { recursive: true })).filter((name) => /\.ya?ml$/.test(name)).sort();
+  if (names.length === 0) throw new UsageError(`${path} holds no .yaml files.`);
+  return names.map((name) => join(path, name));
+}
+
+/** @throws UsageError that names the place for what is no file of cases */
+async function readTests(file: string): Promise<CaseFile> {
+  const text = await readSource(file);
+  try {
+    return readCaseFile(file, text);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function startOf(at: string | undefined): number {
+  if (at === undefined) return Date.now();
+  const ms = Date.parse(at);
+  if (Number.isNaN(ms)) throw new UsageError(`'${at}' is no time: write it as 2026-01-31T12:00:00Z.`);
+  return ms;
+}
