@@ -6,6 +6,7 @@ import { checkTypeChange, compareTypes, type MongoIndex, parseType, type TypeDef
 import { isServiceSet } from '../stamp.ts';
 import { SYSTEM_TYPES, TYPE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
+import { accessLevelsOf } from './access-levels.ts';
 import { servicesWithState, stateChanged } from './service-state.ts';
 import { addedBy, buildInBackground, collectionOf, prepareCollection, removeInBackground, removeValues } from './type-storage.ts';
 
@@ -26,12 +27,13 @@ export const TYPES: DefinitionResource = {
     if (space.scalars.has(type.name)) throw fault('cascade.type.name.reserved', type.name);
     const before = stored ? space.types.get(String(getOwn(stored, 'name'))) : undefined;
     checkNested(space, type);
+    const accessLevels = accessLevelsOf(type);
     const needsEmpty = before !== undefined && (await checkChanges(space, before, type));
     let lift: (() => void) | undefined;
     let later: readonly MongoIndex[] = [];
     return {
       name: type.name,
-      object: withCallersProperties(typeToValue(type), body),
+      object: withCallersProperties({ ...typeToValue(type), accessLevels }, body),
       prepare: async () => {
         await removeValues(space, type.name, before ? addedBy(before, type) : []);
         // Nothing may be stored between the look whether there are instances and the new definition.
