@@ -83,6 +83,7 @@ const CATALOGUE = {
   'cascade.lang.select.source': told('what the source is asked for stands in WITH'),
   'cascade.lang.execute.async': told(),
   'cascade.lang.return.position': told('put the rest into ELSE, so that RETURN is the last statement of its branch', 'warning'),
+  'cascade.rule.loop': told('a WHERE that is false after the change ends the round; a chain ends after 200 runs', 'warning'),
   'cascade.lang.processedby.deprecated': told('give PROCESSED BY a block: { … }', 'warning'),
   'cascade.rule.version.invalid': {
     severity: 'error',

@@ -82,6 +82,8 @@ export interface CompiledRule extends CompiledHead {
   readonly hasTimeout: boolean;
   /** Where-object, inner-JSON text, or null. */
   readonly activationConstraint: string | null;
+  /** Event paths that its statements may raise events on, where they name them; absent in what an earlier version compiled. */
+  readonly raises?: readonly string[];
   /** Parameters of `main` in order: the event variables. */
   readonly variables: readonly string[];
 }

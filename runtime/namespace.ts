@@ -15,6 +15,7 @@ import { logLevelOf } from './resources/definitions/debugconfigs-kind.ts';
 import { callableOf, type Callable } from './resources/definitions/procedures-kind.ts';
 import { KEPT_OUTPUT, KeptOutput } from './resources/definitions/kept-output.ts';
 import { KeptPrograms } from './resources/definitions/kept-programs.ts';
+import { RuleLinks } from './resources/definitions/loops.ts';
 import { executableKey } from './resources/definitions/programs.ts';
 import { undoHalfRenames } from './resources/definitions/rename-type.ts';
 import { loadRule } from './resources/definitions/rules-kind.ts';
@@ -194,6 +195,7 @@ export async function openNamespace({
     definitions,
     executables,
     programs: new KeptPrograms(db, executables),
+    ruleLinks: new RuleLinks(),
     output: await KeptOutput.open(db, compiler),
     when: new TriggerIndex(surroundings),
     before: new TriggerIndex(surroundings),

@@ -2,6 +2,7 @@
 import type { ProcedureDefinition, RuleDefinition } from '../ast.ts';
 import type { Model } from '../2-check/index.ts';
 import { constantText } from '../2-check/constants.ts';
+import { raisedPaths } from './raised.ts';
 import type { CompiledModule, CompiledProcedure, CompiledRule, Diagnostic } from '../types.ts';
 
 export function emitUnit(model: Model, module: CompiledModule, warnings: readonly Diagnostic[]): CompiledRule | CompiledProcedure {
@@ -30,6 +31,7 @@ function ruleUnit(model: Model, node: RuleDefinition, module: CompiledModule, wa
     hasTimeout: node.timeout !== null,
     activationConstraint: constraintText(node),
     variables: facts.variables,
+    raises: raisedPaths(node),
     module,
     warnings,
   };

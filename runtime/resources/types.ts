@@ -22,6 +22,7 @@ import type { Subscribers } from '../subscriptions/index.ts';
 import type { LargeResults } from './large-results.ts';
 import type { KeptOutput } from './definitions/kept-output.ts';
 import type { KeptPrograms } from './definitions/kept-programs.ts';
+import type { RuleLinks } from './definitions/loops.ts';
 import type { DefinitionStore } from './definitions/store.ts';
 import type { Schedule } from './schedule.ts';
 import type { SourceCounts } from './sources/state.ts';
@@ -66,6 +67,8 @@ export interface Namespace {
   /** Rules as compiled, by rule and program: those in force, and those that open events name. */
   readonly executables: Map<string, Executable>;
   readonly programs: KeptPrograms;
+  /** Which rules set which others going. */
+  readonly ruleLinks: RuleLinks;
   /** What rules compile to, kept from start to start. */
   readonly output: KeptOutput;
   /** WHEN rules and BEFORE rules by event path and condition. */

@@ -297,16 +297,33 @@ test('the thousand and first subscription of a socket is a 429; a refused one do
   expect((await listen(1_000)).status).toBe(200);
 });
 
-test('persistent subscriptions are refused in clear words, acknowledgements are not answered', async () => {
+test('a persistent subscription is told by two messages; acknowledgements are not answered', async () => {
   await login();
-  const refused = await socket.ask({ op: 'subscribe', resourceName: 'events', resourceId: '/topics/a', parameters: { persistent: true } });
-  expect(refused).toMatchObject({ status: 400, errors: [{ code: 'cascade.request.parameter.invalid', params: ['persistent', true] }] });
-  const again = { subscriptionName: 'x' };
-  expect(code(await socket.ask({ op: 'subscribe', resourceName: 'events', resourceId: '/topics/a', parameters: again }))).toBe(
-    'cascade.subscription.unknown',
-  );
+  server.subscribe = async (_identity, _path, { persistent, subscriptionName }, deliver) => ({
+    name: subscriptionName ?? (persistent ? 'n1' : 'none'),
+    begin: async () =>
+      deliver({
+        kind: 'event',
+        path: '/topics/a/publish',
+        valueJson: '1',
+        createdAt: 5,
+        reliable: { partitionId: 1, sequenceId: 2, redelivered: true },
+      }),
+    close: () => undefined,
+  });
+  const before = socket.messages().length;
+  await socket.ask({ op: 'subscribe', resourceName: 'events', resourceId: '/topics/a', parameters: { persistent: true, requestId: 'p1' } });
+  await socket.frame(({ data }) => data.toString().includes('sequenceId'));
+  const told = socket.messages().slice(before) as { status: number; body: Record<string, unknown> }[];
+  expect(told).toMatchObject([
+    { status: 100, body: { subscriptionName: 'n1', requestId: 'p1' } },
+    { status: 200, body: { name: 'n1', namespace: 'main', topic: '/topics/a' } },
+    { status: 100, body: { path: '/topics/a/publish', value: 1, partitionId: 1, sequenceId: 2, redelivered: true } },
+  ]);
+  expect(told[1]?.body).not.toHaveProperty('subscriptionName');
   const count = socket.messages().length;
-  socket.send(JSON.stringify({ op: 'acknowledge', resourceName: 'events', resourceId: '/topics/a', parameters: { requestId: 'a' } }));
+  const acknowledged = { requestId: 'a', subscriptionName: 'n1', partitionId: 1, sequenceId: 2 };
+  socket.send(JSON.stringify({ op: 'acknowledge', resourceName: 'events', resourceId: '/topics/a', parameters: acknowledged }));
   await socket.ask({ op: 'select', resourceName: 'Pump' });
   expect(socket.messages()).toHaveLength(count + 1);
 });

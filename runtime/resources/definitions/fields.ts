@@ -64,7 +64,7 @@ export const invalidField = (resource: string, field: string, reason: string): C
   fault('cascade.resource.property.invalid', resource, field, reason);
 
 /** `compileWarnings`, where there are any. */
-export function warningsOf(warnings: readonly Diagnostic[]): ObjectValue {
-  if (warnings.length === 0) return {};
-  return { compileWarnings: warnings.map(({ code, message, line, column }): Value => ({ code, message, line, column })) };
+export function warningsOf(warnings: readonly Diagnostic[], more: readonly Value[] = []): ObjectValue {
+  if (warnings.length + more.length === 0) return {};
+  return { compileWarnings: [...warnings.map(({ code, message, line, column }): Value => ({ code, message, line, column })), ...more] };
 }

@@ -44,7 +44,7 @@ export const RULES: DefinitionResource = {
           trigger.paths.map((path): Value => ({ path, kind: rule.timing === 'before' ? 'BEFORE' : 'WHEN' })),
         ),
         ...(rule.description ? { description: rule.description } : {}),
-        ...warningsOf(rule.warnings),
+        ...warningsOf(rule.warnings, active ? loopWarning(space.ruleLinks.roundThrough(rule)) : []),
       },
       prepare: async () => {
         await Promise.all([space.programs.keep(executable, space.clock.now()), space.output.keep(text, rule)]);
@@ -68,6 +68,7 @@ export const RULES: DefinitionResource = {
         space.before.remove(name);
         space.correlations.remove(baseNameOf(name), name);
         space.programs.retire(name, space.clock.now());
+        space.ruleLinks.remove(name);
       },
     };
   },
@@ -94,6 +95,8 @@ function enforce(space: Namespace, rule: CompiledRule, executable: Executable, a
   space.before.remove(rule.fullName);
   const baseName = baseNameOf(rule.fullName);
   if (!active || !isCorrelated(rule)) space.correlations.remove(baseName, rule.fullName);
+  if (active) space.ruleLinks.put(rule);
+  else space.ruleLinks.remove(rule.fullName);
   if (!active) return space.programs.retire(rule.fullName, space.clock.now());
   space.programs.enforce(rule.fullName, executable, space.clock.now());
   if (isCorrelated(rule)) space.correlations.put({ compiled: rule, baseName, executable });
@@ -109,6 +112,11 @@ function enforce(space: Namespace, rule: CompiledRule, executable: Executable, a
     payload: program,
   };
   (rule.timing === 'before' ? space.before : space.when).add(indexed);
+}
+
+function loopWarning(round: readonly string[] | null): Value[] {
+  if (!round) return [];
+  return [{ code: 'cascade.rule.loop', message: `the rule may set itself going again: ${round.join(' → ')}`, line: 1, column: 1 }];
 }
 
 /** What the versions of a rule have in common. */
