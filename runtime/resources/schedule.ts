@@ -115,7 +115,7 @@ export class Schedule implements AsyncDisposable {
   #due(): void {
     this.#timer = null;
     const nowMs = this.#space().clock.now();
-    for (const { name, timeMs } of this.#events.takeDue(nowMs)) {
+    for (const { name, timeMs } of this.#events.takeDue(nowMs, MOST_AT_ONCE - this.#underWay)) {
       this.#underWay++;
       this.#busy.during(
         this.#deliver(name, timeMs).finally(() => {

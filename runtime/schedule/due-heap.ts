@@ -31,10 +31,10 @@ export class DueHeap {
     return this.#items[0]?.timeMs ?? null;
   }
 
-  /** Takes out the names that are due, earliest first. */
-  takeDue(nowMs: number): Item[] {
+  /** Takes out names that are due, earliest first, at most so many. */
+  takeDue(nowMs: number, most = Number.POSITIVE_INFINITY): Item[] {
     const due: Item[] = [];
-    for (this.#skip(); this.#items[0] && this.#items[0].timeMs <= nowMs; this.#skip()) {
+    for (this.#skip(); due.length < most && this.#items[0] && this.#items[0].timeMs <= nowMs; this.#skip()) {
       const item = this.#pop();
       this.#valid.delete(item.name);
       due.push(item);
