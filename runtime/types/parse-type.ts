@@ -60,6 +60,8 @@ export function parseType(body: ObjectValue, known: KnownNames, options: ParseTy
   });
   problems.attempt(() => checkShorthands(name, properties));
 
+  const role = check(() => roleOf(fields), 'standard');
+  problems.attempt(() => checkShared(name, role, properties));
   const groupEnabled = check(() => fields.boolean('groupEnabled'), false);
   const groupRequired = check(() => fields.boolean('groupRequired'), false);
   if (groupRequired && !groupEnabled) problems.add(fault('cascade.type.group.flags', name, 'groupRequired needs groupEnabled'));
@@ -70,7 +72,7 @@ export function parseType(body: ObjectValue, known: KnownNames, options: ParseTy
   const expiresAfter = fields.get('expiresAfter');
   const type: TypeDefinition = {
     name,
-    role: check(() => roleOf(fields), 'standard'),
+    role,
     properties,
     naturalKey,
     indexes,
@@ -127,6 +129,12 @@ function checkShorthands(typeName: string, properties: ReadonlyMap<string, Prope
   for (const { name, unique, indexed, encrypted, base } of properties.values()) {
     if ((unique || indexed) && (encrypted || (unique && base === 'GeoJSON'))) throw fault('cascade.type.index.invalid', typeName, name);
   }
+}
+
+/** What runs share is never stored: only the state of a service has it, whose type has no instances. */
+function checkShared(typeName: string, role: TypeDefinition['role'], properties: ReadonlyMap<string, PropertyDefinition>): void {
+  for (const { name, type, shared } of properties.values())
+    if (shared && role !== 'schema') throw fault('cascade.type.property.type', typeName, name, type);
 }
 
 function roleOf(fields: Fields): 'standard' | 'schema' {
