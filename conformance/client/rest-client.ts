@@ -24,7 +24,7 @@ export interface Reply {
 
 const RESOURCES = '/api/v1/resources';
 const SYSTEM_RESOURCES = new Set(
-  'audits configurations debugconfigs documents groups logs namespaces nodes organizations procedures profiles rules scalars services scheduledevents sources topics types users tokens'.split(
+  'audits configurations deadletters debugconfigs documents groups logs namespaces nodes organizations procedures profiles rules scalars services scheduledevents sources topics types users tokens'.split(
     ' ',
   ),
 );
