@@ -128,7 +128,7 @@ class Calls {
   }
 
   #send(items: unknown[]): string {
-    return this.#step.applySync(undefined, [JSON.stringify(items)]) as string;
+    return String(this.#step.applySync(undefined, [JSON.stringify(items)]));
   }
 }
 

@@ -16,6 +16,7 @@ export const HOST_CONTEXT: BuiltinContext = {
   merge: unavailable,
   charge: () => undefined, // bounded by what a request may read
   log: unavailable,
+  logs: unavailable,
   warnOnce: () => undefined,
 };
 

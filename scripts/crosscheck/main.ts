@@ -29,6 +29,7 @@ const CONTEXT: BuiltinContext = {
   merge: unused,
   charge: () => undefined,
   log: unused,
+  logs: () => false,
   warnOnce: () => undefined,
 };
 

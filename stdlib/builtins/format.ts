@@ -5,7 +5,8 @@ import type { BuiltinContext } from './context.ts';
 import { type DateToken, formatByPattern, parseDatePattern } from './date-patterns.ts';
 import type { Declaration } from './declaration.ts';
 import { made, refuseLength } from './growth.ts';
-import { choose, type Placeholder, parseChoices, parseMessage } from './message-patterns.ts';
+import { remembered } from './memo.ts';
+import { choose, type MessagePart, type Placeholder, parseChoices, parseMessage } from './message-patterns.ts';
 import { formatByNumberPattern, type NumberPattern, parseNumberPattern, withSign } from './number-patterns.ts';
 
 /** The most values of `format`; more go through Strings.format. */
@@ -32,10 +33,14 @@ const TIME_STYLES: ReadonlyMap<string, string> = new Map([
 ]);
 const PLAIN_NUMBER = '#,##0.###';
 
+const partsOf: (pattern: string) => readonly MessagePart[] = remembered(parseMessage);
+const numberPatternOf: (pattern: string) => NumberPattern = remembered(parseNumberPattern);
+const datePatternOf: (pattern: string) => DateToken[] = remembered(parseDatePattern);
+
 /** The message with its values. A placeholder without a value stays as `{n}`; null is `null`. */
 export function formatMessage(pattern: string, values: readonly Value[], depth = 0): string {
   let result = '';
-  for (const part of parseMessage(pattern)) {
+  for (const part of partsOf(pattern)) {
     result += typeof part === 'string' ? part : formatPlaceholder(part, values, depth);
     refuseLength(result.length);
   }
@@ -62,8 +67,17 @@ function formatPlaceholder(place: Placeholder, values: readonly Value[], depth: 
     }
     default:
       if (value === undefined) return absent(place, value);
-      return isNumber(value) || value instanceof Decimal ? formatNumber(value, parseNumberPattern(PLAIN_NUMBER), place) : text(value);
+      if (typeof value === 'number' && Number.isSafeInteger(value)) return grouped(value);
+      return isNumber(value) || value instanceof Decimal ? formatNumber(value, numberPatternOf(PLAIN_NUMBER), place) : text(value);
   }
+}
+
+/** An Integer as the plain pattern shows it. */
+function grouped(integer: number): string {
+  let digits = String(Math.abs(integer));
+  let result = '';
+  for (; digits.length > 3; digits = digits.slice(0, -3)) result = `,${digits.slice(-3)}${result}`;
+  return `${integer < 0 ? '-' : ''}${digits}${result}`;
 }
 
 function absent({ index }: Placeholder, value: null | undefined): string {
@@ -79,8 +93,8 @@ function isAnyNumber(value: Value): boolean {
 }
 
 function numberPattern(style: string | null): NumberPattern {
-  if (style === null || style.trim() === '') return parseNumberPattern(PLAIN_NUMBER);
-  return parseNumberPattern(NUMBER_STYLES.get(style.trim().toLowerCase()) ?? style);
+  if (style === null || style.trim() === '') return numberPatternOf(PLAIN_NUMBER);
+  return numberPatternOf(NUMBER_STYLES.get(style.trim().toLowerCase()) ?? style);
 }
 
 function formatNumber(value: Value, pattern: NumberPattern, place: Placeholder): string {
@@ -93,7 +107,7 @@ function formatNumber(value: Value, pattern: NumberPattern, place: Placeholder):
 }
 
 function datePattern(style: string | null, keywords: ReadonlyMap<string, string>): DateToken[] {
-  return parseDatePattern(keywords.get(style?.trim().toLowerCase() ?? 'medium') ?? style ?? '');
+  return datePatternOf(keywords.get(style?.trim().toLowerCase() ?? 'medium') ?? style ?? '');
 }
 
 function instantOf(value: Value, place: Placeholder): number {

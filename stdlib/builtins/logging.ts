@@ -23,7 +23,7 @@ export const logging: readonly Declaration[] = Object.entries(LEVELS).map(([name
   forms: 'S',
   about: `Records a message of level ${name.toUpperCase()}; each {} takes the next of args.`,
   run: (context: BuiltinContext, message: Value, args: Value) => {
-    context.log(level, formatLogMessage(message, args));
+    if (context.logs(level)) context.log(level, formatLogMessage(message, args));
     return null;
   },
 }));

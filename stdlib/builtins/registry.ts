@@ -135,10 +135,16 @@ function run(context: BuiltinContext, overload: Overload, args: readonly Value[]
   if (args.length > count && !rest) fail('cascade.procedure.argument.count', name, count + 1);
   const call = overload.run as (context: BuiltinContext, ...args: unknown[]) => Value;
   if (rest) {
-    const fixed = Array.from({ length: count - 1 }, (_, i) => checked(overload, i, args, builtin));
-    const more = Array.from({ length: Math.max(0, args.length - fixed.length) }, (_, i) =>
-      checked(overload, count - 1, args, builtin, count - 1 + i),
-    );
+    const more: unknown[] = [];
+    if (count === 2) {
+      // Nearly all of them are `f(a, …more)`.
+      const first = checked(overload, 0, args, builtin);
+      for (let i = 1; i < args.length; i++) more.push(checked(overload, 1, args, builtin, i));
+      return call(context, first, more);
+    }
+    const fixed: unknown[] = [];
+    for (let i = 0; i < count - 1; i++) fixed.push(checked(overload, i, args, builtin));
+    for (let i = count - 1; i < args.length; i++) more.push(checked(overload, count - 1, args, builtin, i));
     return call(context, ...fixed, more);
   }
   if (count === 0) return call(context);

@@ -151,8 +151,11 @@ export class Run implements BuiltinContext, RunFacts {
     if (this.charged > 2 * this.memoryLimit || bytes > this.memoryLimit) this.exceed('cascade.execution.memory', this.memoryLimit);
   }
 
+  logs(level: number): boolean {
+    return level >= (this.options.level ?? 20);
+  }
   log(level: number, message: string): void {
-    if (level < (this.options.level ?? 20)) return;
+    if (!this.logs(level)) return;
     const name = LEVELS.find(([bound]) => level >= bound)?.[1] ?? 'TRACE';
     this.outbox.push(`["log",${this.idJson},${this.#logs++},"${name}",${JSON.stringify(message)}]`);
   }

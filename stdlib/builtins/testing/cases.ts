@@ -37,6 +37,7 @@ export function testContext(random = 0.5): BuiltinContext & { charged: number; l
     log: (level: number, message: string) => {
       context.logged.push([level, message]);
     },
+    logs: () => true,
     warnOnce: (_: string, message: string) => {
       context.logged.push([30, message]);
     },
