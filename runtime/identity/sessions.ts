@@ -21,6 +21,7 @@ export class Sessions {
   readonly #collections: IdentityCollections;
   readonly #now: () => number;
   readonly #verified = new LRUCache<string, Verified>({ max: 10_000, ttl: REMEMBERED_MS });
+  readonly #hashes = new LRUCache<string, string>({ max: 1_000 });
   /** By hash, while the store is asked. */
   readonly #reading = new Map<string, Promise<Verified | null>>();
   /** Raised by each revocation, so that a verification that was under way then is not remembered. */
@@ -37,7 +38,7 @@ export class Sessions {
    */
   async verify(text: string): Promise<Verified | null> {
     if (!isToken(text)) return null;
-    const hash = hashToken(text);
+    const hash = this.#hashOf(text);
     const known = this.#verified.get(hash);
     if (known) return this.#isExpired(known.token) ? null : known;
     // Those who come while a token is read share the reading: they are many when it has just been forgotten.
@@ -81,7 +82,15 @@ export class Sessions {
   forget(): void {
     this.#revocations++;
     this.#verified.clear();
+    this.#hashes.clear();
     this.#reading.clear(); // who asks from now on must not be told what was read before
+  }
+
+  /** A client sends the same token with every request. */
+  #hashOf(text: string): string {
+    let hash = this.#hashes.get(text);
+    if (hash === undefined) this.#hashes.set(text, (hash = hashToken(text)));
+    return hash;
   }
 
   async #readAndRemember(hash: string): Promise<Verified | null> {

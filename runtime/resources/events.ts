@@ -13,8 +13,8 @@ import { type Namespace, programIn } from './types.ts';
 export const LONGEST_CHAIN = 200;
 
 export interface Raising {
-  /** The value's inner JSON, where the caller has it already. */
-  readonly valueJson?: string;
+  /** Gives the value's inner JSON, where the caller needs it, too; asked only when somebody takes the event. */
+  readonly valueJson?: () => string;
   /** Full names of rules that do not run by it. */
   readonly except?: ReadonlySet<string>;
   /** Of a message that came from outside. */
@@ -47,7 +47,7 @@ export function raise(
   const raised = {
     uuid,
     path,
-    value: valueJson ?? encodeInner(value),
+    value: valueJson ? valueJson() : encodeInner(value),
     at,
     by: actor.identity.username,
     chain,

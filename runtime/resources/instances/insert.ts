@@ -13,7 +13,7 @@ import { stampNew } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { laidOut } from './late-collections.ts';
 import { noteType } from './late-writes.ts';
-import { asFault, checkSize } from './refusals.ts';
+import { asFault, checkSize, isSmall } from './refusals.ts';
 
 /** Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
 export async function insertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
@@ -25,8 +25,14 @@ export async function insertStored(space: Namespace, resource: InstanceResource,
   const instance = await prepared(space, resource, body, actor);
   if (!instance) return null;
   const { unit, json, stamped, shown } = await unitOf(space, resource, instance, actor);
+  const answer = {
+    // Only a run's record wants it.
+    get ok() {
+      return json();
+    },
+  };
   try {
-    await actor.commit(unit, { ok: json });
+    await actor.commit(unit, answer);
   } catch (error) {
     throw asFault(error, resource, stamped);
   }
@@ -77,7 +83,7 @@ async function storeAll(
   for (const instance of ready.slice(before.length)) {
     const { unit, json, stamped, shown } = await unitOf(space, resource, instance, actor);
     try {
-      await actor.commit(unit, undefined, { number: stored.length, note: `[${json}]` });
+      await actor.commit(unit, undefined, { number: stored.length, note: `[${json()}]` });
     } catch (error) {
       throw asFault(error, resource, stamped);
     }
@@ -97,7 +103,7 @@ async function storeTogether(
 ): Promise<ObjectValue[] | null> {
   const parts = await Promise.all(ready.map((instance) => unitOf(space, resource, instance, actor)));
   const whole: Unit = { writes: parts.flatMap(({ unit }) => unit.writes), events: parts.flatMap(({ unit }) => unit.events) };
-  const note = `[${parts.map(({ json }) => json).join(',')}]`;
+  const note = `[${parts.map(({ json }) => json()).join(',')}]`;
   try {
     if (last) await actor.commit(whole, { ok: note });
     else if (parts.length > 0) await actor.commit(whole, undefined, { number: 0, note });
@@ -127,17 +133,18 @@ async function prepared(space: Namespace, resource: InstanceResource, body: Valu
   return instance;
 }
 
-/** @returns beside the unit the instance as it is stored, as everybody sees it, and that as text */
+/** @returns beside the unit the instance as it is stored, as everybody sees it, and that as text, made when it is wanted */
 async function unitOf(space: Namespace, resource: InstanceResource, instance: ObjectValue, actor: Actor) {
   const stamped = stampNew(instance, actor);
   const shown = isShownOtherwise(resource.type) ? await shownOne(space, resource.type, stamped, actor) : stamped;
-  const json = encodeInner(shown);
+  let text: string | undefined;
+  const json = (): string => (text ??= encodeInner(shown));
   const events = resource.type.rulesSuppressed
     ? []
     : raise(space, `/types/${resource.type.name}/insert`, shown, actor, { valueJson: json });
   const document = instanceToBson(resource.type, stamped) as never;
   noteType(document, resource.type);
-  checkSize(json, document);
+  if (!isSmall(stamped)) checkSize(json(), document);
   const unit: Unit = { writes: [{ collection: resource.collection, op: 'insert', document }], events };
   return { unit, json, stamped, shown };
 }

@@ -1,7 +1,7 @@
 // What the store says of an instance that it does not take, in the words of the API.
 
 import { BSON, type Document } from 'mongodb';
-import { getOwn, type ObjectValue, text, type Value } from '../../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, text, type Value } from '../../../stdlib/values/index.ts';
 import { DocumentRefused, DuplicateKey } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
 import { mongoIndexes, type TypeDefinition } from '../../types/index.ts';
@@ -15,6 +15,16 @@ const UNSUSPICIOUS_CHARACTERS = 2 * 1024 * 1024;
 export function checkSize(json: string, document: Document): void {
   if (json.length > UNSUSPICIOUS_CHARACTERS && BSON.calculateObjectSize(document) > MOST_BYTES)
     throw fault('cascade.resource.too.large', MOST_BYTES);
+}
+
+/** Whether the instance is surely far from too large, by a look at its values. */
+export function isSmall(instance: ObjectValue): boolean {
+  let characters = 0;
+  for (const value of Object.values(instance)) {
+    if (typeof value === 'string') characters += value.length;
+    else if (Array.isArray(value) || isObject(value)) return false;
+  }
+  return characters < UNSUSPICIOUS_CHARACTERS;
 }
 
 /** A refusal of the store as the client's error; any other error as it is. */

@@ -42,10 +42,13 @@ type TypeOfCollection = (collection: string) => TypeDefinition | undefined;
 
 /** Texts that are equal for two documents which a unique index would not let live together. */
 export function uniqueKeysOf(unit: Unit, typeOfCollection: TypeOfCollection): string[] {
-  return unit.writes.flatMap((write) => {
+  const texts: string[] = [];
+  for (const write of unit.writes) {
     const type = write.op === 'delete' ? undefined : typeOfCollection(write.collection);
-    return type && write.op !== 'delete' ? keysOf(type, write.document).map((key) => textOfKey(write.collection, key)) : [];
-  });
+    if (type && write.op !== 'delete' && uniqueIndexes(type).length > 0)
+      for (const key of keysOf(type, write.document)) texts.push(textOfKey(write.collection, key));
+  }
+  return texts;
 }
 
 /** Units whose keys stored documents hold already: one query a collection and index, for ticks that met more than one of them. */

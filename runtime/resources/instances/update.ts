@@ -126,7 +126,9 @@ interface Changed {
 function unitOf(space: Namespace, resource: InstanceResource, stored: ObjectValue, { next, shown, json }: Changed, actor: Actor): Unit {
   return {
     writes: [replacement(resource, stored, next, json)],
-    events: resource.type.rulesSuppressed ? [] : raise(space, `/types/${resource.type.name}/update`, shown, actor, { valueJson: json }),
+    events: resource.type.rulesSuppressed
+      ? []
+      : raise(space, `/types/${resource.type.name}/update`, shown, actor, { valueJson: () => json }),
   };
 }
 
