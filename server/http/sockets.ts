@@ -88,7 +88,10 @@ function receive(response: HttpResponse, request: SocketRequest, bodyLimitBytes:
     path: request.getUrl(),
     query: request.getQuery() ?? '',
     headers,
-    address: Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
+    // Asked for by logins alone, and before they wait for anything.
+    get address() {
+      return Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
+    },
     body: async () => inflate(await body.received, headers.get('content-encoding'), bodyLimitBytes),
   };
   return { http, body };
