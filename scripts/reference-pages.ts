@@ -4,6 +4,7 @@ import { faultRows } from '../runtime/faults.ts';
 import { aggregates } from '../stdlib/builtins/aggregates.ts';
 import { arrays } from '../stdlib/builtins/arrays.ts';
 import { codecs } from '../stdlib/builtins/codecs.ts';
+import { collaboration } from '../stdlib/builtins/collaboration.ts';
 import { dates } from '../stdlib/builtins/dates.ts';
 import type { Declaration } from '../stdlib/builtins/declaration.ts';
 import { events } from '../stdlib/builtins/events.ts';
@@ -12,16 +13,19 @@ import { format } from '../stdlib/builtins/format.ts';
 import { general } from '../stdlib/builtins/general.ts';
 import { geo } from '../stdlib/builtins/geo.ts';
 import { identity } from '../stdlib/builtins/identity.ts';
-import { allBuiltins, builtinTable, lookup, type Overload } from '../stdlib/builtins/index.ts';
+import { allBuiltins, type Overload } from '../stdlib/builtins/index.ts';
+import { installation } from '../stdlib/builtins/installation.ts';
 import { intervals } from '../stdlib/builtins/intervals.ts';
 import { logging } from '../stdlib/builtins/logging.ts';
 import { math } from '../stdlib/builtins/math.ts';
+import { notifications } from '../stdlib/builtins/notifications.ts';
 import { numbers } from '../stdlib/builtins/numbers.ts';
 import { objects } from '../stdlib/builtins/objects.ts';
 import { patterns } from '../stdlib/builtins/patterns.ts';
 import { recommend } from '../stdlib/builtins/recommend.ts';
 import { references } from '../stdlib/builtins/references.ts';
 import { resourceApi } from '../stdlib/builtins/resource-api.ts';
+import { sharedObjects } from '../stdlib/builtins/shared-objects.ts';
 import { strings } from '../stdlib/builtins/strings.ts';
 import { templates } from '../stdlib/builtins/templates.ts';
 import { tokens } from '../stdlib/builtins/tokens.ts';
@@ -177,7 +181,7 @@ const AREAS: readonly (readonly [title: string, declarations: readonly Declarati
   ['Dates and times', dates],
   ['Intervals', intervals],
   ['Lists', arrays],
-  ['Objects and maps', objects],
+  ['Objects', objects],
   ['Aggregates', aggregates],
   ['Geography', geo],
   ['Encoding and digests', codecs],
@@ -185,10 +189,14 @@ const AREAS: readonly (readonly [title: string, declarations: readonly Declarati
   ['References', references],
   ['Templates', templates],
   ['Tokens', tokens],
-  ['The caller', identity],
+  ['The caller and the service', identity],
   ['Resources', resourceApi],
   ['Events', events],
   ['Recommenders', recommend],
+  ['Maps, Values and Locks that procedures share', sharedObjects],
+  ['Messages to devices', notifications],
+  ['Chats, tracks, collaborations', collaboration],
+  ['The installation', installation],
   ['Errors', exceptions],
   ['Log', logging],
   ['General', general],
@@ -199,7 +207,6 @@ const FORMS: Readonly<Record<string, string>> = { F: 'f(x)', M: 'x.f()', FM: 'f(
 function builtinsPage(): string {
   const placed = new Set(AREAS.flatMap(([, declarations]) => declarations.map(({ call }) => call.slice(0, call.indexOf('(')))));
   const others = [...allBuiltins()].flatMap(({ overloads }) => overloads).filter(({ name }) => !placed.has(name));
-  const reserved = [...builtinTable().values()].filter(({ name }) => lookup(name) === undefined);
   const heads = ['Declaration', 'Called', 'Does'];
   return page([
     '# Built-in procedures',
@@ -209,9 +216,6 @@ function builtinsPage(): string {
       'a Real as an Integer. The column *Called* tells the forms: as a function, as a method of the first parameter, or with the name before the dot.',
     ...AREAS.flatMap(([title, declarations]) => [`## ${title}`, table(heads, declarations.map(declarationRow))]),
     ...(others.length > 0 ? ['## Others', table(heads, others.map(overloadRow))] : []),
-    '## Reserved',
-    'These names are kept for built-ins that this version does not have. No procedure of yours can take one, and a call is refused when it runs.',
-    `\`\`\`\n${reserved.map(({ name, params }) => `${name}(${params.map(reservedParameter).join(', ')})`).join('\n')}\n\`\`\``,
   ]);
 }
 
@@ -225,8 +229,6 @@ const overloadRow = ({ name, params, result, forms, about }: Overload): string[]
   const list = params.map((each) => `${each.rest ? '…' : ''}${each.name}${each.optional ? '?' : ''}: ${each.types.join('|')}`);
   return declarationRow({ call: `${name}(${list.join(', ')}) => ${result}`, forms, about });
 };
-
-const reservedParameter = ({ name, optional }: { name: string; optional?: boolean }): string => `${name}${optional ? '?' : ''}`;
 
 // ---------------------------------------------------------------- Markdown
 
