@@ -12,6 +12,8 @@ export class Failure extends Error {}
 export interface Pace {
   /** Resolves when that much more time has passed there, and what it set going has come to rest as far as that can be known. */
   advance(ms: number): Promise<void>;
+  /** Between two looks at something that is awaited: as long, or as good as. */
+  pause(ms: number): Promise<void>;
 }
 
 const LONGEST_WAIT_MS = 10_000;
@@ -22,6 +24,7 @@ export const realTime: Pace = {
     if (ms > LONGEST_WAIT_MS) throw new Failure(`${ms} ms take too long in real time: \`cascade test\` lets them pass at once`);
     await sleep(ms);
   },
+  pause: (ms) => sleep(ms),
 };
 
 /** What a case has to work with: the server under the file's names, and what earlier steps have kept. */

@@ -1,5 +1,4 @@
 // What each step of a case does: one function a kind, found by the kind. A step that fails throws a Failure with a sentence.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isNumber, type Json, type JsonObject, parseJson, type Reply, RestClient, toJsonText } from '../client/index.ts';
 import { type Step, type StepKind, Tagged, toJson, type Wanted, type WantedObject } from './case-file.ts';
 import { mismatch } from './match.ts';
@@ -163,7 +162,7 @@ async function eventually(body: WantedObject, ask: () => Promise<Reply>, scene: 
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (performance.now() > until) throw new Failure(`still not: ${error.message}`);
-      await sleep(pauseMs);
+      await scene.pace.pause(pauseMs);
     }
   }
 }

@@ -36,6 +36,11 @@ test('a case that fails is told with its line and reason; the code is 1', { time
   expect(out).toMatch(/0 passed, 1 failed\n$/);
 });
 
+test('the suite’s own cases of time pass on a clock that jumps, as they do in real time', { timeout: 180_000 }, async () => {
+  const { code, out } = await run('conformance/cases/rules/correlation.yaml', 'conformance/cases/api/scheduledevents.yaml');
+  expect(code, out).toBe(0);
+});
+
 test.each([
   [['nowhere.yaml'], 'nowhere.yaml cannot be read.'],
   [['server/cli'], 'server/cli holds no .yaml files.'],

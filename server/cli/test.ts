@@ -4,12 +4,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { RestClient } from '../../conformance/client/index.ts';
 import { type CaseFile, type Pace, readCaseFile, runSuite } from '../../conformance/runner/index.ts';
 import { VirtualClock } from '../../runtime/clock/index.ts';
 import { openService, type Service } from '../service.ts';
 import { readSource, type Terminal, UsageError } from './terminal.ts';
+
+const LONGEST_PAUSE_MS = 25;
 
 export interface TestOptions {
   /** What time it is at first; the present when absent. */
@@ -49,9 +52,17 @@ export async function testFiles(paths: readonly string[], options: TestOptions, 
   }
 }
 
-const paceOf = (clock: VirtualClock, service: Service): Pace => ({
-  advance: (ms) => clock.advanceTo(clock.now() + ms, () => service.settled()),
-});
+const paceOf = (clock: VirtualClock, service: Service): Pace => {
+  const advance = (ms: number): Promise<void> => clock.advanceTo(clock.now() + ms, () => service.settled());
+  return {
+    advance,
+    // Some of what is awaited takes real time, as logs do; the rest comes due meanwhile.
+    pause: async (ms) => {
+      await advance(ms);
+      await sleep(Math.min(ms, LONGEST_PAUSE_MS));
+    },
+  };
+};
 
 /** A file itself; of a folder, the .yaml files in it, at every depth. */
 async function filesOf(path: string): Promise<string[]> {
