@@ -3,7 +3,9 @@
 // answered; no client in the field does.)
 import type { HttpRequest as SocketRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { Logger } from 'pino';
+import { fault } from '../../runtime/faults.ts';
 import { collectBody, inflate } from './body.ts';
+import { errorReply } from './errors.ts';
 import { type CorsOrigins, wireReply } from './headers.ts';
 import { Connection } from './sending.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
@@ -35,7 +37,7 @@ export function bindHttp(
 
   app.any('/*', (response, request) => {
     const begun = performance.now();
-    const { http, body } = receive(response, request, bodyLimitBytes);
+    const { http, body, isAmbiguous } = receive(response, request, bodyLimitBytes);
     const connection = new Connection(response, () => body.abort());
     open++;
     void respond()
@@ -49,10 +51,10 @@ export function bindHttp(
       });
 
     async function respond(): Promise<void> {
-      const reply = await answer(http);
+      const reply = isAmbiguous ? errorReply(fault('cascade.request.body.invalid', 'two lengths', 0), log) : await answer(http);
       body.discard();
       const wire = await wireReply(http, reply, corsOrigins);
-      await connection.send(wire, { isHead: http.method === 'HEAD', closes: draining });
+      await connection.send(wire, { isHead: http.method === 'HEAD', closes: draining || isAmbiguous });
       if (connection.isGone) return;
       // The path alone: the query may hold a token.
       log.debug({ method: http.method, path: http.path, status: wire.status, ms: performance.now() - begun }, 'request');
@@ -76,11 +78,13 @@ export function bindHttp(
   };
 }
 
-/** Everything of a request, at once. */
+/** Everything of a request, at once. Ambiguous: it says two lengths, so that a proxy before us may see another request in it than we do. */
 function receive(response: HttpResponse, request: SocketRequest, bodyLimitBytes: number) {
   const headers = new Map<string, string>();
+  let isAmbiguous = false;
   request.forEach((name, value) => {
     if (!headers.has(name)) headers.set(name, value);
+    else if (name === 'content-length' && headers.get(name) !== value) isAmbiguous = true;
   });
   const body = collectBody(response, bodyLimitBytes);
   const http: HttpRequest = {
@@ -94,5 +98,5 @@ function receive(response: HttpResponse, request: SocketRequest, bodyLimitBytes:
     },
     body: async () => inflate(await body.received, headers.get('content-encoding'), bodyLimitBytes),
   };
-  return { http, body };
+  return { http, body, isAmbiguous };
 }
