@@ -38,6 +38,9 @@ export function surroundingsOf(
   };
 }
 
+/** Larger texts are left to the compiler alone: nobody waits minutes for advice. */
+const MOST_CHARACTERS = 100_000;
+
 /** Checks the texts of one namespace, one after another. */
 export class TypeChecker {
   readonly #surroundings: Surroundings;
@@ -54,6 +57,7 @@ export class TypeChecker {
 
   /** @returns warnings in the order of the text; none for a text that does not compile */
   check(source: string): readonly Diagnostic[] {
+    if (source.length > MOST_CHARACTERS) return [];
     const analysed = analyse(source, { builtins: builtinTable(), ...(this.#stateOf && { stateOf: this.#stateOf }) });
     if (!analysed) return [];
     const { model } = analysed;

@@ -48,6 +48,19 @@ test.each([
   ['conditions', 'DELETE A WHERE ', '(', 'a == 1', ')'],
   ['NOT conditions', 'DELETE A WHERE ', 'NOT (', 'a == 1', ')'],
   ['filters', 'x = ', 'FILTER (a IN ', 'c', ') { }'],
+  ['maps', 'x = ', 'MAP (a IN ', 'c', ') { }'],
+  ['while blocks', '', 'while (a) { ', 'x = 1', ' }'],
+  ['else blocks', '', 'if (a) { } else { ', 'x = 1', ' }'],
+  ['finally blocks', '', 'try { } catch (e) { } finally { ', 'x = 1', ' }'],
+  ['error handlers', '', 'UPDATE A(a: 1) WHERE {} ON ERROR (e) { ', 'x = 1', ' }'],
+  ['execute blocks', '', 'EXECUTE f() AS r { ', 'x = 1', ' }'],
+  ['blocks on nodes', '', 'DELETE A WHERE {} PROCESSED BY ALL { ', 'x = 1', ' }'],
+  ['handlers on nodes', '', 'DELETE A WHERE {} PROCESSED BY ALL ON ERROR (e) { ', 'x = 1', ' }'],
+  ['recommendations', '', 'FILTER (c IN s) RECOMMENDATIONS TO v DO MATCH { ', 'x = 1', ' }'],
+  ['values of upserts', '', 'UPSERT A(a: ', '1', ')'],
+  ['named arguments', 'x = ', 'f(a: ', '1', ')'],
+  ['executes in arguments', 'x = ', 'f(EXECUTE g(', '1', '))'],
+  ['schedules', '', 'PUBLISH (', '1', ') TO TOPIC "/a"'],
   ['misplaced selects', 'x = ', '1 + SELECT FROM A WITH a = ', '1', ''],
 ])('%s nested 100,000 times are one mistake', (_, before, open, inside, close) => {
   const count = Math.min(100_000, Math.floor((MEBI - 100) / (open.length + close.length)));
@@ -108,6 +121,28 @@ test.each([
   expect(timed(() => mistakesInBody(first + more.repeat(50_000)))).toHaveLength(1);
 });
 
+test.each([
+  ['correlations in parentheses', 'RULE r WHEN ', 'INSERT OCCURS ON A AS a BEFORE (', 'UPDATE OCCURS ON B AS b', ' WITHIN 1 second)'],
+  ['conditions of triggers', 'RULE r WHEN OCCURS ON A WHERE ', '(', 'a == 1', ')'],
+  ['conditions of rules', 'RULE r WHERE ', 'NOT (', 'a == 1', ')'],
+  ['defaults', 'PROCEDURE p(a DEFAULT ', '[', '1', '])'],
+  ['activation constraints', 'RULE r ACTIVATIONCONSTRAINT ', '{a: ', '1', '}'],
+])('in a head, %s nested 100,000 times are told of', (_, before, open, inside, close) => {
+  const count = Math.min(100_000, Math.floor((MEBI - 200) / (open.length + close.length)));
+  const found = timed(() => mistakes(`${before}${open.repeat(count)}${inside}${close.repeat(count)}`));
+  expect(found.length).toBeGreaterThan(0);
+  expect(found.length).toBeLessThan(5);
+});
+
+test.each([
+  ['OR', 'RULE r WHEN INSERT OCCURS ON A', ' OR UPDATE OCCURS ON A'],
+  ['BEFORE', 'RULE r WHEN INSERT OCCURS ON A AS a', ' BEFORE UPDATE OCCURS ON B AS b WITHIN 1 second'],
+  ['parameters', 'PROCEDURE p(a', ', b'],
+  ['imports', 'PACKAGE a.b', ' IMPORT TYPE a.b.C'],
+])('a head with 20,000 %s is read in bounded time', (_, first, more) => {
+  timed(() => mistakes(first + more.repeat(20_000)));
+});
+
 test('200 levels are fine, 201 are not', () => {
   expect(mistakesInBody(`x = ${'('.repeat(200)}a${')'.repeat(200)}`)).toEqual([]);
   expect(mistakesInBody(`x = ${'('.repeat(201)}a${')'.repeat(201)}`)).toEqual(['lang.syntax 2:205']);
@@ -131,6 +166,7 @@ test('a text of a mebibyte is read, a larger one refused unread', () => {
   expect(text.length).toBeLessThan(MEBI);
   expect(timed(() => read(text)).tree?.body).toHaveLength(29_000);
   expect(mistakes(`${text}//${'x'.repeat(MEBI)}`)).toEqual(['lang.source.size 1:1']);
+  expect(timed(() => mistakes('('.repeat(10 * MEBI)))).toEqual(['lang.source.size 1:1']);
   expect(mistakes(`PROCEDURE p() x = "${'€'.repeat(349_600)}"`)).toEqual(['lang.source.size 1:1']);
   expect(mistakes(`PROCEDURE p() x = "${'€'.repeat(349_500)}"`)).toEqual([]);
 });
