@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { type About, readBuild } from './about.ts';
 import type { Actor } from './actor.ts';
 import type { ApiReply, ApiRequest, Engine, Health } from './api.ts';
-import { type Clock, systemClock } from './clock/index.ts';
+import { type Clock, openSharedClock, systemClock } from './clock/index.ts';
 import { Fenced, openProcess, QueueFull } from './commit/index.ts';
 import { fault } from './faults.ts';
 import { openNamespaceKeys } from './keys/index.ts';
@@ -15,7 +15,7 @@ import { compilerHash } from './resources/definitions/kept-output.ts';
 import { describe } from './resources/describe.ts';
 import { carryOutOnce } from './resources/requests/once.ts';
 import { openSandbox } from './sandbox/index.ts';
-import { isUnavailable, openStore } from './store/index.ts';
+import { isUnavailable, openStore, type Store } from './store/index.ts';
 import { subscribe } from './subscriptions/index.ts';
 
 export interface EngineConfig {
@@ -25,8 +25,10 @@ export interface EngineConfig {
   readonly lanes?: number;
   /** Seals the keys of the namespaces; without it no property can be encrypted. */
   readonly masterKey?: Uint8Array | null;
-  /** What time it is for rules; the machine's clock when absent. */
+  /** What time it is for rules. When absent: the machine's clock, or the database's where others may use it, too. */
   readonly clock?: Clock;
+  /** Evaluations that one rule may have open (language.md K10). */
+  readonly mostOpenEvaluations?: number;
   /** What programs may know of the installation; without it there is no address. */
   readonly about?: About;
   readonly log: Logger;
@@ -36,13 +38,15 @@ const nameless = (): About => ({ serverUri: () => '', build: readBuild() });
 
 const DRAIN_MS = 10_000;
 const WATCH_EVERY_MS = 1_000;
+const MOST_OPEN_EVALUATIONS = 1_000_000;
 
 export async function openEngine({
   mongoUri,
   exclusive,
   lanes,
   masterKey,
-  clock = systemClock,
+  clock: given,
+  mostOpenEvaluations = MOST_OPEN_EVALUATIONS,
   about = nameless(),
   log,
 }: EngineConfig): Promise<Engine> {
@@ -62,6 +66,7 @@ export async function openEngine({
   };
   try {
     const store = keep(await openStore(mongoUri));
+    const clock = given ?? (exclusive ? systemClock : keep(await openClockOf(store, log)));
     const process = keep(
       await openProcess(store.installation, exclusive, (error) => log.error({ err: error }, 'the lease of this process')),
     );
@@ -84,7 +89,7 @@ export async function openEngine({
     const spaceOf = (name: string): Promise<OpenNamespace> => {
       let space = spaces.get(name);
       if (!space) {
-        space = openNamespace({ name, store, process, sandbox, clock, log, rightsOf, accounts, about, compiler });
+        space = openNamespace({ name, store, process, sandbox, clock, mostOpenEvaluations, log, rightsOf, accounts, about, compiler });
         spaces.set(name, space);
         space.catch(() => spaces.delete(name)); // told to who asked; the next one tries again
       }
@@ -178,6 +183,12 @@ export async function openEngine({
 
 /** Also of single instances of a request for several: those that were stored are told so. */
 const tooFull = ({ quota, limit }: QueueFull) => fault('cascade.quota.exceeded', quota, limit);
+
+const openClockOf = (store: Store, log: Logger): ReturnType<typeof openSharedClock> =>
+  openSharedClock(
+    async () => ((await store.client.db('admin').command({ hello: 1 })) as { localTime: Date }).localTime.getTime(),
+    (error) => log.warn({ err: error }, 'the database did not say what time it is'),
+  );
 
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

@@ -58,15 +58,14 @@ export interface OpenNamespace extends AsyncDisposable {
 
 const COLLECTIONS = [ANSWERS, EVALUATIONS, KEPT_OUTPUT, 'journal', 'journalValues', 'logs', 'programs', 'resources', 't.ArsRuleSnapshot'];
 
-/** Of one rule (language.md K10). */
-const MOST_OPEN_EVALUATIONS = 1_000_000;
-
 export interface NamespaceOptions {
   readonly name: string;
   readonly store: Store;
   readonly process: ServiceProcess;
   readonly sandbox: Sandbox;
   readonly clock: Clock;
+  /** Of one rule (language.md K10). */
+  readonly mostOpenEvaluations: number;
   readonly log: Logger;
   readonly rightsOf: RightsOf;
   readonly accounts: Accounts;
@@ -81,6 +80,7 @@ export async function openNamespace({
   process,
   sandbox,
   clock,
+  mostOpenEvaluations,
   log,
   rightsOf,
   accounts,
@@ -139,7 +139,7 @@ export async function openNamespace({
     log,
     failed: (rule, error) => failures.record(rule, error),
     full: (most) => fault('cascade.quota.exceeded', 'openEvaluations', most),
-    mostOpen: MOST_OPEN_EVALUATIONS,
+    mostOpen: mostOpenEvaluations,
   });
   const schedule = new Schedule(() => space);
   const runs: RunHost = {

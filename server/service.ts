@@ -16,6 +16,8 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   masterKey?: Uint8Array;
   /** What time it is for rules; the machine's clock when absent. */
   clock?: Clock;
+  /** Evaluations that one rule may have open; a million when absent. */
+  mostOpenEvaluations?: number;
   /** Worker threads for programs. */
   lanes?: number;
   /** The address by which clients reach the service; its own where none is given. */
@@ -33,7 +35,7 @@ export interface Service extends AsyncDisposable {
 
 /** @throws Error with a reason for people when a part cannot be opened; nothing is left open then */
 export async function openService(config: ServiceConfig, log: Logger): Promise<Service> {
-  const { dataDir, mongoUri, masterKey, clock, lanes, publicUrl, firstStart, announce, ...listening } = config;
+  const { dataDir, mongoUri, masterKey, clock, mostOpenEvaluations, lanes, publicUrl, firstStart, announce, ...listening } = config;
   const opened: AsyncDisposable[] = [];
   const service = { url: '' };
   const keep = <T extends AsyncDisposable>(part: T): T => {
@@ -56,6 +58,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
         exclusive: mongoUri === undefined,
         masterKey: masterKey ?? (mongoUri === undefined ? openMasterKey(required(dataDir)) : null),
         ...(clock && { clock }),
+        ...(mostOpenEvaluations === undefined ? {} : { mostOpenEvaluations }),
         ...(lanes === undefined ? {} : { lanes }),
         about: { serverUri: () => (publicUrl ?? service.url).replace(/\/+$/, ''), build: readBuild() },
         log,

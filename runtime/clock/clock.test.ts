@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemClock, VirtualClock } from './index.ts';
+import { openSharedClock, systemClock, VirtualClock } from './index.ts';
 
 test('a timer of the machine is never early, and a cancelled one is not called', async () => {
   const due = Date.now() + 15;
@@ -55,4 +55,23 @@ test('between timers the virtual clock waits for what they set going', async () 
   clock.at(2, () => void seen.push('second'));
   await clock.advanceTo(2, () => work);
   expect(seen).toEqual(['work of the first', 'second']);
+});
+
+test('a shared clock goes as far before or behind as the database, and its timers with it', async () => {
+  for (const aheadMs of [5_000, -5_000]) {
+    await using clock = await openSharedClock(
+      async () => Date.now() + aheadMs,
+      () => undefined,
+    );
+    expect(Math.abs(clock.now() - Date.now() - aheadMs)).toBeLessThan(1_000);
+    const due = clock.now() + 20;
+    expect(await new Promise<number>((resolve) => clock.at(due, () => resolve(clock.now())))).toBeGreaterThanOrEqual(due);
+    const soon = clock.at(clock.now(), () => expect.unreachable('cancelled'));
+    soon.cancel();
+  }
+  await using near = await openSharedClock(
+    async () => Date.now(),
+    () => undefined,
+  );
+  expect(Math.abs(near.now() - Date.now())).toBeLessThan(5); // no difference worth the name
 });

@@ -23,6 +23,7 @@ export async function serve({ port, host, data, mongo }: ServeOptions, terminal:
   const stopped = untilSignal();
   const { CASCADE_ADMIN_USERNAME, CASCADE_ADMIN_PASSWORD, CASCADE_SYSTEM_PASSWORD, CASCADE_MASTER_KEY, CASCADE_PUBLIC_URL } = terminal.env;
   const masterKey = CASCADE_MASTER_KEY ? parseMasterKey(CASCADE_MASTER_KEY) : undefined;
+  const mostOpenEvaluations = countIn('CASCADE_OPEN_EVALUATIONS', terminal.env.CASCADE_OPEN_EVALUATIONS);
   if (masterKey === null) throw new UsageError('CASCADE_MASTER_KEY is no key of 32 bytes (64 hexadecimal digits, or base64).');
   try {
     const service = await openService(
@@ -32,6 +33,7 @@ export async function serve({ port, host, data, mongo }: ServeOptions, terminal:
         dataDir: data,
         mongoUri: mongo,
         ...(masterKey && { masterKey }),
+        ...(mostOpenEvaluations === undefined ? {} : { mostOpenEvaluations }),
         ...(CASCADE_PUBLIC_URL && { publicUrl: CASCADE_PUBLIC_URL }),
         firstStart: {
           adminUsername: CASCADE_ADMIN_USERNAME || undefined,
@@ -55,6 +57,12 @@ export async function serve({ port, host, data, mongo }: ServeOptions, terminal:
     terminal.err(`Cascade could not start: ${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
   }
+}
+
+function countIn(name: string, text: string | undefined): number | undefined {
+  if (!text) return undefined;
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new UsageError(`${name} is no whole number above 0.`);
+  return Number(text);
 }
 
 function untilSignal(): Promise<NodeJS.Signals> {
