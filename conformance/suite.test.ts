@@ -1,5 +1,6 @@
 // The whole suite against a service of its own: the front door held by `npm test`.
 import { fileURLToPath } from 'node:url';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { RestClient, startService } from './client/index.ts';
 import { readCases, readKnownFailures, runSuite } from './runner/index.ts';
@@ -14,6 +15,10 @@ test('the suite passes against this service', { timeout: 240_000 }, async () => 
     const { passed, failed } = await runSuite(client, files, known, () => undefined);
     expect(failed.map(({ name, failure }) => `${name}\n  ${failure}`)).toEqual([]);
     expect(passed).toBeGreaterThan(100);
+    const described = await new Validator().validate(
+      JSON.parse((await client.send('GET', '/api/v1/openapi.json')).text) as Record<string, unknown>,
+    );
+    expect([described.valid, described.errors ?? []]).toEqual([true, []]);
   } finally {
     client.close();
   }

@@ -1,0 +1,97 @@
+// resources-and-api.md 2.14 and the open instances of 1.1: what reaches the engine, and under whose name.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
+
+let server: FakeServer;
+beforeAll(async () => {
+  server = await openFakeServer();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  server.requests.length = 0;
+  server.answer = () => ({ status: 200, body: '[]' });
+});
+
+type Reply = { status: number; headers: Record<string, string>; body?: unknown };
+async function batch(
+  requests: unknown[],
+  headers: Record<string, string> = { Authorization: `Bearer ${TOKEN}` },
+  query = '',
+): Promise<Reply[]> {
+  const response = await fetch(`${server.url}/api/v1/batch${query}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(requests),
+  });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Reply[];
+}
+
+test('each request has the identity of the batch, or its own', async () => {
+  const replies = await batch([
+    { uri: '/types' },
+    { uri: 'types', headers: { authorization: 'Bearer nobody' } },
+    { uri: '/types?token=nobody' },
+  ]);
+  expect(replies.map(({ status }) => status)).toEqual([200, 401, 401]);
+  expect((await batch([{ uri: '/types' }], {}, `?token=${TOKEN}`)).map(({ status }) => status)).toEqual([200]);
+});
+
+test('the target namespace of the batch is that of its requests, unless they name one', async () => {
+  const headers = { Authorization: `Bearer ${TOKEN}`, 'X-Target-Namespace': 'plant' };
+  await batch([{ uri: '/types' }, { uri: '/types', headers: { 'X-Target-Namespace': 'main' } }], headers);
+  expect(server.requests.map(({ identity }) => identity.namespace).sort()).toEqual(['main', 'plant']);
+});
+
+test('answers come in the order of the requests, with the headers that tell of the result', async () => {
+  server.answer = async ({ resourceName }) => {
+    if (resourceName === 'rules') await new Promise((resolve) => setTimeout(resolve, 20));
+    return resourceName === 'topics' ? { status: 204 } : { status: 200, body: `["${resourceName}"]`, count: 1 };
+  };
+  expect(await batch([{ uri: '/rules' }, { uri: '/types' }, { method: 'DELETE', uri: '/topics?where={}' }])).toEqual([
+    { status: 200, headers: { 'X-Total-Count': '1', 'Content-Type': 'application/json' }, body: ['rules'] },
+    { status: 200, headers: { 'X-Total-Count': '1', 'Content-Type': 'application/json' }, body: ['types'] },
+    { status: 204, headers: {} },
+  ]);
+});
+
+test('the engine is told of the smaller result, and never asked to send it in pieces', async () => {
+  await batch([{ uri: '/custom/Pump' }]);
+  expect(server.requests[0]).toMatchObject({ streams: false, parameters: { mostRows: 1_000 } });
+});
+
+test('a text under another type than JSON is a program, everything else JSON', async () => {
+  await batch([
+    { method: 'POST', uri: '/rules', body: 'RULE r …', headers: { 'content-type': 'text/plain' } },
+    { method: 'POST', uri: '/topics//a', body: 'text' },
+    { method: 'POST', uri: '/procedures/p' },
+  ]);
+  expect(server.requests.map(({ text, object }) => text ?? object)).toEqual(['RULE r …', 'text', undefined]);
+});
+
+test('what is open is asked for by nobody, in the namespace of the address', async () => {
+  const response = await fetch(`${server.url}/api/v1/resources/public/plant/procedures/My.open`, {
+    method: 'POST',
+    body: '[1]',
+    headers: { 'Content-Type': 'application/json', 'X-Cascade-Request-Id': 'one' },
+  });
+  expect(response.status).toBe(200);
+  expect(server.requests[0]).toMatchObject({
+    op: 'execute',
+    resourceName: 'procedures',
+    resourceId: 'My.open',
+    publicOnly: true,
+    identity: { username: 'publicExecutor', namespace: 'plant', profiles: [] },
+  });
+  expect(server.requests[0]!.requestId).toBeUndefined();
+});
+
+test.each(['public/main', 'public/main/procedures', 'public/main/procedures/', 'public//procedures/x'])(
+  '%s is no address',
+  async (path) => {
+    expect((await fetch(`${server.url}/api/v1/resources/${path}`)).status).toBe(404);
+    expect(server.requests).toEqual([]);
+  },
+);
