@@ -10,6 +10,7 @@ import { fault } from '../../faults.ts';
 import { idToBson, instanceFromBson } from '../../values/index.ts';
 import { raise } from '../events.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
+import { timeLimit } from './time-limit.ts';
 
 const BATCH = 1_000;
 /** Of the stored documents of a batch. */
@@ -95,14 +96,17 @@ export const isRefusal = (error: unknown): boolean =>
   error instanceof VersionMiss || error instanceof DuplicateKey || error instanceof DocumentRefused || error instanceof CascadeError;
 
 async function readBatch(space: Namespace, resource: InstanceResource, filter: Document): Promise<ObjectValue[]> {
-  const cursor = space.db.collection(resource.collection).find(filter, { raw: true, sort: { _id: 1 }, limit: BATCH });
+  const rows = space.rows.find(resource.collection, { filter, sort: { _id: 1 }, limit: BATCH, ...timeLimit(filter) });
   const batch: ObjectValue[] = [];
   let bytes = 0;
-  for await (const row of cursor) {
-    const raw = row as unknown as Uint8Array;
-    batch.push(instanceFromBson(resource.type, raw));
-    bytes += raw.length;
-    if (bytes >= BATCH_BYTES) break;
+  try {
+    while (!rows.isDone && bytes < BATCH_BYTES)
+      for (const raw of await rows.next()) {
+        batch.push(instanceFromBson(resource.type, raw));
+        bytes += raw.length;
+      }
+  } finally {
+    await rows.close();
   }
   return batch;
 }

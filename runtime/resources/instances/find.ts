@@ -8,6 +8,7 @@ import { CascadeError, fault } from '../../faults.ts';
 import { coerceProperty, type TypeDefinition } from '../../types/index.ts';
 import { instanceFromBson } from '../../values/index.ts';
 import { keyConstant, withConstraints } from '../scalars/index.ts';
+import { timeLimit } from './time-limit.ts';
 import { idOf, versionOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 
@@ -80,7 +81,7 @@ export async function storedBy(
   limit: number,
   projection?: Document,
 ): Promise<Uint8Array[]> {
-  const rows = space.rows.find(resource.collection, { filter, sort: { _id: 1 }, projection, limit });
+  const rows = space.rows.find(resource.collection, { filter, sort: { _id: 1 }, projection, limit, ...timeLimit(filter) });
   const found: Uint8Array[] = [];
   while (!rows.isDone) found.push(...(await rows.next()));
   return found;

@@ -14,6 +14,7 @@ import { idOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { condition, remember } from './find.ts';
 import { keyText } from './natural-key.ts';
+import { timeLimit } from './time-limit.ts';
 
 /** Rows of a result without `limit`, and the most that a limit may ask for. */
 export const CAP = 10_000;
@@ -171,7 +172,7 @@ function rowsOf(
   projection?: Document,
 ): Rows {
   const filter = toFilter(predicate);
-  const time = timeOf(predicate);
+  const time = timeLimit(filter);
   if (!isRanked(order)) return space.rows.find(collection, { filter, sort: order, projection, skip, limit, ...time });
   const stages: Document[] = [{ $match: filter }, { $addFields: order.ranks }, { $sort: order.sort }];
   if (skip > 0) stages.push({ $skip: skip });
@@ -180,17 +181,12 @@ function rowsOf(
   return space.rows.aggregate(collection, stages, time);
 }
 
-/** Of a query with a regular expression (resources-and-api.md 3.2). */
-const REGEX_MS = 1_000;
-
-const timeOf = ({ hasRegex }: Predicate): { maxTimeMS?: number } => (hasRegex ? { maxTimeMS: REGEX_MS } : {});
-
 /** With `$near` the store cannot count; then the rows within the distance are read by their ids alone. */
 async function countOf(space: Namespace, resource: InstanceResource, predicate: Predicate, most = 0): Promise<number> {
   const collection = space.db.collection(resource.collection);
-  if (!predicate.near)
-    return inTime(collection.countDocuments(toFilter(predicate), { ...timeOf(predicate), ...(most > 0 ? { limit: most } : {}) }));
-  const ids = space.rows.find(resource.collection, { filter: toFilter(predicate), projection: { _id: 1 }, limit: most });
+  const filter = toFilter(predicate);
+  if (!predicate.near) return inTime(collection.countDocuments(filter, { ...timeLimit(filter), ...(most > 0 ? { limit: most } : {}) }));
+  const ids = space.rows.find(resource.collection, { filter, projection: { _id: 1 }, limit: most, ...timeLimit(filter) });
   let count = 0;
   while (!ids.isDone) count += (await ids.next()).length;
   return count;

@@ -1,0 +1,18 @@
+// Queries with a regular expression are bounded in time (resources-and-api.md 3.2): the store's engine is not linear.
+
+import type { Document } from 'mongodb';
+
+const REGEX_MS = 1_000;
+/** What holds conditions; what else an operator takes are constants. */
+const NESTED = new Set(['$and', '$or', '$nor', '$not', '$elemMatch']);
+
+/** How long the store may work on a filter; more is query.too.expensive. */
+export const timeLimit = (filter: Document): { maxTimeMS?: number } => (hasPattern(filter) ? { maxTimeMS: REGEX_MS } : {});
+
+function hasPattern(filter: unknown): boolean {
+  if (Array.isArray(filter)) return filter.some(hasPattern);
+  if (typeof filter !== 'object' || filter === null) return false;
+  return Object.entries(filter).some(
+    ([name, value]) => name === '$regex' || ((NESTED.has(name) || !name.startsWith('$')) && hasPattern(value)),
+  );
+}
