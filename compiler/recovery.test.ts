@@ -42,7 +42,7 @@ const MISTAKES: readonly (readonly [code: string, line: string, column: number])
 
 /** Programs without mistakes whose statements stand on lines of their own. */
 const programs = [...casePrograms(), ...examplePrograms()]
-  .filter(({ text, fails }) => !fails && text.split('\n').length > 2 && !text.includes('"""'))
+  .filter(({ text, fails }) => !fails && text.split('\n').length > 2 && !text.includes('\r'))
   .filter(({ text }) => compile(text, { builtins }).ok);
 
 /** The offsets of lines that begin with a statement. */

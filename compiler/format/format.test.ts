@@ -85,7 +85,7 @@ test('statements, blocks, lists and comments each have their place', () => {
     }
     else if(b) { }
     // to the insert
-    insert Alarm(pump: rows[0]._id, text: "a rather long text that will not fit", level: 3, since: now(), until: 5 minutes, more: {a:1, "b":[1,2,3]})
+    insert Alarm(pump: rows[0]._id, text: "a rather long text that will not fit", level: 3, since: now(), until: 5 minutes, more: {a:1, "b":[1,2,3]}, last: 1)
     x = a ? b : c
       + 4
     return rows.map (x=>x).f( { a : 1} ) // end
@@ -100,7 +100,7 @@ WITH properties = {role: "x"}
 
 var rows = SELECT name, total = a + b FROM Pump AS p WITH limit = 5 WHERE p.rate > max AND NOT (p.name == "x") ORDER BY name DESC // after
 
-for each row IN rows do
+for each row in rows do
   if (row.a) {
     x = (1 + 2) * -3 /* why */
   } else {
@@ -123,7 +123,8 @@ INSERT Alarm(
   level: 3,
   since: now(),
   until: 5 minutes,
-  more: {a: 1, "b": [1, 2, 3]}
+  more: {a: 1, "b": [1, 2, 3]},
+  last: 1
 )
 x = a ? b : c
   + 4

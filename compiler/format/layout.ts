@@ -14,6 +14,8 @@ export interface Layout {
   readonly names: ReadonlySet<number>;
   /** `-`, `+`, `!` before their operand. */
   readonly prefixes: ReadonlySet<number>;
+  /** IN of a FOR, which is written as small as `for`. */
+  readonly loopWords: ReadonlySet<number>;
   /** `? :` colons; all others stand right behind what they follow. */
   readonly spacedColons: ReadonlySet<number>;
 }
@@ -33,6 +35,7 @@ class Finder implements Layout {
   readonly blockCloses = new Set<number>();
   readonly names = new Set<number>();
   readonly prefixes = new Set<number>();
+  readonly loopWords = new Set<number>();
   readonly spacedColons = new Set<number>();
   readonly #tokens: Tokens;
   constructor(tokens: Tokens) {
@@ -78,6 +81,10 @@ class Finder implements Layout {
     NotCondition: (node: Span) => this.#prefix(node),
     Integer: (node: Span & { value: bigint }) => {
       if (node.value < 0n) this.#prefix(node);
+    },
+    For: (node: { variable: Span; collection: Span }) => {
+      for (let at = this.#last(node.variable) + 1; this.#tokens.starts[at]! < node.collection.start; at += 1)
+        if (this.#tokens.texts[at] === 'in') this.loopWords.add(at);
     },
     Ternary: (node: { then: Expression; otherwise: Expression }) => {
       let at = this.#last(node.then) + 1;

@@ -5,7 +5,7 @@ import { END, PUNCTUATOR, STRING, type Tokens, VERSION, WORD } from '../1-parse/
 import type { Layout } from './layout.ts';
 import { spelled } from './spelling.ts';
 
-const WIDEST = 120;
+const WIDEST = 140;
 const STEP = 2;
 const OPENERS = new Set(['(', '[', '{']);
 const CLOSERS = new Set([')', ']', '}']);
@@ -122,7 +122,8 @@ class Writer {
     if (before < 0 || isForced || this.#breaks(before, at))
       this.#newLine(outer ?? this.#indentOf(at), starts[at]!, this.#layout.lineStarts.has(at));
     else if (this.#isSpaced(before, at)) this.#line += ' ';
-    this.#line += this.#layout.names.has(at) ? source.slice(starts[at], ends[at]) : spelled(this.#tokens, at);
+    const written = source.slice(starts[at], ends[at]);
+    this.#line += this.#layout.names.has(at) ? written : this.#layout.loopWords.has(at) ? written.toLowerCase() : spelled(this.#tokens, at);
     if (!this.#layout.blockOpens.has(at) && !OPENERS.has(this.#sign(at))) return;
     this.#brackets.push(this.#indent);
     if (this.#groups.lists.has(at)) this.#begun.push(at);

@@ -1,6 +1,7 @@
 // Statements and triggers on types that are known: their properties, in value sets, conditions, orders and groups (language.md 2.5, 5.5 to 5.9).
 import type { Condition, Expression, Insert, Pair, Path, Ref, Select, Span, Update, Upsert } from '../../compiler/ast.ts';
 import { didYouMean, dottedPath, isSystemResource, resultVariable } from '../../compiler/index.ts';
+import { named } from '../kinds.ts';
 import type { TypeShape } from '../surroundings.ts';
 import { type CheckContext, isSystemProperty } from './context.ts';
 import { misfit } from './values.ts';
@@ -29,7 +30,8 @@ export function checkWrite(context: CheckContext, node: Insert | Upsert | Update
   for (const pair of pairs) checkPair(context, pair, type);
   if (node.type !== 'Insert') return;
   const absent = [...type.properties].filter(([name, { required }]) => required && !pairs.some((pair) => pair.key === name));
-  for (const [name] of absent) context.report(node.target, 'property.required', `a ${type.name} needs '${name}'`);
+  for (const [name] of absent)
+    context.report(node.target, 'property.required', `${named({ name: 'Object', type: type.name })} needs '${name}'`);
 }
 
 function checkPair(context: CheckContext, pair: Pair, type: TypeShape): void {
