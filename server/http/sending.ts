@@ -3,6 +3,10 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import type { WireReply } from './headers.ts';
 
+/** A client that takes nothing of a long body for so long is given up. */
+const STANDSTILL_MS = 120_000;
+const REPRIEVE_MS = 4_000;
+
 export interface SendOptions {
   readonly isHead: boolean;
   /** The connection ends with this reply. */
@@ -80,8 +84,19 @@ export class Connection {
   /** Until there is room for more, or the client is gone. */
   #writable(): Promise<void> {
     if (this.#isGone) return Promise.resolve();
+    const until = performance.now() + STANDSTILL_MS;
     return new Promise((resolve) => {
-      this.#wake = resolve;
+      // The library gives up a client that makes no room for ten seconds. A slow one with large buffers on the way does so less often:
+      // `resume`, which changes nothing else here, begins the ten seconds anew.
+      const timer = setInterval(() => {
+        if (performance.now() > until) this.cut();
+        else this.#response.resume();
+      }, REPRIEVE_MS);
+      this.#wake = () => {
+        clearInterval(timer);
+        this.#wake = () => undefined;
+        resolve();
+      };
     });
   }
 }
