@@ -11,7 +11,7 @@ import { Correlations, EVALUATIONS } from './correlation/index.ts';
 import { fault } from './faults.ts';
 import type { RightsOf } from './identity/index.ts';
 import { typeOfCollection } from './resources/catalogue.ts';
-import { logLevelOf } from './resources/definitions/debugconfigs-kind.ts';
+import { isTraced, logLevelOf } from './resources/definitions/debugconfigs-kind.ts';
 import { callableOf, type Callable } from './resources/definitions/procedures-kind.ts';
 import { KEPT_OUTPUT, KeptOutput } from './resources/definitions/kept-output.ts';
 import { KeptPrograms } from './resources/definitions/kept-programs.ts';
@@ -33,6 +33,7 @@ import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
 import { pureBuiltins } from './resources/host-context.ts';
 import { LargeResults } from './resources/large-results.ts';
 import { perform } from './resources/perform.ts';
+import { RECORDINGS, recordingWrite } from './resources/recordings.ts';
 import { Schedule } from './resources/schedule.ts';
 import { snapshot } from './resources/snapshots.ts';
 import type { Accounts, Namespace } from './resources/types.ts';
@@ -56,7 +57,7 @@ export interface OpenNamespace extends AsyncDisposable {
   drained(): Promise<void>;
 }
 
-const COLLECTIONS = [ANSWERS, EVALUATIONS, KEPT_OUTPUT, 'journal', 'journalValues', 'logs', 'programs', 'resources', 't.ArsRuleSnapshot'];
+const COLLECTIONS = [ANSWERS, EVALUATIONS, KEPT_OUTPUT, 'journal', 'journalValues', 'logs', 'programs', RECORDINGS, 'resources', 't.ArsRuleSnapshot'];
 
 export interface NamespaceOptions {
   readonly name: string;
@@ -159,6 +160,8 @@ export async function openNamespace({
     },
     poisoned: (event, target, error) => deadLetter(space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
     failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
+    record: (recording) => recordingWrite(space, recording),
+    isTraced: (resource) => isTraced({ definitions }, resource, clock.now()),
     logLevel: (resource) => logLevelOf({ definitions }, resource, clock.now()),
     mapOf: (module) => {
       for (const { callable } of callables.values())

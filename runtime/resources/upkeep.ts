@@ -5,6 +5,7 @@ import { trimDeadLetters } from './dead-letters.ts';
 import { DEBUGCONFIGS, isExpired } from './definitions/debugconfigs-kind.ts';
 import { deleteDefinition } from './definitions/operations.ts';
 import { collectionOf } from './definitions/type-storage.ts';
+import { trimRecordings } from './recordings.ts';
 import { serviceActor } from './service-actor.ts';
 import type { Namespace } from './types.ts';
 
@@ -46,6 +47,7 @@ async function once(space: Namespace, uses: (key: string) => boolean): Promise<v
   if (now - (trimmedAt.get(space) ?? 0) >= TRIM_EVERY_MS) {
     trimmedAt.set(space, now);
     await trimDeadLetters(space);
+    await trimRecordings(space);
   }
 }
 

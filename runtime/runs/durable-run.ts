@@ -29,8 +29,9 @@ import type { RunObserver, RunRequest } from '../sandbox/index.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import { Reads } from './reads.ts';
+import { Trail } from './recording.ts';
 import { describe, locate } from './place.ts';
-import type { Executable, RunHost } from './types.ts';
+import type { Executable, RunError, RunHost } from './types.ts';
 
 /** Rules of a chain whose names go with its events: enough to see a round that it goes. */
 const NAMES_KEPT = 20;
@@ -59,6 +60,7 @@ export class DurableRun implements RunObserver, Reading {
   #attempt = 0;
   /** Times that it exceeded a limit by which others are kept from running. */
   #harm = 0;
+  readonly #trail = new Trail();
   #closed = false;
 
   constructor(host: RunHost, event: StoredEvent, executable: Executable, binds: RunReference['binds'], ended: () => void) {
@@ -116,6 +118,7 @@ export class DurableRun implements RunObserver, Reading {
   }
 
   op(site: string, nth: number, kind: string, payloadJson: string, tail: boolean): void {
+    this.#trail.asked(site, nth, kind, payloadJson);
     const key = `${site}.${nth}`;
     const known = this.#effects.get(key) ?? this.#oldReads.get(key);
     if (known) this.#answer(known.answer, known.at);
@@ -128,10 +131,10 @@ export class DurableRun implements RunObserver, Reading {
 
   done(): void {
     if (this.#closed) this.#end();
-    else if (this.#messages.waiting.length === 0) {
+    else if (this.#messages.waiting.length === 0 && !this.#isTraced) {
       this.#host.committer.markDone(this.id);
       this.#end();
-    } else void this.#close({ writes: [], events: [] });
+    } else void this.#close({ writes: this.#isTraced ? this.#recorded(null) : [], events: [] });
   }
 
   fail(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
@@ -140,7 +143,7 @@ export class DurableRun implements RunObserver, Reading {
     const located = locate(error, this.#executable, this.#host);
     this.#messages.append('ERROR', describe(located));
     const told = this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor('', 0, false));
-    if (!harmful) return void this.#close(told);
+    if (!harmful) return void this.#close({ writes: [...told.writes, ...this.#recorded(located)], events: told.events });
     const dead = this.#host.poisoned(this.#event, this.#executable.resource, located);
     void this.#close({ writes: [...told.writes, ...dead.writes], events: [...told.events, ...dead.events] });
   }
@@ -166,6 +169,20 @@ export class DurableRun implements RunObserver, Reading {
   get #chain(): Chain {
     const { root, depth, via = [] } = this.#event.chain;
     return { root, depth: depth + 1, via: [...via.slice(1 - NAMES_KEPT), this.#executable.name] };
+  }
+
+  get #isTraced(): boolean {
+    return this.#host.isTraced(this.#executable.resource);
+  }
+
+  /** What is kept of the run as it went; nothing when that is too much, or when it has no event of its own. */
+  #recorded(error: RunError | null): Write[] {
+    const { steps } = this.#trail;
+    if (!steps || this.#executable.procedure !== undefined || this.#binds === 'arguments') return [];
+    const { invocation } = this.#messages;
+    const facts = { invocation, run: this.id, executable: this.#executable, event: this.#event, binds: this.#binds };
+    const told = error && { code: error.code, message: error.message, line: error.line, column: error.column };
+    return [this.#host.record({ ...facts, startedAt: this.#startedAt.getTime(), steps, error: told })];
   }
 
   get #identity(): Identity {
@@ -255,6 +272,7 @@ export class DurableRun implements RunObserver, Reading {
     this.#reads.clear();
     this.#versions.clear();
     this.#messages.restart();
+    this.#trail.restart();
     this.#host.release(this.id);
     this.#startedAt = this.#now();
     this.start();
@@ -268,6 +286,7 @@ export class DurableRun implements RunObserver, Reading {
     this.#oldReads.clear();
     this.#versions.clear();
     this.#messages.restart();
+    this.#trail.restart();
     this.#host.release(this.id);
     await this.#host.contention.moveTo(contended, this.id);
     this.#startedAt = this.#now();
@@ -275,6 +294,7 @@ export class DurableRun implements RunObserver, Reading {
   }
 
   #answer(answer: Answer, at: Date): void {
+    this.#trail.answered(answer, at.getTime());
     this.#host.sandbox.answer(this.#attemptId, answer, at.getTime());
   }
 

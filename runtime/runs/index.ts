@@ -5,5 +5,6 @@ export { type DirectCall, runDirect } from './direct-run.ts';
 export { DurableRun } from './durable-run.ts';
 export { describe } from './place.ts';
 export { HIGH, Pressure } from './pressure.ts';
+export type { Recording, RecordedStep } from './recording.ts';
 export { Runner } from './runner.ts';
 export type { Executable, RunError, RunHost } from './types.ts';

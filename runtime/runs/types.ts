@@ -4,10 +4,11 @@ import type { Logger } from 'pino';
 import type { Actor } from '../actor.ts';
 import type { Identity } from '../api.ts';
 import type { Clock } from '../clock/index.ts';
-import type { Answer, Committer, RunId, Step, StoredEvent, Unit } from '../commit/index.ts';
+import type { Answer, Committer, RunId, Step, StoredEvent, Unit, Write } from '../commit/index.ts';
 import type { Program, Sandbox } from '../sandbox/index.ts';
 import type { Contention } from './contention.ts';
 import type { Pressure } from './pressure.ts';
+import type { Recording } from './recording.ts';
 
 /** A rule or procedure with the text it has now, or had when its event was stored. */
 export interface Executable {
@@ -42,6 +43,10 @@ export interface RunHost {
   failure(resource: string, invocation: string, error: RunError, actor: Actor): Pick<Unit, 'writes' | 'events'>;
   /** The unit that gives an event up for a rule or procedure (integrations.md 12.5). */
   poisoned(event: StoredEvent, resource: string, error: RunError): Pick<Unit, 'writes' | 'events'>;
+  /** The write that keeps a run as it went. */
+  record(recording: Recording): Write;
+  /** Whether runs of this resource are kept also when they don't fail. */
+  isTraced(resource: string): boolean;
   /** Level of messages that a run of this resource keeps: ERROR 40 … TRACE 0. */
   logLevel(resource: string): number;
   /** Source map of a module, for places in errors; null when it is not known any more. */

@@ -24,7 +24,7 @@ const PROCEDURE = 'PROCEDURE twice(n Integer)\nreturn n * 2';
 const BROKEN = 'PROCEDURE broken()\nreturn ]';
 const UNDECLARED = 'PROCEDURE undeclared()\nvar a = 1\nreturn b';
 
-test.each(['import', 'export', 'diff', 'why', 'replay', 'backup', 'restore'])(
+test.each(['import', 'export', 'diff', 'backup', 'restore'])(
   '%s is refused in one sentence, whatever it is given',
   async (command) => {
     const { code, out, err } = await cascade([command, 'x', '--y', 'z']);

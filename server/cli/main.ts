@@ -1,7 +1,9 @@
 // The command line: which commands there are and what each is given. What they do is in the files beside this one, loaded when
 // needed: a check of one file does not wait for a database driver.
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import type { RemoteOptions } from './remote.ts';
 import { type Terminal, UsageError } from './terminal.ts';
+import type { WhyOptions } from './why.ts';
 
 export { processTerminal } from './terminal.ts';
 
@@ -10,8 +12,6 @@ const NOT_YET = {
   import: 'loads the definitions in a folder into a server',
   export: "writes a server's definitions into a folder",
   diff: "compares a folder with a server's definitions",
-  why: 'tells why a rule fired or did not',
-  replay: 'repeats a recorded run',
   backup: 'writes a copy of all data',
   restore: 'brings back a copy of all data',
 } as const;
@@ -75,6 +75,24 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
       const { runFile } = await import('./run.ts');
       code = await runFile(file, options.args, terminal);
     });
+  remotely(program.command('why'))
+    .description('which rules run for an event, and for those that do not the term that decided')
+    .argument('[event]', 'uuid of an event that is open, recorded, or a dead letter')
+    .option('--path <path>', 'of an event that is made up: /types/Pump/insert, /topics/a/publish')
+    .option('--value <json>', 'its value; @file for a file')
+    .option('--rule <name>', 'this rule only')
+    .option('--json', 'as JSON')
+    .action(async (event: string | undefined, options: WhyOptions) => {
+      const { why } = await import('./why.ts');
+      code = await why(event, options, terminal);
+    });
+  remotely(program.command('replay'))
+    .description('repeats a recorded run and shows what it asked for and was answered; exit code 0 when it ends as it was recorded')
+    .argument('<run>', 'the invocation, as logs and snapshots name it, or the uuid of its event')
+    .action(async (run: string, options: RemoteOptions) => {
+      const { replay } = await import('./replay.ts');
+      code = await replay(run, options, terminal);
+    });
   program
     .command('test')
     .description('runs the tests of a project on a clock that jumps; exit code 0 when all pass')
@@ -109,3 +127,11 @@ function port(text: string): number {
   if (!Number.isInteger(number) || number < 0 || number > 65535) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
   return number;
 }
+
+/** The service that a command asks, and as whom. */
+const remotely = (command: Command): Command =>
+  command
+    .option('--url <url>', 'of the service; CASCADE_URL, http://localhost:8080 when absent')
+    .option('--user <name>', 'CASCADE_USER when absent')
+    .option('--password <password>', 'CASCADE_PASSWORD when absent')
+    .option('--token <token>', 'instead of name and password; CASCADE_TOKEN when absent');

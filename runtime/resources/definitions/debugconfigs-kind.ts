@@ -68,6 +68,16 @@ export function logLevelOf(space: Pick<Namespace, 'definitions'>, resource: stri
   return level ?? WITHOUT_CONFIG;
 }
 
+/** Whether runs of a rule are recorded also when they don't fail. */
+export function isTraced(space: Pick<Namespace, 'definitions'>, resource: string, now: number): boolean {
+  return space.definitions
+    .list('debugconfigs')
+    .some(
+      ([, config]) =>
+        getOwn(config, 'type') === 'trace' && getOwn(config, 'value') === 'enabled' && !isExpired(config, now) && concerns(config, resource),
+    );
+}
+
 /** A rule's name stands for all its versions. */
 function concerns(config: ObjectValue, resource: string): boolean {
   if (getOwn(config, 'isGlobal') === true) return true;

@@ -6,7 +6,10 @@ import type { ApiReply, ApiRequest } from '../../api.ts';
 import type { StoredEvent, Write } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
 import { requireAdmin } from '../accounts/rights.ts';
+import { toJson } from '../../values/index.ts';
 import { readDeadLetter } from '../dead-letters.ts';
+import { findRecording } from '../recordings.ts';
+import { why } from '../why.ts';
 import { DEAD_LETTERS } from '../delivery-types.ts';
 import { definitionJson } from '../definitions/operations.ts';
 import { renameType } from '../definitions/rename-type.ts';
@@ -32,6 +35,19 @@ async function retry(space: Namespace, id: string, actor: Actor): Promise<ApiRep
 }
 
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
+  // Of all rules on the path with the id `*` (interface of `cascade why` and `cascade replay`).
+  rules: {
+    why: async (space, id, { object }, actor) => {
+      requireAdmin(actor.identity, 'why', 'rules');
+      return reply(toJson(await why(space, id === '*' ? null : id, object ?? null)));
+    },
+    recording: async (space, id, _request, actor) => {
+      requireAdmin(actor.identity, 'recording', 'rules');
+      const found = await findRecording(space, id);
+      if (!found) throw fault('cascade.resource.not.found', `/recordings/${id}`);
+      return reply(JSON.stringify({ ...found, _id: undefined, ars_version: undefined }));
+    },
+  },
   deadletters: { retry: (space, id, _request, actor) => retry(space, id, actor) },
   types: {
     rename: async (space, id, { object }, actor) => reply(definitionJson(await renameType(space, TYPES, id, object, actor))),

@@ -11,6 +11,7 @@ import { instancesOf } from '../../resources/catalogue.ts';
 import { deleteMany } from '../../resources/instances/delete.ts';
 import { insertMany, insertOne } from '../../resources/instances/insert.ts';
 import { updateMany, updateOne } from '../../resources/instances/update.ts';
+import { recordingWrite } from '../../resources/recordings.ts';
 import { serviceActor } from '../../resources/service-actor.ts';
 import type { Namespace } from '../../resources/types.ts';
 import { Contention, type Executable, Pressure, type RunHost, Runner } from '../../runs/index.ts';
@@ -102,6 +103,8 @@ export class SimulatedService {
       },
       failure: () => ({ writes: [], events: [] }),
       poisoned: () => ({ writes: [], events: [] }),
+      record: (recording) => recordingWrite(this.space, recording),
+      isTraced: () => false,
       logLevel: () => 20,
       mapOf: () => null,
     };

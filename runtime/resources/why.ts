@@ -1,0 +1,73 @@
+// Why rules do or do not run for an event: each rule on its path, and the term that decided, with the values it was decided on.
+
+import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { StoredEvent } from '../commit/index.ts';
+import { eventObject } from '../event-object.ts';
+import { fault } from '../faults.ts';
+import type { Explanation } from '../triggers/index.ts';
+import { DEAD_LETTERS } from './delivery-types.ts';
+import { findRecording } from './recordings.ts';
+import type { Namespace } from './types.ts';
+
+/** The event to explain: one that is kept, by its uuid, or a path and a value. @throws cascade.request.body.invalid, .resource.not.found */
+async function asked(space: Namespace, data: Value): Promise<Pick<StoredEvent, 'uuid' | 'path' | 'at'> & { value: Value }> {
+  if (!isObject(data)) throw fault('cascade.request.body.invalid', 'an object with event, or with path and value, is expected', 0);
+  if (Object.hasOwn(data, 'event')) return stored(space, String(data['event']));
+  const { path, value = null } = data;
+  if (typeof path !== 'string') throw fault('cascade.request.body.invalid', 'path is expected to be a String', 0);
+  return { uuid: '', path, value, at: new Date(space.clock.now()) };
+}
+
+/** Events are kept while their rules run, and with recordings and dead letters. */
+async function stored(space: Namespace, uuid: string) {
+  const row = await space.db.collection('journal').findOne({ 'events.uuid': uuid });
+  const open = (row?.['events'] as StoredEvent[] | undefined)?.find((event) => event.uuid === uuid && event.value !== null);
+  const recording = open ? null : await findRecording(space, uuid);
+  const dead = open || recording ? null : await space.db.collection(DEAD_LETTERS.collection).findOne({ 'kept.uuid': uuid });
+  const event = open ?? (recording?.['event'] as StoredEvent | undefined) ?? (dead?.['kept'] as StoredEvent | undefined);
+  if (!event) throw fault('cascade.resource.not.found', `/events/${uuid}`);
+  return { uuid: event.uuid, path: event.path, at: event.at, value: decodeInner(event.value) };
+}
+
+/** @param name of the rule to explain; null: all that are on the path */
+export async function why(space: Namespace, name: string | null, data: Value): Promise<ObjectValue> {
+  const { uuid, path, value, at } = await asked(space, data);
+  const object = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime() }, value, space.name);
+  const told = [
+    ...space.before.explain(path, value, object).map((one) => explained(one, 'BEFORE')),
+    ...space.when.explain(path, value, object).map((one) => explained(one, 'WHEN')),
+    ...inactive(space, path),
+  ];
+  if (space.correlations.has(path))
+    told.push(
+      ...space.correlations
+        .match(path, value, object)
+        .map(({ rule, places = [] }): ObjectValue => ({ rule, kind: 'WHEN', outcome: 'waits', triggers: [...places] })),
+    );
+  const rules = name === null ? told : told.filter(({ rule }) => rule === name);
+  if (name !== null && rules.length === 0) {
+    if (!space.definitions.get('rules', name)) throw fault('cascade.resource.not.found', `/rules/${name}`);
+    rules.push({ rule: name, outcome: 'otherPath' });
+  }
+  return { path, value, rules };
+}
+
+function explained({ rule, matched, reason, term }: Explanation, kind: string): ObjectValue {
+  return {
+    rule: rule.name,
+    kind,
+    outcome: matched ? 'runs' : (reason ?? 'condition'),
+    ...(rule.version === null ? {} : { version: rule.version }),
+    ...(term ? { term: { ...term } as unknown as ObjectValue } : {}),
+  };
+}
+
+function inactive(space: Namespace, path: string): ObjectValue[] {
+  return space.definitions
+    .list('rules')
+    .filter(
+      ([, rule]) =>
+        rule['active'] === false && (rule['triggers'] as ObjectValue[] | undefined)?.some((trigger) => trigger['path'] === path),
+    )
+    .map(([name]) => ({ rule: name, outcome: 'inactive' }));
+}

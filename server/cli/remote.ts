@@ -1,0 +1,67 @@
+// A running service, as commands reach it: logged in with a name and password or a token, asked for one thing at a time.
+import { UsageError } from './terminal.ts';
+
+export interface RemoteOptions {
+  readonly url?: string;
+  readonly user?: string;
+  readonly password?: string;
+  readonly token?: string;
+}
+
+export interface Remote {
+  /** A custom command on an instance of a resource; its answer as parsed JSON. @throws UsageError with the service's words */
+  command(resource: string, id: string, op: string, data: unknown): Promise<unknown>;
+  /** An instance, or null when there is none. */
+  get(resource: string, id: string): Promise<Record<string, unknown> | null>;
+}
+
+/** Options left out are taken from CASCADE_URL, CASCADE_USER, CASCADE_PASSWORD and CASCADE_TOKEN. */
+export async function openRemote(given: RemoteOptions): Promise<Remote> {
+  const from = (value: string | undefined, name: string): string | undefined => value ?? process.env[name];
+  const url = (from(given.url, 'CASCADE_URL') ?? 'http://localhost:8080').replace(/\/$/, '');
+  const token =
+    from(given.token, 'CASCADE_TOKEN') ?? (await login(url, from(given.user, 'CASCADE_USER'), from(given.password, 'CASCADE_PASSWORD')));
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const address = (resource: string, id: string): string => `${url}/api/v1/resources/${resource}/${encodeURIComponent(id)}`;
+  return {
+    async command(resource, id, op, data) {
+      const answer = await reach(address(resource, id), { method: 'POST', headers, body: JSON.stringify({ op, data }) });
+      if (!answer.ok) throw new UsageError(await told(answer));
+      return answer.json();
+    },
+    async get(resource, id) {
+      const answer = await reach(address(resource, id), { headers });
+      if (answer.status === 404) return null;
+      if (!answer.ok) throw new UsageError(await told(answer));
+      return (await answer.json()) as Record<string, unknown>;
+    },
+  };
+}
+
+async function login(url: string, user: string | undefined, password: string | undefined): Promise<string> {
+  if (user === undefined || password === undefined)
+    throw new UsageError('Who asks? Give --user and --password, or --token, or set CASCADE_USER and CASCADE_PASSWORD, or CASCADE_TOKEN.');
+  const credentials = Buffer.from(`${user}:${password}`).toString('base64');
+  const answer = await reach(`${url}/authenticate`, { headers: { Authorization: `Basic ${credentials}` } });
+  if (!answer.ok) throw new UsageError(await told(answer));
+  const { accessToken } = (await answer.json()) as { accessToken: string };
+  return accessToken;
+}
+
+async function reach(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    throw new UsageError(`${new URL(url).origin} does not answer: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The errors of an answer in the service's words. */
+async function told(answer: Response): Promise<string> {
+  const text = await answer.text();
+  try {
+    return (JSON.parse(text) as { code: string; message: string }[]).map(({ code, message }) => `${code}: ${message}`).join('\n');
+  } catch {
+    return `${answer.status} ${text.slice(0, 200)}`; // not from the service itself
+  }
+}

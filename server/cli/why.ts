@@ -1,0 +1,73 @@
+// `cascade why`: which rules run for an event, and for each that does not the term that decided, with its values.
+import { readFile } from 'node:fs/promises';
+import { openRemote, type RemoteOptions } from './remote.ts';
+import { type Terminal, UsageError } from './terminal.ts';
+
+export interface WhyOptions extends RemoteOptions {
+  readonly rule?: string;
+  /** Of an event that is made up: its path and value. */
+  readonly path?: string;
+  readonly value?: string;
+  readonly json?: boolean;
+}
+
+interface Told {
+  readonly path: string;
+  readonly value: unknown;
+  readonly rules: readonly {
+    readonly rule: string;
+    readonly kind?: string;
+    readonly outcome: string;
+    readonly version?: string;
+    readonly term?: {
+      readonly operator: string;
+      readonly left: unknown;
+      readonly right: unknown;
+      readonly path: string | null;
+      readonly error?: unknown;
+    };
+  }[];
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  runs: 'runs',
+  waits: 'waits for further events',
+  condition: 'does not run: its WHERE is false',
+  ruleWhere: 'does not run: its RULE WHERE is false',
+  version: 'does not run: a younger version does',
+  inactive: 'is not active',
+  otherPath: 'listens on another path',
+};
+
+/** @param event uuid of an event that is kept (open, recorded, or a dead letter); undefined where a path and a value are given */
+export async function why(event: string | undefined, options: WhyOptions, terminal: Terminal): Promise<number> {
+  if ((event === undefined) === (options.path === undefined)) throw new UsageError('Give the uuid of an event, or --path with --value.');
+  const remote = await openRemote(options);
+  const data = event === undefined ? { path: options.path, value: await valueOf(options.value) } : { event };
+  const told = (await remote.command('rules', options.rule ?? '*', 'why', data)) as Told;
+  if (options.json) {
+    terminal.out(`${JSON.stringify(told, null, 2)}\n`);
+    return 0;
+  }
+  terminal.out(`${told.path} ${JSON.stringify(told.value)}\n`);
+  if (told.rules.length === 0) terminal.out('no rule listens there\n');
+  for (const { rule, kind, outcome, term } of told.rules) {
+    terminal.out(`${kind === 'BEFORE' ? 'BEFORE ' : ''}${rule} ${OUTCOMES[outcome] ?? outcome}\n`);
+    if (term)
+      terminal.out(`    ${term.path ?? JSON.stringify(term.left)} ${term.operator} ${JSON.stringify(term.right)}${whatWas(term)}\n`);
+  }
+  return 0;
+}
+
+const whatWas = ({ path, left, error }: NonNullable<Told['rules'][number]['term']>): string =>
+  error === undefined ? (path === null ? '' : `, and ${path} is ${JSON.stringify(left)}`) : `, which fails: ${JSON.stringify(error)}`;
+
+/** JSON, or @file. */
+async function valueOf(text: string | undefined): Promise<unknown> {
+  if (text === undefined) return null;
+  try {
+    return JSON.parse(text.startsWith('@') ? await readFile(text.slice(1), 'utf8') : text);
+  } catch (error) {
+    throw new UsageError(`--value is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
