@@ -77,7 +77,8 @@ export const FAULTS: readonly Fault[] = [
     what: 'a pure expression that only calls a user procedure is not seen to wait',
     file: 'compiler/2-check/effects.ts',
     text: "if (!target || target.kind === 'user' || target.info.effect === 'suspends') return true;",
-    replacement: "if (target?.kind === 'builtin' && target.info.effect === 'suspends') return true;\n    if (target?.kind !== 'builtin') return false;",
+    replacement:
+      "if (target?.kind === 'builtin' && target.info.effect === 'suspends') return true;\n    if (target?.kind !== 'builtin') return false;",
   },
   // --- emitting
   {
@@ -200,7 +201,8 @@ export const FAULTS: readonly Fault[] = [
     what: 'an argument null takes the default',
     file: 'stdlib/isolate/arguments.ts',
     text: '    return accepted(info, parameter, value);\n  });',
-    replacement: '    return value === null && parameter.default !== undefined ? absent(info, parameter) : accepted(info, parameter, value);\n  });',
+    replacement:
+      '    return value === null && parameter.default !== undefined ? absent(info, parameter) : accepted(info, parameter, value);\n  });',
   },
   {
     what: 'FOR goes through what its body appends',

@@ -28,7 +28,9 @@ async function main(numbers: readonly number[]): Promise<number> {
     for (const [number, fault] of chosen) {
       const by = await noticedBy(files, folder, fault, usual);
       if (by !== null) noticed++;
-      console.log(`${String(number).padStart(2)}  ${by === null ? 'NOT NOTICED' : 'noticed    '}  ${fault.what}${by === null ? '' : `\n      by ${by}`}`);
+      console.log(
+        `${String(number).padStart(2)}  ${by === null ? 'NOT NOTICED' : 'noticed    '}  ${fault.what}${by === null ? '' : `\n      by ${by}`}`,
+      );
     }
     console.log(`${noticed} of ${chosen.length} faults are noticed`);
     return noticed >= chosen.length * WANTED ? 0 : 1;
