@@ -338,6 +338,65 @@ describe('Collaborations (builtins.md 29)', () => {
 });
 
 describe('Deployment, Test and sources (builtins.md 28.3, 30)', () => {
+  test('a configuration goes to all matching nodes, of which there are none', async () => {
+    await t.ask('insert', 'configurations', { body: '{"name":"north","resources":["/rules/r1",{"resource":"types","resourceId":"T"}]}' });
+    expect(await t.rows('configurations', { name: 'north' })).toMatchObject([
+      { resources: ['/rules/r1', '/types/T'], provisioningConstraint: {}, provisionAsTree: true, active: true },
+    ]);
+    expect(await value('[Deployment.deploy("north"), Deployment.undeploy("north")]')).toEqual([[], []]);
+    await t.ask('insert', 'deployconfigs', { body: '{"name":"all","partitions":[{"name":"p","resources":["/rules/r1"]}]}' });
+    expect(await value('[Deployment.deployPartitions("all", "id", true), Deployment.undeployPartitions("all")]')).toEqual([[], []]);
+    for (const wrong of ['{"name":"x","resources":["/users/ann"]}', '{"name":"x","resources":"y"}', '{"name":"x","whatever":1}'])
+      await expect(t.ask('insert', 'configurations', { body: wrong })).rejects.toMatchObject({ status: 400 });
+  });
+
+  test('the state of a configuration is that of its rules', async () => {
+    await t.type('Switched', { n: { type: 'Integer' } });
+    await t.program('rules', 'RULE switched WHEN INSERT OCCURS ON Switched AS s WHERE s.n == 1\nvar x = 1');
+    await t.ask('insert', 'configurations', { body: '{"name":"off","resources":["/rules/switched","/rules/none"]}' });
+    await t.ask('update', 'configurations', { id: 'off', body: '{"active":false}' });
+    expect((await t.rows('rules', { name: 'switched' }))[0]?.['active']).toBe(false);
+    await t.ask('update', 'configurations', { id: 'off', body: '{"active":true}' });
+    expect((await t.rows('rules', { name: 'switched' }))[0]?.['active']).toBe(true);
+  });
+
+  test('a source is mocked until that is stopped', async () => {
+    await t.type('Got', { m: { type: 'Object' } });
+    await t.ask('insert', 'sources', {
+      body: '{"name":"tanks","type":"REMOTE","direction":"BOTH","active":true,"mockMode":true,"config":{"uri":"http://localhost:1/"}}',
+    });
+    await t.program('procedures', 'PROCEDURE tankLevel(queryDesc)\nreturn { level: 5 }');
+    expect(await value('Test.startSourceMocking("tanks", "none")')).toBe('cascade.resource.not.found ["/procedures/none"]');
+    expect(await value('Test.startSourceMocking("tanks", "tankLevel")')).toBeNull();
+    expect((await t.rows('sources', { name: 'tanks' }))[0]).toMatchObject({ mockMode: true, mockProcedures: { query: 'tankLevel' } });
+    await t.program('rules', 'RULE got WHEN MESSAGE ARRIVES FROM tanks AS m INSERT Got(m: m)');
+    expect(await value('Test.sendMockSourceEvent("tanks", {a: 1})')).toBeNull();
+    expect((await t.eventually('Got', {}, 1))[0]?.['m']).toEqual({ a: 1 });
+    expect(await value('Test.stopSourceMocking("tanks")')).toBeNull();
+    expect((await t.rows('sources', { name: 'tanks' }))[0]).toMatchObject({ mockMode: false });
+  });
+
+  test('a message to devices is stored for those who are there', async () => {
+    const bo = await user('bobo');
+    expect(await value('Utils.initPushSource()')).toMatchObject({ name: 'PushNotification', type: 'PUSH_NOTIF' });
+    expect(await value('Utils.initPushSource("tanks")')).toBe('cascade.notification.source ["tanks"]');
+    const send = (rest: string): Promise<unknown> => value(`Notification.sendPayload("PushNotification", ${rest})`);
+    const sent = (await send(`null, null, "T", {responseTopic: "/r"}, ["${bo}", "ghost", "${bo}"]`)) as Row;
+    expect(sent).toMatchObject({ category: '', title: 'T', users: [bo], unknownUsers: ['ghost'], pendingUsers: [bo] });
+    expect(sent['recipients']).toMatchObject([{ username: bo, status: 'pending', deliveries: [] }]);
+    await value(`Notification.retractPayload("${String(sent['_id'])}")`);
+    expect(await send(`"${String(sent['_id'])}", "c", "U", {responseTopic: "/r"}, ["${bo}"]`)).toMatchObject({
+      title: 'U',
+      pendingUsers: [bo],
+    });
+    expect(await send('null, null, "T", {responseTopic: "r"}, ["a"]')).toBe('cascade.notification.payload ["/responseTopic","pattern"]');
+    expect(await send('null, null, "T", {responseTopic: "/r"}, []')).toBe('cascade.notification.users [[]]');
+    expect(await value(`Client.sendByName("PushNotification", "T", "S", ["${bo}"], "app")`)).toMatchObject({
+      clientName: 'app',
+      payload: { subtitle: 'S' },
+    });
+  });
+
   test('what is not there cannot be deployed or mocked', async () => {
     expect(await value('Deployment.deploy("c")')).toBe('cascade.resource.not.found ["/configurations/c"]');
     expect(await value('Deployment.undeployPartitions("c")')).toBe('cascade.resource.not.found ["/deployconfigs/c"]');

@@ -2,6 +2,7 @@
 
 import { fault } from '../faults.ts';
 import type { TypeDefinition } from '../types/index.ts';
+import { CONFIGURATIONS, DEPLOYCONFIGS } from './definitions/configurations-kind.ts';
 import { DEBUGCONFIGS } from './definitions/debugconfigs-kind.ts';
 import { PROCEDURES } from './definitions/procedures-kind.ts';
 import { RULES } from './definitions/rules-kind.ts';
@@ -48,6 +49,8 @@ export const DEFINITION_KINDS: readonly DefinitionResource[] = [
   RULES,
   DEBUGCONFIGS,
   SCHEDULED_EVENTS,
+  CONFIGURATIONS,
+  DEPLOYCONFIGS,
 ];
 
 const SYSTEM = new Map<string, Resource>(

@@ -158,6 +158,20 @@ export const SCHEDULED_EVENT_SHAPE = systemType(
   ['name'],
 );
 
+export const CONFIGURATION_SHAPE = systemType(
+  'ArsConfiguration',
+  {
+    name: 'String',
+    description: 'String',
+    resources: 'multi ResourceReference',
+    provisioningConstraint: 'Object',
+    provisionAsTree: 'Boolean',
+    active: 'Boolean',
+  },
+  ['name'],
+);
+export const DEPLOYCONFIG_SHAPE = systemType('ArsDeployConfig', { name: 'String', partitions: 'multi Object' }, ['name']);
+
 export const USER_SHAPE = systemType(
   'ArsUser',
   {
@@ -230,5 +244,7 @@ export const SYSTEM_TYPES: ReadonlyMap<string, ObjectValue> = new Map(
     ...DELIVERY_TYPES,
     SCHEDULED_EVENT_SHAPE,
     SOURCE_SHAPE,
+    CONFIGURATION_SHAPE,
+    DEPLOYCONFIG_SHAPE,
   ].map((type, i) => [type.name, { _id: (i + 1).toString(16).padStart(24, '0'), ...typeToValue(type), ...SYSTEMS }]),
 );
