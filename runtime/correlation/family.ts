@@ -10,7 +10,7 @@ import { type Committer, type Completion, Fenced, type RunId, type StoredEvent, 
 import { eventObjectJson } from '../event-object.ts';
 import type { Executable } from '../runs/index.ts';
 import { isUnavailable } from '../store/index.ts';
-import { conditionOf, type ConditionSurroundings } from '../triggers/index.ts';
+import { conditionOf, type ConditionSurroundings, type Surrounding } from '../triggers/index.ts';
 import { Correlation } from './correlation.ts';
 import { ExpectEvery, ExpectWithin } from './expectations.ts';
 import { insertion, type Owner, removal } from './kept.ts';
@@ -61,6 +61,8 @@ export class Family {
   #timer: { readonly timer: Timer; readonly timeMs: number } | null = null;
   #toldFullMs = Number.NEGATIVE_INFINITY;
   #isEnded = false;
+  /** RULE WHERE of the versions, as compiled for the types that there are. */
+  #wheres = new WeakMap<CompiledRule, (around: Surrounding) => boolean>();
 
   constructor(host: CorrelationHost, busy: Busy, { compiled, baseName }: CorrelatedRule) {
     this.#host = host;
@@ -105,6 +107,7 @@ export class Family {
   retype(): void {
     const open = [...this.#machine.evaluations()];
     this.#machine = this.#newMachine();
+    this.#wheres = new WeakMap();
     for (const evaluation of open) this.#machine.restore(evaluation);
     const since = new Map(this.#held.map(({ evaluation, sinceMs }) => [evaluation.order, sinceMs]));
     this.#held = [...this.#machine.evaluations()]
@@ -271,17 +274,25 @@ export class Family {
 
   /** The youngest version whose RULE WHERE holds now that all variables are bound (language.md V8). */
   #choose(bound: Bound): CorrelatedRule | undefined {
-    const { conditions, namespace } = this.#host;
+    const { namespace } = this.#host;
     return [...this.#versions.values()].sort(youngestFirst).find(({ compiled }) => {
       if (!compiled.where) return true;
       try {
         const around = new BoundSurrounding(bound, this.triggers, this.#values, namespace);
-        return conditionOf(compiled.where, this.triggers, conditions)(around);
+        return this.#whereOf(compiled, compiled.where)(around);
       } catch (error) {
         this.#host.failed(compiled.fullName, error);
         return false;
       }
     });
+  }
+
+  #whereOf(compiled: CompiledRule, where: ConditionData): (around: Surrounding) => boolean {
+    const known = this.#wheres.get(compiled);
+    if (known) return known;
+    const made = conditionOf(where, this.triggers, this.#host.conditions);
+    this.#wheres.set(compiled, made);
+    return made;
   }
 
   /** Stores the units one after another: the last one tells that the event is done with. */
