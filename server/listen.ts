@@ -2,6 +2,7 @@
 import type { us_listen_socket } from 'uWebSockets.js';
 import type { Logger } from 'pino';
 import { bindHttp, type CorsOrigins, openBinding, type Served } from './http/index.ts';
+import { openMetrics } from './metrics.ts';
 import { bindWebSocket, type WebSocketOptions } from './websocket/index.ts';
 
 /** Open requests may take this long to end once the service is told to stop. */
@@ -46,7 +47,9 @@ export async function listen({ engine, log, port, host = '0.0.0.0', ...options }
   const app = App();
   const { timeoutMs, bodyLimitBytes } = options;
   const sockets = bindWebSocket(app, { engine, log, timeoutMs, messageLimitBytes: bodyLimitBytes, ...options.webSocket });
-  const http = bindHttp(app, openBinding({ engine, log, timeoutMs }), { log, ...options });
+  const metrics = openMetrics();
+  metrics.watch({ cascade_ws_connections: () => sockets.open, cascade_ws_subscriptions: () => sockets.subscriptions });
+  const http = bindHttp(app, openBinding({ engine, log, timeoutMs, metrics }), { log, ...options });
   const socket = await new Promise<us_listen_socket>((resolve, reject) => {
     (app as unknown as ExclusiveListening).listen(host, port, EXCLUSIVE_PORT, (opened) => {
       if (opened) resolve(opened);

@@ -5,13 +5,14 @@ import type { Logger } from 'pino';
 import type { ApiReply, Engine, Identity } from '../../runtime/api.ts';
 import { fault } from '../../runtime/faults.ts';
 import { toJson } from '../../runtime/values/index.ts';
+import type { Metrics } from '../metrics.ts';
 import { authenticate, identify, refresh, revoke } from './authentication.ts';
 import { batch } from './batch.ts';
 import { errorReply } from './errors.ts';
 import { openApiDocument } from './openapi/index.ts';
 import { type Query, readQuery } from './parameters.ts';
 import { apiRequest, timeoutOf } from './resources.ts';
-import { allowed, type PlainRoute, type Route, route } from './routes.ts';
+import { allowed, type PlainRoute, RESOURCES, type Route, route } from './routes.ts';
 import type { HttpReply, HttpRequest, Method } from './types.ts';
 
 const URL_LIMIT_BYTES = 16 * 1024;
@@ -24,10 +25,11 @@ export interface BindingOptions {
   log: Logger;
   /** Default 120 s. */
   timeoutMs?: number;
+  metrics: Metrics;
 }
 
 /** Never throws: every failure is a reply. HEAD is answered as GET; whoever sends the reply leaves its body out. */
-export function openBinding({ engine, log, timeoutMs = 120_000 }: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
+export function openBinding({ engine, log, timeoutMs = 120_000, metrics }: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
   const plainActions: Record<PlainRoute['kind'], (http: HttpRequest, query: Query) => Promise<HttpReply> | HttpReply> = {
     authenticate: (http, query) => authenticate(http, query, engine.identity),
     refresh: (http) => refresh(http, engine.identity),
@@ -45,6 +47,11 @@ export function openBinding({ engine, log, timeoutMs = 120_000 }: BindingOptions
       return { status: 200, body: toJson(openApiDocument(await engine.describe(identity))) };
     },
     socketInfo: () => ({ status: 200, body: socketInfo(randomInt(2 ** 32)) }),
+    metrics: async (http, query) => {
+      if (!isLoopback(http.address) && (await identify(http, query, engine.identity)).system !== true)
+        throw fault('cascade.authorization.denied', 'select', 'metrics');
+      return { status: 200, body: await metrics.text(), contentType: metrics.contentType };
+    },
     healthz: healthReply,
     readyz: healthReply,
   };
@@ -52,11 +59,13 @@ export function openBinding({ engine, log, timeoutMs = 120_000 }: BindingOptions
   return reply;
 
   async function reply(http: HttpRequest): Promise<HttpReply> {
-    try {
-      return await answer(http);
-    } catch (error) {
-      return errorReply(error, log);
-    }
+    const begun = performance.now();
+    const given = await answer(http).catch((error: unknown) => errorReply(error, log));
+    metrics.answered(
+      { method: http.method, resource: resourceIn(http.path, given.status), seconds: (performance.now() - begun) / 1_000 },
+      given,
+    );
+    return given;
   }
 
   async function answer(http: HttpRequest): Promise<HttpReply> {
@@ -90,6 +99,16 @@ export function openBinding({ engine, log, timeoutMs = 120_000 }: BindingOptions
     return { ...errorReply(fault('cascade.method.not.allowed', http.method, http.path), log), headers: { Allow: allowed(methods) } };
   }
 }
+
+/** The name of what was asked for, when there is such a thing: what else clients write is not kept. */
+function resourceIn(path: string, status: number): string | null {
+  if (!path.startsWith(RESOURCES) || status === 401 || status === 404 || status === 405 || status === 400) return null;
+  const place = route(path);
+  return place.kind === 'resource' ? place.resourceName : null;
+}
+
+/** As uWebSockets.js spells the addresses of this machine. */
+const isLoopback = (address: string): boolean => /^(?:127\.|(?:0000:){7}0001$|(?:0000:){5}ffff:7f)/i.test(address) || address === '::1';
 
 /** Who asks without a login: what a public procedure may do, its own profiles say (7.6). */
 const anybody = (namespace: string): Identity => ({ username: 'publicExecutor', namespace, profiles: [] });

@@ -36,7 +36,17 @@ export interface ResourceRoute {
   invalid?: CascadeError;
 }
 
-export type PlainKind = 'authenticate' | 'refresh' | 'revoke' | 'session' | 'batch' | 'openapi' | 'socketInfo' | 'healthz' | 'readyz';
+export type PlainKind =
+  | 'authenticate'
+  | 'refresh'
+  | 'revoke'
+  | 'session'
+  | 'batch'
+  | 'openapi'
+  | 'socketInfo'
+  | 'healthz'
+  | 'readyz'
+  | 'metrics';
 
 export interface PlainRoute {
   kind: PlainKind;
@@ -57,6 +67,7 @@ export const PLAIN: ReadonlyMap<string, PlainRoute> = new Map([
   ['/api/v1/wsock/info', plain('socketInfo', 'GET')],
   ['/healthz', plain('healthz', 'GET')],
   ['/readyz', plain('readyz', 'GET')],
+  ['/metrics', plain('metrics', 'GET')],
 ]);
 
 /** What all resources are below; the addresses of a batch are relative to it. */

@@ -66,6 +66,10 @@ export class Session {
     return this.#open + this.#waiting.length;
   }
 
+  get subscriptions(): number {
+    return this.#subscriptions.size;
+  }
+
   /** @param ignorable what is no JSON is a sign of life, not a request */
   receive(source: Uint8Array | string, ignorable: boolean): void {
     let message: Message;

@@ -41,6 +41,8 @@ export interface WebSocketOptions {
 export interface WebSockets {
   /** Sockets. */
   readonly open: number;
+  /** Of all of them. */
+  readonly subscriptions: number;
   /** Refuses new requests, waits for the answers of the open ones until the time is up, and ends all sockets. */
   drain(timeoutMs: number): Promise<void>;
 }
@@ -108,6 +110,9 @@ export function bindWebSocket(app: TemplatedApp, options: WebSocketOptions): Web
   return {
     get open() {
       return connections.size;
+    },
+    get subscriptions() {
+      return [...connections].reduce((sum, { session }) => sum + session.subscriptions, 0);
     },
     async drain(timeoutMs) {
       for (const { session } of connections) session.drain();

@@ -112,6 +112,10 @@ export class Subscriptions {
     await this.#options.engine.acknowledge(identity, { subscriptionName, partitionId, sequenceId });
   }
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
   closeAll(): void {
     this.#closed = true;
     for (const entry of [...this.#entries.values()]) this.#end(entry);

@@ -8,6 +8,8 @@ interface Words {
   readonly summary: string;
   readonly answer: ObjectValue;
   readonly body?: ObjectValue;
+  /** Of the answer, where it is no JSON. */
+  readonly media?: string;
   /** Absent: like all others. */
   readonly security?: Value[];
 }
@@ -45,6 +47,7 @@ const WORDS: Record<PlainKind, Words> = {
   socketInfo: { summary: 'What a SockJS client asks before it connects', answer: { type: 'object' }, security: ANYBODY },
   healthz: { summary: 'Whether requests can be served', answer: STATUS, security: ANYBODY },
   readyz: { summary: 'Whether the database answers', answer: STATUS, security: ANYBODY },
+  metrics: { summary: 'Figures for Prometheus: for this machine, or the system admin', answer: { type: 'string' }, media: 'text/plain' },
 };
 
 export function plainPaths(): ObjectValue {
@@ -58,7 +61,7 @@ export function plainPaths(): ObjectValue {
 }
 
 function operation(kind: PlainKind): ObjectValue {
-  const { summary, answer, body, security } = WORDS[kind];
+  const { summary, answer, body, security, media } = WORDS[kind];
   const health = kind === 'healthz' || kind === 'readyz';
   return {
     operationId: kind,
@@ -67,7 +70,7 @@ function operation(kind: PlainKind): ObjectValue {
     ...(security && { security }),
     ...(body && { requestBody: body }),
     responses: {
-      '200': { description: summary, content: json(answer) },
+      '200': { description: summary, content: media === undefined ? json(answer) : { [media]: { schema: answer } } },
       ...(health ? { '500': { description: 'It is not', content: json(STATUS) } } : errorResponses()),
     },
   };
