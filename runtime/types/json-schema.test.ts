@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ScalarDefinition } from './definition.ts';
 import { typeToSchema } from './json-schema.ts';
 import { parseType } from './parse-type.ts';
 
@@ -36,4 +37,18 @@ test('a type that holds itself ends somewhere', () => {
   const type = parseType({ name: 'Node', properties: { next: { type: 'Node' } } }, { ...known, types });
   types.set('Node', type);
   expect(JSON.stringify(typeToSchema(type)).length).toBeLessThan(10_000);
+});
+
+test('what a scalar shows of its values may be anything', () => {
+  const scalars = new Map<string, ScalarDefinition>([
+    ['Percent', { name: 'Percent', baseType: 'Integer', toExternal: 'show' }],
+    ['Short', { name: 'Short', baseType: 'String', maxLength: 3 }],
+  ]);
+  const properties = {
+    p: { type: 'Percent', required: true },
+    all: { type: 'Percent', multi: true, required: true },
+    s: { type: 'Short', required: true },
+  };
+  const schema = typeToSchema(parseType({ name: 'Glass', properties }, { types: new Map(), scalars }));
+  expect(schema['properties']).toEqual({ p: {}, all: { type: 'array', items: {} }, s: { type: 'string', maxLength: 3 } });
 });

@@ -5,7 +5,7 @@ import type { BaseType, PropertyDefinition, TypeDefinition } from './definition.
 const DEEPEST = 8;
 const POSITION: ObjectValue = { type: 'array', items: { type: 'number' }, minItems: 2, maxItems: 3 };
 
-/** What a client reads; bodies may also have the other forms that are converted. */
+/** What a client reads; bodies may also have the other forms that are converted. What a scalar's `toExternal` makes may be anything. */
 const BASES: Readonly<Record<BaseType, ObjectValue>> = {
   String: { type: 'string' },
   Integer: { type: 'integer', minimum: -9223372036854775808n, maximum: 9223372036854775807n },
@@ -63,7 +63,8 @@ function propertySchema(property: PropertyDefinition, depth: number): ObjectValu
   };
 }
 
-function elementSchema({ base, structure, maxLength }: PropertyDefinition, depth: number): ObjectValue {
+function elementSchema({ base, scalar, structure, maxLength }: PropertyDefinition, depth: number): ObjectValue {
+  if (scalar?.toExternal !== undefined) return {};
   const members = depth < DEEPEST ? structure?.() : undefined; // a type may hold itself
   if (members) return objectSchema(members, depth + 1);
   return { ...BASES[base], ...(maxLength !== undefined && { maxLength }) };
