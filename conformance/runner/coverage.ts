@@ -13,9 +13,10 @@ export interface Coverage {
 export function coverage(specFolder: string, files: readonly CaseFile[]): Coverage[] {
   const references = files.flatMap(({ spec, cases }) => [...spec, ...cases.flatMap((one) => one.spec)]);
   const named = namedBy(references);
+  const calls = callsIn(files);
   return readdirSync(specFolder)
     .filter((file) => file.endsWith('.md') && file !== 'README.md')
-    .map((file) => coverageOf(file, readFileSync(join(specFolder, file), 'utf8'), named.get(file) ?? new Set()));
+    .map((file) => coverageOf(file, readFileSync(join(specFolder, file), 'utf8'), named.get(file) ?? new Set(), calls));
 }
 
 /** By file: the sections (`5.2`) and row ids (`F1`) that the references name. */
@@ -35,17 +36,42 @@ export function namedBy(references: readonly string[]): Map<string, Set<string>>
   return named;
 }
 
-/** A section counts as named when it, or a row in it, is. Row ids are those in the first column of tables. */
-export function coverageOf(file: string, text: string, named: ReadonlySet<string>): Coverage {
+/** What is called in the programs of the cases: names with a bracket behind, a method by its own name too. */
+export function callsIn(files: readonly CaseFile[]): Set<string> {
+  const calls = new Set<string>();
+  for (const [, name = ''] of JSON.stringify(files).matchAll(/([A-Za-z_][\w.]*)\s*\(/g)) {
+    const parts = name.split('.');
+    for (let i = 0; i < parts.length; i++) calls.add(parts.slice(i).join('.'));
+  }
+  return calls;
+}
+
+/** The built-ins that a table row is about, by what its first cell calls: `a(x)`, `b(y)`; `Service.c(…)`; `<d>.e()`. */
+function builtinsOf(line: string): string[] {
+  const cell = /^\|((?:[^|`]|`[^`]*`)*)\|/.exec(line)?.[1] ?? '';
+  return [...cell.matchAll(/`(?:<\w+>)?\.?([A-Za-z_][\w.]*)\(/g)].map(([, name = '']) => name);
+}
+
+/** A section counts as named when it, or a row in it, is. Row ids are those in the first column of tables; a built-in's
+ * row is `section:name`, named by a case of its section that calls it. */
+export function coverageOf(file: string, text: string, named: ReadonlySet<string>, calls: ReadonlySet<string> = new Set()): Coverage {
   const sections: string[] = [];
   const rows: string[] = [];
   const touched = new Set<string>();
   let section = '';
+  const called = new Set<string>();
+  const isTouched = (): boolean => named.has(section) || section.startsWith('0');
   for (const line of text.split('\n')) {
     const heading = /^#{1,4} (\d+(?:\.\d+)*)\.? /.exec(line)?.[1];
     if (heading !== undefined) {
       section = heading;
       sections.push(heading);
+    }
+    for (const builtin of file === 'builtins.md' ? builtinsOf(line) : []) {
+      const id = `${section}:${builtin}`;
+      if (rows.includes(id)) continue;
+      rows.push(id);
+      if (calls.has(builtin) && isTouched()) called.add(id);
     }
     const row = /^\|\s*([A-Z]\d+)\s*\|/.exec(line)?.[1];
     if (row === undefined) continue;
@@ -57,6 +83,6 @@ export function coverageOf(file: string, text: string, named: ReadonlySet<string
   return {
     file,
     sections: { all: sections, missing: sections.filter((id) => !isNamed(id)) },
-    rows: { all: rows, missing: rows.filter((id) => !named.has(id)) },
+    rows: { all: rows, missing: rows.filter((id) => !named.has(id) && !called.has(id)) },
   };
 }

@@ -6,6 +6,7 @@ import type { ApiRequest } from '../api.ts';
 import type { Answer } from '../commit/index.ts';
 import { parseProps, parseSort } from '../conditions/index.ts';
 import { CascadeError, CascadeErrors } from '../faults.ts';
+import { type AccountResource, accountResource, carryOutAccount } from '../resources/accounts/index.ts';
 import { resolve } from '../resources/catalogue.ts';
 import { cursors } from '../resources/cursors.ts';
 import { remember } from '../resources/instances/find.ts';
@@ -17,6 +18,7 @@ import { idOf as requestedId } from '../resources/requests/request.ts';
 import { idOf } from '../resources/stamp.ts';
 import type { InstanceResource, Namespace, Resource } from '../resources/types.ts';
 import { parseJson } from '../values/index.ts';
+import { current } from './arguments.ts';
 import { requestOf } from './messages.ts';
 import { typed } from './typed-rows.ts';
 import type { HostBuiltins } from './types.ts';
@@ -49,6 +51,7 @@ function walkOf(
   { op, resourceName, custom, resourceId, parameters }: ApiRequest,
   actor: Actor,
 ): ReturnType<typeof selectPages> | null {
+  if (accountResource(resourceName, custom)) return null;
   if (op !== 'select' || resourceId !== undefined || ['page', 'limit', 'count'].some((name) => Object.hasOwn(parameters, name)))
     return null;
   const resource = resolve(space, resourceName, custom);
@@ -62,8 +65,8 @@ function walkOf(
 const INSTANCE_OPERATIONS: ReadonlySet<string> = new Set(['insert', 'upsert', 'update', 'patch']);
 
 async function answerTo(space: Namespace, request: ApiRequest, actor: Actor, shape: Shape): Promise<Answer> {
-  if (Array.isArray(request.object) && (request.op === 'insert' || request.op === 'upsert'))
-    return answerToMany(space, request, actor, shape);
+  const several = Array.isArray(request.object) && (request.op === 'insert' || request.op === 'upsert');
+  if (several && !accountResource(request.resourceName, request.custom)) return answerToMany(space, request, actor, shape);
   const shaped = (rows: readonly string[], count: number): Answer => {
     const all = request.parameters['count'] === true ? [`{"count":${count}}`, ...rows] : rows;
     return shape(`[${all.join(',')}]`, rows);
@@ -138,6 +141,8 @@ class NotAtOnce extends Error {}
  * @throws CascadeError what a client would be told
  */
 export async function rowsOf(space: Namespace, request: ApiRequest, actor: Actor): Promise<Value[]> {
+  const account = accountResource(request.resourceName, request.custom);
+  if (account) return accountRows(space, account, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);
   if (request.op === 'execute' && resource.name === 'procedures') {
     const result = decodeInner(await executeProcedure(space, requestedId(request), request, actor));
@@ -152,6 +157,14 @@ export async function rowsOf(space: Namespace, request: ApiRequest, actor: Actor
     if (request.op.startsWith('select') && (await mustReadAgain(resource, values, actor))) continue;
     return reply.count === undefined ? values : [{ count: reply.count }, ...values];
   }
+}
+
+/** Users, tokens and namespaces are the installation's: what is done to them is not part of the run's own commits. */
+async function accountRows(space: Namespace, account: AccountResource, request: ApiRequest, actor: Actor): Promise<Value[]> {
+  const reply = await carryOutAccount(space, account, request, { ...actor, identity: await current(space, actor) });
+  const body = reply.body === undefined ? [] : parseJson(reply.body);
+  const rows = Array.isArray(body) ? body : [body];
+  return reply.count === undefined ? rows : [{ count: reply.count }, ...rows];
 }
 
 const isOfResource = (op: string): boolean => op.startsWith('select') || INSTANCE_OPERATIONS.has(op);

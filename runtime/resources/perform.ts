@@ -5,12 +5,14 @@ import { CascadeError, langError } from '../../stdlib/errors.ts';
 import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, partOf } from '../actor.ts';
+import { current } from '../builtins/arguments.ts';
 import { answerBuiltin } from '../builtins/index.ts';
 import type { Answer } from '../commit/index.ts';
 import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../conditions/index.ts';
 import { fault } from '../faults.ts';
 import { runDirect } from '../runs/index.ts';
 import { aggregateRows } from './aggregate-rows.ts';
+import { type AccountResource, accountResource, matching as matchingAccounts } from './accounts/index.ts';
 import { resolve } from './catalogue.ts';
 import { cursors } from './cursors.ts';
 import {
@@ -33,6 +35,7 @@ import { changeOf, updateMany, updateOne, versionIn } from './instances/update.t
 import { upsertOne } from './instances/upsert.ts';
 import { asyncCall } from './events.ts';
 import { publishRequest, publishServiceEvent, publishTopic } from './publish.ts';
+import type { TypeDefinition } from '../types/index.ts';
 import { toShown, toStored } from './scalars/index.ts';
 import { publishToSource, querySource } from './sources/index.ts';
 import type { InstanceResource, Namespace, Resource } from './types.ts';
@@ -163,17 +166,18 @@ function wholeOption(payload: ObjectValue, name: string): number | undefined {
   return value;
 }
 
-async function rowsOf(space: Namespace, resource: Resource, query: ProgramQuery, actor: Actor): Promise<string[]> {
+async function rowsOf(space: Namespace, resource: Selectable, query: ProgramQuery, actor: Actor): Promise<string[]> {
+  if (!('kind' in resource)) {
+    const found = await matchingAccounts(space, resource, query.where, await current(space, actor));
+    return inMemory(found, resource.type, query).map(encodeInner);
+  }
   if (resource.kind === 'instances') return selectRows(space, resource, query, actor);
-  return definitionRows(space, resource, query, actor).map(encodeInner);
+  return inMemory(matching(space, resource, query.where, actor), resource.type, query).map(encodeInner);
 }
 
-function definitionRows(space: Namespace, resource: Resource & { kind: 'definitions' }, query: ProgramQuery, actor: Actor): ObjectValue[] {
+function inMemory(found: ObjectValue[], type: TypeDefinition, query: ProgramQuery): ObjectValue[] {
   const order: ObjectValue = Object.fromEntries(query.orderBy.map(([path, descending]) => [path, descending ? -1 : 1] as const));
-  const found = matching(space, resource, query.where, actor);
-  const rows = found
-    .sort(compareBy(parseSort(order, resource.type)))
-    .slice(query.skip, query.limit > 0 ? query.skip + query.limit : undefined);
+  const rows = found.sort(compareBy(parseSort(order, type))).slice(query.skip, query.limit > 0 ? query.skip + query.limit : undefined);
   const { props } = query;
   return props ? rows.map((row) => cut(row, props)) : rows;
 }
@@ -182,7 +186,9 @@ async function open(space: Namespace, payload: ObjectValue, actor: Actor): Promi
   const resource = selectable(space, text(payload, 'resource'));
   const query = queryOf(payload, wholeOption(payload, 'limit') ?? 0);
   const pages =
-    resource.kind === 'instances' ? selectPages(space, resource, query, actor) : onePage(await rowsOf(space, resource, query, actor));
+    'kind' in resource && resource.kind === 'instances'
+      ? selectPages(space, resource, query, actor)
+      : onePage(await rowsOf(space, resource, query, actor));
   return { ok: await cursors.open(pages) };
 }
 
@@ -192,7 +198,7 @@ async function* onePage(rows: string[]): AsyncGenerator<string[]> {
 
 async function aggregated(
   space: Namespace,
-  resource: Resource,
+  resource: Selectable,
   payload: ObjectValue,
   aggregates: ObjectValue,
   groupBy: readonly string[],
@@ -200,7 +206,7 @@ async function aggregated(
 ): Promise<ObjectValue[]> {
   const query: ProgramQuery = { ...queryOf(payload, 0), props: null };
   const pages =
-    resource.kind === 'instances'
+    'kind' in resource && resource.kind === 'instances'
       ? selectPages(space, resource, query, { ...actor, reading: null }, 1 << 20)
       : onePage(await rowsOf(space, resource, query, actor));
   const wanted = Object.entries(aggregates) as [string, [AggregateName, string | null]][];
@@ -407,9 +413,10 @@ function aliased(where: Value): Value {
 }
 
 // ---------------------------------------------------------------- resources
-function selectable(space: Namespace, name: string): Resource {
-  return resolve(space, name, null);
-}
+/** Users, tokens and namespaces can be read, too; they are the installation's. */
+type Selectable = Resource | AccountResource;
+
+const selectable = (space: Namespace, name: string): Selectable => accountResource(name, null) ?? resolve(space, name, null);
 
 function changeable(space: Namespace, name: string, operation: string): InstanceResource | (Resource & { kind: 'definitions' }) {
   const resource = resolve(space, name, null);

@@ -99,7 +99,8 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
   }
 }
 
-async function matching(space: Namespace, resource: AccountResource, where: Value, caller: Identity): Promise<ObjectValue[]> {
+/** What the caller may see and a condition matches, as it is shown. */
+export async function matching(space: Namespace, resource: AccountResource, where: Value, caller: Identity): Promise<ObjectValue[]> {
   if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
   const predicate = parseWhere(where, resource.type, { username: caller.username, namespace: caller.namespace, now: space.clock.now() });
   return (await resource.list(space, caller)).filter((object) => matches(predicate, object));
