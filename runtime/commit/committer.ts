@@ -84,6 +84,7 @@ export class Committer implements AsyncDisposable {
   #marks: RunId[] = [];
   #marking: NodeJS.Timeout | null = null;
   #paused = false;
+  #isPlanned = false;
   #mayClean = false;
   #idle: (() => void)[] = [];
   /** What is neither stored nor refused, in the order in which it came. */
@@ -148,7 +149,7 @@ export class Committer implements AsyncDisposable {
       };
       this.#queue.push(waiting);
       this.#unsettled.add(waiting);
-      if (!waits(waiting, this.#held)) this.#pump(); // else nothing has become possible
+      if (!waits(waiting, this.#held)) this.#plan(); // else nothing has become possible
     });
   }
 
@@ -207,6 +208,16 @@ export class Committer implements AsyncDisposable {
     this.#marks = [];
     this.submit({ writes: [], events: [], done }, true).catch((error: unknown) => {
       if (!(error instanceof Fenced)) this.#options.onError(error, 'the end of runs could not be noted');
+    });
+  }
+
+  /** At the end of this turn of the event loop: requests that came with it share a tick, instead of the first having one of its own. */
+  #plan(): void {
+    if (this.#isPlanned || this.#free.length === 0) return; // the end of a tick looks for the next one by itself
+    this.#isPlanned = true;
+    setImmediate(() => {
+      this.#isPlanned = false;
+      this.#pump();
     });
   }
 
