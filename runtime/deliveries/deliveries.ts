@@ -76,7 +76,7 @@ export class Deliveries {
   async open(): Promise<void> {
     const { db } = this.#options.space();
     for await (const raw of db.collection(SUBSCRIPTIONS.collection).find({}, { raw: true })) {
-      const stored = instanceFromBson(SUBSCRIPTIONS.type, raw as unknown as Uint8Array);
+      const stored = instanceFromBson(SUBSCRIPTIONS.type, raw);
       this.#add(persistentOf(stored));
     }
     await this.#armNext();

@@ -295,6 +295,7 @@ function inOneBatch(read: () => Promise<Document[]>) {
       rows.isDone = true;
       return found;
     },
+    close: async () => undefined,
   };
   return rows;
 }
