@@ -10,7 +10,7 @@ import { type Committer, type Completion, Fenced, type RunId, type StoredEvent, 
 import { eventObjectJson } from '../event-object.ts';
 import type { Executable } from '../runs/index.ts';
 import { isUnavailable } from '../store/index.ts';
-import { conditionOf, type ConditionSurroundings, type Surrounding } from '../triggers/index.ts';
+import { compareYouth, conditionOf, type ConditionSurroundings, type Surrounding } from '../triggers/index.ts';
 import { Correlation } from './correlation.ts';
 import { ExpectEvery, ExpectWithin } from './expectations.ts';
 import { insertion, type Owner, removal } from './kept.ts';
@@ -275,16 +275,18 @@ export class Family {
   /** The youngest version whose RULE WHERE holds now that all variables are bound (language.md V8). */
   #choose(bound: Bound): CorrelatedRule | undefined {
     const { namespace } = this.#host;
-    return [...this.#versions.values()].sort(youngestFirst).find(({ compiled }) => {
-      if (!compiled.where) return true;
-      try {
-        const around = new BoundSurrounding(bound, this.triggers, this.#values, namespace);
-        return this.#whereOf(compiled, compiled.where)(around);
-      } catch (error) {
-        this.#host.failed(compiled.fullName, error);
-        return false;
-      }
-    });
+    return [...this.#versions.values()]
+      .sort((a, b) => compareYouth(a.compiled, b.compiled))
+      .find(({ compiled }) => {
+        if (!compiled.where) return true;
+        try {
+          const around = new BoundSurrounding(bound, this.triggers, this.#values, namespace);
+          return this.#whereOf(compiled, compiled.where)(around);
+        } catch (error) {
+          this.#host.failed(compiled.fullName, error);
+          return false;
+        }
+      });
   }
 
   #whereOf(compiled: CompiledRule, where: ConditionData): (around: Surrounding) => boolean {
@@ -362,12 +364,6 @@ export const whenOf = ({ triggers, correlation, constraint, expect }: CompiledRu
     .digest('hex');
 
 const both = (a: ConditionData | null, b: ConditionData): ConditionData => (a ? { op: 'and', terms: [a, b] } : b);
-
-const youngestFirst = (a: CorrelatedRule, b: CorrelatedRule): number => {
-  const [left, right] = [versionText(a), versionText(b)];
-  return left < right ? 1 : left > right ? -1 : 0;
-};
-const versionText = ({ compiled }: CorrelatedRule): string => (compiled.version ?? '').toLowerCase();
 
 /** The same for the same, so that a repetition is recognised. */
 function uuidOf(facts: readonly unknown[]): string {

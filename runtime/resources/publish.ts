@@ -6,12 +6,14 @@ import type { Actor } from '../actor.ts';
 import { fault } from '../faults.ts';
 import { checkTopic } from './definitions/topics-kind.ts';
 import { asyncCall, raise } from './events.ts';
+import { checkMessage } from './topic-messages.ts';
 import { awaitsPositions, followPosition } from './tracking.ts';
 import type { Namespace } from './types.ts';
 
 /** Raises the topic's event, and moves the tracks that await positions there. Where no rule listens no event is stored. */
 export async function publishTopic(space: Namespace, topic: string, value: Value, actor: Actor): Promise<void> {
   checkTopic(topic);
+  checkMessage(space, topic, value);
   if (await awaitsPositions(space, topic)) await followPosition(space, topic, value, actor, plainly(space));
   else await plainly(space)(topic, value, actor);
 }

@@ -2,12 +2,12 @@
 import type { IndexedRule } from './types.ts';
 
 /** Youngest first: by the lexical order of the lower-cased version, the empty one last. */
-export function compareYouth(a: IndexedRule, b: IndexedRule): number {
+export function compareYouth(a: Pick<IndexedRule, 'version'>, b: Pick<IndexedRule, 'version'>): number {
   const [left, right] = [versionText(a), versionText(b)];
   return left < right ? 1 : left > right ? -1 : 0;
 }
 
-const versionText = ({ version }: IndexedRule): string => (version ?? '').toLowerCase();
+const versionText = ({ version }: Pick<IndexedRule, 'version'>): string => (version ?? '').toLowerCase();
 
 /** Groups by rule; a group's first member that `applies` stands for it. */
 export function chooseVersions<T extends { readonly rule: IndexedRule }>(matched: readonly T[], applies: (match: T) => boolean): T[] {
