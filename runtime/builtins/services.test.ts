@@ -238,6 +238,16 @@ describe('Collaborations (builtins.md 29)', () => {
     expect(await t.rows('system.collaborations', { id })).toHaveLength(1);
   });
 
+  test('a change of a collaboration is an event of the system resource', async () => {
+    await t.type('Begun', { name: { type: 'String' } });
+    await t.program(
+      'rules',
+      'RULE begun WHEN EVENT OCCURS ON "/types/system.collaborations/insert" AS e WHERE e.value.name == "seen"\nINSERT Begun(name: e.value.name)',
+    );
+    await value('CollaborationUtils.createCollaboration("seen")');
+    await t.eventually('Begun', { name: 'seen' }, 1);
+  });
+
   test('results that come at once are all kept', async () => {
     const id = await create();
     await t.program('procedures', 'PROCEDURE keep(id String, n Integer)\nCollaborationUtils.setResult(id, "r" + n, n)');

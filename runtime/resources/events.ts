@@ -7,10 +7,14 @@ import type { Actor } from '../actor.ts';
 import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { eventObject } from '../event-object.ts';
-import { type Namespace, programIn } from './types.ts';
+import { type InstanceResource, type Namespace, programIn } from './types.ts';
 
 /** Rule runs from one root event on (language.md G5). */
 export const LONGEST_CHAIN = 200;
+
+/** The path of a change of an instance: system resources have their own name in it (resources-and-api.md 8.1). */
+export const instanceEvent = ({ name, type }: Pick<InstanceResource, 'name' | 'type'>, operation: 'insert' | 'update' | 'delete'): string =>
+  `/types/${name === type.name ? name : `system.${name}`}/${operation}`;
 
 export interface Raising {
   /** Gives the value's inner JSON, where the caller needs it, too; asked only when somebody takes the event. */

@@ -8,7 +8,7 @@ import type { Actor } from '../../actor.ts';
 import { DocumentRefused, DuplicateKey, type Unit, VersionMiss } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
 import { idToBson, instanceFromBson } from '../../values/index.ts';
-import { raise } from '../events.ts';
+import { instanceEvent, raise } from '../events.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { timeLimit } from './time-limit.ts';
 
@@ -84,9 +84,10 @@ export class BulkWalk {
 
   /** Ends the statement: one event for all (language.md U5), none when nothing was hit. */
   async end(space: Namespace, operation: 'update' | 'delete', where: Value): Promise<void> {
-    const { type, name } = this.#resource;
+    const { type } = this.#resource;
     const value: ObjectValue = { ars_bulkOperation: true, qual: where, count: this.count };
-    const events = this.count === 0 || type.rulesSuppressed ? [] : raise(space, `/types/${name}/${operation}`, value, this.#actor);
+    const events =
+      this.count === 0 || type.rulesSuppressed ? [] : raise(space, instanceEvent(this.#resource, operation), value, this.#actor);
     await this.#actor.commit({ writes: [], events }, { ok: String(this.count) });
   }
 }

@@ -8,7 +8,7 @@ import { toFilter } from '../../conditions/index.ts';
 import { fault } from '../../faults.ts';
 import { idToBson } from '../../values/index.ts';
 import { runBefore } from '../before.ts';
-import { raise } from '../events.ts';
+import { instanceEvent, raise } from '../events.ts';
 import { shownOne } from '../scalars/index.ts';
 import { idOf, versionOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
@@ -34,7 +34,7 @@ export async function deleteOne(
         versionOf(stored),
       );
     if (!(await allowed(space, resource, stored, actor))) return 0;
-    const path = `/types/${resource.type.name}/delete`;
+    const path = instanceEvent(resource, 'delete');
     const events = resource.type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, resource.type, stored, actor), actor);
     try {
       await actor.commit({ writes: [removal(resource, stored)], events }, { ok: '1' });

@@ -7,7 +7,7 @@ import { fault } from '../../faults.ts';
 import { checkFinal, prepareInsert } from '../../types/index.ts';
 import { instanceToBson } from '../../values/index.ts';
 import { runBefore } from '../before.ts';
-import { raise } from '../events.ts';
+import { instanceEvent, raise } from '../events.ts';
 import { isShownOtherwise, shownOne, toStored } from '../scalars/index.ts';
 import { stampNew } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
@@ -139,9 +139,7 @@ async function unitOf(space: Namespace, resource: InstanceResource, instance: Ob
   const shown = isShownOtherwise(resource.type) ? await shownOne(space, resource.type, stamped, actor) : stamped;
   let text: string | undefined;
   const json = (): string => (text ??= encodeInner(shown));
-  const events = resource.type.rulesSuppressed
-    ? []
-    : raise(space, `/types/${resource.type.name}/insert`, shown, actor, { valueJson: json });
+  const events = resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, actor, { valueJson: json });
   const document = instanceToBson(resource.type, stamped) as never;
   noteType(document, resource.type);
   if (!isSmall(stamped)) checkSize(json(), document);

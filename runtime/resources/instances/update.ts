@@ -12,7 +12,7 @@ import { fault } from '../../faults.ts';
 import { checkFinal, prepareUpdate } from '../../types/index.ts';
 import { idToBson, instanceToBson } from '../../values/index.ts';
 import { runBefore } from '../before.ts';
-import { raise } from '../events.ts';
+import { instanceEvent, raise } from '../events.ts';
 import { shownOne } from '../scalars/index.ts';
 import { idOf, stampChanged, versionOf } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
@@ -126,9 +126,7 @@ interface Changed {
 function unitOf(space: Namespace, resource: InstanceResource, stored: ObjectValue, { next, shown, json }: Changed, actor: Actor): Unit {
   return {
     writes: [replacement(resource, stored, next, json)],
-    events: resource.type.rulesSuppressed
-      ? []
-      : raise(space, `/types/${resource.type.name}/update`, shown, actor, { valueJson: () => json }),
+    events: resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'update'), shown, actor, { valueJson: () => json }),
   };
 }
 
