@@ -172,8 +172,17 @@ test('a condition on events becomes data', () => {
   expect(found('RULE r WHEN INSERT OCCURS ON Pump WHERE n > m')).toEqual(['lang.variable.undeclared 1:45']);
 });
 
-test('a condition that only a program could decide is named as unsupported', () => {
-  expect(rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE check(p) == 1').unsupported).toContain('check');
+test('of a condition, what only a program can decide becomes the guard of the body', () => {
+  const guarded = rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE check(p) == 1 AND p.rate > 3 AND level > 2');
+  expect(guarded.unsupported).toBeUndefined();
+  expect(guarded.triggers[0]?.condition).toMatchObject({ op: 'and', terms: [{ operator: '>' }, { operator: '>' }] });
+  expect(guarded.module.source).toContain('"check"');
+  expect(rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE NOT (check(p) == rate)').triggers[0]?.condition).toBeNull();
+});
+
+test('a condition of several events, or of a version, that only a program could decide is named as unsupported', () => {
+  expect(rule('RULE r:1 WHERE check(p) == 1 WHEN INSERT OCCURS ON Pump AS p').unsupported).toContain('check');
+  expect(rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE check(p) == 1 OR UPDATE OCCURS ON Pump AS p').unsupported).toContain('check');
 });
 
 test('merges, correlations and timers are checked', () => {

@@ -5,6 +5,7 @@ import { BodyChecker, type Findings } from './body.ts';
 import { CallResolver } from './calls.ts';
 import { fold } from './constants.ts';
 import { Effects } from './effects.ts';
+import { guarded } from './guards.ts';
 import { checkHeader } from './header.ts';
 import type { Model, RuleFacts } from './model.ts';
 import { namesOf } from './names.ts';
@@ -18,8 +19,8 @@ export type { CallTarget, Model, Names, Uses } from './model.ts';
 export type { Report } from './report.ts';
 
 /** Reports what is wrong; the model is of use to the emitter only when nothing was. */
-export function check(definition: Definition, { builtins, stateOf }: Pick<CompileOptions, 'builtins' | 'stateOf'>, report: Report): Model {
-  const imports = namesOf(definition, report);
+export function check(written: Definition, { builtins, stateOf }: Pick<CompileOptions, 'builtins' | 'stateOf'>, report: Report): Model {
+  const imports = namesOf(written, report);
   const found: Findings = {
     calls: new Map(),
     constants: new Map(),
@@ -31,7 +32,8 @@ export function check(definition: Definition, { builtins, stateOf }: Pick<Compil
     mapReads: new Set(),
   };
   const resolver = new CallResolver(builtins, imports);
-  const rule = definition.type === 'Rule' ? checkRule(definition, imports.names, resolver, report) : null;
+  const rule = written.type === 'Rule' ? checkRule(written, imports.names, resolver, report) : null;
+  const definition = written.type === 'Rule' && rule?.guard ? guarded(written, rule.guard) : written;
   const procedure = definition.type === 'Procedure' ? checkHeader(definition, imports.package, imports.names, report) : null;
   const state = definition.type === 'Procedure' && procedure ? checkState(definition, procedure, stateOf ?? (() => null), report) : null;
   const body = (statements: readonly Statement[]): Scope => {

@@ -61,6 +61,8 @@ export interface RuleFacts {
   readonly where: ConditionData | null;
   readonly variables: readonly string[];
   readonly expectMs: number | null;
+  /** What of the trigger's WHERE only a program decides. */
+  readonly guard: Expression | null;
   readonly unsupported: string | null;
 }
 export interface ProcedureFacts {

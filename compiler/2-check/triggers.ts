@@ -5,14 +5,16 @@ import type { CallResolver } from './calls.ts';
 import { ConditionWriter } from './condition-data.ts';
 import { fold } from './constants.ts';
 import { normalizeEventPath, topicEventPath } from './event-paths.ts';
+import { splitCondition } from './guards.ts';
 import type { Names, RuleFacts } from './model.ts';
 import type { Report } from './report.ts';
 
 export function checkTriggers(node: RuleDefinition, names: Names, resolver: CallResolver, report: Report): RuleFacts {
   if (node.timeout && !hasTimer(node)) report(node, 'cascade.rule.timeout', 'TIMEOUT needs WITHIN or EXPECT');
   const writer = new ConditionWriter(resolver, report);
-  const checker = new TriggerChecker(names, writer, report);
   const { trigger } = node;
+  const isSingle = trigger.type === 'Before' || (trigger.trigger.type !== 'MergeTrigger' && trigger.trigger.type !== 'CorrelationTrigger');
+  const checker = new TriggerChecker(names, writer, report, isSingle ? resolver : null);
   const root = trigger.type === 'Before' ? checker.before(trigger) : checker.trigger(trigger.trigger);
   const merge = trigger.type === 'When' && trigger.trigger.type === 'MergeTrigger' ? trigger.trigger : null;
   const { triggers } = checker;
@@ -24,6 +26,7 @@ export function checkTriggers(node: RuleDefinition, names: Names, resolver: Call
     variables: [...new Set(triggers.map((spec) => spec.variable))],
     expectMs: trigger.type === 'When' && trigger.expect ? interval(trigger.expect.interval, report) : null,
     unsupported: writer.unsupported,
+    guard: checker.guard,
   };
 }
 
@@ -36,7 +39,12 @@ class TriggerChecker {
   readonly #names: Names;
   readonly #writer: ConditionWriter;
   readonly #report: Report;
-  constructor(names: Names, writer: ConditionWriter, report: Report) {
+  /** For a rule of one event: what of its condition may be left to the body. */
+  readonly #resolver: CallResolver | null;
+  /** What the body begins with. */
+  guard: Expression | null = null;
+  constructor(names: Names, writer: ConditionWriter, report: Report, resolver: CallResolver | null) {
+    this.#resolver = resolver;
     this.#names = names;
     this.#writer = writer;
     this.#report = report;
@@ -61,7 +69,9 @@ class TriggerChecker {
 
   #add(node: SingleTrigger | BeforeClause, { paths, binds, name }: Omit<Found, 'at'>): number {
     const bound = { variable: node.alias?.name ?? name, binds };
-    const condition = node.where && this.#writer.condition(node.where, [bound]);
+    const split = node.where && this.#resolver ? splitCondition(node.where, [bound], this.#resolver) : { data: node.where, guard: null };
+    this.guard = split.guard;
+    const condition = split.data && this.#writer.condition(split.data, [bound]);
     return this.triggers.push({ paths: paths.filter((path) => path !== null), ...bound, condition }) - 1;
   }
 

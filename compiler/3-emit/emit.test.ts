@@ -88,10 +88,14 @@ test('TRY lets limits pass', () => {
   expect(functionsOf('PROCEDURE f(a)\ntry { g(a) } catch (e) { e.code } finally { log.info("x") }')).toMatchInlineSnapshot(`
     "  function* main($, v_a) {
         try {
-          return yield* $call($, 0, "g", [v_a], null);
-        } catch ($e0) {
-          let v_e = $caught($, $e0);
-          return $get(v_e, "code", "e");
+          try {
+            return yield* $call($, 0, "g", [v_a], null);
+          } catch ($e0) {
+            let v_e = $caught($, $e0);
+            return $get(v_e, "code", "e");
+          }
+        } catch ($e1) {
+          $passed($, $e1);
         } finally {
           if ($live($)) {
             b_log_info($, "x");
