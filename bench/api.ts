@@ -165,10 +165,14 @@ async function compare(
   for (let round = 0; round <= ROUNDS; round++)
     for (const one of contestants) {
       progress(`${name}: ${one.name}, ${round === 0 ? 'warming' : `round ${round} of ${ROUNDS}`}`);
-      const before = { own: await cpuSeconds(one.pid), store: await cpuSeconds(mongodPid) };
+      const before = { own: 0, store: 0 };
+      const onOpen = async (): Promise<void> => {
+        before.own = await cpuSeconds(one.pid);
+        before.store = await cpuSeconds(mongodPid);
+      };
       const { url, protocol, requests } = one;
       const request = requests[kind] as (n: number) => string;
-      const result = await load({ url, protocol, connections, seconds: round === 0 ? SECONDS / 4 : SECONDS, request });
+      const result = await load({ url, protocol, connections, seconds: round === 0 ? SECONDS / 4 : SECONDS, request, onOpen });
       if (round === 0) continue;
       const per1000 = 1_000 / result.requests;
       (rounds[one.name] ??= []).push(result.requests / result.seconds);

@@ -30,10 +30,12 @@ export interface LoadOptions {
   readonly seconds: number;
   /** The n-th request of all. */
   readonly request: (n: number) => string;
+  /** All connections are open, the first request follows. */
+  readonly onOpen?: () => Promise<void>;
 }
 
 /** Asks for so long, then waits for the answers that are under way. @throws when one is a refusal or a connection ends */
-export async function load({ url, protocol, connections, seconds, request }: LoadOptions): Promise<Load> {
+export async function load({ url, protocol, connections, seconds, request, onOpen }: LoadOptions): Promise<Load> {
   const latencies = createHistogram();
   const { hostname, port } = new URL(url);
   let asked = 0;
@@ -45,6 +47,7 @@ export async function load({ url, protocol, connections, seconds, request }: Loa
       return socket;
     }),
   );
+  await onOpen?.();
   const begun = performance.now();
   const until = begun + seconds * 1_000;
   const next = (): Buffer | null => (performance.now() < until ? protocol.frame(request(asked++)) : null);
