@@ -1,6 +1,7 @@
 // `cascade serve`: the service in this process, until it is told to stop.
 import { pino } from 'pino';
 import { parseMasterKey } from '../../runtime/keys/index.ts';
+import { aliasBuiltinPackage } from '../../stdlib/builtins/index.ts';
 import { openService } from '../service.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
@@ -22,6 +23,7 @@ export async function serve({ port, host, data, mongo }: ServeOptions, terminal:
   const log = pino({ level: terminal.env.CASCADE_LOG_LEVEL ?? 'info' }, pino.destination({ dest: 2, sync: true }));
   const stopped = untilSignal();
   const { CASCADE_ADMIN_USERNAME, CASCADE_ADMIN_PASSWORD, CASCADE_SYSTEM_PASSWORD, CASCADE_MASTER_KEY, CASCADE_PUBLIC_URL } = terminal.env;
+  aliasBuiltinPackage(packagesIn(terminal.env.CASCADE_BUILTIN_PACKAGE_ALIASES));
   const masterKey = CASCADE_MASTER_KEY ? parseMasterKey(CASCADE_MASTER_KEY) : undefined;
   const mostOpenEvaluations = countIn('CASCADE_OPEN_EVALUATIONS', terminal.env.CASCADE_OPEN_EVALUATIONS);
   if (masterKey === null) throw new UsageError('CASCADE_MASTER_KEY is no key of 32 bytes (64 hexadecimal digits, or base64).');
@@ -57,6 +59,17 @@ export async function serve({ port, host, data, mongo }: ServeOptions, terminal:
     terminal.err(`Cascade could not start: ${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
   }
+}
+
+/** Names of packages, with commas between them. */
+function packagesIn(text: string | undefined): string[] {
+  const packages = (text ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const wrong = packages.find((name) => !/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(name));
+  if (wrong !== undefined) throw new UsageError(`CASCADE_BUILTIN_PACKAGE_ALIASES: '${wrong}' is no name of a package.`);
+  return packages;
 }
 
 function countIn(name: string, text: string | undefined): number | undefined {

@@ -71,6 +71,21 @@ const REGISTRY = new Registry([
 /** Made at the first question, as it is asked for at every compilation. */
 let table: BuiltinTable | undefined;
 
+/** The package that some services of the built-ins stand in. */
+const PACKAGE = 'io.service.';
+
+/**
+ * Makes the services of the built-ins' package reachable under other packages, too: the setting `builtinPackageAliases` of an installation
+ * (builtins.md C9). To be called before anything is compiled.
+ * @param prefixes packages without a dot at the end; those of a call before are forgotten
+ */
+export function aliasBuiltinPackage(prefixes: readonly string[]): void {
+  const aliased = new Map(REGISTRY.table());
+  for (const [name, info] of REGISTRY.table())
+    if (name.startsWith(PACKAGE)) for (const prefix of prefixes) aliased.set(`${prefix}.${name.slice(PACKAGE.length)}`, info);
+  table = aliased;
+}
+
 /** What the compiler must know; keys as programs write them: `trim`, `Math.abs`. */
 export function builtinTable(): BuiltinTable {
   table ??= REGISTRY.table();
