@@ -40,9 +40,9 @@ const MISTAKES: readonly (readonly [code: string, line: string, column: number])
   ['lang.execute.async', 'var seededValue = EXECUTE ASYNC seeded()', 19],
 ];
 
-/** Programs without mistakes whose statements stand on lines of their own. */
+/** Programs without mistakes whose statements stand on lines of their own. Behind a bare RETURN a word may be its value. */
 const programs = [...casePrograms(), ...examplePrograms()]
-  .filter(({ text, fails }) => !fails && text.split('\n').length > 2 && !text.includes('\r'))
+  .filter(({ text, fails }) => !fails && text.split('\n').length > 2 && !text.includes('\r') && !/^\s*return\s*$/m.test(text))
   .filter(({ text }) => compile(text, { builtins }).ok);
 
 /** The offsets of lines that begin with a statement. */

@@ -14,6 +14,7 @@ const FILES = [
   'compiler/fuzz.test.ts',
   'compiler/recovery.test.ts',
   'compiler/format',
+  'typing',
   'compiler/print/print.test.ts',
   'compiler/1-parse/hostile.test.ts',
   'stdlib/isolate/random-programs.test.ts',

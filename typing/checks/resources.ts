@@ -1,6 +1,6 @@
 // Statements and triggers on types that are known: their properties, in value sets, conditions, orders and groups (language.md 2.5, 5.5 to 5.9).
 import type { Condition, Expression, Insert, Pair, Path, Ref, Select, Span, Update, Upsert } from '../../compiler/ast.ts';
-import { didYouMean, dottedPath, isSystemResource, resultVariable } from '../../compiler/index.ts';
+import { type AnyNode, childrenOf, didYouMean, dottedPath, isSystemResource, resultVariable } from '../../compiler/index.ts';
 import { named } from '../kinds.ts';
 import type { TypeShape } from '../surroundings.ts';
 import { type CheckContext, isSystemProperty } from './context.ts';
@@ -131,48 +131,77 @@ function lookUp(context: CheckContext, at: Span, path: readonly string[], type: 
 
 // ---------------------------------------------------------------- triggers
 
-/** The conditions of the events of a rule: on an instance, or on what an event carries. */
+/** The conditions of a rule: of each event, on an instance or on what the event carries; of the rule, and between events. */
 export function checkTriggers(context: CheckContext): void {
   const { definition, rule } = context.model;
   if (definition.type !== 'Rule' || !rule) return;
+  const events: EventVariable[] = [];
   const visit = (node: object): void => {
     const trigger = node as { type?: string; where?: Condition | null; target?: Ref; path?: Span };
-    const spec = rule.triggers[index];
     if (trigger.type && SINGLE.has(trigger.type)) {
-      index += 1;
+      const spec = rule.triggers[events.length];
       const match = spec && /^\/types\/(.+)\/(?:insert|update|delete|request)$/.exec(spec.paths[0] ?? '');
       const type = match ? typeNamed(context, trigger.target ?? trigger.path ?? definition, match[1] ?? '') : null;
-      if (trigger.where && type && spec) checkEventCondition(context, trigger.where, type, spec.variable, spec.binds);
+      const event: EventVariable = { variable: spec?.variable ?? '', binds: spec?.binds ?? 'event', type };
+      events.push(event);
+      if (trigger.where) checkEventCondition(context, trigger.where, [event]);
       return;
     }
     for (const key of ['trigger', 'branches', 'left', 'right'] as const) {
       const inner = (node as Record<string, unknown>)[key];
       for (const one of Array.isArray(inner) ? (inner as object[]) : inner ? [inner] : []) visit(one);
     }
+    const { constraint } = node as { constraint?: Condition | null };
+    if (constraint) checkEventCondition(context, constraint, distinct(events));
   };
-  let index = 0;
   visit(definition.trigger);
+  if (definition.where) checkEventCondition(context, definition.where, distinct(events));
+}
+interface EventVariable {
+  readonly variable: string;
+  readonly binds: 'event' | 'value';
+  /** Null: what it carries is not known. */
+  readonly type: TypeShape | null;
+}
+/** Events of an OR share a variable: then what it carries is known only if they are about one type. */
+function distinct(events: readonly EventVariable[]): EventVariable[] {
+  const found = new Map<string, EventVariable>();
+  for (const event of events) {
+    const before = found.get(event.variable);
+    found.set(event.variable, before && before.type !== event.type ? { ...event, type: null } : event);
+  }
+  return [...found.values()];
 }
 const SINGLE: ReadonlySet<string> = new Set(['EventTrigger', 'TypeTrigger', 'TopicTrigger', 'SourceTrigger', 'Before']);
 
-function checkEventCondition(context: CheckContext, node: Condition, type: TypeShape, variable: string, binds: 'event' | 'value'): void {
-  if (node.type === 'LogicalCondition') for (const term of node.terms) checkEventCondition(context, term, type, variable, binds);
-  else if (node.type === 'NotCondition') checkEventCondition(context, node.operand, type, variable, binds);
+function checkEventCondition(context: CheckContext, node: Condition, events: readonly EventVariable[]): void {
+  if (node.type === 'LogicalCondition') for (const term of node.terms) checkEventCondition(context, term, events);
+  else if (node.type === 'NotCondition') checkEventCondition(context, node.operand, events);
   else if (node.type === 'Comparison') {
-    const found = eventProperty(context, node.left, type, variable, binds);
+    const found = eventProperty(context, node.left, events, true);
+    checkPaths(context, node.right, events);
     if (found && COMPARED.has(node.operator)) checkOperand(context, node.right, found);
-  } else eventProperty(context, node.expression, type, variable, binds);
+  } else eventProperty(context, node.expression, events, true);
+}
+
+/** The paths of an expression that begin with an event's variable. */
+function checkPaths(context: CheckContext, node: AnyNode, events: readonly EventVariable[]): void {
+  if (dottedPath(node as Expression)) eventProperty(context, node as Expression, events, false);
+  else for (const child of childrenOf(node)) if (child.type !== 'QualifiedName') checkPaths(context, child, events);
 }
 
 /** Bulk events carry another object than an instance, whose properties are `count`, `qual` and `ars_bulkOperation`. */
-function eventProperty(context: CheckContext, node: Expression, type: TypeShape, variable: string, binds: 'event' | 'value'): Found | null {
+function eventProperty(context: CheckContext, node: Expression, events: readonly EventVariable[], mayBeBare: boolean): Found | null {
   const path = dottedPath(node);
   if (!path) return null;
-  let steps = path[0] === variable ? path.slice(1) : path;
-  if (binds === 'event') {
-    if (path[0] !== variable || (steps[0] !== 'value' && steps[0] !== 'newValue')) return null;
+  const event = events.find(({ variable }) => variable === path[0]) ?? (mayBeBare && events.length === 1 ? events[0] : undefined);
+  if (!event?.type) return null;
+  const isRooted = path[0] === event.variable;
+  let steps = isRooted ? path.slice(1) : path;
+  if (event.binds === 'event') {
+    if (!isRooted || (steps[0] !== 'value' && steps[0] !== 'newValue')) return null;
     steps = steps.slice(1);
   }
   if (steps.length === 0 || steps[0] === 'count' || steps[0] === 'qual') return null;
-  return lookUp(context, node, steps, type, null);
+  return lookUp(context, node, steps, event.type, null);
 }
