@@ -7,8 +7,8 @@
 import { type Document, MongoClient, ObjectId } from 'mongodb';
 import type { HttpResponse } from 'uWebSockets.js';
 
-export const BASELINE_DATABASE = 'bench_api_baseline';
-export const BASELINE_COLLECTION = 'readings';
+const BASELINE_DATABASE = 'bench_api_baseline';
+const BASELINE_COLLECTION = 'readings';
 
 const [port = '0', uri = '', kind = 'bare'] = process.argv.slice(2);
 const client = await new MongoClient(uri, { maxPoolSize: 64, writeConcern: { w: 'majority', journal: true } }).connect();
