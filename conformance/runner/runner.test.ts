@@ -1,6 +1,7 @@
 // The runner against a small server of the test's own, so that its verdicts are held without a service.
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { RestClient } from '../client/index.ts';
 import { readCaseFile } from './case-file.ts';
 import { coverageOf, namedBy } from './coverage.ts';
@@ -162,4 +163,54 @@ test('coverage: a section is named by itself, by a row in it or by a section bel
     rows: { all: ['W1', 'W2', 'K1'], missing: ['K1'] },
   });
   expect(namedBy(['a.md 5.1-5.3']).get('a.md')).toEqual(new Set(['5.1', '5.2', '5.3']));
+});
+
+test('a case over WebSocket asks in messages, and its answers are held to the same', async () => {
+  const server = createServer();
+  const sockets = new WebSocketServer({ server, path: '/api/v1/wsock/websocket' });
+  const asked: string[] = [];
+  sockets.on('connection', (socket) =>
+    socket.on('message', (data: Buffer) => {
+      const { op, parameters = {} } = JSON.parse(data.toString()) as { op: string; parameters?: { requestId?: string; count?: boolean } };
+      asked.push(op);
+      const answer = (message: object) => socket.send(Buffer.from(JSON.stringify(message)));
+      if (op === 'validate') return answer({ status: 200, contentType: 'application/json', body: {} });
+      const headers = { 'X-Request-Id': parameters.requestId };
+      if (op === 'delete') return answer({ status: 200, headers, contentType: 'application/json', body: [{ count: 2 }] });
+      answer({ status: 100, headers: { 'X-Request-Id': 'heard' }, contentType: 'application/json', body: { value: 7 } });
+      return answer({ status: 200, headers, contentType: 'application/json', body: [{ n: 1 }] });
+    }),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const client = new RestClient(`http://127.0.0.1:${(server.address() as { port: number }).port}`);
+  const text = `
+bindings: [websocket]
+cases:
+  - name: as wanted
+    steps:
+      - select: { from: Pump, where: { n: 1 }, rows: [{ n: 1 }] }
+      - delete: { from: Pump, where: {}, count: 2 }
+  - name: other than wanted
+    steps:
+      - select: { from: Pump, count: 2 }
+  - name: steps of its own
+    steps:
+      - connect: { login: false }
+      - ask: { op: select, resourceName: Pump, value: [{ n: 1 }] }
+      - hear: { requestId: heard, binary: true, is: { status: 100, body: { value: 7 } } }
+      - ask: { op: select, resourceName: Pump, error: some.code }
+`;
+  try {
+    const { passed, failed } = await runSuite(client, [readCaseFile('area/file', text)], new Map(), () => undefined);
+    expect(passed).toBe(1);
+    expect(failed.map(({ name, failure }) => [name, failure?.split(',')[0]])).toEqual([
+      ['area/file: other than wanted (websocket)', 'line 10: there are 1 rows'],
+      ['area/file: steps of its own (websocket)', 'line 16: no error came'],
+    ]);
+    expect(asked.filter((op) => op !== 'validate')).toEqual(['select', 'delete', 'select', 'select', 'select']);
+  } finally {
+    client.close();
+    sockets.close();
+    server.close();
+  }
 });
