@@ -236,7 +236,7 @@ test('PUBLISH goes to topics, sources and service events', () => {
   expect(ops('PUBLISH {m: 1} TO SOURCE s USING {topic: "x"}')).toEqual([
     { publishSource: { source: 's', value: { m: 1 }, using: { topic: 'x' } } },
   ]);
-  expect(ops('PUBLISH {} TO SERVICE EVENT "svc/e"')).toEqual([{ publishServiceEvent: { target: 'svc/e', value: {} } }]);
+  expect(ops('PUBLISH {} TO SERVICE EVENT "svc/e"')).toEqual([{ publishServiceEvent: { target: 'svc/e', value: {}, from: null } }]);
   expect(ops('PUBLISH REQUEST ON Pump WITH {id: 1}')).toEqual([{ publishRequest: { resource: 'Pump', value: { id: 1 } } }]);
   expect(code('PUBLISH 5 TO SOURCE s', [], host)).toBe('cascade.lang.publish.value');
   expect(ops('var m = MAP (x in [1]) { x + 1 }  PUBLISH m TO TOPIC "/a"')).toEqual([{ publish: { topic: '/a', value: [2] } }]);
