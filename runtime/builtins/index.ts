@@ -48,5 +48,10 @@ export async function answerBuiltin(space: Namespace, name: string, args: readon
   return answer(space, args, actor);
 }
 
+/** The same where there is no namespace; null for those that need one. @throws CascadeError */
+export function answerAlone(name: string, args: readonly Value[]): Answer | null {
+  return Object.hasOwn(tokens, name) ? tokens[name as keyof typeof tokens](null, args) : null;
+}
+
 /** The names that are answered, for the test that holds them to the declarations. */
 export const answeredBuiltins: readonly string[] = Object.keys(ANSWERED);

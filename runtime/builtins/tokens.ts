@@ -2,9 +2,10 @@
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
 import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, isObject, type ObjectValue, parseJsonText, stringify, type Value } from '../../stdlib/values/index.ts';
+import type { Answer } from '../commit/index.ts';
 import { CascadeError, fault } from '../faults.ts';
 import { outOfRange, own } from './arguments.ts';
-import type { HostBuiltin, HostBuiltins } from './types.ts';
+import type { HostBuiltins } from './types.ts';
 
 interface Algorithm {
   readonly family: 'HS' | 'RS' | 'ES';
@@ -111,12 +112,13 @@ function keyIn(resource: Value, resourceId: Value): never {
   throw fault('cascade.resource.not.found', `/documents/${String(resourceId)}`);
 }
 
+/** They need nothing of a namespace. */
 const answered =
-  (make: (args: readonly Value[]) => Value): HostBuiltin =>
-  (_space, args) => ({ ok: encodeInner(make(args)) });
+  (make: (args: readonly Value[]) => Value) =>
+  (_space: unknown, args: readonly Value[]): Answer => ({ ok: encodeInner(make(args)) });
 const withType = (alg: Value): ObjectValue => ({ typ: 'JWT', alg });
 
-export const tokens: HostBuiltins = {
+export const tokens = {
   'JWT.createToken': answered(([alg = null, claims = null, key = null]) => created(withType(alg), claims, key)),
   'JWT.createTokenWithHeaders': answered(([headers = null, claims = null, key = null]) => created(headers as ObjectValue, claims, key)),
   'JWT.createTokenUsingResource': answered(([alg = null, claims = null, resource = null, id = null]) =>
@@ -129,4 +131,4 @@ export const tokens: HostBuiltins = {
   'JWT.decodeAndVerifyTokenUsingResource': answered(([token = null, resource = null, id = null]) =>
     decoded(String(token), keyIn(resource, id)),
   ),
-};
+} satisfies HostBuiltins;

@@ -52,6 +52,13 @@ test('what needs a store is refused', async () => {
   ]);
 });
 
+test('tokens and shared objects need no store', async () => {
+  const { code, out } = await run(
+    'PROCEDURE p()\nvar m = Concurrent.Map()\nm.compute("a", (k, v) => 5)\nreturn [m.a, JWT.decodeAndVerifyToken(JWT.createToken("HS256", {n: 1}, "k"), "k").verified]',
+  );
+  expect([code, JSON.parse(out)]).toEqual([0, [5, true]]);
+});
+
 test('what a program logs is shown on standard error', async () => {
   const { code, err } = await run('PROCEDURE p()\nlog.info("hello")\nreturn 1');
   expect(code).toBe(0);

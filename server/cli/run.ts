@@ -2,6 +2,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { type CompiledProcedure, type CompiledRule, originalPosition } from '../../compiler/index.ts';
+import { answerAlone } from '../../runtime/builtins/index.ts';
+import { systemClock } from '../../runtime/clock/index.ts';
+import type { Answer } from '../../runtime/commit/index.ts';
 import { fault } from '../../runtime/faults.ts';
 import {
   openSandbox,
@@ -11,8 +14,10 @@ import {
   type RunRequest,
   type Sandbox,
 } from '../../runtime/sandbox/index.ts';
+import { StateRoom } from '../../runtime/state/index.ts';
 import { parseJson, toJson } from '../../runtime/values/index.ts';
-import { decodeInner, encodeInner, isObject, type Value } from '../../stdlib/values/index.ts';
+import { toWireError } from '../../runtime/wire-error.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { compiled } from './compile.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
@@ -57,6 +62,7 @@ function oneRun(
   terminal: Terminal,
 ): Promise<{ value: Value } | { failure: RunFailure }> {
   const id = randomUUID();
+  const state = new StateRoom(() => null, { clock: systemClock, evicted: () => undefined });
   return new Promise((resolve) => {
     sandbox.start({
       id,
@@ -65,9 +71,10 @@ function oneRun(
       opts: { at: Date.now(), seed: randomUUID(), level: 0, namespace: 'main', username: 'system', resource, service },
       observer: {
         op: (_site, _nth, kind, payloadJson) => {
-          const what = kind === 'builtin' ? (JSON.parse(payloadJson) as { name: string }).name : kind;
-          const { code, message, params, status } = fault('cascade.method.not.allowed', what, 'cascade run, which has no store');
-          sandbox.answer(id, { error: { code, message, params, status } });
+          answerTo(kind, decodeInner(payloadJson) as ObjectValue, state, id).then(
+            (answer) => sandbox.answer(id, answer),
+            (error: unknown) => sandbox.answer(id, { error: toWireError(error) }),
+          );
         },
         log: (_k, level, text) => terminal.err(`${level} ${text}\n`),
         done: (valueJson) => resolve({ value: decodeInner(valueJson) }),
@@ -75,6 +82,15 @@ function oneRun(
       },
     });
   });
+}
+
+/** Shared objects, and built-ins that need nothing of a store, are there. @throws CascadeError for all else */
+async function answerTo(kind: string, payload: ObjectValue, state: StateRoom, run: string): Promise<Answer> {
+  if (kind === 'state') return state.perform(payload, { run, keep: () => undefined });
+  const name = kind === 'builtin' ? String(getOwn(payload, 'name')) : kind;
+  const answer = kind === 'builtin' ? answerAlone(name, getOwn(payload, 'args') as Value[]) : null;
+  if (!answer) throw fault('cascade.method.not.allowed', name, 'cascade run, which has no store');
+  return answer;
 }
 
 function procedureStart({ name }: CompiledProcedure, args: Value | undefined): Start {
