@@ -177,7 +177,7 @@ test('of a condition, what only a program can decide becomes the guard of the bo
   expect(guarded.unsupported).toBeUndefined();
   expect(guarded.triggers[0]?.condition).toMatchObject({ op: 'and', terms: [{ operator: '>' }, { operator: '>' }] });
   expect(guarded.module.source).toContain('"check"');
-  expect(rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE NOT (check(p) == rate)').triggers[0]?.condition).toBeNull();
+  expect(rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE NOT (check(p) == p.rate)').triggers[0]?.condition).toBeNull();
 });
 
 test('a condition of several events, or of a version, that only a program could decide is named as unsupported', () => {
