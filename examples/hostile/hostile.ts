@@ -1,0 +1,145 @@
+// Runs hostile programs one after the other against a service while a probe in another namespace goes on.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RestClient, type StartedService } from '../../conformance/client/index.ts';
+
+export interface Program {
+  readonly does: string;
+  /** Of a procedure. */
+  readonly body?: string;
+  readonly procedures?: readonly string[];
+  /** A pattern for the error's code; `ends`; or `register`: the text is refused. */
+  readonly bound?: string;
+  readonly value?: unknown;
+  /** A rule's text, and one that goes with it. */
+  readonly rule?: string;
+  readonly more?: string;
+  /** What is inserted to start it. */
+  readonly trap?: string;
+  /** Reason of the dead letter that it ends as; or it ends quietly. */
+  readonly dead?: string;
+  readonly quiet?: boolean;
+  readonly slow?: boolean;
+}
+
+export interface Outcome {
+  readonly wrong: string[];
+  /** Longest way of the neighbour's insert to its rule's effect. */
+  readonly slowestMs: number;
+  readonly answers: number;
+}
+
+const NEIGHBOUR = 'neighbour';
+const ENDS_WITHIN_MS = 240_000;
+
+export async function hostile(service: StartedService, programs: readonly Program[], tell: (line: string) => void): Promise<Outcome> {
+  const client = new RestClient(service.url, 4);
+  const neighbour = new RestClient(service.url, 1);
+  const wrong: string[] = [];
+  try {
+    await client.login(service.user, service.password);
+    const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+      const json = { text: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } };
+      const reply = await client.send(
+        method,
+        path,
+        body === undefined ? { headers } : typeof body === 'string' ? { text: body, headers } : json,
+      );
+      return { status: reply.status, text: reply.text };
+    };
+    const password = 'a-long-way-from-here';
+    const made = await send('POST', '/namespaces', {
+      namespace: NEIGHBOUR,
+      organization: { name: NEIGHBOUR },
+      username: NEIGHBOUR,
+      password,
+    });
+    if (made.status !== 200) throw new Error(`there is no neighbour: ${made.text}`);
+    await neighbour.login(NEIGHBOUR, password);
+    const there = senderOf(neighbour);
+    for (const one of [send, there]) {
+      await one('POST', '/types', { name: 'Trap', properties: { what: { type: 'String' }, n: { type: 'Integer' } } });
+      await one('POST', '/types', { name: 'Heap', properties: { n: { type: 'Integer' }, s: { type: 'String' } } });
+    }
+    await there('POST', '/rules', 'RULE probe WHEN INSERT OCCURS ON Trap AS t INSERT Heap(n: t.n)');
+    let over = false;
+    let slowestMs = 0;
+    let answers = 0;
+    const probe = (async () => {
+      for (let n = 1; !over; n++) {
+        const begun = performance.now();
+        await there('POST', '/custom/Trap', { n });
+        for (;;) {
+          const { text } = await there('GET', `/custom/Heap?where=${encodeURIComponent(JSON.stringify({ n }))}`);
+          if (text.includes('_id')) break;
+          if (performance.now() - begun > ENDS_WITHIN_MS) throw new Error('the neighbour is not answered');
+          await sleep(10);
+        }
+        slowestMs = Math.max(slowestMs, performance.now() - begun);
+        answers++;
+        await sleep(50);
+      }
+    })();
+    for (const [index, program] of programs.entries()) {
+      const found = await (program.rule === undefined ? execute(program, index, send) : trap(program, send));
+      if (found === null) tell(`  ${program.does}`);
+      else {
+        wrong.push(`${program.does}: ${found}`);
+        tell(`✗ ${program.does}: ${found}`);
+      }
+    }
+    over = true;
+    await probe;
+    return { wrong, slowestMs, answers };
+  } finally {
+    client.close();
+    neighbour.close();
+  }
+}
+
+type Send = (method: string, path: string, body?: unknown) => Promise<{ status: number; text: string }>;
+
+const senderOf =
+  (client: RestClient): Send =>
+  async (method, path, body) => {
+    const json = { text: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const reply = await client.send(method, path, body === undefined ? {} : typeof body === 'string' ? { text: body } : json);
+    return { status: reply.status, text: reply.text };
+  };
+
+/** @returns what is not as it should be; null when it met its bound */
+async function execute({ body, procedures = [], bound = 'ends', value }: Program, index: number, send: Send): Promise<string | null> {
+  for (const text of procedures) await send('POST', '/procedures', text);
+  const name = `hostile${index}`;
+  const stored = await send('POST', '/procedures', `PROCEDURE ${name}()\n${body}`);
+  if (stored.status !== 200)
+    return /register|cascade/.test(bound) || bound.startsWith('(') ? null : `it is refused: ${stored.text.slice(0, 200)}`;
+  const { status, text } = await send('POST', `/procedures/${name}`, {});
+  await send('DELETE', `/procedures/${name}`);
+  const code = status < 300 ? 'ends' : (/"code":"([^"]*)"/.exec(text)?.[1] ?? `status ${status}`);
+  if (!new RegExp(`^(?:${bound})$`).test(code)) return `${code} instead of ${bound}`;
+  return value === undefined || JSON.stringify(value) === text ? null : `${text.slice(0, 100)} instead of ${JSON.stringify(value)}`;
+}
+
+async function trap({ rule = '', more, procedures = [], trap: what, dead, does }: Program, send: Send): Promise<string | null> {
+  for (const text of procedures) await send('POST', '/procedures', text);
+  const names: string[] = [];
+  for (const text of [rule, ...(more === undefined ? [] : [more])]) {
+    const { status, text: answer } = await send('POST', '/rules', text);
+    if (status !== 200) return `${does} is refused: ${answer.slice(0, 200)}`;
+    names.push(/^RULE (\w+)/.exec(text)?.[1] ?? '');
+  }
+  await send('POST', '/custom/Trap', { what, n: 0 });
+  const where = encodeURIComponent(JSON.stringify({ reason: dead ?? 'none' }));
+  const targets = [
+    ...names.map((name) => `/rules/${name}`),
+    ...procedures.map((text) => `/procedures/${/^PROCEDURE (\w+)/.exec(text)?.[1]}`),
+  ];
+  for (const until = performance.now() + ENDS_WITHIN_MS; dead !== undefined; await sleep(100)) {
+    const { text } = await send('GET', `/deadletters?where=${where}`);
+    if (targets.some((target) => text.includes(`"${target}"`))) break;
+    if (performance.now() > until) return `no dead letter (${dead})`;
+  }
+  if (dead === undefined) await sleep(500);
+  for (const name of names) await send('DELETE', `/rules/${name}`);
+  return null;
+}
