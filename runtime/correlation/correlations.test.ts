@@ -1,24 +1,22 @@
-import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { VirtualClock } from '../clock/index.ts';
+import { openOwnDatabase, type OwnDatabase } from '../testing/database.ts';
 import { openTestEngine, type TestEngine } from '../testing/engine.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const clock = new VirtualClock(START);
+let database: OwnDatabase;
 let t: TestEngine;
 
 beforeAll(async () => {
-  t = await openTestEngine({ clock });
+  database = await openOwnDatabase();
+  t = await openTestEngine({ clock, mongoUri: database.uri });
   await t.type('Seen', { by: { type: 'String' }, what: { type: 'String' }, at: { type: 'DateTime' } });
-});
-afterAll(() => t[Symbol.asyncDispose]());
-
-/** A namespace that a start knows of: it goes on with what is open there. */
-async function register(namespace: string): Promise<void> {
-  const client = new MongoClient(process.env['CASCADE_TEST_MONGO'] ?? '');
-  await client.db('cascade').collection('namespaces').insertOne({ namespace });
-  await client.close();
-}
+}, 60_000);
+afterAll(async () => {
+  await t[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+}, 60_000);
 
 const publish = (topic: string, message: unknown): Promise<unknown> =>
   t.ask('publish', 'topics', { id: topic, body: JSON.stringify(message) });
@@ -134,7 +132,7 @@ test('an error in a condition is recorded like one that left a run', async () =>
 
 test('K9: open evaluations survive a restart, and a deadline that passed meanwhile is handled at once', async () => {
   const { namespace } = t.identity;
-  await register(namespace);
+  await database.register(namespace);
   const rule = (name: string, seconds: number): string =>
     `RULE ${name} WHEN EVENT OCCURS ON "/topics/${name}a" AS a BEFORE EVENT OCCURS ON "/topics/${name}b" AS b WITHIN ${seconds} seconds
      CONSTRAIN TO a.value.k == b.value.k
@@ -155,7 +153,7 @@ test('K9: open evaluations survive a restart, and a deadline that passed meanwhi
   await publish('/tb', 'b');
   await t[Symbol.asyncDispose]();
   await pass(120_000);
-  t = await openTestEngine({ clock, namespace });
+  t = await openTestEngine({ clock, namespace, mongoUri: database.uri });
   await publish('/longb', { k: 1, n: 'two' });
   await publish('/longb', { k: 1, n: 'three' });
   await publish('/tc', 'c');

@@ -1,17 +1,22 @@
-import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { VirtualClock } from '../clock/index.ts';
+import { openOwnDatabase, type OwnDatabase } from '../testing/database.ts';
 import { openTestEngine, type TestEngine } from '../testing/engine.ts';
 
 const START = Date.UTC(2026, 0, 1, 10, 7);
 const clock = new VirtualClock(START);
+let database: OwnDatabase;
 let t: TestEngine;
 
 beforeAll(async () => {
-  t = await openTestEngine({ clock });
+  database = await openOwnDatabase();
+  t = await openTestEngine({ clock, mongoUri: database.uri });
   await t.type('Tick', { by: { type: 'String' }, at: { type: 'DateTime' }, text: { type: 'String' } });
-});
-afterAll(() => t[Symbol.asyncDispose]());
+}, 60_000);
+afterAll(async () => {
+  await t[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+}, 60_000);
 
 const pass = (ms: number): Promise<void> => clock.advanceTo(clock.now() + ms, () => t.engine.settled());
 const post = async (body: object): Promise<Record<string, unknown>> =>
@@ -115,8 +120,7 @@ test('PUBLISH … SCHEDULE: a time that is over means at once, then the grid; a 
 
 test('after a restart: what was due once comes at once, of many missed ticks one, what was transient not at all', async () => {
   const { namespace } = t.identity;
-  const client = new MongoClient(process.env['CASCADE_TEST_MONGO'] ?? '');
-  await client.db('cascade').collection('namespaces').insertOne({ namespace });
+  await database.register(namespace);
   for (const by of ['single', 'grid', 'fleeting']) await listen(by);
   const from = secondsNow();
   await post({ interval: 30_000, topic: '/single' });
@@ -124,7 +128,7 @@ test('after a restart: what was due once comes at once, of many missed ticks one
   await post({ interval: 30_000, topic: '/fleeting', isTransient: true });
   await t[Symbol.asyncDispose]();
   await clock.advanceTo(clock.now() + 310_000);
-  t = await openTestEngine({ clock, namespace });
+  t = await openTestEngine({ clock, namespace, mongoUri: database.uri });
   await t.rows('Tick'); // opens the namespace
   await pass(0);
   expect(await ticks('single')).toEqual([from + 310]);
@@ -132,7 +136,6 @@ test('after a restart: what was due once comes at once, of many missed ticks one
   expect(await ticks('grid')).toEqual([from + 310, from + 360]);
   expect(await ticks('fleeting')).toEqual([]);
   await t.ask('delete', 'scheduledevents', { id: 'grid' });
-  await client.close();
 });
 
 test('of two processes one delivers each tick, and either goes on alone', async () => {
@@ -140,7 +143,7 @@ test('of two processes one delivers each tick, and either goes on alone', async 
   const from = secondsNow();
   await post({ name: 'shared', periodic: true, interval: 10_000, topic: '/shared' });
   await post({ interval: 15_000, topic: '/shared', message: 'once' });
-  const other = await openTestEngine({ clock, namespace: t.identity.namespace });
+  const other = await openTestEngine({ clock, namespace: t.identity.namespace, mongoUri: database.uri });
   await other.rows('Tick');
   const both = async (): Promise<void> => {
     await t.engine.settled();

@@ -36,10 +36,12 @@ export interface TestEngineOptions {
   masterKey?: Uint8Array;
   /** One that an engine before had, to see what is there after a restart. */
   namespace?: string;
+  /** The tests' common database when absent. */
+  mongoUri?: string;
 }
 
-export async function openTestEngine({ clock, masterKey, namespace = newName() }: TestEngineOptions = {}): Promise<TestEngine> {
-  const uri = process.env['CASCADE_TEST_MONGO'];
+export async function openTestEngine({ clock, masterKey, namespace = newName(), mongoUri }: TestEngineOptions = {}): Promise<TestEngine> {
+  const uri = mongoUri ?? process.env['CASCADE_TEST_MONGO'];
   if (!uri) throw new Error('CASCADE_TEST_MONGO is not set: the tests run through npm test or vitest, whose set-up gives it');
   const log = pino({ level: process.env['CASCADE_TEST_LOG'] ?? 'silent' });
   const engine = await openEngine({
