@@ -47,7 +47,12 @@ const WORDS: Record<PlainKind, Words> = {
   socketInfo: { summary: 'What a SockJS client asks before it connects', answer: { type: 'object' }, security: ANYBODY },
   healthz: { summary: 'Whether requests can be served', answer: STATUS, security: ANYBODY },
   readyz: { summary: 'Whether the database answers', answer: STATUS, security: ANYBODY },
-  metrics: { summary: 'Figures for Prometheus: for this machine, or the system admin', answer: { type: 'string' }, media: 'text/plain' },
+  metrics: {
+    summary: 'Figures for Prometheus: for this machine, or the system admin',
+    answer: { type: 'string' },
+    media: 'text/plain',
+    security: [{ token: [] }, {}],
+  },
 };
 
 export function plainPaths(): ObjectValue {
