@@ -57,7 +57,18 @@ export interface OpenNamespace extends AsyncDisposable {
   drained(): Promise<void>;
 }
 
-const COLLECTIONS = [ANSWERS, EVALUATIONS, KEPT_OUTPUT, 'journal', 'journalValues', 'logs', 'programs', RECORDINGS, 'resources', 't.ArsRuleSnapshot'];
+const COLLECTIONS = [
+  ANSWERS,
+  EVALUATIONS,
+  KEPT_OUTPUT,
+  'journal',
+  'journalValues',
+  'logs',
+  'programs',
+  RECORDINGS,
+  'resources',
+  't.ArsRuleSnapshot',
+];
 
 export interface NamespaceOptions {
   readonly name: string;

@@ -103,7 +103,9 @@ test('R10: a persistent subscription keeps what comes while nobody listens, and 
   await topic('/stored', { redeliveryTTL: 60 });
   const heard: Notice[] = [];
   const events = (from: Notice[]): unknown[] =>
-    from.map((one) => (one.kind === 'event' ? [one.valueJson, one.reliable?.redelivered, one.reliable?.sequenceId !== undefined] : one.kind));
+    from.map((one) =>
+      one.kind === 'event' ? [one.valueJson, one.reliable?.redelivered, one.reliable?.sequenceId !== undefined] : one.kind,
+    );
   const first = await t.engine.subscribe(t.identity, '/topics/stored', { persistent: true }, (notice) => void heard.push(notice));
   expect(first.name).toMatch(/^[0-9a-f-]{36}$/);
   await publish('/stored', '1');

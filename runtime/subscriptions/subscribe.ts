@@ -24,7 +24,8 @@ export async function subscribe(
   const filter = eventFilter ?? null;
   const at = parseEventPath(path);
   if (at.resource === 'types') resourceOf(space, at.name);
-  if (at.resource === 'sources' && !space.definitions.get('sources', at.name)) throw fault('cascade.resource.not.found', `/sources/${at.name}`);
+  if (at.resource === 'sources' && !space.definitions.get('sources', at.name))
+    throw fault('cascade.resource.not.found', `/sources/${at.name}`);
   if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
   if (persistent === true || subscriptionName !== undefined)
     return space.deliveries.subscribe(identity, at.path, filter, subscriptionName ?? null, deliver);

@@ -74,7 +74,10 @@ export function isTraced(space: Pick<Namespace, 'definitions'>, resource: string
     .list('debugconfigs')
     .some(
       ([, config]) =>
-        getOwn(config, 'type') === 'trace' && getOwn(config, 'value') === 'enabled' && !isExpired(config, now) && concerns(config, resource),
+        getOwn(config, 'type') === 'trace' &&
+        getOwn(config, 'value') === 'enabled' &&
+        !isExpired(config, now) &&
+        concerns(config, resource),
     );
 }
 
