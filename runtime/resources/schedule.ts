@@ -160,7 +160,7 @@ export class Schedule implements AsyncDisposable {
       space.definitions.remove(KIND, name);
       return this.remove(name);
     }
-    const stored = getOwn(fromBson(row as unknown as Uint8Array), 'object') as ObjectValue;
+    const stored = getOwn(fromBson(row), 'object') as ObjectValue;
     const known = space.definitions.get(KIND, name);
     if (known && versionOf(known) >= versionOf(stored)) return;
     space.definitions.put(KIND, name, stored);

@@ -24,14 +24,11 @@ const PROCEDURE = 'PROCEDURE twice(n Integer)\nreturn n * 2';
 const BROKEN = 'PROCEDURE broken()\nreturn ]';
 const UNDECLARED = 'PROCEDURE undeclared()\nvar a = 1\nreturn b';
 
-test.each(['import', 'export', 'diff', 'backup', 'restore'])(
-  '%s is refused in one sentence, whatever it is given',
-  async (command) => {
-    const { code, out, err } = await cascade([command, 'x', '--y', 'z']);
-    expect([code, out]).toEqual([2, '']);
-    expect(err).toMatch(new RegExp(`^\`cascade ${command}\`, .* is not in this version\\.\n$`));
-  },
-);
+test.each(['import', 'export', 'diff', 'backup', 'restore'])('%s is refused in one sentence, whatever it is given', async (command) => {
+  const { code, out, err } = await cascade([command, 'x', '--y', 'z']);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(new RegExp(`^\`cascade ${command}\`, .* is not in this version\\.\n$`));
+});
 
 test.each([
   [['nonsense']],
