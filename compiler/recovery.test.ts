@@ -43,6 +43,8 @@ const MISTAKES: readonly (readonly [code: string, line: string, column: number])
 /** Programs without mistakes whose statements stand on lines of their own. Behind a bare RETURN a word may be its value. */
 const programs = [...casePrograms(), ...examplePrograms()]
   .filter(({ text, fails }) => !fails && text.split('\n').length > 2 && !text.includes('\r') && !/^\s*return\s*$/m.test(text))
+  // A word that introduces names, at the end of a line, could introduce the one that a mistake puts behind it.
+  .filter(({ text }) => !/\b(?:var|as|to|each|for|from|source|select|one|array|sequence)[ \t]*$/im.test(text))
   .filter(({ text }) => compile(text, { builtins }).ok);
 
 /** The offsets of lines that begin with a statement. */
