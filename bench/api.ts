@@ -72,7 +72,7 @@ export async function api(): Promise<Figure[]> {
       { ...own, protocol: HTTP, requests: restRequests('/api/v1/resources/custom', token, ownIds) },
       restBaseline('bare handler', bare, otherIds),
       restBaseline('Fastify', fastify, otherIds),
-      { ...restBaseline('group commit by hand', grouped, otherIds), requests: { insert: insertByPost('/insert') } },
+      { ...restBaseline('group commit by hand', grouped, otherIds), requests: { insert: insertBesides } },
     ];
     const socket: Contestant[] = [
       { ...own, protocol: webSocket('/api/v1/wsock/websocket', loginMessage(token)), requests: socketRequests(ownIds) },
@@ -117,7 +117,8 @@ function restRequests(path: string, token: string, ids: readonly string[]): Cont
   };
 }
 
-const insertByPost = (path: string) => (n: number) => httpRequest('POST', path, JSON_TYPE, JSON.stringify(instance(n)));
+/** With a sensor that no `where` asks for, so that what is selected stays the same 20. */
+const insertBesides = (n: number): string => httpRequest('POST', '/insert', JSON_TYPE, JSON.stringify({ ...instance(n), sensor: 'new' }));
 
 const restBaseline = (name: string, { url, process }: Baseline, ids: readonly string[]): Contestant => ({
   name,
@@ -125,8 +126,7 @@ const restBaseline = (name: string, { url, process }: Baseline, ids: readonly st
   pid: process.pid ?? 0,
   protocol: HTTP,
   requests: {
-    // With a sensor that no `where` asks for, so that what is selected stays the same 20.
-    insert: (n) => httpRequest('POST', '/insert', JSON_TYPE, JSON.stringify({ ...instance(n), sensor: 'new' })),
+    insert: insertBesides,
     'select by key': (n) => httpRequest('GET', `/one/${picked(ids, n)}`, {}),
     'select 20 where': (n) => httpRequest('GET', `/where/s${n % SENSORS}`, {}),
   },
