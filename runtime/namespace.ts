@@ -260,6 +260,7 @@ export async function openNamespace({
     },
     async [Symbol.asyncDispose]() {
       await upkeep[Symbol.asyncDispose]();
+      await space.sources.settle(clock.now(), true);
       await deliveries.close();
       await schedule[Symbol.asyncDispose]();
       await correlations[Symbol.asyncDispose]();

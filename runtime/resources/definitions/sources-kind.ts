@@ -1,9 +1,9 @@
 // Sources (integrations.md 1): definitions of where messages come from and go to. Secrets of their config are sealed and never shown.
 
-import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import { fault } from '../../faults.ts';
 import { checkName } from '../../types/index.ts';
-import { checkConfig, DIRECTIONS, type Direction, sealed, SOURCE_KINDS, splitConfig, stateOf, wholeConfig } from '../sources/index.ts';
+import { checkConfig, DIRECTIONS, type Direction, own, sealed, SOURCE_KINDS, splitConfig, stateOf, wholeConfig } from '../sources/index.ts';
 import { SOURCE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
 import { checkFields, invalidField, textField } from './fields.ts';
@@ -23,8 +23,6 @@ const DEFAULTS = {
 } as const;
 /** What only the service says, and where secrets are kept; a caller's are not looked at. */
 const OURS = ['secrets', 'state', 'isUnavailable'];
-
-const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
 export const SOURCES: DefinitionResource = {
   kind: 'definitions',

@@ -1,7 +1,7 @@
 // What arrives at a source (integrations.md 1.6): unwound, through the rules of its pipeline, then an event for rules and subscribers.
 import { randomUUID } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
-import { decodeInner, encodeInner, getOwn, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import type { LogEntry } from '../../commit/index.ts';
 import { eventObject } from '../../event-object.ts';
@@ -10,13 +10,11 @@ import { runDirect } from '../../runs/index.ts';
 import { raise, type Raising } from '../events.ts';
 
 import { type Namespace, programIn } from '../types.ts';
-import { isActive, pipelineOf, stateOf } from './state.ts';
+import { isActive, own, pipelineOf, stateOf } from './state.ts';
 
 export const sourcePath = (name: string): string => `/sources/${name}/publish`;
 
 type Transport = NonNullable<Raising['transport']>;
-
-const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
 /**
  * Takes one message of a source and raises its event, one for each element where it unwinds arrays.

@@ -8,9 +8,7 @@ import { raise } from '../events.ts';
 import type { Namespace } from '../types.ts';
 import { sourcePath } from './inbound.ts';
 import { SOURCE_KINDS } from './kinds.ts';
-import { isActive, isMocked, noConnection } from './state.ts';
-
-const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
+import { isActive, isMocked, noConnection, own } from './state.ts';
 
 /** @throws cascade.resource.not.found */
 export function sourceNamed(space: Namespace, name: string): ObjectValue {

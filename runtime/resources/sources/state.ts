@@ -88,7 +88,8 @@ export interface State {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
+/** A member that may not be there. */
+export const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
 export const isMocked = (source: ObjectValue): boolean => own(source, 'mockMode') === true;
 export const isActive = (source: ObjectValue): boolean => own(source, 'active') !== false;
