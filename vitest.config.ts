@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['{compiler,stdlib,typing,runtime,server,conformance,bench,examples,scripts,bin}/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'dist/**'],
     globalSetup: ['scripts/test-setup.ts'],
+    setupFiles: ['scripts/test-seed.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // Processes are killed and databases restarted here, on machines that may be busy: a failure is tried once more, and a test that needed

@@ -3,7 +3,7 @@ import type { Constant, Test } from '../conditions/index.ts';
 import { CascadeError } from '../faults.ts';
 import { constantKeys, type Key } from './keys.ts';
 import { nextDown, nextUp } from './doubles.ts';
-import { boundPositions, isExact, type Line } from './positions.ts';
+import { boundPositions, isExact, type Line, standsAlone } from './positions.ts';
 import { isComparedAsData, type Node, type PathTerm } from './terms.ts';
 
 /** Both ends belong to it. */
@@ -128,9 +128,9 @@ function spansChoice(terms: readonly PathTerm[]): Choice | null {
     const bound = constantsOf(side)?.[0];
     if (bound === undefined || bound === null || typeof bound === 'boolean' || Array.isArray(bound)) continue;
     first ??= side;
-    const exact = side.path.kind !== 'Json' && isExact(bound);
-    if (exact) settled.push(side);
-    const strict = exact && !side.operator.endsWith('=');
+    const open = !side.operator.endsWith('=');
+    const strict = open && standsAlone(side.path.kind, bound);
+    if (side.path.kind !== 'Json' && isExact(bound) && (strict || !open)) settled.push(side);
     const positions = new Map(boundPositions(side.path.kind, bound).map(({ line, at }) => [line, at]));
     for (const [line, span] of [...spans]) {
       const at = positions.get(line);

@@ -25,6 +25,10 @@ export const isExact = (value: Value): boolean => typeof value === 'number' || v
 /** The same for a value of an event, which must be of its path's declared kind. */
 export const isExactAt = (kind: Kind, value: Value): boolean => isExact(value) && (kind === 'DateTime') === value instanceof DateTime;
 
+/** Whether no other value of the kind stands where the bound does: past it is then past its place. Integers of 2^53 and more share places. */
+export const standsAlone = (kind: Kind, bound: Value): boolean =>
+  isExact(bound) && (kind === 'Real' || kind === 'DateTime' || (kind === 'Integer' && Math.abs(numberPosition(bound) as number) < 2 ** 53));
+
 /** Where a bound stands: on both lines where data of either kind may be compared with it (language.md 4.7). */
 export function boundPositions(kind: Kind, bound: Value): Position[] {
   const own = positionOf(kind, bound);

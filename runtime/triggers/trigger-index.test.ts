@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CompareOperator, ConditionData } from '../../compiler/types.ts';
-import { encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, type ObjectValue, Real, type Value } from '../../stdlib/values/index.ts';
 import { PROPERTIES, SAMPLES } from '../conditions/arbitrary.ts';
 import { typeOf } from '../conditions/testing.ts';
 import { coerceProperty } from '../types/index.ts';
@@ -106,7 +106,11 @@ test.each(Object.entries(PROPERTIES).filter(([, declaration]) => !/Object|GeoJSO
     const samples = SAMPLES[kind] as readonly Value[];
     const rules = everyRule(
       [name],
-      [null, ...samples, ...(kind === 'Currency' ? ['5', '50.00', 7] : kind === 'Integer' ? [1.5, '2'] : [])],
+      [
+        null,
+        ...samples,
+        ...(kind === 'Currency' ? ['5', '50.00', 7] : kind === 'Integer' ? [1.5, '2', new Real(2 ** 53), -(2 ** 53)] : []),
+      ],
     );
     const index = new TriggerIndex(options);
     for (const each of rules) index.add(each);
