@@ -1,5 +1,5 @@
 // `npm run fuzz -- --minutes N`: the random tests again and again with new seeds, until the time is over or one of them fails. Each round
-// prints its seed; `CASCADE_FUZZ_SEED=… npx vitest run FILE` repeats it. A seed that has found something is kept in scripts/fuzz-seeds.json
+// prints its seed; `CASCADE_FUZZ_SEED=… CASCADE_SEED=… npx vitest run FILE` repeats it. A seed that has found something is kept in scripts/fuzz-seeds.json
 // and comes first in every later run.
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -41,7 +41,7 @@ while (Date.now() < until) {
   const { status } = spawnSync(join(root, 'node_modules', '.bin', 'vitest'), ['run', '--reporter=dot', ...FILES], {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, CASCADE_FUZZ_SEED: String(seed) },
+    env: { ...process.env, CASCADE_FUZZ_SEED: String(seed), CASCADE_SEED: String(seed) },
   });
   if (status !== 0) {
     if (!kept.includes(seed)) writeFileSync(seedsFile, `${JSON.stringify([...kept, seed])}\n`);
