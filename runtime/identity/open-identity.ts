@@ -1,5 +1,6 @@
 // The identity store over the installation's database: logins, renewals, and the accounts behind them.
 import { type Db, ObjectId } from 'mongodb';
+import type { Identity } from '../api.ts';
 import { fault } from '../faults.ts';
 import { authorize, insertNamespace, insertUser, normalName, updateUser } from './accounts.ts';
 import { collectionsOf, ensureIndexes, isDuplicateKey, type UserDocument } from './documents.ts';
@@ -46,6 +47,13 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
     return null;
   }
 
+  async function verifyIn(asked: ReturnType<Sessions['verify']>, namespace: string | undefined): Promise<Identity | null> {
+    const verified = await asked;
+    if (!verified || namespace === undefined || namespace === verified.token.namespace) return verified?.identity ?? null;
+    const { user, token } = verified;
+    return identityOf(user, namespace, grantedIn(user, token, namespace));
+  }
+
   return {
     async ensureFirstStart(options) {
       await ensureIndexes(collections);
@@ -64,11 +72,10 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
       const { user, token } = verified;
       return sessions.issue(user, targetNamespace ?? token.namespace, token, sessions.sessionUntil(token));
     },
-    async verify(text, targetNamespace) {
-      const verified = await sessions.verify(text);
-      if (!verified || targetNamespace === undefined || targetNamespace === verified.token.namespace) return verified?.identity ?? null;
-      const { user, token } = verified;
-      return identityOf(user, targetNamespace, grantedIn(user, token, targetNamespace));
+    verify(text, targetNamespace) {
+      const verified = sessions.verify(text);
+      const isAtHome = !(verified instanceof Promise) && (targetNamespace ?? verified?.token.namespace) === verified?.token.namespace;
+      return isAtHome ? (verified?.identity ?? null) : verifyIn(verified, targetNamespace);
     },
     async refresh(text) {
       const verified = await sessions.verify(text);

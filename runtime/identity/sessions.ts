@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { ObjectId } from 'mongodb';
 import type { Identity } from '../api.ts';
 import { fault } from '../faults.ts';
+import type { Soon } from '../soon.ts';
 import { profilesIn } from './accounts.ts';
 import type { IdentityCollections, TokenDocument, UserDocument } from './documents.ts';
 import { hashToken, isToken, newToken, SESSION_LIFETIME_MS } from './tokens.ts';
@@ -20,9 +21,9 @@ interface Verified {
 export class Sessions {
   readonly #collections: IdentityCollections;
   readonly #now: () => number;
+  /** By the token itself: a client sends the same one with every request. */
   readonly #verified = new LRUCache<string, Verified>({ max: 10_000, ttl: REMEMBERED_MS });
-  readonly #hashes = new LRUCache<string, string>({ max: 1_000 });
-  /** By hash, while the store is asked. */
+  /** Likewise, while the store is asked. */
   readonly #reading = new Map<string, Promise<Verified | null>>();
   /** Raised by each revocation, so that a verification that was under way then is not remembered. */
   #revocations = 0;
@@ -36,16 +37,15 @@ export class Sessions {
    * Null when the token is unknown, revoked or expired, its user gone or inactive, or no longer authorized in its namespace.
    * What a token depends on is looked up, not deleted along with its cause: so no login under way can slip past a revocation.
    */
-  async verify(text: string): Promise<Verified | null> {
-    if (!isToken(text)) return null;
-    const hash = this.#hashOf(text);
-    const known = this.#verified.get(hash);
+  verify(text: string): Soon<Verified | null> {
+    const known = this.#verified.get(text);
     if (known) return this.#isExpired(known.token) ? null : known;
+    if (!isToken(text)) return null;
     // Those who come while a token is read share the reading: they are many when it has just been forgotten.
-    const reading = this.#reading.get(hash);
+    const reading = this.#reading.get(text);
     if (reading) return reading;
-    const began = this.#readAndRemember(hash).finally(() => this.#reading.get(hash) === began && this.#reading.delete(hash));
-    this.#reading.set(hash, began);
+    const began = this.#readAndRemember(text).finally(() => this.#reading.get(text) === began && this.#reading.delete(text));
+    this.#reading.set(text, began);
     return began;
   }
 
@@ -82,21 +82,13 @@ export class Sessions {
   forget(): void {
     this.#revocations++;
     this.#verified.clear();
-    this.#hashes.clear();
     this.#reading.clear(); // who asks from now on must not be told what was read before
   }
 
-  /** A client sends the same token with every request. */
-  #hashOf(text: string): string {
-    let hash = this.#hashes.get(text);
-    if (hash === undefined) this.#hashes.set(text, (hash = hashToken(text)));
-    return hash;
-  }
-
-  async #readAndRemember(hash: string): Promise<Verified | null> {
+  async #readAndRemember(text: string): Promise<Verified | null> {
     const before = this.#revocations;
-    const found = await this.#read(hash);
-    if (found && before === this.#revocations) this.#verified.set(hash, found);
+    const found = await this.#read(hashToken(text));
+    if (found && before === this.#revocations) this.#verified.set(text, found);
     return found;
   }
 

@@ -1,5 +1,6 @@
 // The shapes of identity: what the store keeps, what it answers, what it can be asked.
 import type { Identity } from '../api.ts';
+import type { Soon } from '../soon.ts';
 
 /** The answer to a login (resources-and-api.md 6.1). The token is in here only; the store keeps its SHA-256. */
 export interface Session {
@@ -55,7 +56,7 @@ export interface IdentityStore {
    * Who a session or long-lived token stands for, in its own namespace or in another that the user may enter; null when the
    * token is unknown, revoked or expired, or its user gone or inactive. @throws namespace.not.authorized
    */
-  verify(token: string, targetNamespace?: string): Promise<Identity | null>;
+  verify(token: string, targetNamespace?: string): Soon<Identity | null>;
   /** A new session token of 24 h for a valid one, which stays valid (6.3). @throws security.token.invalid */
   refresh(token: string): Promise<Session>;
   /** Ends a session token; anything else is left alone (6.3). */

@@ -1,6 +1,7 @@
 // Logging in, renewing and ending sessions over HTTP, and the identity of every other request (resources-and-api.md 6).
 import type { Identity } from '../../runtime/api.ts';
 import { fault } from '../../runtime/faults.ts';
+import type { Soon } from '../../runtime/soon.ts';
 import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
 import { type Query, textParameter } from './parameters.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
@@ -30,10 +31,14 @@ export async function revoke(http: HttpRequest, store: IdentityStore): Promise<H
  * Who sends this request. A header wins over the `token` parameter; only the scheme Bearer counts here.
  * @throws security.credentials.missing, security.token.invalid, namespace.not.authorized
  */
-export async function identify(http: HttpRequest, query: Query, store: IdentityStore): Promise<Identity> {
+export function identify(http: HttpRequest, query: Query, store: IdentityStore): Soon<Identity> {
   const token = presentedToken(http, query);
   if (!token) throw fault('cascade.security.credentials.missing');
-  const identity = await store.verify(token, targetNamespace(http, query));
+  const found = store.verify(token, targetNamespace(http, query));
+  return found instanceof Promise ? found.then(valid) : valid(found);
+}
+
+function valid(identity: Identity | null): Identity {
   if (!identity) throw fault('cascade.security.token.invalid');
   return identity;
 }

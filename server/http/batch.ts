@@ -50,7 +50,7 @@ function readRequest(value: Value, index: number, outer: HttpRequest): HttpReque
     headers,
     address: outer.address,
     mostRows: MOST_ROWS,
-    body: async () => bytesOf(body, headers.get('content-type')),
+    body: () => bytesOf(body, headers.get('content-type')),
   };
 }
 

@@ -8,11 +8,12 @@ import { toJson } from '../../runtime/values/index.ts';
 import type { Metrics } from '../metrics.ts';
 import { authenticate, identify, refresh, revoke } from './authentication.ts';
 import { batch } from './batch.ts';
+import { Deadlines } from './deadlines.ts';
 import { errorReply } from './errors.ts';
 import { openApiDocument } from './openapi/index.ts';
 import { type Query, readQuery } from './parameters.ts';
-import { apiRequest, timeoutOf } from './resources.ts';
-import { allowed, type PlainRoute, RESOURCES, type Route, route } from './routes.ts';
+import { apiRequest } from './resources.ts';
+import { allowed, type PlainRoute, rememberingRoute, type Route } from './routes.ts';
 import type { HttpReply, HttpRequest, Method } from './types.ts';
 
 const URL_LIMIT_BYTES = 16 * 1024;
@@ -30,6 +31,8 @@ export interface BindingOptions {
 
 /** Never throws: every failure is a reply. HEAD is answered as GET; whoever sends the reply leaves its body out. */
 export function openBinding({ engine, log, timeoutMs = 120_000, metrics }: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
+  const deadlines = new Deadlines(timeoutMs);
+  const routeOf = rememberingRoute();
   const plainActions: Record<PlainRoute['kind'], (http: HttpRequest, query: Query) => Promise<HttpReply> | HttpReply> = {
     authenticate: (http, query) => authenticate(http, query, engine.identity),
     refresh: (http) => refresh(http, engine.identity),
@@ -60,30 +63,37 @@ export function openBinding({ engine, log, timeoutMs = 120_000, metrics }: Bindi
 
   async function reply(http: HttpRequest): Promise<HttpReply> {
     const begun = performance.now();
-    const given = await answer(http).catch((error: unknown) => errorReply(error, log));
-    metrics.answered(
-      { method: http.method, resource: resourceIn(http.path, given.status), seconds: (performance.now() - begun) / 1_000 },
-      given,
-    );
+    let place: Route | null = null;
+    let given: HttpReply;
+    try {
+      if (http.method === 'OPTIONS') given = { status: 204 };
+      else {
+        if (http.path.length + http.query.length > URL_LIMIT_BYTES) throw fault('cascade.request.url.too.long', URL_LIMIT_BYTES);
+        place = routeOf(http.path);
+        given = await answer(http, place);
+      }
+    } catch (error) {
+      given = errorReply(error, log);
+    }
+    metrics.answered(http.method, resourceIn(place, given.status), (performance.now() - begun) / 1_000, given);
     return given;
   }
 
-  async function answer(http: HttpRequest): Promise<HttpReply> {
-    if (http.method === 'OPTIONS') return { status: 204 };
-    if (http.path.length + http.query.length > URL_LIMIT_BYTES) throw fault('cascade.request.url.too.long', URL_LIMIT_BYTES);
-    const place = route(http.path);
+  /** @throws what is wrong with the request, or with what it asks for */
+  async function answer(http: HttpRequest, place: Route): Promise<HttpReply> {
     const method = http.method === 'HEAD' ? 'GET' : http.method;
     if (!Object.hasOwn(place.methods, method)) return notAllowed(http, place);
     const query = readQuery(http.query);
     if (place.kind !== 'resource') return plainActions[place.kind](http, query);
-    const identity = place.publicIn === undefined ? await identify(http, query, engine.identity) : anybody(place.publicIn);
+    const known = place.publicIn === undefined ? identify(http, query, engine.identity) : anybody(place.publicIn);
+    const identity = known instanceof Promise ? await known : known;
     if (place.invalid) throw place.invalid;
     const action = place.methods[method as Method]!;
-    const request = await apiRequest(http, place, action, query, identity);
+    const read = apiRequest(http, place, action, query, identity);
+    const request = read instanceof Promise ? await read : read;
+    request.streams = http.mostRows === undefined;
     try {
-      return resourceReply(
-        await within(timeoutOf(action, timeoutMs), engine.execute({ ...request, streams: http.mostRows === undefined })),
-      );
+      return resourceReply(await within(action === 'execute' ? null : deadlines, engine.execute(request)));
     } catch (error) {
       const reply = errorReply(error, log);
       return reply.status === 405 ? { ...reply, headers: { Allow: allowed(omit(place.methods, method)) } } : reply;
@@ -101,10 +111,9 @@ export function openBinding({ engine, log, timeoutMs = 120_000, metrics }: Bindi
 }
 
 /** The name of what was asked for, when there is such a thing: what else clients write is not kept. */
-function resourceIn(path: string, status: number): string | null {
-  if (!path.startsWith(RESOURCES) || status === 401 || status === 404 || status === 405 || status === 400) return null;
-  const place = route(path);
-  return place.kind === 'resource' ? place.resourceName : null;
+function resourceIn(place: Route | null, status: number): string | null {
+  if (place?.kind !== 'resource' || status === 401 || status === 404 || status === 405 || status === 400) return null;
+  return place.resourceName;
 }
 
 /** As uWebSockets.js spells the addresses of this machine. */
@@ -122,6 +131,7 @@ function omit(methods: Route['methods'], method: string): Route['methods'] {
 }
 
 function resourceReply({ status, body, pieces, count, truncated, partial, version }: ApiReply): HttpReply {
+  if (count === undefined && !truncated && !partial && version === undefined) return { status, body, pieces };
   const headers: Record<string, string> = {};
   if (count !== undefined) headers['X-Total-Count'] = String(count);
   if (truncated) headers['X-Result-Truncated'] = 'true';
@@ -132,25 +142,28 @@ function resourceReply({ status, body, pieces, count, truncated, partial, versio
 
 /**
  * What the engine does after the time is up goes on; its result is nobody's. A reply in pieces is in time when the first of them is there.
+ * @param deadlines null: it may take as long as it takes
  * @throws request.timeout
  */
-export async function within(timeoutMs: number | null, work: Promise<ApiReply>): Promise<ApiReply> {
-  if (timeoutMs === null) return work;
-  let isLate = false;
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+export function within(deadlines: Deadlines | null, work: Promise<ApiReply>): Promise<ApiReply> {
+  if (deadlines === null) return work;
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const deadline = deadlines.begin(() => {
       isLate = true;
-      reject(fault('cascade.request.timeout', timeoutMs));
-    }, timeoutMs);
+      reject(fault('cascade.request.timeout', deadlines.ms));
+    });
+    work.then(
+      (reply) => {
+        deadlines.end(deadline);
+        if (isLate)
+          reply.pieces?.close().catch(() => undefined); // nobody is left to be told
+        else resolve(reply);
+      },
+      (error: unknown) => {
+        deadlines.end(deadline);
+        reject(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
   });
-  const whole = work.then(async (reply) => {
-    if (isLate) await reply.pieces?.close();
-    return reply;
-  });
-  try {
-    return await Promise.race([whole, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

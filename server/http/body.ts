@@ -3,57 +3,95 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback } from 'node:zlib';
 import { fault } from '../../runtime/faults.ts';
+import type { Soon } from '../../runtime/soon.ts';
 
 const gunzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzipCallback);
 
 /** What is read and thrown away of a body that is too large, so that its sender reads the answer; a longer one is cut off. */
 const DISCARDED_BYTES = 32 * 1024 * 1024;
 
-export interface BodyReader {
-  /** The bytes as they came. @throws request.body.too.large */
-  received: Promise<Uint8Array>;
-  /** Nobody will want it: what has come is let go, what comes is not kept. */
-  discard(): void;
-  /** The client went away: whoever waits for the body need not. */
-  abort(): void;
+const NOTHING = Buffer.alloc(0);
+
+interface Asker {
+  resolve(bytes: Uint8Array): void;
+  reject(reason: unknown): void;
 }
 
-/** Begins to collect at once, as uWebSockets.js demands. */
-export function collectBody(response: HttpResponse, limitBytes: number): BodyReader {
-  let chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  let kept = true;
-  let abort = (): void => undefined;
-  const received = new Promise<Uint8Array>((resolve, reject) => {
-    abort = () => reject(fault('cascade.request.body.invalid', 'the connection was closed', sizeBytes));
-    const tooLarge = (): void => reject(fault('cascade.request.body.too.large', limitBytes));
+/** Collects from the moment at which it is made, as uWebSockets.js demands. */
+export class Body {
+  readonly #limitBytes: number;
+  #chunks: Buffer[] = [];
+  #sizeBytes = 0;
+  #isKept = true;
+  #whole: Uint8Array | null = null;
+  #failure: Error | null = null;
+  /** Those who wait for it. */
+  #askers: Asker[] = [];
+
+  /** @param onData called when some of it has come, or it is known that there is none */
+  constructor(response: HttpResponse, limitBytes: number, onData: () => void) {
+    this.#limitBytes = limitBytes;
     response.onData((chunk, isLast) => {
-      sizeBytes += chunk.byteLength;
-      if (sizeBytes > limitBytes) {
-        chunks = [];
-        if (isLast || sizeBytes > limitBytes + DISCARDED_BYTES) tooLarge();
-        return;
-      }
-      if (kept && chunk.byteLength > 0) chunks.push(Buffer.from(new Uint8Array(chunk))); // a copy: uWebSockets.js takes its own back
-      if (isLast) resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+      this.#take(chunk, isLast);
+      onData();
     });
-  });
-  received.catch(() => undefined); // told to whoever asks for the body; many requests never do
-  const discard = (): void => {
-    kept = false;
-    chunks = [];
-  };
-  return { received, discard, abort };
+  }
+
+  /** The bytes as they came. @throws request.body.too.large, request.body.invalid when the client went away */
+  received(): Soon<Uint8Array> {
+    if (this.#whole) return this.#whole;
+    if (this.#failure) throw this.#failure;
+    return new Promise((resolve, reject) => this.#askers.push({ resolve, reject }));
+  }
+
+  /** Nobody will want it: what has come is let go, what comes is not kept. */
+  discard(): void {
+    this.#isKept = false;
+    this.#chunks = [];
+    this.#whole = null;
+  }
+
+  /** The client went away: whoever waits for the body need not. */
+  abort(): void {
+    this.#fail(fault('cascade.request.body.invalid', 'the connection was closed', this.#sizeBytes));
+  }
+
+  #take(chunk: ArrayBuffer, isLast: boolean): void {
+    this.#sizeBytes += chunk.byteLength;
+    if (this.#sizeBytes > this.#limitBytes) {
+      this.#chunks = [];
+      if (isLast || this.#sizeBytes > this.#limitBytes + DISCARDED_BYTES)
+        this.#fail(fault('cascade.request.body.too.large', this.#limitBytes));
+      return;
+    }
+    if (this.#isKept && chunk.byteLength > 0) this.#chunks.push(Buffer.from(new Uint8Array(chunk))); // a copy: uWebSockets.js takes its own back
+    if (!isLast || this.#failure) return;
+    const whole = this.#chunks.length === 1 ? this.#chunks[0]! : this.#chunks.length === 0 ? NOTHING : Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    this.#whole = whole;
+    for (const { resolve } of this.#askers.splice(0)) resolve(whole);
+  }
+
+  #fail(failure: Error): void {
+    if (this.#whole) return;
+    this.#failure ??= failure;
+    for (const { reject } of this.#askers.splice(0)) reject(this.#failure);
+  }
 }
 
 /**
  * @param encoding the Content-Encoding header
  * @throws request.body.too.large, request.body.invalid, request.content.type
  */
-export async function inflate(bytes: Uint8Array, encoding: string | undefined, limitBytes: number): Promise<Uint8Array> {
-  const name = (encoding ?? 'identity').trim().toLowerCase();
-  if (bytes.length === 0 || name === 'identity' || name === '') return bytes;
+export function inflate(bytes: Uint8Array, encoding: string | undefined, limitBytes: number): Soon<Uint8Array> {
+  if (encoding === undefined || bytes.length === 0) return bytes;
+  const name = encoding.trim().toLowerCase();
+  if (name === 'identity' || name === '') return bytes;
   if (name !== 'gzip' && name !== 'x-gzip') throw fault('cascade.request.content.type', `Content-Encoding: ${name}`);
+  return gunzipped(bytes, limitBytes);
+}
+
+async function gunzipped(bytes: Uint8Array, limitBytes: number): Promise<Uint8Array> {
   try {
     return await gunzip(bytes, { maxOutputLength: limitBytes });
   } catch (error) {

@@ -34,7 +34,10 @@ export interface Query {
   readonly raw: ReadonlyMap<string, string[]>;
 }
 
+const NO_QUERY: Query = { raw: new Map() };
+
 export function readQuery(query: string): Query {
+  if (query === '') return NO_QUERY;
   const raw = new Map<string, string[]>();
   for (const pair of query.split('&')) {
     if (pair === '') continue;
@@ -62,6 +65,7 @@ export function textParameter({ raw }: Query, name: string, secret = false): str
 /** @throws request.parameter.invalid, params `[name, value]` */
 export function parameters({ raw }: Query, names: readonly ParameterName[]): Record<string, Value> {
   const found: Record<string, Value> = {};
+  if (raw.size === 0) return found;
   for (const name of names) {
     const given = single(raw, name, false);
     if (given === undefined) continue;

@@ -1,14 +1,12 @@
 // A request on a resource, in the words of the engine: which operation, with which parameters, from which body (1.4, 1.5, 2).
 import { type ApiRequest, type Identity, OPERATIONS } from '../../runtime/api.ts';
 import { fault } from '../../runtime/faults.ts';
+import type { Soon } from '../../runtime/soon.ts';
 import { parseJson } from '../../runtime/values/index.ts';
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
 import { type ParameterName, parameters, type Query } from './parameters.ts';
 import type { Action, ResourceRoute } from './routes.ts';
 import type { HttpRequest } from './types.ts';
-
-/** How long the engine may take. EXECUTE has a limit of its own, executionTime (1.6). */
-export const timeoutOf = (action: Action, timeoutMs: number): number | null => (action === 'execute' ? null : timeoutMs);
 
 export interface Reading {
   /** The query parameters that the operation knows; others are ignored. */
@@ -41,33 +39,37 @@ export const AGGREGATE_BY_GET: Reading = { parameters: ['pipeline'], body: 'none
 const PROGRAMS = new Set(['rules', 'procedures']);
 
 /** @throws the 400s of 1.4 and 1.5, operation.unknown */
-export async function apiRequest(
-  http: HttpRequest,
-  { resourceName, custom, resourceId, publicIn }: ResourceRoute,
-  action: Action,
-  query: Query,
-  identity: Identity,
-): Promise<ApiRequest> {
+export function apiRequest(http: HttpRequest, place: ResourceRoute, action: Action, query: Query, identity: Identity): Soon<ApiRequest> {
+  const { resourceName, custom, resourceId, publicIn } = place;
   const isProgram = !custom && PROGRAMS.has(resourceName) && (action === 'insert' || action === 'update');
   const reading = action === 'aggregate' && http.method !== 'POST' ? AGGREGATE_BY_GET : READINGS[action];
   const known = isProgram && action === 'insert' ? [...reading.parameters, 'active' as const] : reading.parameters;
+  const given = parameters(query, known);
+  if (http.mostRows !== undefined) given['mostRows'] = http.mostRows;
+  const { headers } = http;
   const request: ApiRequest = {
     identity,
     op: operationOf(action),
     resourceName,
     custom,
     resourceId,
-    parameters: { ...parameters(query, known), ...(http.mostRows !== undefined && { mostRows: http.mostRows }) },
-    ifMatch: http.headers.get('if-match'),
-    ifNoneMatch: http.headers.get('if-none-match'),
+    parameters: given,
+    ifMatch: headers.get('if-match'),
+    ifNoneMatch: headers.get('if-none-match'),
   };
   if (publicIn !== undefined) request.publicOnly = true;
-  const requestId = publicIn === undefined ? http.headers.get('x-cascade-request-id') : undefined; // nobody's record would be everybody's
+  const requestId = publicIn === undefined ? headers.get('x-cascade-request-id') : undefined; // nobody's record would be everybody's
   if (requestId && http.method === 'POST') request.requestId = requestId;
-  if (action === 'execute') request.headers = forPrograms(http.headers);
-  if (reading.body !== 'none') Object.assign(request, await readBody(http, reading.body, isProgram));
-  return shapes[action]?.(request) ?? request;
+  if (action === 'execute') request.headers = forPrograms(headers);
+  if (reading.body === 'none') return shaped(action, request);
+  const { body: need } = reading;
+  const bytes = http.body();
+  if (bytes instanceof Promise)
+    return bytes.then((all) => shaped(action, withBody(request, all, headers.get('content-type'), need, isProgram)));
+  return shaped(action, withBody(request, bytes, headers.get('content-type'), need, isProgram));
 }
+
+const shaped = (action: Action, request: ApiRequest): ApiRequest => shapes[action]?.(request) ?? request;
 
 /** What a procedure may see of the request that calls it (builtins.md 20): not what it was authenticated by. */
 const forPrograms = (headers: HttpRequest['headers']): Record<string, string> =>
@@ -114,24 +116,31 @@ function command(request: ApiRequest): ApiRequest {
   return { ...request, op, object: getOwn(object, 'data') ?? undefined };
 }
 
-async function readBody(
-  http: HttpRequest,
+/** @throws request.body.invalid, request.content.type */
+function withBody(
+  request: ApiRequest,
+  bytes: Uint8Array,
+  contentType: string | undefined,
   need: 'optional' | 'required',
   isProgram: boolean,
-): Promise<Pick<ApiRequest, 'object' | 'text' | 'illFormedAt'>> {
-  const bytes = await http.body();
-  const type = mediaType(http.headers.get('content-type'));
-  if (isProgram && bytes.length > 0 && isText(type, bytes)) return { text: decodeText(bytes) };
+): ApiRequest {
+  const type = mediaType(contentType);
+  if (isProgram && bytes.length > 0 && isText(type, bytes)) {
+    request.text = decodeText(bytes);
+    return request;
+  }
   if (bytes.length === 0) {
     if (need === 'required') throw fault('cascade.request.body.invalid', 'it is empty', 0);
-    return {};
+    return request;
   }
-  if (type !== '' && type !== 'application/json') throw fault('cascade.request.content.type', http.headers.get('content-type')!);
-  let illFormedAt: number | undefined;
-  const object = parseJson(bytes, { onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
-  if (isProgram && typeof object === 'string') return { text: object };
-  return illFormedAt === undefined ? { object } : { object, illFormedAt };
+  if (type !== '' && type !== JSON_TYPE) throw fault('cascade.request.content.type', contentType!);
+  const object = parseJson(bytes, { onLoneSurrogate: (offset) => (request.illFormedAt ??= offset) });
+  if (isProgram && typeof object === 'string') request.text = object;
+  else request.object = object;
+  return request;
 }
+
+const JSON_TYPE = 'application/json';
 
 /** Without a type, program text is told from JSON by its first letter: no program begins with a quote or a brace (1.4). */
 function isText(type: string, bytes: Uint8Array): boolean {
@@ -148,4 +157,4 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-const mediaType = (header = ''): string => header.split(';', 1)[0]!.trim().toLowerCase();
+const mediaType = (header = ''): string => (header === JSON_TYPE ? header : header.split(';', 1)[0]!.trim().toLowerCase());

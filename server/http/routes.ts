@@ -87,6 +87,23 @@ export function route(path: string): Route {
   throw fault('cascade.resource.not.found', path);
 }
 
+const MOST_REMEMBERED = 1_000;
+
+/** `route` with a memory for collections, which are the same few again and again; it begins anew when it is full. */
+export function rememberingRoute(): typeof route {
+  const remembered = new Map<string, Route>();
+  return (path) => {
+    const known = remembered.get(path);
+    if (known) return known;
+    const found = route(path);
+    if (found.kind === 'resource' && found.resourceId === undefined && !found.invalid) {
+      if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+      remembered.set(path, found);
+    }
+    return found;
+  };
+}
+
 /** The methods of a route as an Allow header lists them. */
 export function allowed(methods: Partial<Record<Method, unknown>>): string {
   const names = Object.keys(methods).flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));

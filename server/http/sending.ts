@@ -34,14 +34,16 @@ export class Connection {
   }
 
   /**
-   * Resolves when all is on its way, or nobody is there to read it.
+   * At once, unless the reply is in pieces: then it resolves when all is on its way, or nobody is there to read it.
    * @throws what keeps the pieces from going on; the reply then has a beginning and no end, and the connection is to be cut
    */
-  async send({ pieces, ...wire }: WireReply, options: SendOptions): Promise<void> {
-    if (!pieces) {
-      if (!this.#isGone) this.#response.cork(() => sendWhole(this.#response, wire, options));
-      return;
-    }
+  send(wire: WireReply, options: SendOptions): Promise<void> | undefined {
+    if (wire.pieces) return this.#sendLong(wire, wire.pieces, options);
+    if (!this.#isGone) this.#response.cork(() => sendWhole(this.#response, wire, options));
+    return undefined;
+  }
+
+  async #sendLong(wire: WireReply, pieces: NonNullable<WireReply['pieces']>, options: SendOptions): Promise<void> {
     try {
       if (options.isHead) this.#corked((response) => sendHead(response, wire, options.closes).endWithoutBody());
       else await this.#sendPieces(wire, pieces, options);
@@ -55,7 +57,7 @@ export class Connection {
     if (!this.#isGone) this.#response.close();
   }
 
-  async #sendPieces(wire: Omit<WireReply, 'pieces'>, pieces: NonNullable<WireReply['pieces']>, { closes }: SendOptions): Promise<void> {
+  async #sendPieces(wire: WireReply, pieces: NonNullable<WireReply['pieces']>, { closes }: SendOptions): Promise<void> {
     if (this.#isGone) return;
     this.#response.onWritable(() => {
       this.#wake();
@@ -102,7 +104,8 @@ export class Connection {
 }
 
 /** To be called corked. */
-function sendWhole(response: HttpResponse, { body, ...wire }: WireReply, { isHead, closes }: SendOptions): void {
+function sendWhole(response: HttpResponse, wire: WireReply, { isHead, closes }: SendOptions): void {
+  const { body } = wire;
   sendHead(response, wire, false);
   if (body !== undefined && !isHead) {
     response.end(body, closes);
@@ -117,7 +120,7 @@ function sendWhole(response: HttpResponse, { body, ...wire }: WireReply, { isHea
 
 /** To be called corked. */
 function sendHead(response: HttpResponse, { status, headers }: Pick<WireReply, 'status' | 'headers'>, closes: boolean): HttpResponse {
-  response.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
+  if (status !== 200) response.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`); // else the library does
   for (const [name, value] of headers) response.writeHeader(name, value);
   return closes ? response.writeHeader('Connection', 'close') : response;
 }

@@ -4,9 +4,10 @@
 import type { HttpRequest as SocketRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { Logger } from 'pino';
 import { fault } from '../../runtime/faults.ts';
-import { collectBody, inflate } from './body.ts';
+import type { Soon } from '../../runtime/soon.ts';
+import { Body, inflate } from './body.ts';
 import { errorReply } from './errors.ts';
-import { type CorsOrigins, wireReply } from './headers.ts';
+import { type CorsOrigins, type WireReply, wireReply } from './headers.ts';
 import { Connection } from './sending.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
@@ -31,35 +32,44 @@ export function bindHttp(
   answer: (http: HttpRequest) => Promise<HttpReply>,
   { log, corsOrigins = '*', bodyLimitBytes = 10 * 1024 * 1024 }: SocketOptions,
 ): HttpSockets {
+  const isVerbose = log.isLevelEnabled('debug');
   let open = 0;
   let draining = false;
   let drained = (): void => undefined;
+  /** Of this turn of the event loop: those of whose body nothing has come yet are answered at its end, whatever their answer is. */
+  let arrived: Received[] = [];
+  const beginArrived = (): void => {
+    const all = arrived;
+    arrived = [];
+    for (const one of all) one.begin();
+  };
 
   app.any('/*', (response, request) => {
-    const begun = performance.now();
-    const { http, body, isAmbiguous } = receive(response, request, bodyLimitBytes);
-    const connection = new Connection(response, () => body.abort());
     open++;
-    void respond()
-      .catch((err: unknown) => {
-        log.error({ err }, 'a reply could not be sent');
-        connection.cut();
-      })
-      .finally(() => {
-        open--;
-        if (open === 0) drained();
-      });
-
-    async function respond(): Promise<void> {
-      const reply = isAmbiguous ? errorReply(fault('cascade.request.body.invalid', 'two lengths', 0), log) : await answer(http);
-      body.discard();
-      const wire = await wireReply(http, reply, corsOrigins);
-      await connection.send(wire, { isHead: http.method === 'HEAD', closes: draining || isAmbiguous });
-      if (connection.isGone) return;
-      // The path alone: the query may hold a token.
-      log.debug({ method: http.method, path: http.path, status: wire.status, ms: performance.now() - begun }, 'request');
-    }
+    if (arrived.length === 0) setImmediate(beginArrived);
+    arrived.push(new Received(response, request, bodyLimitBytes, (received) => void respond(received)));
   });
+
+  /** Never rejects. */
+  async function respond(http: Received): Promise<void> {
+    const { connection } = http;
+    try {
+      const reply = http.isAmbiguous ? errorReply(fault('cascade.request.body.invalid', 'two lengths', 0), log) : await answer(http);
+      http.discard();
+      const soon = wireReply(http, reply, corsOrigins);
+      const wire: WireReply = soon instanceof Promise ? await soon : soon;
+      const sent = connection.send(wire, { isHead: http.method === 'HEAD', closes: draining || http.isAmbiguous });
+      if (sent) await sent;
+      // The path alone: the query may hold a token.
+      if (isVerbose && !connection.isGone)
+        log.debug({ method: http.method, path: http.path, status: wire.status, ms: performance.now() - http.begunAt }, 'request');
+    } catch (err) {
+      log.error({ err }, 'a reply could not be sent');
+      connection.cut();
+    }
+    open--;
+    if (open === 0) drained();
+  }
 
   return {
     get open() {
@@ -78,25 +88,59 @@ export function bindHttp(
   };
 }
 
-/** Everything of a request, at once. Ambiguous: it says two lengths, so that a proxy before us may see another request in it than we do. */
-function receive(response: HttpResponse, request: SocketRequest, bodyLimitBytes: number) {
-  const headers = new Map<string, string>();
-  let isAmbiguous = false;
-  request.forEach((name, value) => {
-    if (!headers.has(name)) headers.set(name, value);
-    else if (name === 'content-length' && headers.get(name) !== value) isAmbiguous = true;
-  });
-  const body = collectBody(response, bodyLimitBytes);
-  const http: HttpRequest = {
-    method: request.getCaseSensitiveMethod(),
-    path: request.getUrl(),
-    query: request.getQuery() ?? '',
-    headers,
-    // Asked for by logins alone, and before they wait for anything.
-    get address() {
-      return Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
-    },
-    body: async () => inflate(await body.received, headers.get('content-encoding'), bodyLimitBytes),
-  };
-  return { http, body, isAmbiguous };
+/** A request as it came. Its answer begins when all of its body is there, or is seen not to be there yet. */
+class Received implements HttpRequest {
+  readonly begunAt = performance.now();
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly connection: Connection;
+  /** It says two lengths, so that a proxy before us may see another request in it than we do. */
+  readonly isAmbiguous: boolean;
+  readonly #response: HttpResponse;
+  readonly #limitBytes: number;
+  readonly #body: Body;
+  #onBegin: ((received: Received) => void) | null;
+
+  constructor(response: HttpResponse, request: SocketRequest, bodyLimitBytes: number, onBegin: (received: Received) => void) {
+    const headers = new Map<string, string>();
+    let isAmbiguous = false;
+    request.forEach((name, value) => {
+      if (!headers.has(name)) headers.set(name, value);
+      else if (name === 'content-length' && headers.get(name) !== value) isAmbiguous = true;
+    });
+    this.headers = headers;
+    this.isAmbiguous = isAmbiguous;
+    this.method = request.getCaseSensitiveMethod();
+    this.path = request.getUrl();
+    this.query = request.getQuery() ?? '';
+    this.#response = response;
+    this.#limitBytes = bodyLimitBytes;
+    this.#onBegin = onBegin;
+    this.#body = new Body(response, bodyLimitBytes, () => this.begin());
+    this.connection = new Connection(response, () => this.#body.abort());
+  }
+
+  /** Asked for by logins alone, and before they wait for anything. */
+  get address(): string {
+    return Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1');
+  }
+
+  body(): Soon<Uint8Array> {
+    const received = this.#body.received();
+    const encoding = this.headers.get('content-encoding');
+    if (received instanceof Promise) return received.then((bytes) => inflate(bytes, encoding, this.#limitBytes));
+    return inflate(received, encoding, this.#limitBytes);
+  }
+
+  discard(): void {
+    this.#body.discard();
+  }
+
+  begin(): void {
+    const begin = this.#onBegin;
+    this.#onBegin = null;
+    begin?.(this);
+  }
 }

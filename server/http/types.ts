@@ -1,5 +1,6 @@
 // A request as it was received and a reply as it will be sent: plain data, so that all between the sockets can be tested without one.
 import type { Pieces } from '../../runtime/api.ts';
+import type { Soon } from '../../runtime/soon.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
@@ -17,16 +18,16 @@ export interface HttpRequest {
   /** Rows that a SELECT may give, where they are fewer than usual (within a batch). */
   mostRows?: number;
   /** The body, inflated when it came compressed. @throws request.body.too.large, request.body.invalid, request.content.type */
-  body(): Promise<Uint8Array>;
+  body(): Soon<Uint8Array>;
 }
 
 export interface HttpReply {
   status: number;
   headers?: Record<string, string>;
   /** Absent: a reply without body and Content-Type. */
-  body?: string;
+  body?: string | undefined;
   /** A long body in place of `body`. Closed by whoever sends the reply. */
-  pieces?: Pieces;
+  pieces?: Pieces | undefined;
   /** Default `application/json`, exactly. */
   contentType?: string;
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { fault } from '../../runtime/faults.ts';
 import type { Pieces } from '../../runtime/api.ts';
 import type { Identity } from '../../runtime/index.ts';
-import { errorReply, type Served, within } from '../http/index.ts';
+import { type Deadlines, errorReply, type Served, within } from '../http/index.ts';
 import { Ended, isLogin, Login } from './login.ts';
 import { type Answer, answerPieces, answerText, headersOf, type Message, NO_HEADERS, readMessage } from './message.ts';
 import { apiRequest } from './requests.ts';
@@ -29,8 +29,8 @@ export interface SessionOptions {
   readonly engine: Served;
   readonly log: Logger;
   readonly wire: Wire;
-  /** Of one request. */
-  readonly timeoutMs: number;
+  /** Of single requests. */
+  readonly deadlines: Deadlines;
   /** How long a client may be unknown. */
   readonly loginMs: number;
   /** An answer was sent. */
@@ -145,8 +145,9 @@ export class Session {
 
   #ask(message: Message, identity: Identity): Promise<Answer> {
     const request = apiRequest(message, identity);
-    const { engine, timeoutMs } = this.#options;
-    return within(request.op === 'execute' ? null : timeoutMs, engine.execute({ ...request, streams: true }));
+    const { engine, deadlines } = this.#options;
+    request.streams = true;
+    return within(request.op === 'execute' ? null : deadlines, engine.execute(request));
   }
 
   #answered(message: Message, answer: Answer): void {

@@ -3,7 +3,7 @@
 import type { TemplatedApp, WebSocket } from 'uWebSockets.js';
 import type { Logger } from 'pino';
 import type { Pieces } from '../../runtime/api.ts';
-import type { Served } from '../http/index.ts';
+import { Deadlines, type Served } from '../http/index.ts';
 import { type Framing, RAW, SOCKJS } from './framing.ts';
 import { Session } from './session.ts';
 
@@ -54,7 +54,8 @@ interface Data {
 }
 
 export function bindWebSocket(app: TemplatedApp, options: WebSocketOptions): WebSockets {
-  const { messageLimitBytes = 10 * 1024 * 1024, silenceSeconds = 90 } = options;
+  const { messageLimitBytes = 10 * 1024 * 1024, silenceSeconds = 90, timeoutMs = 120_000 } = options;
+  const deadlines = new Deadlines(timeoutMs);
   const connections = new Set<Connection>();
   let settled = (): void => undefined;
   const unanswered = (): number => [...connections].reduce((sum, { session }) => sum + session.open, 0);
@@ -82,7 +83,7 @@ export function bindWebSocket(app: TemplatedApp, options: WebSocketOptions): Web
       },
       open(socket) {
         const data = socket.getUserData();
-        const connection = new Connection(socket, data, options, () => settled());
+        const connection = new Connection(socket, data, options, deadlines, () => settled());
         data.connection = connection;
         connections.add(connection);
       },
@@ -151,8 +152,8 @@ class Connection {
   #drained = (): void => undefined;
   #gone = false;
 
-  constructor(socket: WebSocket<Data>, { framing, address }: Data, options: WebSocketOptions, onAnswer: () => void) {
-    const { engine, log, timeoutMs = 120_000, loginMs = 30_000, pingMs = 30_000, heartbeatMs = HEARTBEAT_MS } = options;
+  constructor(socket: WebSocket<Data>, { framing, address }: Data, options: WebSocketOptions, deadlines: Deadlines, onAnswer: () => void) {
+    const { engine, log, loginMs = 30_000, pingMs = 30_000, heartbeatMs = HEARTBEAT_MS } = options;
     this.#socket = socket as FragmentingSocket;
     this.#framing = framing;
     this.#log = log;
@@ -162,7 +163,7 @@ class Connection {
       stream: (message: Pieces) => this.#stream(message),
       close: (code: number, reason: string) => this.close(code, reason),
     };
-    this.session = new Session({ engine, log, wire, timeoutMs, loginMs, onAnswer });
+    this.session = new Session({ engine, log, wire, deadlines, loginMs, onAnswer });
     const { opening, heartbeat } = framing;
     if (opening !== null) this.#send(opening);
     if (heartbeat !== null) this.#timers.push(setInterval(() => this.#send(heartbeat), heartbeatMs));

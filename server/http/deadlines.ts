@@ -1,0 +1,44 @@
+// Waits that are all of one length, so that they end in the order in which they began: one timer for all of them.
+
+/** One of them; to be given back when it is no longer needed. */
+export interface Deadline {
+  readonly at: number;
+  readonly late: () => void;
+}
+
+export class Deadlines {
+  readonly ms: number;
+  /** In the order in which they began. */
+  readonly #open = new Set<Deadline>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(ms: number) {
+    this.ms = ms;
+  }
+
+  /** @param late called once when the time is up, unless `end` came first */
+  begin(late: () => void): Deadline {
+    const deadline = { at: performance.now() + this.ms, late };
+    this.#open.add(deadline);
+    this.#timer ??= setTimeout(() => this.#check(), this.ms);
+    return deadline;
+  }
+
+  end(deadline: Deadline): void {
+    this.#open.delete(deadline);
+  }
+
+  #check(): void {
+    this.#timer = null;
+    const now = performance.now();
+    for (const deadline of this.#open) {
+      const leftMs = deadline.at - now;
+      if (leftMs > 0.5) {
+        this.#timer = setTimeout(() => this.#check(), Math.ceil(leftMs));
+        return;
+      }
+      this.#open.delete(deadline);
+      deadline.late();
+    }
+  }
+}
