@@ -76,12 +76,14 @@ export class ChildKeys {
   }
 }
 
-/** Keeps the steps of runs that no event of the journal stands for. */
+/** Keeps the steps of the runs that an operation starts. */
 export interface StepKeeper {
   /** Those of an earlier try. */
   taken(run: RunId): readonly Step[];
-  /** What is to be stored with the step's changes. */
-  write(step: Step): Write;
+  /** What is to be stored with the step's changes where no event of the journal stands for the run; absent: the journal has the step. */
+  write?(step: Step): Write;
+  /** The step is stored. */
+  stored?(step: Step): void;
 }
 
 /** Ends an attempt of a run: it starts again from its event with fresh reads; what it has committed is answered from the record. */

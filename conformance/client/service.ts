@@ -31,12 +31,22 @@ export interface StartOptions {
   onOutput?: (text: string) => void;
   /** Further arguments for `cascade serve`. */
   args?: readonly string[];
+  /** Where its data folder is made; the system's temporary folder by default. */
+  folder?: string;
+  /** Another build of the command `cascade` than the one here. */
+  program?: string;
   env?: NodeJS.ProcessEnv;
 }
 
 /** Throws, with what the service said, when it does not become ready. */
-export async function startService({ onOutput, args = [], env = {} }: StartOptions = {}): Promise<StartedService> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'cascade-run-'));
+export async function startService({
+  onOutput,
+  args = [],
+  env = {},
+  folder = tmpdir(),
+  program = join(repository(), 'bin', 'cascade.js'),
+}: StartOptions = {}): Promise<StartedService> {
+  const dataDir = await mkdtemp(join(folder, 'cascade-run-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const user = 'admin';
@@ -45,7 +55,7 @@ export async function startService({ onOutput, args = [], env = {} }: StartOptio
 
   const launch = async (): Promise<ChildProcess> => {
     let said = '';
-    const command = [join(repository(), 'bin', 'cascade.js'), 'serve', '--port', String(port), '--data', dataDir, ...args];
+    const command = [program, 'serve', '--port', String(port), '--data', dataDir, ...args];
     const started = spawn(process.execPath, command, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, CASCADE_ADMIN_USERNAME: user, CASCADE_ADMIN_PASSWORD: password, CASCADE_SYSTEM_PASSWORD: password, ...env },

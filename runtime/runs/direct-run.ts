@@ -4,17 +4,20 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Actor, ChildKeys } from '../actor.ts';
 import type { Identity } from '../api.ts';
-import type { Answer, Step, Unit } from '../commit/index.ts';
+import { type Answer, Fenced, type Step, type Unit } from '../commit/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import type { RunObserver, RunRequest } from '../sandbox/index.ts';
 import { CascadeErrors } from '../faults.ts';
+import { isUnavailable } from '../store/index.ts';
 import { fromWireError, toWireError } from '../wire-error.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import { Reads } from './reads.ts';
 import { describe, locate } from './place.ts';
 import type { Executable, RunHost } from './types.ts';
+
+const UNAVAILABLE_RETRY_MS = 500;
 
 export interface DirectCall {
   readonly executable: Pick<Executable, 'resource' | 'name' | 'service'> & Partial<Pick<Executable, 'map' | 'program'>>;
@@ -126,6 +129,13 @@ class DirectRun implements RunObserver {
     try {
       answer = await this.#host.perform(kind, payloadJson, this.#actor(site, nth, at, state));
     } catch (error) {
+      const isOfRun = this.#call.caller.event !== undefined;
+      if (isOfRun && error instanceof Fenced) return; // another process repeats what it is a part of
+      if (isOfRun && isUnavailable(error)) {
+        // Part of what was acknowledged: done once the store is back, however long that takes.
+        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
+        return this.#perform(site, nth, kind, payloadJson);
+      }
       if (!(error instanceof CascadeError || error instanceof CascadeErrors))
         this.#host.log.error({ err: error, resource: this.#call.executable.resource }, 'a request of a program failed unexpectedly');
       answer = { error: toWireError(error) };
@@ -165,6 +175,7 @@ class DirectRun implements RunObserver {
         const commit = () => this.#host.committer.submit(whole, this.#recorded || starts);
         await (starts ? this.#host.pressure.pass(commit) : commit());
         this.#messages.stored(logs);
+        caller.childKey?.keeper?.stored?.(step);
         this.#reads.clear();
         if (last) state.committed = true;
       },
@@ -172,8 +183,8 @@ class DirectRun implements RunObserver {
   }
 
   #withStep(unit: Unit, step: Step, logs: Unit['logs']): Unit {
-    const keeper = this.#call.caller.childKey?.keeper;
-    if (keeper) return { ...unit, writes: [...unit.writes, keeper.write(step)], logs };
+    const kept = this.#call.caller.childKey?.keeper?.write?.(step);
+    if (kept) return { ...unit, writes: [...unit.writes, kept], logs };
     return this.#recorded ? { ...unit, steps: [step], logs } : { ...unit, logs };
   }
 

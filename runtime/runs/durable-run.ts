@@ -3,7 +3,7 @@
 // run again with fresh reads (language.md U7, integrations.md 12).
 
 import { createHash } from 'node:crypto';
-import { type Actor, ChildKeys, type Reading, StartAgain } from '../actor.ts';
+import { type Actor, ChildKeys, type Reading, StartAgain, type StepKeeper } from '../actor.ts';
 import type { Identity } from '../api.ts';
 import {
   type Answer,
@@ -11,6 +11,7 @@ import {
   type Chain,
   type Completion,
   Fenced,
+  type RunId,
   runIdOf,
   type RunReference,
   type Step,
@@ -41,7 +42,7 @@ const MOST_HARM = 3;
 const MOST_ATTEMPTS = 1_000;
 const UNAVAILABLE_RETRY_MS = 500;
 
-export class DurableRun implements RunObserver, Reading {
+export class DurableRun implements RunObserver, Reading, StepKeeper {
   readonly id: string;
   readonly #host: RunHost;
   readonly #event: StoredEvent;
@@ -55,6 +56,8 @@ export class DurableRun implements RunObserver, Reading {
   readonly #oldReads = new Map<string, { answer: Answer; at: Date }>();
   readonly #versions = new Map<string, bigint>();
   readonly #parts = new RecordedParts();
+  /** Steps of the runs that its statements have started (BEFORE rules, procedures); null: none yet. */
+  #children: Map<RunId, readonly Step[]> | null = null;
   readonly #reads = new Reads();
   #startedAt: Date;
   #attempt = 0;
@@ -165,6 +168,20 @@ export class DurableRun implements RunObserver, Reading {
     return 'read again';
   }
 
+  // ------------------------------------------------------------ StepKeeper: it may start again, and its children with it
+  taken(run: RunId): readonly Step[] {
+    const known = this.#children?.get(run);
+    if (known) return known;
+    const steps = this.#host.takeRecorded(run);
+    if (steps.length > 0) (this.#children ??= new Map()).set(run, steps);
+    return steps;
+  }
+
+  stored(step: Step): void {
+    const children = (this.#children ??= new Map<RunId, readonly Step[]>());
+    children.set(step.run, [...(children.get(step.run) ?? []), step]);
+  }
+
   // ------------------------------------------------------------ inside
   get #chain(): Chain {
     const { root, depth, via = [] } = this.#event.chain;
@@ -234,7 +251,7 @@ export class DurableRun implements RunObserver, Reading {
       chain: this.#chain,
       event: { event: this.#event, rule: this.#executable.name },
       reading: this,
-      childKey: new ChildKeys(`${this.id}/${site}.${nth}`),
+      childKey: new ChildKeys(`${this.id}/${site}.${nth}`, this),
       state: { run: this.id, keep: (answer) => void this.#effects.set(`${site}.${nth}`, { answer, at }) },
       depth: 0,
       parts: this.#parts.of(site, nth),

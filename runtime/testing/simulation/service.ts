@@ -5,17 +5,21 @@ import { pino } from 'pino';
 import { fault } from '../../faults.ts';
 import type { Actor } from '../../actor.ts';
 import type { Identity } from '../../api.ts';
-import { VirtualClock } from '../../clock/index.ts';
+import { systemClock } from '../../clock/index.ts';
 import { type Answer, Committer, DuplicateKey, type RunId, type Step, type Unit } from '../../commit/index.ts';
+import { Correlations } from '../../correlation/index.ts';
+import { compiledRule } from '../../correlation/testing/machine.ts';
 import { instancesOf } from '../../resources/catalogue.ts';
 import { deleteMany } from '../../resources/instances/delete.ts';
 import { insertMany, insertOne } from '../../resources/instances/insert.ts';
 import { updateMany, updateOne } from '../../resources/instances/update.ts';
+import { raise } from '../../resources/events.ts';
 import { recordingWrite } from '../../resources/recordings.ts';
 import { serviceActor } from '../../resources/service-actor.ts';
-import type { Namespace } from '../../resources/types.ts';
+import type { InstanceResource, Namespace } from '../../resources/types.ts';
 import { Contention, type Executable, Pressure, type RunHost, Runner } from '../../runs/index.ts';
 import type { RunRequest, Sandbox } from '../../sandbox/index.ts';
+import type { WireError } from '../../../stdlib/isolate/protocol.ts';
 import { takeOver } from '../../take-over.ts';
 import { TriggerIndex } from '../../triggers/index.ts';
 import { parseType, type TypeDefinition } from '../../types/index.ts';
@@ -25,21 +29,43 @@ import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../..
 import type { SimulatedStore } from './store.ts';
 import type { Life, World } from './world.ts';
 
-/** What a program asks for; the last request of a rule is its tail. Gives null when the rule throws there. */
+/** What a program asks for. */
 export interface Request {
-  readonly kind: 'insert' | 'insertMany' | 'read' | 'set' | 'updateMany' | 'deleteMany';
+  readonly kind: 'insert' | 'insertMany' | 'read' | 'set' | 'updateMany' | 'deleteMany' | 'publish';
+  /** A type, or the topic of what is published. */
   readonly type: string;
   readonly value?: Value;
   readonly where?: Value;
+  /** The last effect of a rule, whose value nobody uses. */
+  readonly tail?: boolean;
 }
-export type Program = (event: ObjectValue) => Generator<Request, void, Value>;
+/** A request that fails throws there. What a BEFORE rule gives back is what it returns. */
+export type Program = (value: ObjectValue) => Generator<Request, Value | void, Value>;
 
 export interface Rule {
   readonly name: string;
+  readonly timing: 'when' | 'before';
   readonly path: string;
   readonly program: Program;
 }
 
+/** A rule over several events; its program gets the values of the events in the order of their variables, null for what did not come. */
+export interface Correlated {
+  /** Up to the body, which is the program. */
+  readonly text: string;
+  readonly program: Program;
+  readonly timeout?: Program;
+}
+
+/** What is the same in all lives. */
+export interface Scenery {
+  readonly rules: readonly Rule[];
+  readonly correlated: readonly Correlated[];
+  readonly types: ReadonlyMap<string, TypeDefinition>;
+}
+
+/** Instances that a statement over many reads, and so stores, at a time. */
+const BATCH = 2;
 const IDENTITY: Identity = { username: 'ann', namespace: 'sim', profiles: [] };
 const LOG = pino({ level: 'silent' });
 
@@ -48,20 +74,14 @@ export class SimulatedService {
   readonly runner: Runner;
   readonly committer: Committer;
   readonly #store: SimulatedStore;
+  readonly #correlations: Correlations;
   readonly #recorded = new Map<RunId, readonly Step[]>();
   isOpen = false;
 
-  constructor(
-    world: World,
-    store: SimulatedStore,
-    life: Life,
-    epoch: number,
-    rules: readonly Rule[],
-    types: ReadonlyMap<string, TypeDefinition>,
-  ) {
+  constructor(world: World, store: SimulatedStore, life: Life, epoch: number, { rules, correlated, types }: Scenery) {
     this.#store = store;
     const { client, db } = store.connect(life);
-    const clock = new VirtualClock(1_900_000_000_000);
+    const clock = systemClock; // of simulated time
     const surroundings = {
       typeOf: (name: string) => types.get(name) ?? null,
       builtin: () => undefined,
@@ -75,7 +95,7 @@ export class SimulatedService {
       client,
       db,
       epoch,
-      onEvents: (events) => this.runner.begin(events),
+      onEvents: (events) => this.runner.begin(this.#correlations.arrive(events)),
       uniqueKeys: (unit) =>
         unit.writes.flatMap((write) =>
           'document' in write && write.document['key'] !== undefined ? [`key=${String(write.document['key'])}`] : [],
@@ -85,11 +105,12 @@ export class SimulatedService {
       isFull: () => null,
     });
     const executables = new Map<string, Executable>();
-    const when = new TriggerIndex(surroundings);
+    const indexes = { when: new TriggerIndex(surroundings), before: new TriggerIndex(surroundings) };
+    const sandbox = new SimulatedSandbox(world, life);
     const host: RunHost = {
       namespace: 'sim',
       clock,
-      sandbox: new SimulatedSandbox(world, life, rules) as unknown as Sandbox,
+      sandbox: sandbox as unknown as Sandbox,
       committer: this.committer,
       contention: new Contention(),
       pressure: new Pressure(),
@@ -108,17 +129,19 @@ export class SimulatedService {
       logLevel: () => 20,
       mapOf: () => null,
     };
-    for (const { name, path } of rules) {
-      const executable: Executable = {
-        resource: `/rules/${name}`,
-        name,
-        program: { id: name, module: { hash: name, source: '' }, constantsJson: '[]' },
-        map: '',
-        service: null,
-        identity: IDENTITY,
-      };
+    const executableOf = (name: string): Executable => ({
+      resource: `/rules/${name}`,
+      name,
+      program: { id: name, module: { hash: name, source: '' }, constantsJson: '[]' },
+      map: '',
+      service: null,
+      identity: IDENTITY,
+    });
+    for (const { name, timing, path, program } of rules) {
+      const executable = executableOf(name);
+      sandbox.put(name, 'main', program);
       executables.set(`${name} ${name}`, executable);
-      when.add({
+      indexes[timing].add({
         name,
         baseName: name,
         version: null,
@@ -127,13 +150,38 @@ export class SimulatedService {
         payload: { executable, binds: 'value' },
       });
     }
-    const nobody = { has: () => false, match: () => [] };
+    this.#correlations = new Correlations({
+      namespace: 'sim',
+      clock,
+      committer: this.committer,
+      conditions: surroundings,
+      log: LOG,
+      failed: (_rule, error) => {
+        throw error;
+      },
+      full: (most) => new Error(`more than ${most}`),
+      mostOpen: 1_000,
+    });
+    for (const { text, program, timeout } of correlated) {
+      const compiled = compiledRuleOf(`${text} log.info("") ${timeout ? 'TIMEOUT log.info("")' : ''}`);
+      const executable = executableOf(compiled.fullName);
+      sandbox.put(compiled.fullName, 'main', program);
+      if (timeout) sandbox.put(compiled.fullName, 'timeout', timeout);
+      executables.set(`${compiled.fullName} ${compiled.fullName}`, executable);
+      this.#correlations.put({ compiled, baseName: compiled.fullName, executable });
+    }
+    const nobody = { has: () => false };
     this.space = {
       name: 'sim',
       db,
       rows: {
         find: (collection: string, { filter, sort, limit }: Document) =>
-          inOneBatch(() => db.collection(collection).find(filter, { raw: true, sort, limit }).toArray()),
+          inOneBatch(() =>
+            db
+              .collection(collection)
+              .find(filter, { raw: true, sort, limit: Math.min(limit as number, BATCH) })
+              .toArray(),
+          ),
       },
       clock,
       committer: this.committer,
@@ -142,9 +190,8 @@ export class SimulatedService {
       log: LOG,
       types,
       executables,
-      when,
-      before: new TriggerIndex(surroundings),
-      correlations: nobody,
+      ...indexes,
+      correlations: this.#correlations,
       subscribers: nobody,
       deliveries: { hears: () => false, attached: (event: unknown) => event },
     } as unknown as Namespace;
@@ -161,19 +208,36 @@ export class SimulatedService {
   readonly #client: Parameters<typeof takeOver>[1]['client'];
 
   async open(dead: readonly number[]): Promise<void> {
-    await takeOver(this.space, { client: this.#client } as Parameters<typeof takeOver>[1], dead, this.#recorded);
+    await this.#correlations.restore(this.space.db);
+    this.#correlations.start(await takeOver(this.space, { client: this.#client } as Parameters<typeof takeOver>[1], dead, this.#recorded));
     this.committer.startCleaning();
     this.isOpen = true;
   }
 
   /** A client's INSERT. */
   async insert(type: string, value: Value): Promise<void> {
-    const actor: Actor = { ...serviceActor(this.space), commit: (unit) => this.committer.submit(unit) };
-    await insertOne(this.space, this.#resource(type), value, actor);
+    await insertOne(this.space, this.#resource(type), value, this.#asClient());
+  }
+
+  /** A client's message on a topic. */
+  async publish(topic: string, value: Value): Promise<void> {
+    const client = this.#asClient();
+    await client.commit({ writes: [], events: raise(this.space, `/topics${topic}/publish`, value, client) });
+  }
+
+  /** A client's UPDATE of the present instance: it counts on, whatever the number is. */
+  async count(type: string, where: ObjectValue, property: string): Promise<void> {
+    const resource = this.#resource(type);
+    const change = (stored: ObjectValue): ObjectValue => ({ ...stored, [property]: Number(stored[property]) + 1 });
+    await updateOne(this.space, resource, () => this.#find(resource, where), change, this.#asClient());
+  }
+
+  #asClient(): Actor {
+    return { ...serviceActor(this.space), commit: (unit) => this.committer.submit(unit) };
   }
 
   get isQuiet(): boolean {
-    return this.isOpen && this.runner.pending === 0 && this.committer.waiting === 0;
+    return this.isOpen && this.runner.pending === 0 && this.committer.waiting === 0 && !this.#correlations.isBusy;
   }
 
   #resource(name: string) {
@@ -183,9 +247,14 @@ export class SimulatedService {
   }
 
   async #perform(kind: string, payload: ObjectValue, actor: Actor): Promise<Answer> {
-    const resource = this.#resource(String(payload['type']));
     const value = payload['value'] ?? null;
     const where = payload['where'] ?? {};
+    if (kind === 'publish') {
+      const events = raise(this.space, `/topics${String(payload['type'])}/publish`, value, actor);
+      if (events.length > 0) await actor.commit({ writes: [], events }, { ok: 'null' });
+      return { ok: 'null' };
+    }
+    const resource = this.#resource(String(payload['type']));
     if (kind === 'insert') return { ok: encodeInner(await insertOne(this.space, resource, value, actor)) };
     if (kind === 'insertMany') return { ok: encodeInner(await insertMany(this.space, resource, value as Value[], actor)) };
     if (kind === 'deleteMany') return { ok: String(await deleteMany(this.space, resource, where, actor)) };
@@ -194,11 +263,7 @@ export class SimulatedService {
       const { count } = await updateMany(this.space, resource, where, change, actor, false);
       return { ok: String(count) };
     }
-    const find = async (): Promise<ObjectValue> => {
-      const row = await this.space.db.collection(resource.collection).findOne({ name: (where as ObjectValue)['name'] });
-      if (!row) throw fault('cascade.resource.not.found', 'counter');
-      return instanceFromBson(resource.type, BSON.serialize(row));
-    };
+    const find = () => this.#find(resource, where as ObjectValue);
     if (kind === 'set') return { ok: encodeInner(await updateOne(this.space, resource, find, change, actor)) };
     for (;;) {
       const row = await find();
@@ -207,6 +272,12 @@ export class SimulatedService {
       actor.reading?.saw(resource.collection, id, BigInt(row['ars_version'] as number));
       return { ok: encodeInner(row) };
     }
+  }
+
+  async #find(resource: InstanceResource, where: ObjectValue): Promise<ObjectValue> {
+    const row = await this.space.db.collection(resource.collection).findOne(where);
+    if (!row) throw fault('cascade.resource.not.found', resource.name);
+    return instanceFromBson(resource.type, BSON.serialize(row));
   }
 
   #taken(units: readonly Unit[]): Map<Unit, DuplicateKey> {
@@ -224,66 +295,66 @@ export class SimulatedService {
 class SimulatedSandbox {
   readonly #world: World;
   readonly #life: Life;
-  readonly #programs: ReadonlyMap<string, Program>;
-  readonly #runs = new Map<string, { request: RunRequest; steps: Generator<Request, void, Value>; site: number; next: Request | null }>();
+  readonly #programs = new Map<string, Program>();
+  readonly #runs = new Map<string, { request: RunRequest; steps: ReturnType<Program>; site: number }>();
 
-  constructor(world: World, life: Life, rules: readonly Rule[]) {
+  constructor(world: World, life: Life) {
     this.#world = world;
     this.#life = life;
-    this.#programs = new Map(rules.map(({ name, program }) => [name, program]));
+  }
+
+  put(name: string, entry: string, program: Program): void {
+    this.#programs.set(`${name} ${entry}`, program);
   }
 
   start(request: RunRequest): void {
-    const program = this.#programs.get(request.program?.id ?? '');
-    const event = decodeInner(request.event?.json ?? '{}') as ObjectValue;
+    const { id, event, argsJson = '[]', entry = 'main' } = request;
+    const program = this.#programs.get(`${request.program?.id} ${entry}`);
     if (!program) throw new Error('no such program');
-    const steps = program(event['value'] as ObjectValue);
-    const run = { request, steps, site: 0, next: null as Request | null };
-    this.#runs.set(request.id, run);
-    this.#world.later(this.#life, `start ${request.program?.id}`, () => {
-      const first = steps.next();
-      run.next = first.done ? null : first.value;
-      this.#ask(request.id);
-    });
+    const value = event
+      ? ((decodeInner(event.json) as ObjectValue)['value'] as ObjectValue)
+      : ((decodeInner(argsJson) as ObjectValue[])[0] as ObjectValue);
+    this.#runs.set(id, { request, steps: program(value), site: 0 });
+    this.#goOn(id, (steps) => steps.next(null));
   }
 
   answer(id: string, reply: Answer): void {
-    const run = this.#runs.get(id);
-    if (!run) return;
-    this.#world.later(this.#life, `answer ${run.request.program?.id}`, () => {
-      if (!this.#runs.has(id)) return;
-      if ('error' in reply) return this.#fail(id, reply.error);
-      // One step ahead, so that the last request is known for a tail.
-      const value = decodeInner('ok' in reply ? reply.ok : reply.list);
-      const { done, value: next } = run.steps.next(value);
-      run.next = done ? null : next;
-      this.#ask(id);
-    });
+    this.#goOn(id, (steps) =>
+      'error' in reply ? steps.throw(reply.error) : steps.next(decodeInner('ok' in reply ? reply.ok : reply.list)),
+    );
   }
 
   drop(id: string): void {
     this.#runs.delete(id);
   }
 
-  #fail(id: string, error: { code: string; message: string; params: unknown[]; status: number }): void {
-    const run = this.#runs.get(id);
-    this.#runs.delete(id);
-    run?.request.observer.fail({ ...error, frames: [] });
-  }
-
-  #ask(id: string): void {
+  #goOn(id: string, step: (steps: ReturnType<Program>) => IteratorResult<Request, Value | void>): void {
     const run = this.#runs.get(id);
     if (!run) return;
-    const { request, next } = run;
-    if (!next) {
-      this.#runs.delete(id);
-      request.observer.done('null', 0);
-      return;
-    }
-    const { kind, ...payload } = next;
-    const tail = 'tail' in next;
-    request.observer.op(String(run.site++), 0, kind, encodeInner(payload), tail);
+    this.#world.later(this.#life, 'step of a run', () => {
+      if (this.#runs.get(id) !== run) return;
+      const { observer } = run.request;
+      try {
+        const { done, value } = step(run.steps);
+        if (!done) {
+          const { kind, tail = false, ...payload } = value;
+          return observer.op(String(run.site++), 0, kind, encodeInner(payload), tail);
+        }
+        this.#runs.delete(id);
+        observer.done(encodeInner(value ?? null), 0);
+      } catch (error) {
+        this.#runs.delete(id);
+        observer.fail({ ...(error as WireError), frames: [] });
+      }
+    });
   }
+}
+
+const compiledRules = new Map<string, ReturnType<typeof compiledRule>>();
+function compiledRuleOf(text: string): ReturnType<typeof compiledRule> {
+  const known = compiledRules.get(text) ?? compiledRule(text);
+  compiledRules.set(text, known);
+  return known;
 }
 
 /** All rows at once, as the reader of rows gives them. */

@@ -29,6 +29,8 @@ export class SimulatedStore {
   planted: Planted | null = null;
   /** Chance of a broken connection, a command. */
   faults = 0;
+  /** Collections that a process has changed after another one had taken over from it. */
+  readonly late: string[] = [];
 
   constructor(world: World, unique: Readonly<Record<string, string>>) {
     this.#world = world;
@@ -51,7 +53,7 @@ export class SimulatedStore {
 
   /** One command: may be lost on its way, or its answer may. */
   async command<T>(life: Life, what: string, act: () => T): Promise<T> {
-    await this.#world.turn(life, what);
+    await this.#world.turn(life, what, true);
     if (this.#world.chance(this.faults)) throw new MongoNetworkError('the connection broke before');
     const result = act();
     await this.#world.turn(life, `${what} answered`);
@@ -88,11 +90,12 @@ export class SimulatedStore {
   }
 
   /** All at once, unless what was read has changed since. */
-  apply(changes: readonly Change[]): void {
+  apply(changes: readonly Change[], life: Life): void {
     for (const { collection, key, before, next } of changes) {
       const conflict = this.#of(collection).get(key) !== before || (next && !before && this.takes(collection, this.#of(collection), next));
       if (conflict) throw transient();
     }
+    if (life.isFenced) this.late.push(...changes.map(({ collection }) => collection).filter((name) => name !== 'logs'));
     for (const { collection, key, next } of changes) {
       if (next) this.#of(collection).set(key, next);
       else this.#of(collection).delete(key);
@@ -110,7 +113,7 @@ export class SimulatedStore {
   #collection(life: Life, name: string) {
     /** Works on the transaction's own view, or at once. */
     const change = (session: Transaction | undefined, work: (rows: Rows) => Change[]): void => {
-      if (!session) return this.apply(work(this.#of(name)));
+      if (!session) return this.apply(work(this.#of(name)), life);
       const seen = this.read(name, session.changes);
       for (const one of work(seen)) {
         const earlier = session.changes.find((known) => known.collection === name && known.key === one.key);
@@ -233,7 +236,7 @@ class Transaction {
   }
 
   async commitTransaction(): Promise<void> {
-    await this.#store.command(this.#life, 'commit', () => this.#store.apply(this.changes));
+    await this.#store.command(this.#life, 'commit', () => this.#store.apply(this.changes, this.#life));
     this.#open = false;
   }
 

@@ -12,35 +12,42 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** One life of the service. */
+/** One life of a service. */
 export interface Life {
   alive: boolean;
+  /** It stands still: what it has sent may still arrive, nothing comes back to it. */
+  isPaused?: boolean;
+  /** Another one has taken over what it had begun: nothing of it may be stored any more. */
+  isFenced?: boolean;
 }
 
 interface Pending {
   readonly life: Life;
   readonly what: string;
+  /** It is on its way to the store already. */
+  readonly isSent: boolean;
   readonly happen: () => void;
 }
 
 export class World {
   readonly random: () => number;
-  /** What happened, for the report of a failing seed. */
-  readonly trace: string[] = [];
+  /** Told what happens, for the report of a failing seed. */
+  readonly onStep: ((what: string) => void) | null;
   #pending: Pending[] = [];
 
-  constructor(seed: number) {
+  constructor(seed: number, onStep: ((what: string) => void) | null = null) {
     this.random = randomFrom(seed);
+    this.onStep = onStep;
   }
 
   /** Resolves when it is this thing's turn; never in a life that is over. */
-  turn(life: Life, what: string): Promise<void> {
-    return new Promise((happen) => this.#pending.push({ life, what, happen }));
+  turn(life: Life, what: string, isSent = false): Promise<void> {
+    return new Promise((happen) => this.#pending.push({ life, what, isSent, happen }));
   }
 
   /** Calls it when it is its turn. */
   later(life: Life, what: string, happen: () => void): void {
-    this.#pending.push({ life, what, happen });
+    this.#pending.push({ life, what, isSent: false, happen });
   }
 
   chance(probability: number): boolean {
@@ -51,14 +58,27 @@ export class World {
     return from[Math.floor(this.random() * from.length)] as T;
   }
 
-  /** Lets one thing happen. False when nothing waits. */
+  /** Lets one thing happen. False when nothing waits that can. */
   advance(): boolean {
-    this.#pending = this.#pending.filter(({ life }) => life.alive);
-    if (this.#pending.length === 0) return false;
-    const index = Math.floor(this.random() * this.#pending.length);
-    const [next] = this.#pending.splice(index, 1);
-    this.trace.push(next?.what ?? '');
-    next?.happen();
-    return true;
+    const pending = this.#pending;
+    for (let left = pending.length; left > 0; left--) {
+      const index = Math.floor(this.random() * left);
+      const next = pending[index] as Pending;
+      if (next.life.alive && (next.isSent || !next.life.isPaused)) {
+        pending[index] = pending[pending.length - 1] as Pending;
+        pending.pop();
+        this.onStep?.(next.what);
+        next.happen();
+        return true;
+      }
+      // Out of the way of the others: the dead for good, those who stand still for this time.
+      pending[index] = pending[left - 1] as Pending;
+      pending[left - 1] = next;
+      if (!next.life.alive) {
+        pending[left - 1] = pending[pending.length - 1] as Pending;
+        pending.pop();
+      }
+    }
+    return false;
   }
 }

@@ -1,0 +1,379 @@
+// One world from its beginning to its end: clients, rules with every shape of effect, one or two services that die, stand still and come
+// back at moments that a seed decides, a network that breaks. In the end the store must hold what an undisturbed run would have left.
+
+import { Long, ObjectId } from 'mongodb';
+import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
+import { type Correlated, type Program, type Request, type Rule, type Scenery, SimulatedService, typesOf } from './service.ts';
+import { type Planted, SimulatedStore } from './store.ts';
+import { SimulatedTime } from './timers.ts';
+import { type Life, World } from './world.ts';
+
+const EVENTS = 4;
+const PAIRS = 2;
+const COUNTS = 2;
+const MOST_STEPS = 50_000;
+const WINDOW_MS = 5_000;
+
+const TYPES = typesOf({
+  Event: { tag: 'String' },
+  Next: { tag: 'String' },
+  Effect: { tag: 'String', n: 'Integer' },
+  Row: { owner: 'String', v: 'Integer' },
+  Once: { key: 'String' },
+  Counter: { name: 'String', n: 'Integer' },
+});
+
+const ask = (request: Request): Request => request;
+const HOT = { name: 'hot' };
+
+/** Every statement's shape, one after the other, with what a repetition would do twice or leave out. */
+const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Generator<Request, void, Value>>> = {
+  *insert(tag, tail) {
+    yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} insert`, n: 1 }, tail });
+  },
+  *count() {
+    const counter = (yield ask({ kind: 'read', type: 'Counter', where: HOT })) as ObjectValue;
+    yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(counter['n']) + 1 } });
+  },
+  *bulk(tag) {
+    yield ask({ kind: 'insertMany', type: 'Row', value: [1, 2, 3, 4, 5].map(() => ({ owner: tag, v: 0 })) });
+    const changed = yield ask({ kind: 'updateMany', type: 'Row', where: { owner: tag, v: 0 }, value: { v: 1 } });
+    yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} changed`, n: changed } });
+  },
+  *erase(tag) {
+    yield ask({ kind: 'insertMany', type: 'Row', value: [1, 2, 3].map(() => ({ owner: `${tag} gone`, v: 0 })) });
+    const gone = yield ask({ kind: 'deleteMany', type: 'Row', where: { owner: `${tag} gone` } });
+    yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} erased`, n: gone } });
+  },
+  *refused(tag, tail) {
+    // The third is refused: the two before it stay, the statement fails, and so does the rule.
+    yield ask({ kind: 'insertMany', type: 'Once', value: [`${tag} a`, `${tag} b`, 'taken', `${tag} c`].map((key) => ({ key })), tail });
+  },
+  *claim(tag) {
+    // All rules of an event want the same key: one of them gets it.
+    let won = 1;
+    try {
+      yield ask({ kind: 'insert', type: 'Once', value: { key: `${eventOf(tag)} claimed` } });
+    } catch {
+      won = 0;
+    }
+    yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} claim`, n: won } });
+  },
+  *publish(tag, tail) {
+    yield ask({ kind: 'publish', type: '/told', value: { tag }, tail });
+  },
+  *chain(tag, tail) {
+    yield ask({ kind: 'insert', type: 'Next', value: { tag }, tail });
+  },
+};
+const NAMES = Object.keys(statements);
+const eventOf = (tag: string): string => /^e\d+/.exec(tag)?.[0] ?? tag;
+
+const programOf = (names: readonly string[], suffix = ''): Program =>
+  function* (event) {
+    for (const [index, name] of names.entries())
+      yield* (statements[name] as (typeof statements)[string])(`${String(event['tag'])}${suffix}/${name}`, index === names.length - 1);
+  };
+
+const effect = (what: string): Program =>
+  function* (event) {
+    yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${String(event['tag'])} ${what}`, n: 1 }, tail: true });
+  };
+
+/** A BEFORE rule that reads, leaves a trace of its own and changes what is stored. */
+const before: Program = function* (instance) {
+  yield ask({ kind: 'read', type: 'Counter', where: HOT });
+  yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${String(instance['tag'])} before`, n: 1 } });
+  return { ...instance, tag: `${String(instance['tag'])}!` };
+};
+
+const CORRELATED: readonly Correlated[] = [
+  {
+    text: `RULE pair WHEN EVENT OCCURS ON "/topics/open" AS a BEFORE EVENT OCCURS ON "/topics/shut" AS b WITHIN 1 hour
+      CONSTRAIN TO a.value.tag == b.value.tag`,
+    program: (event) => effect('pair')(event['value'] as ObjectValue),
+  },
+  {
+    text: `RULE window WHEN EVENT OCCURS ON "/topics/open" AS a BEFORE EVENT OCCURS ON "/topics/never" AS b WITHIN ${WINDOW_MS / 1_000} seconds`,
+    program: effect('never'),
+    timeout: (event) => effect('window')(event['value'] as ObjectValue),
+  },
+];
+
+interface Plan {
+  readonly first: readonly string[];
+  readonly second: readonly string[];
+  readonly next: readonly string[];
+}
+
+/** What a client was told: it is done, or nothing. */
+type Known = Map<string, 'promised' | 'perhaps'>;
+
+interface Clients {
+  readonly events: Known;
+  readonly opened: Known;
+  readonly shut: Known;
+  readonly counts: Known;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export interface SimulationOptions {
+  /** What the store is made to forget. */
+  readonly planted?: Planted;
+  /** Told what happens. */
+  readonly onStep?: (what: string) => void;
+}
+
+/** Worlds one after the other; the process's timers and clocks are theirs until it is disposed of. */
+export class Simulation implements Disposable {
+  readonly #time = new SimulatedTime();
+  readonly #traces = Error.stackTraceLimit;
+
+  constructor() {
+    Error.stackTraceLimit = 0; // so many errors are expected that their traces would cost more than all else
+  }
+
+  /** @returns what is wrong in the store at the end; nothing when all is well */
+  run(seed: number, options: SimulationOptions = {}): Promise<string[]> {
+    this.#time.reset();
+    return new OneWorld(seed, this.#time, options).run();
+  }
+
+  [Symbol.dispose](): void {
+    Error.stackTraceLimit = this.#traces;
+    this.#time[Symbol.dispose]();
+  }
+}
+
+interface Serving {
+  readonly life: Life;
+  readonly epoch: number;
+  /** What it takes over; empty once it has. */
+  readonly left: Serving[];
+  readonly service: SimulatedService;
+}
+
+class OneWorld {
+  readonly #world: World;
+  readonly #store: SimulatedStore;
+  readonly #time: SimulatedTime;
+  readonly #plan: Plan;
+  readonly #scenery: Scenery;
+  readonly #clients: Clients = { events: new Map(), opened: new Map(), shut: new Map(), counts: new Map() };
+  readonly #serving: Serving[] = [];
+  readonly #isAlone: boolean;
+  #epoch = 0;
+  /** Whose rows nobody has taken over yet. */
+  readonly #left: Serving[] = [];
+
+  constructor(seed: number, time: SimulatedTime, { planted, onStep }: SimulationOptions) {
+    this.#world = new World(seed, onStep);
+    this.#store = new SimulatedStore(this.#world, { 't.Once': 'key' });
+    this.#store.planted = planted ?? null;
+    this.#time = time;
+    this.#isAlone = this.#world.chance(0.6);
+    const some = (): string[] => [
+      ...new Set(Array.from({ length: 1 + Math.floor(this.#world.random() * 3) }, () => this.#world.pick(NAMES))),
+    ];
+    const calm = new Set(['chain', 'refused', 'publish', 'claim']);
+    this.#plan = { first: some(), second: some(), next: some().filter((name) => !calm.has(name)) };
+    const rule = (name: string, path: string, program: Program, timing: Rule['timing'] = 'when'): Rule => ({ name, path, program, timing });
+    this.#scenery = {
+      rules: [
+        rule('first', '/types/Event/insert', programOf(this.#plan.first)),
+        rule('second', '/types/Event/insert', programOf(this.#plan.second, ':second')),
+        rule('next', '/types/Next/insert', programOf(this.#plan.next)),
+        rule('before', '/types/Next/insert', before, 'before'),
+        rule('told', '/topics/told/publish', effect('told')),
+      ],
+      correlated: this.#isAlone ? CORRELATED : [], // what is waited for is known to one process
+      types: TYPES,
+    };
+  }
+
+  async run(): Promise<string[]> {
+    const world = this.#world;
+    const store = this.#store;
+    await this.#furnish();
+    let crashes = Math.floor(world.random() * 5);
+    const crashChance = 0.01 + world.random() * 0.04;
+    store.faults = world.chance(0.5) ? 0.01 : 0;
+    for (let left = this.#isAlone ? 1 : 2; left > 0; left--) this.#begin();
+    const tasks = this.#tasks();
+    let quiet = 0;
+    for (let steps = 0; ; steps++) {
+      if (steps > MOST_STEPS) return ['it does not come to an end'];
+      await turn();
+      if (tasks.length > 0 && world.chance(0.2)) {
+        const { service, life } = world.pick(this.#serving);
+        if (service.isOpen && life.alive) (tasks.shift() as (service: SimulatedService) => void)(service);
+      }
+      if (crashes > 0 && world.chance(crashChance)) {
+        crashes--;
+        this.#end(world.pick(this.#serving), world.chance(0.7));
+        continue;
+      }
+      if (crashes === 0 && tasks.length === 0) store.faults = 0;
+      if (world.advance()) {
+        quiet = 0;
+        continue;
+      }
+      this.#time.pass(quiet === 0 ? 30 : 1_100);
+      if (tasks.length > 0 || !this.#serving.every(({ service }) => service.isQuiet)) continue;
+      if (crashes > 0 && quiet > 1) {
+        crashes--;
+        this.#end(world.pick(this.#serving), world.chance(0.7));
+        quiet = 0;
+      } else if (++quiet > 9) break;
+    }
+    return [...this.#wrong(), ...rowsLeft(store), ...store.late.map((name) => `${name} was changed by a process whose time was over`)];
+  }
+
+  async #furnish(): Promise<void> {
+    const { db } = this.#store.connect({ alive: true });
+    const version = Long.fromNumber(1);
+    const prepared = Promise.all([
+      db.collection('t.Counter').insertOne({ _id: new ObjectId(), ars_version: version, name: 'hot', n: Long.fromNumber(0) }),
+      db.collection('t.Once').insertOne({ _id: new ObjectId(), ars_version: version, key: 'taken' }),
+    ]);
+    while (this.#world.advance()) await turn();
+    await prepared;
+  }
+
+  /** A new life of a service, which takes over what the dead have left. */
+  #begin(): void {
+    const life: Life = { alive: true };
+    const left = this.#left.splice(0);
+    const epoch = ++this.#epoch;
+    const serving: Serving = { life, epoch, left, service: new SimulatedService(this.#world, this.#store, life, epoch, this.#scenery) };
+    this.#serving.push(serving);
+    serving.service.open(left.map((one) => one.epoch)).then(
+      () => {
+        // Those who stood still until now go on, and are too late.
+        for (const { life: late } of left) {
+          late.isFenced = true;
+          late.isPaused = false;
+        }
+        left.length = 0;
+      },
+      () => life.alive && !life.isFenced && this.#end(serving, true), // the store was away: the next start
+    );
+  }
+
+  /** It dies, or stands still for so long that another one takes over from it. */
+  #end(serving: Serving, dies: boolean): void {
+    const { life, left } = serving;
+    if (dies) life.alive = false;
+    else life.isPaused = true;
+    this.#serving.splice(this.#serving.indexOf(serving), 1);
+    this.#left.push(...left.splice(0), serving);
+    this.#begin();
+  }
+
+  #tasks(): ((service: SimulatedService) => void)[] {
+    const { events, opened, shut, counts } = this.#clients;
+    const told = (known: Known, key: string, work: Promise<void>): Promise<void> => {
+      known.set(key, 'perhaps');
+      return work.then(() => void known.set(key, 'promised'));
+    };
+    const unheard = (work: Promise<void>): void => void work.catch(() => undefined);
+    const tasks = [
+      ...numbered(EVENTS, 'e').map((tag) => (service: SimulatedService) => unheard(told(events, tag, service.insert('Event', { tag })))),
+      ...numbered(COUNTS, 'c').map((key) => (service: SimulatedService) => unheard(told(counts, key, service.count('Counter', HOT, 'n')))),
+    ];
+    if (this.#isAlone)
+      for (const tag of numbered(PAIRS, 'p'))
+        tasks.push((service) =>
+          unheard(told(opened, tag, service.publish('/open', { tag })).then(() => told(shut, tag, service.publish('/shut', { tag })))),
+        );
+    for (let i = tasks.length - 1; i > 0; i--) {
+      const j = Math.floor(this.#world.random() * (i + 1));
+      [tasks[i], tasks[j]] = [tasks[j] as (typeof tasks)[number], tasks[i] as (typeof tasks)[number]];
+    }
+    return tasks;
+  }
+
+  /** What the store should hold by the plan and the promises. */
+  #wrong(): string[] {
+    const store = this.#store;
+    const wanted = new Map<string, number>();
+    /** So many more may be there: what nobody has heard of. */
+    const perhaps = new Map<string, number>();
+    const add = (to: Map<string, number>, what: string, times = 1): void => void to.set(what, (to.get(what) ?? 0) + times);
+    const claims = new Set<string>();
+    const expectRule = (tag: string, names: readonly string[]): void => {
+      for (const name of names) {
+        const mine = `${tag}/${name}`;
+        if (name === 'insert') add(wanted, `Effect ${mine} insert 1`);
+        if (name === 'count') add(wanted, 'count');
+        if (name === 'bulk') {
+          add(wanted, `Effect ${mine} changed 5`);
+          add(wanted, `Row ${mine} 1 v2`, 5);
+        }
+        if (name === 'erase') add(wanted, `Effect ${mine} erased 3`);
+        if (name === 'publish') add(wanted, `Effect ${mine} told 1`);
+        if (name === 'claim') {
+          add(perhaps, `Effect ${mine} claim 1`);
+          add(perhaps, `Effect ${mine} claim 0`);
+          claims.add(eventOf(tag));
+        }
+        if (name === 'chain') {
+          add(wanted, `Effect ${mine} before 1`);
+          add(wanted, `Next ${mine}!`);
+          expectRule(`${mine}!`, this.#plan.next);
+        }
+        if (name === 'refused') {
+          add(wanted, `Once ${mine} a`);
+          add(wanted, `Once ${mine} b`);
+          return; // the rule has failed
+        }
+      }
+    };
+    for (const event of store.rows('t.Event')) {
+      expectRule(String(event['tag']), this.#plan.first);
+      expectRule(`${String(event['tag'])}:second`, this.#plan.second);
+    }
+    for (const tag of claims) add(wanted, `Once ${tag} claimed`);
+    const { events, opened, shut, counts } = this.#clients;
+    for (const [tag, known] of events) add(known === 'promised' ? wanted : perhaps, `Event ${tag}`);
+    for (const [, known] of counts) add(known === 'promised' ? wanted : perhaps, 'count');
+    for (const [tag, known] of opened) add(known === 'promised' ? wanted : perhaps, `Effect ${tag} window 1`);
+    for (const [tag, known] of shut) add(known === 'promised' ? wanted : perhaps, `Effect ${tag} pair 1`);
+    const found = new Map<string, number>();
+    const claimed = new Map<string, number[]>();
+    for (const row of store.rows('t.Event')) add(found, `Event ${String(row['tag'])}`);
+    for (const row of store.rows('t.Effect')) {
+      add(found, `Effect ${String(row['tag'])} ${String(row['n'])}`);
+      const [, tag] = /^(.*) claim$/.exec(String(row['tag'])) ?? [];
+      if (tag !== undefined) claimed.set(eventOf(tag), [...(claimed.get(eventOf(tag)) ?? []), Number(row['n'])]);
+    }
+    for (const row of store.rows('t.Next')) add(found, `Next ${String(row['tag'])}`);
+    for (const row of store.rows('t.Row')) add(found, `Row ${String(row['owner'])} ${String(row['v'])} v${String(row['ars_version'])}`);
+    for (const row of store.rows('t.Once')) if (row['key'] !== 'taken') add(found, `Once ${String(row['key'])}`);
+    for (const row of store.rows('t.Counter')) if (Number(row['n']) > 0) add(found, 'count', Number(row['n']));
+    const wrong = [...new Set([...wanted.keys(), ...found.keys()])].flatMap((what) => {
+      const [right, more, is] = [wanted.get(what) ?? 0, perhaps.get(what) ?? 0, found.get(what) ?? 0];
+      return is >= right && is <= right + more ? [] : [`${what}: ${is} instead of ${right}${more > 0 ? ` to ${right + more}` : ''}`];
+    });
+    // Of the rules that wanted one key one has got it, and each has told once.
+    for (const tag of claims) {
+      const got = claimed.get(tag) ?? [];
+      const asked = [this.#plan.first, this.#plan.second].filter((names) => tells(names)).length;
+      if (got.length !== asked || got.reduce((sum, n) => sum + n, 0) > 1) wrong.push(`claims of ${tag}: ${got.join(' ')} of ${asked}`);
+    }
+    return wrong;
+  }
+}
+
+/** Whether it comes to its claim: a refused statement ends the rule. */
+const tells = (names: readonly string[]): boolean =>
+  names.includes('claim') && (!names.includes('refused') || names.indexOf('refused') > names.indexOf('claim'));
+
+const numbered = (count: number, letter: string): string[] => Array.from({ length: count }, (_, index) => `${letter}${index}`);
+
+/** Of all rows only the last of each slot stay, and those that fence the dead. */
+function rowsLeft(store: SimulatedStore): string[] {
+  const open = store.rows('journal').filter((row) => row['closed'] !== true);
+  return open.length <= 4 ? [] : [`${open.length} rows are left in the journal`];
+}

@@ -1,0 +1,61 @@
+// Time in a simulated world: timers and clocks stand still until the world lets time pass. While it is installed they are those of the
+// whole process, so that the parts under test need not know of it.
+
+interface Armed {
+  readonly call: () => void;
+  readonly everyMs: number | null;
+  dueMs: number;
+}
+
+/** 2030, in milliseconds since the epoch. */
+const BEGIN_MS = 1_893_456_000_000;
+
+export class SimulatedTime implements Disposable {
+  #nowMs = 0;
+  readonly #armed = new Set<Armed>();
+  readonly #real = [globalThis.setTimeout, globalThis.clearTimeout, globalThis.setInterval, globalThis.clearInterval] as const;
+  readonly #realNow = Date.now;
+
+  constructor() {
+    const arm = (call: () => void, ms: number | undefined, isInterval: boolean): unknown => {
+      const one: Armed & { unref?: () => unknown } = { call, everyMs: isInterval ? (ms ?? 0) : null, dueMs: this.#nowMs + (ms ?? 0) };
+      one.unref = () => one;
+      this.#armed.add(one);
+      return one;
+    };
+    const clear = (one: unknown): void => void this.#armed.delete(one as Armed);
+    globalThis.setTimeout = ((call: () => void, ms?: number) => arm(call, ms, false)) as typeof setTimeout;
+    globalThis.setInterval = ((call: () => void, ms?: number) => arm(call, ms, true)) as typeof setInterval;
+    globalThis.clearTimeout = clear;
+    globalThis.clearInterval = clear;
+    Date.now = () => BEGIN_MS + this.#nowMs;
+    Object.defineProperty(performance, 'now', { value: () => this.#nowMs, configurable: true });
+  }
+
+  /** A new world: nothing is armed. */
+  reset(): void {
+    this.#armed.clear();
+    this.#nowMs = 0;
+  }
+
+  /** Lets so much time pass; what is due is called in the order of its times. */
+  pass(ms: number): void {
+    const untilMs = this.#nowMs + ms;
+    for (;;) {
+      let first: Armed | undefined;
+      for (const one of this.#armed) if (one.dueMs <= untilMs && (!first || one.dueMs < first.dueMs)) first = one;
+      if (!first) break;
+      this.#nowMs = Math.max(this.#nowMs, first.dueMs);
+      if (first.everyMs === null) this.#armed.delete(first);
+      else first.dueMs += Math.max(first.everyMs, 1);
+      first.call();
+    }
+    this.#nowMs = untilMs;
+  }
+
+  [Symbol.dispose](): void {
+    [globalThis.setTimeout, globalThis.clearTimeout, globalThis.setInterval, globalThis.clearInterval] = this.#real;
+    Date.now = this.#realNow;
+    Reflect.deleteProperty(performance, 'now');
+  }
+}
