@@ -6,11 +6,12 @@ import { type About, readBuild } from './about.ts';
 import type { Actor } from './actor.ts';
 import type { ApiReply, ApiRequest, Engine, Health } from './api.ts';
 import { type Clock, openSharedClock, systemClock } from './clock/index.ts';
-import { Fenced, openProcess, QueueFull } from './commit/index.ts';
+import { Fenced, openEpochs, openProcess, QueueFull } from './commit/index.ts';
 import { fault } from './faults.ts';
 import { openNamespaceKeys } from './keys/index.ts';
 import { openDirectory, openIdentity, rightsIn } from './identity/index.ts';
-import { openNamespace, type OpenNamespace } from './namespace.ts';
+import { FOLLOWED, openNamespace, type OpenNamespace } from './namespace.ts';
+import { Leaders, openChanges } from './neighbours/index.ts';
 import { compilerHash } from './resources/definitions/kept-output.ts';
 import { describe } from './resources/describe.ts';
 import { carryOutOnce } from './resources/requests/once.ts';
@@ -37,6 +38,8 @@ export interface EngineConfig {
 const nameless = (): About => ({ serverUri: () => '', build: readBuild() });
 
 const DRAIN_MS = 10_000;
+/** How long a process is dead at most before another one sees it (besides its lease, where it ran elsewhere). */
+const LOOK_FOR_DEAD_MS = 2_000;
 const WATCH_EVERY_MS = 1_000;
 const MOST_OPEN_EVALUATIONS = 1_000_000;
 
@@ -86,10 +89,36 @@ export async function openEngine({
     const compiler = await compilerHash();
     let status: Health['status'] = 'starting';
 
-    const spaceOf = (name: string): Promise<OpenNamespace> => {
+    const leaders = exclusive ? null : new Leaders(store.installation, process);
+    /** Another process has taken over: only a new start helps. */
+    const onFenced = (): void => {
+      status = 'database';
+      isFenced = true;
+    };
+    let isFenced = false;
+
+    const spaceOf = (name: string, dead: readonly number[] = []): Promise<OpenNamespace> => {
       let space = spaces.get(name);
       if (!space) {
-        space = openNamespace({ name, store, process, sandbox, clock, mostOpenEvaluations, log, rightsOf, accounts, about, compiler });
+        const options = {
+          name,
+          store,
+          process,
+          leaders,
+          onFenced,
+          sandbox,
+          clock,
+          mostOpenEvaluations,
+          log,
+          rightsOf,
+          accounts,
+          about,
+          compiler,
+        };
+        space = openNamespace(options).then(async (open) => {
+          await open.assume(dead);
+          return open;
+        });
         spaces.set(name, space);
         space.catch(() => spaces.delete(name)); // told to who asked; the next one tries again
       }
@@ -108,12 +137,9 @@ export async function openEngine({
         for (const space of open) await space[Symbol.asyncDispose]();
       },
     });
-    const known = await store.installation
-      .collection('namespaces')
-      .find({}, { projection: { namespace: 1 } })
-      .toArray();
-    const dead = await process.dead();
-    await Promise.all(known.map((one) => spaceOf(String(one['namespace']))));
+    if (!exclusive) keep(await openNeighbourhood());
+    const dead = await process.claim();
+    await Promise.all((await knownNamespaces(store)).map((name) => spaceOf(name, dead)));
     await process.forget(dead);
     status = 'ok';
     const watch = setInterval(() => {
@@ -121,12 +147,60 @@ export async function openEngine({
         .db('admin')
         .command({ ping: 1 }, { timeoutMS: WATCH_EVERY_MS })
         .then(
-          () => status === 'database' && (status = 'ok'),
+          () => status === 'database' && !isFenced && (status = 'ok'),
           () => status === 'ok' && (status = 'database'),
         );
     }, WATCH_EVERY_MS);
     watch.unref();
     keep({ [Symbol.asyncDispose]: async () => clearInterval(watch) });
+
+    /** What other processes change is followed, and what they leave behind is taken over. */
+    async function openNeighbourhood(): Promise<AsyncDisposable> {
+      const prefix = store.namespace('').databaseName;
+      const onError = (error: unknown): void =>
+        log.warn({ err: error }, 'changes of other processes were not heard: they are looked for again');
+      const changes = await openChanges(
+        store.client,
+        FOLLOWED,
+        async (change) => {
+          if (change.database.startsWith(prefix)) await (await spaces.get(change.database.slice(prefix.length)))?.follow(change);
+        },
+        async () => {
+          for (const space of spaces.values()) await (await space).followAll();
+        },
+        onError,
+      );
+      let round: Promise<void> = Promise.resolve();
+      let isIdle = true;
+      const timer = setInterval(() => {
+        if (!isIdle || status !== 'ok') return;
+        isIdle = false;
+        round = takeOverDead()
+          .catch((error: unknown) => log.error({ err: error }, 'what a dead process left could not be taken over: it is tried again'))
+          .finally(() => (isIdle = true));
+      }, LOOK_FOR_DEAD_MS);
+      timer.unref();
+      return {
+        async [Symbol.asyncDispose]() {
+          clearInterval(timer);
+          await round;
+          await changes[Symbol.asyncDispose]();
+        },
+      };
+    }
+
+    async function takeOverDead(): Promise<void> {
+      const gone = await process.claim();
+      if (gone.length === 0) return;
+      log.info({ epochs: gone }, 'taking over what dead processes left');
+      const led = new Set(await leaders?.ledBy(gone));
+      for (const name of new Set([...led, ...(await knownNamespaces(store)), ...spaces.keys()])) {
+        const isConcerned =
+          spaces.has(name) || led.has(name) || (await openEpochs(store.namespace(name), (epoch) => gone.includes(epoch))).length > 0;
+        if (isConcerned) await (await spaceOf(name)).assume(gone);
+      }
+      await process.forget(gone);
+    }
 
     return {
       identity,
@@ -183,6 +257,14 @@ export async function openEngine({
 
 /** Also of single instances of a request for several: those that were stored are told so. */
 const tooFull = ({ quota, limit }: QueueFull) => fault('cascade.quota.exceeded', quota, limit);
+
+const knownNamespaces = async (store: Store): Promise<string[]> =>
+  (
+    await store.installation
+      .collection('namespaces')
+      .find({}, { projection: { namespace: 1 } })
+      .toArray()
+  ).map((one) => String(one['namespace']));
 
 const openClockOf = (store: Store, log: Logger): ReturnType<typeof openSharedClock> =>
   openSharedClock(

@@ -2,14 +2,14 @@
 
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
-import type { ObjectValue } from '../stdlib/values/index.ts';
 import type { Identity } from './api.ts';
 import type { About } from './about.ts';
 import type { Clock } from './clock/index.ts';
-import { attemptOf, Committer, QueueFull, type RunId, type ServiceProcess, type Step } from './commit/index.ts';
+import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type ServiceProcess, type Step } from './commit/index.ts';
 import { Correlations, EVALUATIONS } from './correlation/index.ts';
 import { fault } from './faults.ts';
 import type { RightsOf } from './identity/index.ts';
+import { Arrivals, ARRIVALS, type Change, type Leaders } from './neighbours/index.ts';
 import { typeOfCollection } from './resources/catalogue.ts';
 import { isTraced, logLevelOf } from './resources/definitions/debugconfigs-kind.ts';
 import { callableOf, type Callable } from './resources/definitions/procedures-kind.ts';
@@ -21,7 +21,7 @@ import { undoHalfRenames } from './resources/definitions/rename-type.ts';
 import { loadRule } from './resources/definitions/rules-kind.ts';
 import { loadScalars } from './resources/definitions/scalars-kind.ts';
 import { openState } from './resources/definitions/service-state.ts';
-import { DefinitionStore } from './resources/definitions/store.ts';
+import { DEFINITIONS, DefinitionStore } from './resources/definitions/store.ts';
 import { resumeBuilds } from './resources/definitions/type-storage.ts';
 import { Deliveries } from './deliveries/index.ts';
 import { deadLetter } from './resources/dead-letters.ts';
@@ -36,6 +36,8 @@ import { perform } from './resources/perform.ts';
 import { RECORDINGS, recordingWrite } from './resources/recordings.ts';
 import { Schedule } from './resources/schedule.ts';
 import { snapshot } from './resources/snapshots.ts';
+import { follow, refresh, refreshAll } from './resources/definitions/follow.ts';
+import { loadType } from './resources/definitions/types-kind.ts';
 import type { Accounts, Namespace } from './resources/types.ts';
 import { ANSWERS, indexAnswers } from './resources/requests/once.ts';
 import { SourceCounts } from './resources/sources/index.ts';
@@ -46,19 +48,32 @@ import { EqualReads, PointReads, RowReader, type Store } from './store/index.ts'
 import { presentIn, Subscribers } from './subscriptions/index.ts';
 import { takeOver } from './take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from './triggers/index.ts';
-import { parseType, type ScalarDefinition, type TypeDefinition } from './types/index.ts';
+import type { ScalarDefinition, TypeDefinition } from './types/index.ts';
 import type { Cipher } from './values/index.ts';
 
 export interface OpenNamespace extends AsyncDisposable {
   readonly space: Namespace;
   resolveProcedure(name: string): ResolvedProcedure | null;
+  /**
+   * Takes over what dead processes left here, and the lead where nobody has it: what rules wait for and what is due are this process's then.
+   * @param dead epochs that are this process's to take over
+   */
+  assume(dead: readonly number[]): Promise<void>;
+  /** What has been committed to one of its collections that processes follow, here or elsewhere. */
+  follow(change: Change): Promise<void>;
+  /** Changes may have been missed. */
+  followAll(): Promise<void>;
   /** Runs that have not ended. */
   readonly pending: number;
   drained(): Promise<void>;
 }
 
+/** What processes follow of each other. */
+export const FOLLOWED = [DEFINITIONS, ARRIVALS];
+
 const COLLECTIONS = [
   ANSWERS,
+  ARRIVALS,
   EVALUATIONS,
   KEPT_OUTPUT,
   'journal',
@@ -74,6 +89,10 @@ export interface NamespaceOptions {
   readonly name: string;
   readonly store: Store;
   readonly process: ServiceProcess;
+  /** Null: nobody else serves the namespace. */
+  readonly leaders: Leaders | null;
+  /** Another process has taken over what this one does. */
+  readonly onFenced: () => void;
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   /** Of one rule (language.md K10). */
@@ -90,6 +109,8 @@ export async function openNamespace({
   name,
   store,
   process,
+  leaders,
+  onFenced,
   sandbox,
   clock,
   mostOpenEvaluations,
@@ -123,25 +144,39 @@ export async function openNamespace({
   };
   const failures = new ConditionFailures(() => space);
   let runner: Runner | null = null;
+  let leads = leaders === null;
+  /** Events whose subscribers have been told by the process that committed them. */
+  const told = new Set<string>();
   const present = presentIn(() => space);
   const subscribers = new Subscribers(present, (error) =>
     log.error({ err: error, namespace: name }, 'an event could not be delivered to a subscriber'),
   );
 
-  const committer = new Committer({
+  const committer: Committer = new Committer({
     client: store.client,
     db,
     epoch: process.epoch,
     onEvents: (events) => {
       runner?.begin(correlations.arrive(events));
-      subscribers.deliver(events.filter((event) => attemptOf(event) === 1));
-      space.deliveries.committed(events);
+      const fresh = told.size === 0 ? events : events.filter(({ uuid }) => !told.delete(uuid));
+      subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1));
+      space.deliveries.committed(fresh);
     },
+    toStored: (unit) => (leads ? unit : arrivals.hand(unit)),
+    onFenced,
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
     refuses: (unit) => refusalOf(space, unit),
     findTaken: (units) => findTaken(db, units, (collection) => typeOfCollection(space, collection)),
     onError: (error, message) => log.error({ err: error, namespace: name }, message),
     isFull: () => (pressure.isHigh ? new QueueFull('waitingRuns', HIGH.runs) : null),
+  });
+  const arrivals: Arrivals = new Arrivals({
+    db,
+    committer: () => committer,
+    onTaken: (events) => {
+      for (const { uuid } of events) told.add(uuid);
+    },
+    onError: (error) => log.error({ err: error, namespace: name }, 'events of another process could not be taken'),
   });
   const correlations = new Correlations({
     namespace: name,
@@ -207,6 +242,12 @@ export async function openNamespace({
     scalars,
     cipher,
     definitions,
+    get leads() {
+      return leads;
+    },
+    refresh: async (kind, one) => {
+      if (leaders && typeof one === 'string') await refresh(space, kind, one);
+    },
     executables,
     programs: new KeptPrograms(db, executables),
     ruleLinks: new RuleLinks(),
@@ -228,7 +269,6 @@ export async function openNamespace({
     }
   }
   await space.output.settle();
-  await correlations.restore(db);
   runner = new Runner({
     host: runs,
     pressure,
@@ -238,30 +278,62 @@ export async function openNamespace({
   });
   await space.programs.open(clock.now());
 
-  const dead = await process.dead();
-  correlations.start(await takeOver(space, store, dead, recorded));
-  committer.startCleaning();
-  schedule.start();
-  await resumeBuilds(space);
-  await deliveries.open();
-  const upkeep = openUpkeep(space, (key) => runner.uses(key));
+  const opened: AsyncDisposable[] = [];
+  const uses = (key: string): boolean => runner.uses(key);
+  /** What acts by itself begins after what was left open has been taken over. */
+  const beginUpkeep = async (): Promise<void> => {
+    committer.startCleaning();
+    schedule.start();
+    await resumeBuilds(space);
+    await deliveries.open();
+    opened.push(openUpkeep(space, uses));
+  };
+  let assuming: Promise<void> = Promise.resolve();
+  const assume = async (dead: readonly number[]): Promise<void> => {
+    const takesLead = correlations.areAsleep && (leaders === null || (await leaders.take(name, dead)));
+    if (takesLead) {
+      leads = true;
+      await correlations.restore(db);
+    }
+    // What an earlier take-over has not come to is nobody's but the leader's.
+    const strays = leads ? await openEpochs(db, (epoch) => epoch !== process.epoch && process.isForgotten(epoch)) : [];
+    const events = await takeOver(space, store, [...new Set([...dead, ...strays])], recorded, (event) => told.add(event.uuid));
+    if (takesLead) correlations.start(events);
+    if (opened.length === 0) await beginUpkeep();
+    else await deliveries.look();
+    if (takesLead) {
+      schedule.lead();
+      if (leaders) await arrivals.start();
+    }
+  };
   return {
     space,
+    assume: (dead) => (assuming = assuming.catch(() => undefined).then(() => assume(dead))),
+    async follow({ collection, id, document }) {
+      if (collection === DEFINITIONS) await follow(space, id, document);
+      else if (document) arrivals.saw(document);
+    },
+    async followAll() {
+      await refreshAll(space);
+      await arrivals.look();
+    },
     resolveProcedure: (procedure) => callableOf(space, procedure, callables)?.resolved ?? null,
     get pending() {
       return runner.pending;
     },
     async drained() {
-      while (runner.pending > 0 || correlations.isBusy || schedule.isBusy) {
+      while (runner.pending > 0 || correlations.isBusy || schedule.isBusy || arrivals.isBusy) {
+        await arrivals.settled();
         await schedule.settled();
         await runner.drained();
         await correlations.settled();
       }
     },
     async [Symbol.asyncDispose]() {
-      await upkeep[Symbol.asyncDispose]();
+      for (const one of opened) await one[Symbol.asyncDispose]();
       await space.sources.settle(clock.now(), true);
       await deliveries.close();
+      await arrivals.close();
       await schedule[Symbol.asyncDispose]();
       await correlations[Symbol.asyncDispose]();
       await committer[Symbol.asyncDispose]();
@@ -278,7 +350,7 @@ async function createCollections(db: Db): Promise<void> {
 /** Types may name each other: they are read in rounds until no more of them resolve. */
 function loadTypes(
   definitions: DefinitionStore,
-  scalars: ReadonlyMap<string, ScalarDefinition>,
+  scalars: Map<string, ScalarDefinition>,
   cipher: Cipher | null,
   log: Logger,
 ): Map<string, TypeDefinition> {
@@ -288,7 +360,7 @@ function loadTypes(
     before = waiting.length;
     waiting = waiting.filter(([name, object]) => {
       try {
-        types.set(name, parseType(withoutSystem(object), { types, scalars, cipher }));
+        types.set(name, loadType(object, { types, scalars, cipher }));
         return false;
       } catch (error) {
         if (before === waiting.length) log.debug({ err: error, type: name }, 'a type waits for another');
@@ -299,9 +371,6 @@ function loadTypes(
   for (const [name] of waiting) log.error({ type: name }, 'a stored type cannot be read');
   return types;
 }
-
-const withoutSystem = (object: ObjectValue): ObjectValue =>
-  Object.fromEntries(Object.entries(object).filter(([key]) => key !== '_id' && !key.startsWith('ars_')));
 
 function executableFor(space: Namespace, rule: string, program: string): Executable | null {
   if (program !== ASYNC) return space.executables.get(executableKey(rule, program)) ?? null;

@@ -18,6 +18,7 @@ import type { Store } from './store/index.ts';
 
 /**
  * @param recorded gets the steps of the runs that go on
+ * @param onEvent told of each before it is stored here: who subscribes has heard of it
  * @returns the events, in the order in which they came
  */
 export async function takeOver(
@@ -25,6 +26,7 @@ export async function takeOver(
   store: Store,
   dead: readonly number[],
   recorded: Map<RunId, readonly Step[]>,
+  onEvent: (event: StoredEvent) => void = () => undefined,
 ): Promise<readonly StoredEvent[]> {
   if (dead.length === 0) return [];
   await closeEpochs(space.db, dead, SLOTS);
@@ -44,6 +46,7 @@ export async function takeOver(
       if (kept) space.executables.set(executableKey(rule, program), kept);
     }
   const units = left.events.map((event): Unit => {
+    onEvent(event);
     const open = event.runs.map(({ rule }) => runIdOf(event, rule));
     const steps = (byEvent.get(event.uuid) ?? []).flatMap(([run, of]) => (open.some((one) => isOrUnder(run, one)) ? of : []));
     return { writes: [], events: [event.sequence ? { ...event, redelivered: true } : event], steps };

@@ -44,9 +44,13 @@ export interface CommitterOptions {
   readonly uniqueKeys: (unit: Unit) => readonly string[];
   /** Those of the units whose unique keys are taken in the store. */
   readonly findTaken: (units: readonly Unit[]) => Promise<ReadonlyMap<Unit, DuplicateKey>>;
+  /** Makes what is stored of a unit: some of it may be another process's to go on with. */
+  readonly toStored?: (unit: Unit) => Unit;
   /** Asked before a unit is stored: why it may not be, as what it was made for is no longer there. */
   readonly refuses?: (unit: Unit) => Error | null;
   readonly onError: (error: unknown, message: string) => void;
+  /** Another process has taken over: nothing can be committed any more. */
+  readonly onFenced?: () => void;
   /** Why nothing that starts runs may come from outside now; null when it may. */
   readonly isFull: () => QueueFull | null;
 }
@@ -135,7 +139,7 @@ export class Committer implements AsyncDisposable {
     if (!urgent && this.#queue.length >= UNITS_WAITING) return Promise.reject(new QueueFull('waitingWrites', UNITS_WAITING));
     const full = urgent || given.events.every((event) => event.runs.length === 0) ? null : this.#options.isFull();
     if (full) return Promise.reject(full);
-    const unit = withDeliveries(given);
+    const unit = withDeliveries(this.#options.toStored?.(given) ?? given);
     return new Promise<void>((resolve, reject) => {
       const keys = [...keysOf(unit), ...this.#options.uniqueKeys(unit)];
       const waiting: Waiting = {
@@ -282,7 +286,10 @@ export class Committer implements AsyncDisposable {
       // A fault of the machinery itself: nobody may be told that his write is stored.
       for (const unit of units) if (!failed.has(unit)) failed.set(unit, error);
       this.#marks.push(...marks);
-      if (error instanceof Fenced) this.#fenced = error;
+      if (error instanceof Fenced && !this.#fenced) {
+        this.#fenced = error;
+        this.#options.onFenced?.();
+      }
       this.#options.onError(error, 'a tick could not be committed');
     }
     for (const one of tick) for (const key of one.holds) this.#held.delete(key);

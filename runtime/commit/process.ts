@@ -15,12 +15,16 @@ interface ProcessRecord {
   startedAt: Date;
   leaseUntil: Date;
   nonce: string;
+  /** The process that takes over what this one left; its own death makes both free again. */
+  takenBy?: number;
 }
 
 export interface ServiceProcess extends AsyncDisposable {
   readonly epoch: number;
-  /** Epochs of processes that are gone, oldest first. */
-  dead(): Promise<number[]>;
+  /** Epochs of processes that are gone and that nobody else takes over: they are this one's to take over. Oldest first. */
+  claim(): Promise<number[]>;
+  /** Whether nothing is known of that process any more: it is gone, and what it left is taken over. */
+  isForgotten(epoch: number): Promise<boolean>;
   /** Their rows are taken over: nothing needs to know of them any more. */
   forget(epochs: readonly number[]): Promise<void>;
 }
@@ -49,13 +53,20 @@ export async function openProcess(installation: Db, exclusive: boolean, onError:
   renewal.unref();
   return {
     epoch,
-    async dead() {
+    async claim() {
       const others = await processes
         .find({ _id: { $ne: epoch } })
         .sort({ _id: 1 })
         .toArray();
-      return others.filter((other) => exclusive || isDead(other)).map((other) => other._id);
+      const gone = others.filter((other) => exclusive || isDead(other)).map((other) => other._id);
+      const mine: number[] = [];
+      for (const _id of gone) {
+        const free = { _id, $or: [{ takenBy: { $exists: false } }, { takenBy: { $in: [...gone, epoch] } }] };
+        if ((await processes.updateOne(free, { $set: { takenBy: epoch } })).matchedCount > 0) mine.push(_id);
+      }
+      return mine;
     },
+    isForgotten: async (other) => (await processes.countDocuments({ _id: other }, { limit: 1 })) === 0,
     async forget(epochs) {
       await processes.deleteMany({ _id: { $in: [...epochs] } });
     },

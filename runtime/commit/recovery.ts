@@ -43,6 +43,14 @@ export async function closeEpochs(db: Db, epochs: readonly number[], slots: numb
       }
 }
 
+/** Other epochs that have rows here. @param isWanted asked for each */
+export async function openEpochs(db: Db, isWanted: (epoch: number) => boolean | Promise<boolean>): Promise<number[]> {
+  const found: unknown[] = await db.collection('journal').distinct('_id.epoch', { closed: { $ne: true } });
+  const wanted: number[] = [];
+  for (const epoch of found.map(Number)) if (await isWanted(epoch)) wanted.push(epoch);
+  return wanted.sort((a, b) => a - b);
+}
+
 /** Reads what the epochs left open. An event that stands in two epochs' rows (a take-over was interrupted) counts once. */
 export async function readLeftOpen(db: Db, epochs: readonly number[]): Promise<LeftOpen> {
   const done = new Set<RunId>();

@@ -122,9 +122,15 @@ export class Correlations implements AsyncDisposable {
     const early = this.#early ?? [];
     this.#early = null;
     const rank = new Map(order.map(({ uuid }, i) => [uuid, i]));
-    early.sort((a, b) => (rank.get(a.event.uuid) ?? 0) - (rank.get(b.event.uuid) ?? 0));
+    const rankOf = ({ event }: { event: StoredEvent }): number => rank.get(event.uuid) ?? order.length; // what is new comes last
+    early.sort((a, b) => rankOf(a) - rankOf(b));
     for (const { event, reference } of early) this.#take(event, reference);
     for (const family of this.#families.values()) family.start();
+  }
+
+  /** Nothing has been started: another process keeps what the rules of the namespace wait for. */
+  get areAsleep(): boolean {
+    return this.#early !== null;
   }
 
   get isBusy(): boolean {

@@ -82,6 +82,11 @@ export class Deliveries {
     await this.#armNext();
   }
 
+  /** Looks for what is due: others may have stored it. */
+  async look(): Promise<void> {
+    if (!this.#closed) await this.#armNext();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#timer?.timer.cancel();

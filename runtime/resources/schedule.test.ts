@@ -153,8 +153,9 @@ test('of two processes one delivers each tick, and either goes on alone', async 
   await both();
   expect((await ticks('shared')).sort((x, y) => x - y)).toEqual([from + 10, from + 15, from + 20, from + 30]);
   await t[Symbol.asyncDispose]();
-  await clock.advanceTo(clock.now() + 10_000, () => other.engine.settled());
   t = other;
+  await database.leads(t.identity.namespace, await database.newestEpoch());
+  await clock.advanceTo(clock.now() + 10_000, () => other.engine.settled());
   expect((await ticks('shared')).at(-1)).toBe(from + 40);
   await t.ask('delete', 'scheduledevents', { id: 'shared' });
 });

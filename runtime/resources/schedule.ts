@@ -10,11 +10,9 @@ import { Fenced, type Unit, VersionMiss, type Write } from '../commit/index.ts';
 import { runDirect } from '../runs/index.ts';
 import { DueHeap } from '../schedule/index.ts';
 import { isUnavailable } from '../store/index.ts';
-import { fromBson } from '../values/index.ts';
 import { afterTick, dueOf, isActive } from './definitions/scheduledevents-kind.ts';
-import { DEFINITIONS, definitionRemoval, definitionWrite } from './definitions/store.ts';
+import { definitionRemoval, definitionWrite } from './definitions/store.ts';
 import { publishTopic } from './publish.ts';
-import { versionOf } from './stamp.ts';
 import { serviceActor } from './service-actor.ts';
 import type { Namespace } from './types.ts';
 
@@ -23,6 +21,8 @@ const HOUR_MS = 3_600_000;
 /** Deliveries under way at one time. */
 const MOST_AT_ONCE = 500;
 const UNAVAILABLE_RETRY_MS = 500;
+/** How much later than the leader of the namespace another process tries: by then it has heard that the event is delivered, if it is. */
+const STAND_BY_MS = 1_000;
 
 interface ScheduledProcedure {
   readonly service: string;
@@ -55,8 +55,15 @@ export class Schedule implements AsyncDisposable {
     this.#arm();
   }
 
+  /** This process leads from now on: what waited for another one is its own. */
+  lead(): void {
+    if (!this.#isOpen) return;
+    for (const [name, object] of this.#space().definitions.list(KIND)) this.put(name, object);
+  }
+
   put(name: string, object: ObjectValue): void {
-    if (isActive(object)) this.#events.set(name, dueOf(object));
+    const isOurs = this.#space().leads || getOwn(object, 'isTransient') === true;
+    if (isActive(object)) this.#events.set(name, dueOf(object) + (isOurs ? 0 : STAND_BY_MS));
     else this.#events.remove(name);
     this.#arm();
   }
@@ -115,10 +122,10 @@ export class Schedule implements AsyncDisposable {
   #due(): void {
     this.#timer = null;
     const nowMs = this.#space().clock.now();
-    for (const { name, timeMs } of this.#events.takeDue(nowMs, MOST_AT_ONCE - this.#underWay)) {
+    for (const { name } of this.#events.takeDue(nowMs, MOST_AT_ONCE - this.#underWay)) {
       this.#underWay++;
       this.#busy.during(
-        this.#deliver(name, timeMs).finally(() => {
+        this.#deliver(name).finally(() => {
           this.#underWay--;
           this.#arm();
         }),
@@ -129,19 +136,20 @@ export class Schedule implements AsyncDisposable {
   }
 
   // ------------------------------------------------------------ events
-  async #deliver(name: string, plannedMs: number): Promise<void> {
+  async #deliver(name: string): Promise<void> {
     const space = this.#space();
     const stored = space.definitions.get(KIND, name);
-    if (!stored || !isActive(stored) || dueOf(stored) !== plannedMs) return; // changed meanwhile: it has been put again
+    if (!stored || !isActive(stored) || dueOf(stored) > space.clock.now()) return; // changed meanwhile: it has been put again
     const next = afterTick(stored, space.clock.now());
     try {
       await this.#publish(space, name, stored, next);
     } catch (error) {
       if (error instanceof Fenced) return; // another process goes on with it
-      if (error instanceof VersionMiss) return this.#readAgain(name);
+      // Somebody else has delivered or changed it: here, or in another process, whose change is only in the store.
+      if (error instanceof VersionMiss) return space.refresh(KIND, name);
       if (isUnavailable(error)) {
         await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
-        if (this.#isOpen) return this.#deliver(name, plannedMs);
+        if (this.#isOpen) return this.#deliver(name);
       }
       space.log.error({ err: error, name, namespace: space.name }, 'a scheduled event could not be delivered');
       return;
@@ -150,21 +158,6 @@ export class Schedule implements AsyncDisposable {
       space.definitions.put(KIND, name, next);
       this.put(name, next);
     } else space.definitions.remove(KIND, name);
-  }
-
-  /** Somebody else has delivered or changed it: here, or in another process, whose change is only in the store. */
-  async #readAgain(name: string): Promise<void> {
-    const space = this.#space();
-    const row = await space.db.collection(DEFINITIONS).findOne({ kind: KIND, name }, { raw: true, readConcern: { level: 'majority' } });
-    if (!row) {
-      space.definitions.remove(KIND, name);
-      return this.remove(name);
-    }
-    const stored = getOwn(fromBson(row), 'object') as ObjectValue;
-    const known = space.definitions.get(KIND, name);
-    if (known && versionOf(known) >= versionOf(stored)) return;
-    space.definitions.put(KIND, name, stored);
-    this.put(name, stored);
   }
 
   async #publish(space: Namespace, name: string, stored: ObjectValue, next: ObjectValue | null): Promise<void> {
@@ -192,7 +185,7 @@ export class Schedule implements AsyncDisposable {
     if (!one) return;
     const space = this.#space();
     this.#procedures.set(key, nextAligned(one.everyMs, nowMs));
-    if (this.#running.has(key) || !space.definitions.get('procedures', one.procedure)) return; // never overlapping
+    if (!space.leads || this.#running.has(key) || !space.definitions.get('procedures', one.procedure)) return; // never overlapping
     this.#running.add(key);
     const run = runDirect(space.runs, {
       executable: { resource: `/procedures/${one.procedure}`, name: one.procedure, service: one.service },

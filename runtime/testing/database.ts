@@ -4,6 +4,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import pino from 'pino';
 import { openEmbeddedMongod } from '../mongod/index.ts';
@@ -12,19 +13,37 @@ export interface OwnDatabase extends AsyncDisposable {
   readonly uri: string;
   /** Makes a namespace known, so that a start goes on with what is open there. */
   register(namespace: string): Promise<void>;
+  /** The number of the process that began last. */
+  newestEpoch(): Promise<number>;
+  /** Waits until this process leads the namespace and has taken over what the one before had left. */
+  leads(namespace: string, epoch: number): Promise<void>;
 }
 
 export async function openOwnDatabase(): Promise<OwnDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'cascade-own-'));
   const mongod = await openEmbeddedMongod({ dataDir, log: pino({ level: 'silent' }) });
+  const client = new MongoClient(mongod.uri);
+  const installation = client.db('cascade');
+  const processes = installation.collection<{ _id: number }>('processes');
   return {
     uri: mongod.uri,
     async register(namespace) {
-      const client = new MongoClient(mongod.uri);
-      await client.db('cascade').collection('namespaces').insertOne({ namespace });
-      await client.close();
+      await installation.collection('namespaces').insertOne({ namespace });
+    },
+    async newestEpoch() {
+      const [newest] = await processes.find().sort({ _id: -1 }).limit(1).toArray();
+      return newest?._id ?? 0;
+    },
+    async leads(namespace, epoch) {
+      const leaders = installation.collection<{ _id: string }>('leaders');
+      for (const until = performance.now() + 60_000; performance.now() < until; await sleep(50)) {
+        const isLed = (await leaders.countDocuments({ _id: namespace, epoch })) > 0;
+        if (isLed && (await processes.countDocuments({ takenBy: epoch })) === 0) return;
+      }
+      throw new Error(`the process ${epoch} does not lead ${namespace}`);
     },
     async [Symbol.asyncDispose]() {
+      await client.close();
       await mongod[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -34,6 +34,7 @@ export async function putDefinition(
       return await again(space, kind, defined.name, body, actor, upsert);
     } catch (error) {
       if (!(error instanceof VersionMiss || error instanceof DuplicateKey) || tries >= TRIES) throw error;
+      await space.refresh(kind.name, getOwn(body, 'name'));
     }
   }
 }
@@ -50,7 +51,7 @@ function again(
   const stored = space.definitions.get(kind.name, name) ?? {};
   const onExisting = typeof kind.onExisting === 'function' ? kind.onExisting(stored) : kind.onExisting;
   if (!upsert && onExisting === 'conflict') throw duplicate(kind, name);
-  return changeDefinition(space, kind, name, withoutVersion(body), actor);
+  return changeOnce(space, kind, name, withoutVersion(body), actor);
 }
 
 /** The stored definition that a body names without a program text, which would have a name of its own. */
@@ -66,6 +67,23 @@ const duplicate = (kind: DefinitionResource, name: string) => fault('cascade.res
 
 /** Changes the named properties of a definition. @throws cascade.resource.not.found */
 export async function changeDefinition(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  body: Value,
+  actor: Actor,
+  version?: bigint,
+): Promise<ObjectValue> {
+  for (let tries = 0; ; tries++)
+    try {
+      return await changeOnce(space, kind, id, body, actor, version);
+    } catch (error) {
+      if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
+      await space.refresh(kind.name, findDefinition(space, kind, id, 'update').name);
+    }
+}
+
+async function changeOnce(
   space: Namespace,
   kind: DefinitionResource,
   id: string,
@@ -132,8 +150,9 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
     try {
       await actor.commit({ writes: kind.isTransient?.(object) ? [] : [definitionRemoval(object)], events }, { ok: '1' });
     } catch (error) {
-      if (error instanceof VersionMiss && tries < TRIES) continue;
-      throw error;
+      if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
+      await space.refresh(kind.name, name);
+      continue;
     }
     space.definitions.remove(kind.name, name);
     removal.apply(object);

@@ -11,7 +11,7 @@ import { checkName } from '../../types/index.ts';
 import { RULE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, IndexedProgram, Namespace } from '../types.ts';
 import { compileText, programOf } from './programs.ts';
-import { checkFields, invalidField, textField, warningsOf } from './fields.ts';
+import { checkFields, invalidField, textField, warningsOf, withoutOldText } from './fields.ts';
 
 export const RULES: DefinitionResource = {
   kind: 'definitions',
@@ -34,7 +34,7 @@ export const RULES: DefinitionResource = {
     return {
       name: rule.fullName,
       object: {
-        ...checkFields(RULES, body, 'kept'),
+        ...checkFields(RULES, withoutOldText(body, stored, givenBy), 'kept'),
         name: rule.fullName,
         version: rule.version,
         ruleText: text,
@@ -61,18 +61,14 @@ export const RULES: DefinitionResource = {
     return errors.length === 0 ? stored : { ...stored, errors };
   },
   async remove(space, stored) {
-    const name = String(getOwn(stored, 'name'));
-    return {
-      apply: () => {
-        space.when.remove(name);
-        space.before.remove(name);
-        space.correlations.remove(baseNameOf(name), name);
-        space.programs.retire(name, space.clock.now());
-        space.ruleLinks.remove(name);
-      },
-    };
+    return { apply: () => leaveForce(space, String(getOwn(stored, 'name'))) };
   },
 };
+
+function givenBy(source: string): ObjectValue {
+  const { description } = compileText(source, 'rule', true);
+  return description ? { description } : {};
+}
 
 function missingTypes(space: Namespace, stored: ObjectValue): string[] {
   const triggers = getOwn(stored, 'triggers');
@@ -83,7 +79,16 @@ function missingTypes(space: Namespace, stored: ObjectValue): string[] {
 
 const pathOf = (trigger: Value): string => (isObject(trigger) ? String(getOwn(trigger, 'path')) : '');
 
-/** Puts a stored rule in force when a namespace is opened. A text that no longer compiles stays, and is told. */
+/** A rule is no longer there. */
+export function leaveForce(space: Namespace, name: string): void {
+  space.when.remove(name);
+  space.before.remove(name);
+  space.correlations.remove(baseNameOf(name), name);
+  space.programs.retire(name, space.clock.now());
+  space.ruleLinks.remove(name);
+}
+
+/** Puts a stored rule in force: when a namespace is opened, or another process has stored it. A text that no longer compiles stays, and is told. */
 export function loadRule(space: Namespace, object: ObjectValue): void {
   const rule = space.output.load(String(getOwn(object, 'ruleText')));
   const editor = (Object.hasOwn(object, 'ars_modifiedBy') ? getOwn(object, 'ars_modifiedBy') : null) ?? getOwn(object, 'ars_createdBy');

@@ -69,6 +69,20 @@ export function loadScalars(definitions: DefinitionStore): Map<string, ScalarDef
   return new Map(definitions.list('scalars').map(([name, object]) => [name, scalarIn(object)]));
 }
 
+/** A scalar as another process has stored it, and the types that use it; null: it is removed. */
+export function followScalar(space: Namespace, name: string, object: ObjectValue | null): void {
+  if (!object) return void space.scalars.delete(name);
+  space.scalars.set(name, scalarIn(object));
+  for (const { name: type } of usersOf(space, name)) {
+    const stored = space.definitions.get('types', type);
+    if (!stored) continue;
+    space.types.set(type, parseType(stored, space));
+    space.when.retype(type);
+    space.before.retype(type);
+    space.correlations.retype(type);
+  }
+}
+
 /** Null is "not set", as in exported files. */
 function withoutNulls(object: ObjectValue): ObjectValue {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));

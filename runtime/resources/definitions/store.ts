@@ -35,6 +35,15 @@ export class DefinitionStore {
     return undefined;
   }
 
+  byId(id: string): { kind: string; name: string } | undefined {
+    for (const [kind, named] of this.#kinds) for (const [name, object] of named) if (idOf(object) === id) return { kind, name };
+    return undefined;
+  }
+
+  all(): { kind: string; name: string; object: ObjectValue }[] {
+    return [...this.#kinds].flatMap(([kind, named]) => [...named].map(([name, object]) => ({ kind, name, object })));
+  }
+
   list(kind: string): [name: string, object: ObjectValue][] {
     return [...(this.#kinds.get(kind) ?? [])];
   }

@@ -70,6 +70,10 @@ export const TYPES: DefinitionResource = {
   },
 };
 
+/** A type as it is stored. @throws CascadeError when it names a type or scalar that is not there */
+export const loadType = (stored: ObjectValue, around: Pick<Namespace, 'types' | 'scalars' | 'cipher'>): TypeDefinition =>
+  parseType(Object.fromEntries(Object.entries(stored).filter(([key]) => key !== '_id' && !key.startsWith('ars_'))), around);
+
 /** The definition; a first encrypted property gives the namespace its key. */
 async function parsed(space: Namespace, body: ObjectValue): Promise<TypeDefinition> {
   const type = parseType(body, space);

@@ -1,0 +1,97 @@
+// Two engines on one database: what one changes is in force in the other, what rules wait for is kept once, and the one that stays goes on with it.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openOwnDatabase, type OwnDatabase } from '../testing/database.ts';
+import { openTestEngine, type TestEngine } from '../testing/engine.ts';
+
+let database: OwnDatabase;
+let a: TestEngine;
+let b: TestEngine;
+let epochOfB: number;
+
+beforeAll(async () => {
+  database = await openOwnDatabase();
+  a = await openTestEngine({ mongoUri: database.uri });
+  await database.register(a.identity.namespace);
+  await a.type('Seen', { by: { type: 'String' }, what: { type: 'String' } });
+  b = await openTestEngine({ mongoUri: database.uri, namespace: a.identity.namespace });
+  epochOfB = await database.newestEpoch();
+}, 120_000);
+afterAll(async () => {
+  await b[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+}, 60_000);
+
+const publish = (to: TestEngine, topic: string, message: unknown): Promise<unknown> =>
+  to.ask('publish', 'topics', { id: topic, body: JSON.stringify(message) });
+const seen = async (by: string, count: number): Promise<unknown[]> =>
+  (await b.eventually('Seen', { by }, count, 60_000)).map((row) => row['what']).sort();
+/** Repeats an attempt until the other process has heard of what it needs. */
+async function heard<T>(attempt: () => Promise<T>): Promise<T> {
+  for (const until = performance.now() + 60_000; ; await sleep(50))
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > until) throw error;
+    }
+}
+
+test('types, rules and procedures of one process are in force in the other, and so is their end', { timeout: 120_000 }, async () => {
+  await a.type('Reading', { v: { type: 'Integer' } });
+  await a.program('rules', 'RULE clamp BEFORE INSERT ON Reading  if (Reading.v < 0) { Reading.v = 0 }');
+  await a.program('procedures', 'PROCEDURE twice(n Integer) return 2 * n');
+  await heard(async () => b.ask('execute', 'procedures', { id: 'twice', body: '{"n":4}' }));
+  await b.ask('insert', 'Reading', { body: '{"v":-3}' });
+  expect(await b.rows('Reading')).toMatchObject([{ v: 0 }]);
+  await a.type('Other', { v: { type: 'Integer' } });
+  await a.program('procedures', 'PROCEDURE twice(n Integer) return 3 * n');
+  await heard(async () => expect((await b.ask('execute', 'procedures', { id: 'twice', body: '{"n":4}' })).body).toBe('12'));
+  await b.ask('patch', 'types', { id: 'Reading', body: '[{"op":"add","path":"/properties/w","value":{"type":"String"}}]' });
+  await heard(async () => a.ask('insert', 'Reading', { body: '{"v":1,"w":"x"}' }));
+  await b.ask('delete', 'rules', { id: 'clamp' });
+  await heard(async () => {
+    const reply = await a.ask('insert', 'Reading', { body: '{"v":-7}' });
+    expect(JSON.parse(reply.body ?? '')).toMatchObject([{ v: -7 }]);
+  });
+});
+
+test('one that has not heard of a change yet makes its own upon it', { timeout: 120_000 }, async () => {
+  for (let i = 0; i < 5; i++)
+    for (const one of [a, b]) await one.ask('insert', 'topics', { body: JSON.stringify({ name: '/described', description: `${i}` }) });
+  expect(await b.rows('topics', { name: '/described' })).toMatchObject([{ ars_version: 10, description: '4' }]);
+});
+
+test('a pair of which each process takes one event completes once; what is open goes over to the one that stays', {
+  timeout: 180_000,
+}, async () => {
+  const rule = (
+    name: string,
+    within: string,
+  ): string => `RULE ${name} WHEN EVENT OCCURS ON "/topics/${name}a" AS a BEFORE EVENT OCCURS ON "/topics/${name}b" AS b WITHIN ${within}
+     CONSTRAIN TO a.value.k == b.value.k
+     INSERT Seen(by: "${name}", what: a.value.k + b.value.n)
+     TIMEOUT
+     INSERT Seen(by: "${name}", what: a.value.k + " alone")`;
+  await b.program('rules', rule('pair', '1 hour'));
+  await b.program('rules', rule('short', '3 seconds'));
+  await b.program('procedures', 'PROCEDURE ready() return 1');
+  await heard(() => a.ask('execute', 'procedures', { id: 'ready', body: '{}' })); // follows in order: the rules are there, too
+  await publish(b, '/paira', { k: 'x' });
+  await publish(a, '/pairb', { k: 'y', n: 0 });
+  await publish(b, '/pairb', { k: 'x', n: 1 });
+  await publish(a, '/pairb', { k: 'x', n: 2 });
+  expect(await seen('pair', 1)).toEqual(['x1']);
+  for (const [i, one] of [a, b, a, b].entries()) await publish(one, '/paira', { k: `k${i}` });
+  await publish(b, '/shorta', { k: 'late' });
+  expect(await seen('short', 1)).toEqual(['late alone']);
+  await publish(b, '/shorta', { k: 'over' });
+  await a[Symbol.asyncDispose]();
+  await publish(b, '/pairb', { k: 'k0', n: 5 });
+  await database.leads(b.identity.namespace, epochOfB);
+  for (const k of ['k1', 'k2', 'k3', 'k1']) await publish(b, '/pairb', { k, n: 5 });
+  expect(await seen('pair', 5)).toEqual(['k05', 'k15', 'k25', 'k35', 'x1']);
+  expect(await seen('short', 2)).toEqual(['late alone', 'over alone']);
+  await b.engine.settled();
+  expect(await seen('pair', 5)).toHaveLength(5);
+});
