@@ -20,7 +20,7 @@ export class Deadlines {
   begin(late: () => void): Deadline {
     const deadline = { at: performance.now() + this.ms, late };
     this.#open.add(deadline);
-    this.#timer ??= setTimeout(() => this.#check(), this.ms);
+    this.#timer ??= setTimeout(() => this.#check(), this.ms).unref(); // a process that ends need not wait for it
     return deadline;
   }
 
@@ -34,7 +34,7 @@ export class Deadlines {
     for (const deadline of this.#open) {
       const leftMs = deadline.at - now;
       if (leftMs > 0.5) {
-        this.#timer = setTimeout(() => this.#check(), Math.ceil(leftMs));
+        this.#timer = setTimeout(() => this.#check(), Math.ceil(leftMs)).unref();
         return;
       }
       this.#open.delete(deadline);
