@@ -66,6 +66,8 @@ export interface ApiRequest {
   requestId?: string;
   /** The binding can send a long body while it is made: the reply may have `pieces` in place of `body`. */
   streams?: boolean;
+  /** A program asks: in rows of AGGREGATE a Real without a fraction keeps its point, since `2` would be an Integer there. */
+  exactReals?: boolean;
   /** Of an EXECUTE over HTTP, for the procedure: names in lower case, without `authorization`. */
   headers?: Readonly<Record<string, string>>;
 }

@@ -149,7 +149,7 @@ export async function rowsOf(space: Namespace, request: ApiRequest, actor: Actor
     return Array.isArray(result) ? result : [result];
   }
   for (;;) {
-    const reply = await carryOut(space, request, actor);
+    const reply = await carryOut(space, { ...request, exactReals: true }, actor);
     const body = reply.body === undefined ? [] : parseJson(reply.body);
     const rows = Array.isArray(body) ? body : [body];
     if (reply.status >= 400) throw firstOf(rows, reply.status);

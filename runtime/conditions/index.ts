@@ -6,7 +6,7 @@ export { type InstanceQuery, instanceQuery } from './instance-query.ts';
 export { type Leaves, leavesThrough, plainValue } from './leaves.ts';
 export { matches, passes, passesValue } from './matches.ts';
 export { parseTest, parseWhere, parseWhereIn } from './parse.ts';
-export { dataScope, instanceScope, type Scope } from './path.ts';
+export { dataScope, instanceScope, isSecret, type Scope } from './path.ts';
 export { parseProps, toProjection } from './props.ts';
 export { parseSort, type SortKey, toSort } from './sort.ts';
 export { substitute, toStoredForm } from './substitutions.ts';

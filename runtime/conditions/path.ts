@@ -21,7 +21,7 @@ export const instanceScope =
     if (type === null) return finish(text, steps, 'Json', false, true);
     const declared = type.properties.get(name);
     if (!declared) return finish(text, steps, 'Json', false, false);
-    if (isSecret(declared)) throw fault('cascade.query.property.forbidden', text);
+    if (isSecret(declared, rest)) throw fault('cascade.query.property.forbidden', text);
     return property(text, steps, rest, declared);
   };
 
@@ -43,8 +43,10 @@ export const referenceScope: Scope = (text) => {
 };
 
 /** Encrypted properties and secrets of system resources stay out of conditions and sort orders. */
-export const isSecret = (declared: PropertyDefinition): boolean =>
-  declared.encrypted || (Object.hasOwn(declared.other, 'secret') && declared.other.secret === true);
+export const isSecret = (declared: PropertyDefinition, inside: readonly string[] = []): boolean =>
+  declared.encrypted ||
+  declared.hidesMember?.(inside) === true ||
+  (Object.hasOwn(declared.other, 'secret') && declared.other.secret === true);
 
 /** Steps that begin with `$` are refused, as operators in a wrong place. */
 function stepsOf(text: string): string[] {

@@ -6,8 +6,13 @@ import { collectionOf } from './definitions/type-storage.ts';
 import { type Shape, systemType } from './system-type.ts';
 import type { InstanceResource } from './types.ts';
 
-function keptForDelivery(typeName: string, operations: readonly string[], shape: Shape, name = typeName): InstanceResource {
-  const type = systemType(typeName, shape);
+function keptForDelivery(
+  typeName: string,
+  operations: readonly string[],
+  shape: Shape,
+  { name = typeName, naturalKey = [] as string[] } = {},
+): InstanceResource {
+  const type = systemType(typeName, shape, naturalKey);
   const reads = ['select', 'aggregate', ...operations];
   return {
     kind: 'instances',
@@ -33,15 +38,20 @@ export const DEAD_LETTERS = keptForDelivery(
     lastAt: 'DateTime',
     truncated: 'Boolean',
   },
-  'deadletters',
+  { name: 'deadletters' },
 );
 
-export const SUBSCRIPTIONS = keptForDelivery('ArsSubscription', ['delete'], {
-  name: 'indexed String',
-  topic: 'String',
-  username: 'String',
-  eventFilter: 'Object',
-});
+export const SUBSCRIPTIONS = keptForDelivery(
+  'ArsSubscription',
+  ['delete'],
+  {
+    name: 'indexed String',
+    topic: 'String',
+    username: 'String',
+    eventFilter: 'Object',
+  },
+  { naturalKey: ['name'] },
+);
 
 export const ACKNOWLEDGEMENTS = keptForDelivery('ArsEventAcknowledgement', [], {
   subscriptionName: 'indexed String',

@@ -8,14 +8,19 @@ import { isServiceSet } from './stamp.ts';
 /**
  * The properties that the operations change, as they are after all of them; null for removed ones. The instance stays as it is.
  * @param instance in its external form: what a `test` sees
+ * @param removed gets the names of those that are no longer there
  * @throws cascade.patch.…
  */
-export function patchChanges(instance: ObjectValue, patch: Value): ObjectValue {
+export function patchChanges(instance: ObjectValue, patch: Value, removed: Set<string> = new Set()): ObjectValue {
   const patched = deepCopy(instance) as ObjectValue;
   const touched = new Set<string>();
   for (const operation of Array.isArray(patch) ? patch : [patch]) applyOne(patched, operation, touched);
   const changes: ObjectValue = {};
-  for (const name of touched) setOwn(changes, name, Object.hasOwn(patched, name) ? getOwn(patched, name) : null);
+  for (const name of touched) {
+    const isThere = Object.hasOwn(patched, name);
+    if (!isThere && Object.hasOwn(instance, name)) removed.add(name);
+    setOwn(changes, name, isThere ? getOwn(patched, name) : null);
+  }
   return changes;
 }
 
@@ -127,11 +132,9 @@ function put(root: ObjectValue, steps: readonly string[], value: Value, op: stri
   else setOwn(target, last, value);
 }
 
-/** A property of the instance itself becomes null: that clears it; deeper members go. */
 function remove(root: ObjectValue, steps: readonly string[], op: string, path: string): void {
   const target = holder(root, steps, op, path);
   const last = steps[steps.length - 1] as string;
   if (Array.isArray(target)) target.splice(Number(last), 1);
-  else if (target === root) setOwn(target, last, null);
   else delete target[last];
 }

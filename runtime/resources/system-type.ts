@@ -3,10 +3,13 @@
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { parseType, type TypeDefinition } from '../types/index.ts';
 
-/** Property name to `[multi] [required] [unique] [indexed] <base type>`; `multi String` is an array of Strings, `Any` holds any value. */
+/**
+ * Property name to `[multi] [required] [unique] [indexed] [secret] <base type>`; `multi String` is an array of Strings, `Any` holds any
+ * value. What is secret can be written and is never shown: no condition may ask for it.
+ */
 export type Shape = Readonly<Record<string, string>>;
 
-const FLAGS = ['multi', 'required', 'unique', 'indexed'] as const;
+const FLAGS = ['multi', 'required', 'unique', 'indexed', 'secret'] as const;
 
 export function systemType(name: string, shape: Shape, naturalKey: readonly string[] = []): TypeDefinition {
   const properties: ObjectValue = {};

@@ -176,6 +176,8 @@ export const USER_SHAPE = systemType(
   'ArsUser',
   {
     username: 'String',
+    password: 'secret String',
+    oldPassword: 'secret String',
     profiles: 'multi String',
     email: 'String',
     preferredUsername: 'String',
@@ -190,6 +192,7 @@ export const USER_SHAPE = systemType(
 export const TOKEN_SHAPE = systemType(
   'ArsToken',
   {
+    accessToken: 'secret String',
     name: 'String',
     profiles: 'multi String',
     singleNamespace: 'Boolean',
@@ -200,7 +203,11 @@ export const TOKEN_SHAPE = systemType(
   ['name'],
 );
 
-export const NAMESPACE_SHAPE = systemType('ArsNamespace', { namespace: 'String', organizationRef: 'ResourceReference' }, ['namespace']);
+export const NAMESPACE_SHAPE = systemType(
+  'ArsNamespace',
+  { namespace: 'String', organizationRef: 'ResourceReference', encryptionKey: 'secret String' },
+  ['namespace'],
+);
 
 export const LOG_TYPE = systemType('ArsLogMessage', {
   invocationId: 'String',

@@ -1,10 +1,9 @@
-// What a namespace does without being asked: capped types lose their oldest instances, expired debug configs go. No events, no audits.
+// What a namespace does without being asked: capped types lose what a crash has left too much, expired debug configs go. No events, no audits.
 
-import type { TypeDefinition } from '../types/index.ts';
+import { trimCapped } from './capped.ts';
 import { trimDeadLetters } from './dead-letters.ts';
 import { DEBUGCONFIGS, isExpired } from './definitions/debugconfigs-kind.ts';
 import { deleteDefinition } from './definitions/operations.ts';
-import { collectionOf } from './definitions/type-storage.ts';
 import { trimRecordings } from './recordings.ts';
 import { serviceActor } from './service-actor.ts';
 import type { Namespace } from './types.ts';
@@ -13,8 +12,6 @@ const EVERY_MS = 500;
 /** How often dead letters are looked through. */
 const TRIM_EVERY_MS = 60_000;
 const trimmedAt = new WeakMap<Namespace, number>();
-/** Instances looked at in one go for their size. */
-const BATCH = 1_000;
 
 /** Runs until it is disposed; waits then for what it has begun. */
 /** @param uses whether a run with this text of a rule is open or waits */
@@ -38,7 +35,7 @@ export function openUpkeep(space: Namespace, uses: (key: string) => boolean): As
 }
 
 async function once(space: Namespace, uses: (key: string) => boolean): Promise<void> {
-  for (const type of space.types.values()) if (type.maxStorage > 0) await trim(space, type);
+  for (const type of space.types.values()) if (type.maxStorage > 0) await trimCapped(space, type);
   const now = space.clock.now();
   await space.sources.settle(now);
   for (const [name, config] of space.definitions.list('debugconfigs'))
@@ -48,29 +45,5 @@ async function once(space: Namespace, uses: (key: string) => boolean): Promise<v
     trimmedAt.set(space, now);
     await trimDeadLetters(space);
     await trimRecordings(space);
-  }
-}
-
-/** Oldest first, by size before by number (resources-and-api.md 4.1). */
-async function trim(space: Namespace, { name, maxStorage, maxObjects }: TypeDefinition): Promise<void> {
-  const collection = space.db.collection(collectionOf(name));
-  const [stats] = await collection
-    .aggregate<{ storageStats: { size: number; count: number } }>([{ $collStats: { storageStats: {} } }])
-    .toArray();
-  let { size = 0, count = 0 } = stats?.storageStats ?? {};
-  const tooMany = (): boolean => size > maxStorage || (maxObjects > 0 && count > maxObjects);
-  while (tooMany()) {
-    const oldest = await collection
-      .aggregate([{ $sort: { _id: 1 } }, { $limit: BATCH }, { $project: { bytes: { $bsonSize: '$$ROOT' } } }])
-      .toArray();
-    let last: unknown;
-    for (const { _id, bytes } of oldest) {
-      if (!tooMany()) break;
-      last = _id;
-      size -= Number(bytes);
-      count--;
-    }
-    if (last === undefined) return;
-    await collection.deleteMany({ _id: { $lte: last } as never });
   }
 }

@@ -42,6 +42,8 @@ export interface PropertyDefinition {
   /** Always there for Decimal and Currency. */
   readonly scale?: number;
   readonly encrypted: boolean;
+  /** Which members of an Object nobody is shown, by the path inside it; only in types of the service's own. */
+  readonly hidesMember?: (path: readonly string[]) => boolean;
   readonly description?: string;
   /** Attributes that we don't know, or that mean nothing for this base type. */
   readonly other: ObjectValue;

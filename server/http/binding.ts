@@ -105,8 +105,9 @@ export function openBinding({ engine, log, timeoutMs = 120_000, metrics }: Bindi
     return { status: ready ? 200 : 500, body: JSON.stringify({ status: ready ? 'ok' : status }) };
   }
 
-  function notAllowed(http: HttpRequest, { methods }: Route): HttpReply {
-    return { ...errorReply(fault('cascade.method.not.allowed', http.method, http.path), log), headers: { Allow: allowed(methods) } };
+  function notAllowed({ method, path }: HttpRequest, place: Route): HttpReply {
+    const on = place.kind === 'resource' ? place.resourceName : path;
+    return { ...errorReply(fault('cascade.method.not.allowed', method, on), log), headers: { Allow: allowed(place.methods) } };
   }
 }
 

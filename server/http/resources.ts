@@ -103,6 +103,7 @@ const shapes: Partial<Record<Action, (request: ApiRequest) => ApiRequest>> = {
 
 /** `PUT services/<service>/<procedure>` is the execution of the procedure `<service>.<procedure>`. */
 function serviceProcedure(request: ApiRequest): ApiRequest {
+  if (request.object === null) throw fault('cascade.request.body.invalid', 'arguments are an array or an object', 0);
   if (request.resourceName !== 'services') return request;
   return { ...request, resourceName: 'procedures', resourceId: request.resourceId!.replace('/', '.') };
 }

@@ -83,7 +83,7 @@ export class Subscriptions {
     entry.name = name;
     // Clients of persistent subscriptions wait for two messages, in this order.
     this.#options.send(
-      `{"status":100,"headers":${headers},"body":{"subscriptionName":${JSON.stringify(name)},"requestId":${requestIdIn(message)}}}`,
+      `{"status":100,"contentType":"application/json","headers":${headers},"body":{"subscriptionName":${JSON.stringify(name)},"requestId":${requestIdIn(message)}}}`,
     );
     return { answer: { status: 200, body: `{"name":${JSON.stringify(name)},${where}}` }, answered };
   }

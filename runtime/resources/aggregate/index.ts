@@ -7,6 +7,7 @@ import type { ApiReply } from '../../api.ts';
 import type { ConditionContext } from '../../conditions/index.ts';
 import { fault } from '../../faults.ts';
 import { DEFINITIONS } from '../definitions/store.ts';
+import { pipelineLimit } from '../instances/time-limit.ts';
 import { AHEAD_BYTES, readAhead } from '../large-results.ts';
 import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { Budget } from './expressions.ts';
@@ -23,6 +24,13 @@ const TOO_MUCH_MEMORY = new Set<unknown>([146, 292]);
 const READ_AHEAD_BYTES = 4 * 1024 * 1024;
 const ROWS_AT_ONCE = 100;
 
+export interface Written {
+  /** Whether a long result may be given in pieces. */
+  readonly streams: boolean;
+  /** Whether a Real is told from an Integer by its point. */
+  readonly exactReals: boolean;
+}
+
 /**
  * The rows as JSON, whole, or as pieces where that is long and `streams` allows it.
  * @throws cascade.query.…, cascade.request.body.invalid
@@ -32,7 +40,7 @@ export async function aggregate(
   resource: Resource,
   pipeline: Value,
   actor: Actor,
-  streams: boolean,
+  { streams, exactReals }: Written,
 ): Promise<Pick<ApiReply, 'body' | 'pieces' | 'truncated'>> {
   const isDefinition = resource.kind === 'definitions';
   const condition = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
@@ -59,17 +67,18 @@ export async function aggregate(
   const whole = [...before, ...(leads ? [first] : []), ...(secrets.length > 0 ? [{ $unset: secrets }] : []), ...(leads ? rest : stages)];
   const read = whole.concat({ $limit: MOST_ROWS + 1 });
   const collection = isDefinition ? DEFINITIONS : resource.collection;
-  const rows = space.rows.aggregate(collection, read, { maxTimeMS: LONGEST_MS, allowDiskUse: false });
+  const maxTimeMS = pipelineLimit(stages, LONGEST_MS);
+  const rows = space.rows.aggregate(collection, read, { maxTimeMS, allowDiskUse: false });
   const ahead = await readAhead(rows, streams ? READ_AHEAD_BYTES : Infinity).catch((error: unknown) => {
     throw asFault(space, collection, error);
   });
   try {
-    const isMore = ahead.isAll ? ahead.rows.length > MOST_ROWS : await hasMore(space, collection, whole);
+    const isMore = ahead.isAll ? ahead.rows.length > MOST_ROWS : await hasMore(space, collection, whole, maxTimeMS);
     const truncated = isMore ? { truncated: true } : {};
     const write = async (batch: readonly Uint8Array[]): Promise<string[]> => {
       const parts = batch.map((row) => typedPart(shape, row));
       const typed = await toShown(space, shape.type, parts, actor);
-      return batch.map((row, index) => rowToJson(shape, row, typed[index] as ObjectValue));
+      return batch.map((row, index) => rowToJson(shape, row, typed[index] as ObjectValue, exactReals));
     };
     if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES)) {
       const texts = await write(isMore ? ahead.rows.slice(0, MOST_ROWS) : ahead.rows);
@@ -87,9 +96,9 @@ export async function aggregate(
 }
 
 /** Whether there are more rows than the cap, for results that are too long to be read before they are sent. */
-async function hasMore(space: Namespace, collection: string, stages: readonly Document[]): Promise<boolean> {
+async function hasMore(space: Namespace, collection: string, stages: readonly Document[], maxTimeMS: number): Promise<boolean> {
   const beyond = [...stages, { $skip: MOST_ROWS }, { $limit: 1 }, { $project: { _id: 1 } }];
-  const rows = space.rows.aggregate(collection, beyond, { maxTimeMS: LONGEST_MS, allowDiskUse: false });
+  const rows = space.rows.aggregate(collection, beyond, { maxTimeMS, allowDiskUse: false });
   return (await readAhead(rows, Infinity)).rows.length > 0;
 }
 

@@ -14,7 +14,7 @@ export type TypeNamed = (name: string) => TypeDefinition;
 const KEY = '__key';
 
 export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed): { stages: Document[]; shape: Shape } {
-  for (const name of ['let', 'pipeline']) if (Object.hasOwn(body, name)) throw fault('cascade.query.operator.forbidden', name, '$lookup');
+  if (['let', 'pipeline'].some((name) => Object.hasOwn(body, name))) throw fault('cascade.query.stage.forbidden', '$lookup');
   const text = (name: string): string => {
     const value = Object.hasOwn(body, name) ? body[name] : null;
     if (typeof value !== 'string') throw fault('cascade.query.operand.invalid', name, '$lookup');

@@ -12,26 +12,31 @@ export function typedPart(shape: Shape, raw: Uint8Array): ObjectValue {
   return Object.fromEntries(Object.entries(instance).filter(([name]) => shape.typed.has(name)));
 }
 
-/** @param raw one row of BSON; @param typed its typedPart, as everybody sees it */
-export function rowToJson(shape: Shape, raw: Uint8Array, typed: ObjectValue): string {
+/** @param raw one row of BSON; @param typed its typedPart, as everybody sees it; @param exactReals whether a Real is written with its point */
+export function rowToJson(shape: Shape, raw: Uint8Array, typed: ObjectValue, exactReals: boolean): string {
   const row = fromBson(raw);
   const members: string[] = [];
   for (const name of Object.keys(row)) {
-    const json = Object.hasOwn(typed, name) ? typedJson(shape, name, typed[name] as Value) : untypedJson(shape, row, name);
+    const isTyped = Object.hasOwn(typed, name);
+    const json = isTyped ? typedJson(shape, name, typed[name] as Value, exactReals) : untypedJson(shape, row, name, exactReals);
     if (json !== null) members.push(`${JSON.stringify(name)}:${json}`);
   }
   return `{${members.join(',')}}`;
 }
 
-function typedJson(shape: Shape, name: string, value: Value): string {
+function typedJson(shape: Shape, name: string, value: Value, exactReals: boolean): string {
   const system = Object.hasOwn(SYSTEM_PROPERTIES, name) ? { base: SYSTEM_PROPERTIES[name as SystemProperty] } : { base: 'String' as const };
-  return propertyToJson(shape.type.properties.get(name) ?? system, value);
+  const declared = shape.type.properties.get(name) ?? system;
+  return propertyToJson(declared.base === 'Real' ? asReal(exactReals) : declared, value);
 }
 
-function untypedJson(shape: Shape, row: ObjectValue, name: string): string | null {
+function untypedJson(shape: Shape, row: ObjectValue, name: string, exactReals: boolean): string | null {
   if (shape.whole && name !== '_id') return null; // a property that the type no longer declares
-  return propertyToJson({ base: 'Real' }, outside(row[name] as Value));
+  return propertyToJson(asReal(exactReals), outside(row[name] as Value));
 }
+
+/** Numbers in Objects always keep their kind. */
+const asReal = (exactly: boolean) => ({ base: exactly ? ('Object' as const) : ('Real' as const) });
 
 /** Currencies and references lie in two members each. */
 function outside(value: Value): Value {

@@ -1,5 +1,6 @@
 // What the documents between two stages still have of their type, and where a caller's field path leads in the store.
 
+import { isSecret } from '../../conditions/index.ts';
 import { fault } from '../../faults.ts';
 import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../../types/index.ts';
 
@@ -61,7 +62,7 @@ export function fieldAt(shape: Shape, path: string, operator: string): Field {
     const base = Object.hasOwn(SYSTEM_PROPERTIES, name) ? SYSTEM_PROPERTIES[name as SystemProperty] : undefined;
     return { path, isWhole, isObjectId, ...(base && { base }) };
   }
-  if (property.encrypted) throw fault('cascade.query.property.forbidden', path);
+  if (isSecret(property, rest)) throw fault('cascade.query.property.forbidden', path);
   return { path: property.base === 'Currency' ? currencyPath(steps) : path, property, base: property.base, isWhole, isObjectId };
 }
 

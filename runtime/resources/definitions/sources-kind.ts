@@ -2,8 +2,19 @@
 
 import { isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import { fault } from '../../faults.ts';
-import { checkName } from '../../types/index.ts';
-import { checkConfig, DIRECTIONS, type Direction, own, sealed, SOURCE_KINDS, splitConfig, stateOf, wholeConfig } from '../sources/index.ts';
+import { checkName, type PropertyDefinition, type TypeDefinition } from '../../types/index.ts';
+import {
+  checkConfig,
+  DIRECTIONS,
+  type Direction,
+  isSecret,
+  own,
+  sealed,
+  SOURCE_KINDS,
+  splitConfig,
+  stateOf,
+  wholeConfig,
+} from '../sources/index.ts';
 import { SOURCE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
 import { checkFields, invalidField, textField } from './fields.ts';
@@ -24,13 +35,20 @@ const DEFAULTS = {
 /** What only the service says, and where secrets are kept; a caller's are not looked at. */
 const OURS = ['secrets', 'state', 'isUnavailable'];
 
+const CONFIG = SOURCE_SHAPE.properties.get('config') as PropertyDefinition;
+/** No condition may ask for a secret of the config. */
+const SHAPE: TypeDefinition = {
+  ...SOURCE_SHAPE,
+  properties: new Map([...SOURCE_SHAPE.properties, ['config', { ...CONFIG, hidesMember: isSecret }]]),
+};
+
 export const SOURCES: DefinitionResource = {
   kind: 'definitions',
   name: 'sources',
   systemType: 'ArsSource',
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish', 'query', 'status']),
   onExisting: 'update',
-  type: SOURCE_SHAPE,
+  type: SHAPE,
   hidden: 'secrets',
   async define(space, body, stored) {
     const name = textField('sources', body, 'name');

@@ -8,6 +8,7 @@ import { checkFinal, prepareInsert } from '../../types/index.ts';
 import { instanceToBson } from '../../values/index.ts';
 import { runBefore } from '../before.ts';
 import { instanceEvent, raise } from '../events.ts';
+import { trimCapped } from '../capped.ts';
 import { isShownOtherwise, shownOne, toStored } from '../scalars/index.ts';
 import { stampNew } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
@@ -36,6 +37,7 @@ export async function insertStored(space: Namespace, resource: InstanceResource,
   } catch (error) {
     throw asFault(error, resource, stamped);
   }
+  if (resource.type.maxStorage > 0) await trimCapped(space, resource.type);
   return shown;
 }
 
@@ -64,6 +66,7 @@ export async function insertMany(
     }
   }
   const stored = await storeAll(space, resource, ready, actor, failure === null);
+  if (resource.type.maxStorage > 0) await trimCapped(space, resource.type);
   if (failure !== null) throw failure;
   return stored;
 }

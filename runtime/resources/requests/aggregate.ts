@@ -9,5 +9,6 @@ import type { Namespace, Resource } from '../types.ts';
 export async function aggregate(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const pipeline = request.object ?? request.parameters['pipeline'];
   if (pipeline === undefined) throw fault('cascade.request.parameter.invalid', 'pipeline', null);
-  return { status: 200, ...(await runPipeline(space, resource, pipeline, actor, request.streams === true)) };
+  const written = { streams: request.streams === true, exactReals: request.exactReals === true };
+  return { status: 200, ...(await runPipeline(space, resource, pipeline, actor, written)) };
 }

@@ -35,15 +35,18 @@ export async function patch(space: Namespace, resource: Resource, request: ApiRe
   if (resource.kind === 'definitions')
     return definitionUpdate(space, resource, request, actor, (stored) => patchChanges(external(toJson(stored)), operations));
   const { type } = resource;
-  return instanceUpdate(space, resource, request, actor, async (stored) =>
-    patchChanges(external(instanceToJson(type, await shownOne(space, type, stored, actor))), operations),
-  );
+  const removed = new Set<string>();
+  const changes: Changes = async (stored) => {
+    removed.clear();
+    return patchChanges(external(instanceToJson(type, await shownOne(space, type, stored, actor))), operations, removed);
+  };
+  return instanceUpdate(space, resource, request, actor, changes, removed);
 }
 
 /** A patch is written against what a client sees. */
 const external = (json: string): ObjectValue => parseJson(json) as ObjectValue;
 
-/** The properties to change, for what is stored. */
+/** The properties to change, for what is stored; what a patch removes is null here, and gone afterwards. */
 type Changes = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>;
 
 /** Whether nothing but properties of the service is named: then nothing is changed, and nothing happens. */
@@ -70,6 +73,7 @@ async function instanceUpdate(
   request: ApiRequest,
   actor: Actor,
   change: Changes,
+  removed: ReadonlySet<string> = new Set(),
 ): Promise<ApiReply> {
   const id = idOf(request);
   const first = await readAt(space, resource, id, actor);
@@ -82,8 +86,11 @@ async function instanceUpdate(
     known = null;
     return stored;
   };
-  const toNext = async (stored: ObjectValue): Promise<ObjectValue> =>
-    changeOf(resource, await toStored(space, type, await change(stored), actor))(stored);
+  const toNext = async (stored: ObjectValue): Promise<ObjectValue> => {
+    const next = await changeOf(resource, await toStored(space, type, await change(stored), actor))(stored);
+    for (const name of removed) if (Object.hasOwn(next, name)) delete next[name];
+    return next;
+  };
   const next = await updateOne(space, resource, find, toNext, actor, { version });
   return next ? reply(`[${instanceToJson(type, next)}]`) : NO_CONTENT;
 }

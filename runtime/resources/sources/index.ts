@@ -2,5 +2,5 @@
 export { receive } from './inbound.ts';
 export { checkConfig, DIRECTIONS, type Direction, SOURCE_KINDS } from './kinds.ts';
 export { publishToSource, querySource, sourceNamed } from './outbound.ts';
-export { sealed, splitConfig, wholeConfig } from './secrets.ts';
+export { isSecret, sealed, splitConfig, wholeConfig } from './secrets.ts';
 export { own, SourceCounts, stateOf, statusOfSource } from './state.ts';

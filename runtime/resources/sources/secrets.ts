@@ -21,7 +21,8 @@ const SECRET_HEADERS = new Set(['authorization', 'cookie', 'x-api-key']);
 /** Names another place that the secret is read from, and is no secret itself. */
 const isIndirect = (value: Value): boolean => typeof value === 'string' && /^(?:@secrets\(.+\)$|\/system\.secrets\/)/.test(value);
 
-function isSecret(path: readonly string[]): boolean {
+/** Whether a path inside a config leads to a secret. */
+export function isSecret(path: readonly string[]): boolean {
   const [last = '', ...before] = [...path].reverse();
   if (path.length === 1) return SECRET_FIELDS.has(last);
   if (before[0] === 'headers' && before[1] === 'requestDefaults') return SECRET_HEADERS.has(last.toLowerCase());
