@@ -24,7 +24,7 @@ export class Pattern {
     if (!/^[imsx]*$/.test(options)) return null;
     try {
       const engine = new Engine(options === '' ? source : `(?${[...new Set(options)].join('')})${source}`);
-      const pcre = toPcre(engine.engine.pattern());
+      const pcre = engine.linear === null ? null : toPcre(engine.linear);
       return pcre === null ? null : new Pattern(engine, pcre, options === '' ? prefixOf(source) : '');
     } catch (error) {
       if (error instanceof CascadeError) return null;
@@ -33,7 +33,7 @@ export class Pattern {
   }
 
   search(text: string): boolean {
-    return this.#engine.test(text);
+    return this.#engine.test(text, { left: 0, of: '$regex' }); // linear, so it costs none
   }
 }
 

@@ -1,6 +1,7 @@
 // Pure built-ins called by the host itself (aggregates, conditions of events): nothing of a run is at hand, and nothing is needed.
 
 import { type BuiltinContext, lookup } from '../../stdlib/builtins/index.ts';
+import { HOST_PATTERN_STEPS } from '../../stdlib/operators/index.ts';
 import type { Clock } from '../clock/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
 
@@ -15,6 +16,8 @@ export const HOST_CONTEXT: BuiltinContext = {
   sequence: unavailable,
   merge: unavailable,
   charge: () => undefined, // bounded by what a request may read
+  patternSteps: HOST_PATTERN_STEPS,
+  slow: () => undefined, // bounded by the steps
   log: unavailable,
   logs: unavailable,
   warnOnce: () => undefined,

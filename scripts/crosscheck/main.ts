@@ -27,6 +27,8 @@ const CONTEXT: BuiltinContext = {
   uuid: unused,
   sequence: unused,
   merge: unused,
+  patternSteps: 100_000,
+  slow: () => undefined,
   charge: () => undefined,
   log: unused,
   logs: () => false,

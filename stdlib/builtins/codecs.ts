@@ -4,6 +4,7 @@ import { Binary, decodeUtf8, encodeUtf8, fromBase64, getOwn, type ObjectValue, s
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { DIGESTS, type DigestName, hmac } from './digests.ts';
+import { documentReference, missingDocument } from './documents.ts';
 import { made } from './growth.ts';
 
 const bytesOf = (val: string | Binary): Uint8Array => (typeof val === 'string' ? encodeUtf8(val) : val.bytes);
@@ -84,11 +85,17 @@ function decodeForm(source: string): ObjectValue {
 
 // ---------------------------------------------------------------- the tables
 
+/** A value or a document; `false` stands for no value. */
 const digest = (name: DigestName): Declaration => ({
-  call: `Hash.${name}(val: String|Binary) => Binary`,
+  call: `Hash.${name}(val: String|Binary|null = false, resourceRef?: String|Object) => Binary`,
   forms: 'S',
-  about: `The ${name.toUpperCase()} digest.`,
-  run: (_: BuiltinContext, val: string | Binary) => new Binary(DIGESTS[name](bytesOf(val))),
+  about: `The ${name.toUpperCase()} digest of a value. Of a document by resourceRef: refused, as this version keeps none.`,
+  run: (_: BuiltinContext, val: string | Binary | false | null, resourceRef: string | ObjectValue | null) => {
+    if (resourceRef !== null && (val === false || val === null)) return missingDocument(documentReference(resourceRef, 'resourceRef'));
+    if (resourceRef !== null || val === false)
+      return fail('cascade.procedure.argument.count', `Hash.${name}`, resourceRef === null ? 0 : 2);
+    return new Binary(DIGESTS[name](bytesOf(val ?? fail('cascade.lang.null', 'val'))));
+  },
 });
 
 const keyed = (method: string, name: DigestName): Declaration => ({

@@ -14,6 +14,10 @@ export interface BuiltinContext {
   merge(labelled: readonly (readonly [label: string, collection: Value])[]): Value;
   /** Counts what a value grows by, in bytes; fails when the run holds too much. */
   charge(bytes: number): void;
+  /** How many steps a match of a regular expression that backtracks may take. */
+  readonly patternSteps: number;
+  /** Something took long: the run should give way soon. */
+  slow(): void;
   /** Whether messages of the level are kept; others need not be made. */
   logs(level: number): boolean;
   /** One message of the run; levels ERROR 40, WARN 30, INFO 20, DEBUG 10, TRACE 0. */

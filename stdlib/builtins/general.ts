@@ -2,9 +2,9 @@
 import { fail } from '../errors.ts';
 import {
   DateTime,
+  Decimal,
   getOwn,
   integer,
-  isInteger,
   isNumber,
   isObject,
   LocalValue,
@@ -18,6 +18,7 @@ import {
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { made, madeList } from './growth.ts';
+import { exactInteger } from './numbers.ts';
 
 /** About what a parsed value takes for each character of its text. */
 const BYTES_A_CHARACTER = 4;
@@ -33,18 +34,13 @@ function* range(from: Integer, to: Integer, increment: Integer): Generator<Value
   for (let i = BigInt(from); step > 0n ? i < end : i > end; i += step) yield integer(i);
 }
 
-/** The argument itself: what the signature calls Integer comes rounded past 2^53. */
-function exactInteger(value: Value, parameter: string): Integer {
-  return isInteger(value) ? value : fail('cascade.procedure.parameter.type', 'range', parameter, 'Integer', typeOf(value));
-}
-
 /** Of a Map. */
 const entriesOf = (v: Value): Value[] | undefined => (v instanceof LocalValue ? (v as { entries?: () => Value[] }).entries?.() : undefined);
 
 /** Where a value stands on the line on which thresholds are crossed. */
 function place(value: Value, parameter: string): number {
   if (value instanceof DateTime) return value.ms;
-  return isNumber(value)
+  return isNumber(value) || value instanceof Decimal
     ? numberOf(value)
     : fail('cascade.procedure.parameter.type', 'threshold', parameter, 'Number or DateTime', typeOf(value));
 }
@@ -100,7 +96,11 @@ export const general: readonly Declaration[] = [
     forms: 'F',
     about: 'The Integers from, from + increment … before to.',
     run: (context, from: Value, to: Value, increment: Value) => {
-      const bounds = [exactInteger(from, 'from'), exactInteger(to, 'to'), exactInteger(increment, 'increment')] as const;
+      const bounds = [
+        exactInteger('range', 'from', from),
+        exactInteger('range', 'to', to),
+        exactInteger('range', 'increment', increment),
+      ] as const;
       return bounds[2] === 0 ? fail('cascade.lang.range', 'increment', 0) : context.sequence(range(...bounds));
     },
   },

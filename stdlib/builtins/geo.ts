@@ -24,7 +24,8 @@ function parsePoint(wkt: string): ObjectValue | null {
 /** Longitude and latitude in radians. */
 function pointOf(value: ObjectValue | string, parameter: string): [longitude: number, latitude: number] {
   const source = typeof value === 'string' ? (parsePoint(value) ?? fail('cascade.builtin.parse', 'not a WKT point', 0)) : value;
-  if (source.type !== 'Point') fail('cascade.procedure.parameter.type', 'geoDistance', parameter, 'Point', String(source.type));
+  if (source.type !== 'Point')
+    fail('cascade.procedure.parameter.type', 'geoDistance', parameter, 'Point', typeof source.type === 'string' ? source.type : 'Object');
   const [longitude = 0, latitude = 0] = (toGeoJson(source).coordinates as Value[]).map((n) => (numberOf(n) * Math.PI) / 180);
   return [longitude, latitude];
 }

@@ -73,6 +73,14 @@ let table: BuiltinTable | undefined;
 
 /** The package that some services of the built-ins stand in. */
 const PACKAGE = 'io.service.';
+/** Services that can be named without it, too. */
+const ALSO_PACKAGED = /^(?:ResourceConfig|Test)\./;
+
+function packaged(): BuiltinTable {
+  const named = new Map(REGISTRY.table());
+  for (const [name, info] of REGISTRY.table()) if (ALSO_PACKAGED.test(name)) named.set(PACKAGE + name, info);
+  return named;
+}
 
 /**
  * Makes the services of the built-ins' package reachable under other packages, too: the setting `builtinPackageAliases` of an installation
@@ -80,15 +88,15 @@ const PACKAGE = 'io.service.';
  * @param prefixes packages without a dot at the end; those of a call before are forgotten
  */
 export function aliasBuiltinPackage(prefixes: readonly string[]): void {
-  const aliased = new Map(REGISTRY.table());
-  for (const [name, info] of REGISTRY.table())
+  const aliased = new Map(packaged());
+  for (const [name, info] of packaged())
     if (name.startsWith(PACKAGE)) for (const prefix of prefixes) aliased.set(`${prefix}.${name.slice(PACKAGE.length)}`, info);
   table = aliased;
 }
 
 /** What the compiler must know; keys as programs write them: `trim`, `Math.abs`. */
 export function builtinTable(): BuiltinTable {
-  table ??= REGISTRY.table();
+  table ??= packaged();
   return table;
 }
 

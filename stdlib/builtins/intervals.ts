@@ -48,6 +48,31 @@ function timezoneOffset(zoneId: string, ms: number): string {
   return offset === undefined || /^.00:00$/.test(offset) ? 'Z' : offset;
 }
 
+/** The engine lists these by the names that they had before, and takes both. */
+const RENAMED_ZONES: readonly string[] = [
+  'UTC',
+  'GMT',
+  'Africa/Asmara',
+  'America/Argentina/Buenos_Aires',
+  'America/Argentina/Catamarca',
+  'America/Argentina/Cordoba',
+  'America/Argentina/Jujuy',
+  'America/Argentina/Mendoza',
+  'America/Atikokan',
+  'America/Indiana/Indianapolis',
+  'America/Kentucky/Louisville',
+  'America/Nuuk',
+  'Asia/Ho_Chi_Minh',
+  'Asia/Kathmandu',
+  'Asia/Kolkata',
+  'Asia/Yangon',
+  'Atlantic/Faroe',
+  'Europe/Kyiv',
+  'Pacific/Chuuk',
+  'Pacific/Kanton',
+  'Pacific/Pohnpei',
+];
+
 export const intervals: readonly Declaration[] = [
   {
     call: 'stringToInterval(str: String) => Integer',
@@ -71,6 +96,6 @@ export const intervals: readonly Declaration[] = [
     call: 'getZoneIds() => List',
     forms: 'F',
     about: 'The names of all time zones, sorted.',
-    run: (context) => madeList(context, [...new Set([...Intl.supportedValuesOf('timeZone'), 'UTC'])].sort()),
+    run: (context) => madeList(context, [...new Set([...Intl.supportedValuesOf('timeZone'), ...RENAMED_ZONES])].sort()),
   },
 ];

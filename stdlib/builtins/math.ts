@@ -16,6 +16,7 @@ import {
 } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
+import { exactInteger } from './numbers.ts';
 
 type AnyNumber = number | bigint | Real | Decimal;
 
@@ -59,9 +60,13 @@ const rounding =
   (_: BuiltinContext, val: AnyNumber): Value =>
     isInteger(val) ? val : real(f(numberOf(val)));
 
-function random(context: BuiltinContext, min: number, max: number): Value {
-  if (min > max) fail('cascade.lang.range', 'max', integer(max));
-  return integer(Math.min(max, min + Math.floor(context.random() * (max - min + 1))));
+function random(context: BuiltinContext, min: Value, max: Value): Value {
+  const [least, most] = [exactInteger('Math.random', 'min', min), exactInteger('Math.random', 'max', max)];
+  if (least > most) return fail('cascade.lang.range', 'max', max);
+  const size = BigInt(most) - BigInt(least) + 1n;
+  const word = (): bigint => BigInt(Math.floor(context.random() * 2 ** 32));
+  const drawn = size <= 2n ** 32n ? BigInt(Math.floor(context.random() * Number(size))) : (((word() << 32n) | word()) * size) >> 64n;
+  return integer(BigInt(least) + drawn);
 }
 
 export const math: readonly Declaration[] = [
@@ -104,7 +109,7 @@ export const math: readonly Declaration[] = [
     about: 'The angle of the point (x, y).',
     run: (_, y: AnyNumber, x: AnyNumber) => real(Math.atan2(numberOf(y), numberOf(x))),
   },
-  { call: 'Math.random(min: Integer, max: Integer) => Integer', forms: 'S', about: 'A random Integer, both ends included.', run: random },
+  { call: 'Math.random(min: Number, max: Number) => Integer', forms: 'S', about: 'A random Integer, both ends included.', run: random },
   { call: 'Math.randomReal() => Real', forms: 'S', about: 'A random Real from 0, below 1.', run: (context) => real(context.random()) },
   constant('E', "Euler's number.", Math.E),
   constant('LN2', 'The natural logarithm of 2.', Math.LN2),

@@ -97,6 +97,11 @@ function equals(_: BuiltinContext, n: AnyNumber, other: Value): boolean {
   return isInteger(n) ? n === other : numberOf(n) === numberOf(other);
 }
 
+/** The argument itself: what a signature calls Integer comes rounded past 2^53. */
+export function exactInteger(procedure: string, parameter: string, value: Value): number | bigint {
+  return isInteger(value) ? value : fail('cascade.procedure.parameter.type', procedure, parameter, 'Integer', typeOf(value));
+}
+
 export const numbers: readonly Declaration[] = [
   {
     call: 'toInteger(v: String|Number|DateTime) => Integer',

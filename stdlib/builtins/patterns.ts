@@ -1,10 +1,22 @@
-// Regular expressions (builtins.md 2 and 4): always through re2js, so in time linear in the text.
-import type { Matcher as Engine } from 're2js';
+// Regular expressions (builtins.md 2 and 4). Which engine runs them is values/pattern.ts's affair; here a match is given its bound.
 import { fail } from '../errors.ts';
-import { LocalValue, Pattern, text, type Value } from '../values/index.ts';
+import { Decimal, LocalValue, type Match, type Patience, Pattern, text, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { grow, made, refuseLength } from './growth.ts';
+
+/** From this many steps on others should have their turn. */
+const MANY_STEPS = 100_000;
+
+/** Does what matches, with the run's bound for it. */
+function within<T>(context: BuiltinContext, name: string, match: (patience: Patience) => T): T {
+  const patience: Patience = { left: context.patternSteps, of: name };
+  try {
+    return match(patience);
+  } finally {
+    if (patience.left < context.patternSteps - MANY_STEPS) context.slow();
+  }
+}
 
 /** All matches of a pattern in a text; `m[i]` is the i-th one's groups (language.md 4.8). */
 export class Matcher extends LocalValue {
@@ -16,13 +28,15 @@ export class Matcher extends LocalValue {
   constructor(context: BuiltinContext, pattern: Pattern, str: string) {
     super();
     const groups: Value[][] = [];
-    for (const match of matches(pattern, str)) {
-      const count = match.groupCount() + 1;
-      context.charge(16 * count);
-      groups.push(Array.from({ length: count }, (_, i) => match.group(i)));
-    }
+    within(context, 'matcher', (patience) => {
+      for (const match of matches(pattern, str, patience)) {
+        const count = match.groupCount() + 1;
+        context.charge(16 * count);
+        groups.push(Array.from({ length: count }, (_, i) => match.group(i)));
+      }
+    });
     this.#groups = groups;
-    this.#whole = pattern.engine.matches(str);
+    this.#whole = within(context, 'matcher', (patience) => pattern.engine.matches(str, patience));
   }
 
   get size(): number {
@@ -42,13 +56,13 @@ export class Matcher extends LocalValue {
 }
 
 /** The engine at each match in order. */
-function* matches(pattern: Pattern, str: string): Generator<Engine> {
-  const engine = pattern.engine.matcher(str);
+function* matches(pattern: Pattern, str: string, patience: Patience): Generator<Match> {
+  const engine = pattern.engine.matcher(str, patience);
   while (engine.find()) yield engine;
 }
 
-/** Parts of a replacement: text, or the number of a group. */
-function parseReplacement(source: string): (string | number)[] {
+/** Parts of a replacement: text, or the number of a group, of which the pattern has as many. */
+function parseReplacement(source: string, groups: number): (string | number)[] {
   const parts: (string | number)[] = [];
   for (let i = 0; i < source.length; i++) {
     const char = source[i] as string;
@@ -58,7 +72,7 @@ function parseReplacement(source: string): (string | number)[] {
       parts.push(next);
       i++;
     } else if (char === '$') {
-      if (next === undefined || next < '0' || next > '9') return fail('cascade.builtin.pattern', source, i);
+      if (next === undefined || next < '0' || next > '9' || Number(next) > groups) return fail('cascade.builtin.pattern', source, i);
       parts.push(Number(next));
       i++;
     } else parts.push(char);
@@ -67,26 +81,25 @@ function parseReplacement(source: string): (string | number)[] {
 }
 
 function replaceAll(context: BuiltinContext, str: string, pattern: Pattern, replacement: string): string {
-  const parts = parseReplacement(replacement);
-  const groups = pattern.engine.groupCount();
-  if (parts.some((part) => typeof part === 'number' && part > groups))
-    fail('cascade.builtin.pattern', replacement, replacement.indexOf('$'));
+  const parts = parseReplacement(replacement, pattern.engine.groupCount());
   let result = '';
   let last = 0;
-  for (const match of matches(pattern, str)) {
-    result += str.slice(last, match.start());
-    for (const part of parts) result += typeof part === 'number' ? (match.group(part) ?? '') : part;
-    refuseLength(result.length);
-    last = match.end();
-  }
+  within(context, 'replace', (patience) => {
+    for (const match of matches(pattern, str, patience)) {
+      result += str.slice(last, match.start());
+      for (const part of parts) result += typeof part === 'number' ? (match.group(part) ?? '') : part;
+      refuseLength(result.length);
+      last = match.end();
+    }
+  });
   return made(context, result + str.slice(last));
 }
 
-function split(context: BuiltinContext, str: string, pattern: Pattern, limit: number): Value[] {
-  if (limit === 0 || (str === '' && pattern.engine.matches(str))) return [];
+function split(context: BuiltinContext, str: string, pattern: Pattern, limit: number, patience: Patience): Value[] {
+  if (limit === 0 || (str === '' && pattern.engine.matches(str, patience))) return [];
   const parts: Value[] = [];
   let last = 0;
-  for (const match of matches(pattern, str)) {
+  for (const match of matches(pattern, str, patience)) {
     const start = match.start();
     const end = match.end();
     if (start === end && (start === 0 || start === str.length)) continue; // between characters only
@@ -118,10 +131,12 @@ export const patterns: readonly Declaration[] = [
     about: 'Every whole match in order; null when there is none.',
     run: (context, str: string, pattern: Pattern | string) => {
       const found: Value[] = [];
-      for (const match of matches(Pattern.of(pattern), str)) {
-        grow(context, found, 1);
-        found.push(match.group());
-      }
+      within(context, 'match', (patience) => {
+        for (const match of matches(Pattern.of(pattern), str, patience)) {
+          grow(context, found, 1);
+          found.push(match.group());
+        }
+      });
       return found.length === 0 ? null : found;
     },
   },
@@ -129,29 +144,35 @@ export const patterns: readonly Declaration[] = [
     call: 'matches(str: String, pattern: RegExp|String) => Boolean',
     forms: 'FM',
     about: 'Whether the whole text matches.',
-    run: (_, str: string, pattern: Pattern | string) => Pattern.of(pattern).engine.matches(str),
+    run: (context, str: string, pattern: Pattern | string) =>
+      within(context, 'matches', (patience) => Pattern.of(pattern).engine.matches(str, patience)),
   },
   {
     call: 'search(str: String, pattern: RegExp|String) => Integer',
     forms: 'FM',
     about: 'The position of the first match, or -1.',
-    run: (_, str: string, pattern: Pattern | string) => {
-      const engine = Pattern.of(pattern).engine.matcher(str);
-      return engine.find() ? engine.start() : -1;
-    },
+    run: (context, str: string, pattern: Pattern | string) =>
+      within(context, 'search', (patience) => {
+        const match = Pattern.of(pattern).engine.matcher(str, patience);
+        return match.find() ? match.start() : -1;
+      }),
   },
   {
     call: 'replace(str: String, pattern: RegExp|String, newSubStr: String|Number) => String',
     forms: 'FM',
     about: 'Replaces all matches; $0 to $9 stand for groups.',
-    run: (context, str: string, pattern: Pattern | string, replacement: Value) =>
-      replaceAll(context, str, Pattern.of(pattern), text(replacement)),
+    run: (context, str: string, pattern: Pattern | string, replacement: Value) => {
+      if (replacement instanceof Decimal)
+        fail('cascade.procedure.parameter.type', 'replace', 'newSubStr', 'String or Integer or Real', typeOf(replacement));
+      return replaceAll(context, str, Pattern.of(pattern), text(replacement));
+    },
   },
   {
     call: 'split(str: String, pattern: RegExp|String, limit: Integer = -1) => List',
     forms: 'FM',
     about: 'The parts between the matches, empty ones too; at most limit of them.',
-    run: (context, str: string, pattern: Pattern | string, limit: number) => split(context, str, Pattern.of(pattern), limit),
+    run: (context, str: string, pattern: Pattern | string, limit: number) =>
+      within(context, 'split', (patience) => split(context, str, Pattern.of(pattern), limit, patience)),
   },
   {
     call: 'matcher(pattern: RegExp, str: String) => Matcher',

@@ -1,17 +1,12 @@
 // References to instances (builtins.md 11, 20). Which resources there are only the host knows.
-import { toReference } from '../convert/index.ts';
-import { fail } from '../errors.ts';
-import { isObject, isReference, type ObjectValue, text, type Value } from '../values/index.ts';
+import type { ObjectValue, Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
+import { documentReference } from './documents.ts';
 
 /** The marker that a source replaces by a document's content when it sends. */
 function packageReference(_: BuiltinContext, ref: string | ObjectValue, forceBase64: boolean): Value {
-  const refuse = (): never => fail('cascade.lang.range', 'ref', isObject(ref) ? 'an Object' : ref);
-  if (isObject(ref) && !isReference(ref)) return refuse();
-  const [, resource, name] = /^\/([^/]+)\/([\s\S]+)$/.exec(typeof ref === 'string' && !ref.startsWith('/') ? `/${ref}` : text(ref)) ?? [];
-  if (name === undefined || resource?.replace(/^system\./, '') !== 'documents') return refuse();
-  return { ars_packagedReference: text(toReference(`/documents/${name}`)), forceBase64 };
+  return { ars_packagedReference: documentReference(ref, 'ref'), forceBase64 };
 }
 
 export const references: readonly Declaration[] = [

@@ -172,7 +172,7 @@ function checked(overload: Overload, index: number, args: readonly Value[], buil
     const expected = types.filter((type) => type !== 'null').join(' or ');
     return fail('cascade.procedure.parameter.type', overload.name, name, expected, typeOf(arg));
   }
-  if (optional) return fallback;
+  if (optional) return position < args.length && types.includes('null') ? null : fallback;
   if (position >= args.length && !rest) fail('cascade.procedure.parameter.missing', overload.name, name);
   return types.includes('null') ? null : fail('cascade.lang.null', name);
 }

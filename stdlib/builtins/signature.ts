@@ -5,7 +5,7 @@ export interface ParameterSpec {
   readonly name: string;
   /** Names of types.ts, at least one. `null` among them: an explicit null is a value like others. */
   readonly types: readonly string[];
-  /** May be left out; then, and for null, the built-in gets `fallback`. */
+  /** May be left out; then, and for null where that is none of its types, the built-in gets `fallback`. */
   readonly optional: boolean;
   readonly fallback: Value;
   /** The last parameter may take any number of arguments. */

@@ -11,6 +11,18 @@ const NAME = /^[a-zA-Z0-9$_-]*$/;
 const DIGITS = /^[0-9]+$/;
 const REAL = /^(?:[0-9]+\.?[0-9]*|\.[0-9]+)$/;
 
+/** Unicode's white space, and the byte order mark. */
+const isBlank = (unit: number): boolean =>
+  unit === 0x20 || (unit >= 9 && unit <= 13) || unit === 0x85 || (unit >= 0xa0 && String.fromCharCode(unit).trim() === '');
+
+function trimmed(str: string, left: boolean, right: boolean): string {
+  let start = 0;
+  let end = str.length;
+  while (left && start < end && isBlank(str.charCodeAt(start))) start++;
+  while (right && end > start && isBlank(str.charCodeAt(end - 1))) end--;
+  return str.slice(start, end);
+}
+
 /** `begin` and `end` of a slice in a text or List of `size`: negative ones count from the end, both are clamped. */
 export function sliceBounds(size: number, begin: number, end: number | null): [begin: number, end: number] {
   const place = (n: number): number => (n < 0 ? Math.max(0, size + n) : Math.min(n, size));
@@ -150,19 +162,19 @@ export const strings: readonly Declaration[] = [
     call: 'trim(str: String) => String',
     forms: 'FM',
     about: 'Without white space at both ends.',
-    run: (_, str: string) => str.trim(),
+    run: (_, str: string) => trimmed(str, true, true),
   },
   {
     call: 'trimLeft(str: String) => String',
     forms: 'FM',
     about: 'Without white space in front.',
-    run: (_, str: string) => str.trimStart(),
+    run: (_, str: string) => trimmed(str, true, false),
   },
   {
     call: 'trimRight(str: String) => String',
     forms: 'FM',
     about: 'Without white space at the end.',
-    run: (_, str: string) => str.trimEnd(),
+    run: (_, str: string) => trimmed(str, false, true),
   },
   {
     call: 'whitespaceTo(str: String, char: String) => String',
@@ -172,7 +184,7 @@ export const strings: readonly Declaration[] = [
       if (char.length !== 1) fail('cascade.lang.range', 'char', char);
       return made(
         context,
-        str.replace(/\s/g, () => char),
+        str.replace(/[\s\u0085]/g, () => char),
       );
     },
   },

@@ -3,6 +3,7 @@ import { fail } from '../errors.ts';
 import { getOwn, isObject, type ObjectValue, setOwn, text, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
+import { missingDocument } from './documents.ts';
 import { made, refuseLength } from './growth.ts';
 
 type Part = string | { readonly path: readonly string[] } | { readonly repeat: readonly string[]; readonly body: readonly Part[] };
@@ -78,5 +79,11 @@ export const templates: readonly Declaration[] = [
     forms: 'S',
     about: 'A template, or a structure of them, with values put in.',
     run: format,
+  },
+  {
+    call: 'io.service.text.Template.documentReference(docName: String) => Object',
+    forms: 'S',
+    about: 'A document as a template or an input value; refused, as this version keeps no documents.',
+    run: (_, docName: string) => missingDocument(`/documents/${docName}`),
   },
 ];

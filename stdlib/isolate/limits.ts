@@ -7,6 +7,8 @@ export const LIMITS = {
   iterations: 100_000,
   /** Largest index of an Array, and most elements. */
   elements: 10_000_000,
+  /** Of a regular expression that backtracks: less than a second. */
+  patternSteps: 5_000_000,
   memoryBytes: 256 * 1024 * 1024,
   /** What a run may charge before it gives way once. */
   chargePerSlice: 8 * 1024 * 1024,

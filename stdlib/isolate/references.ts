@@ -23,12 +23,13 @@ export function get(object: Value, key: string, path: string): Value {
 
 /** Each element's property; a result list of one element answers as that element. */
 function ofList(list: Value[], key: string): Value {
+  const isLength = key === 'length' || key === 'size';
   if (list.length === 1 && isResultList(list)) {
     const [only = null] = list;
-    if (isObject(only)) return getOwn(only, key);
+    if (isObject(only) && (Object.hasOwn(only, key) || !isLength)) return getOwn(only, key);
     if (only instanceof LocalValue) return ofLocal(only, key);
   }
-  if (key === 'length' || key === 'size') return list.length;
+  if (isLength) return list.length;
   return list.map((element) => projected(element, key));
 }
 

@@ -151,6 +151,11 @@ export class Run implements BuiltinContext, RunFacts {
     if (this.charged > 2 * this.memoryLimit || bytes > this.memoryLimit) this.exceed('cascade.execution.memory', this.memoryLimit);
   }
 
+  readonly patternSteps = LIMITS.patternSteps;
+  slow(): void {
+    this.fuel = 0;
+  }
+
   logs(level: number): boolean {
     return level >= (this.options.level ?? 20);
   }

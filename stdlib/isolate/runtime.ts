@@ -6,7 +6,7 @@ import { CascadeError, fail } from '../errors.ts';
 import * as operators from '../operators/index.ts';
 import { type ObjectValue, real, type Value } from '../values/index.ts';
 import { aggregateRows } from './aggregates.ts';
-import { CAUGHT_BYTES, CAUGHT_FUEL, isLimit } from './limits.ts';
+import { CAUGHT_BYTES, CAUGHT_FUEL, isLimit, LIMITS } from './limits.ts';
 import * as loops from './loops.ts';
 import { operation } from './operations.ts';
 import { stateGet, stateSet } from './state.ts';
@@ -57,7 +57,7 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
     gt: operators.gt,
     ge: operators.ge,
     inArray: operators.inArray,
-    regex: operators.regexSearch,
+    regex: (s: Value, pattern: Value) => operators.regexSearch(s, pattern, LIMITS.patternSteps),
     geo: operators.geo,
     truth: operators.truth,
     get: (object: Value, key: string, path: string): Value => {

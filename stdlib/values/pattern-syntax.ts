@@ -1,10 +1,10 @@
 // From the regular expressions that programs write (builtins.md 4) to those that re2js reads. What neither has is left for re2js to refuse.
 import { fail } from '../errors.ts';
 
-/** `lookbehind`: it needs the slower one of re2js's engines. */
 export interface Translated {
-  text: string;
-  lookbehind: boolean;
+  readonly text: string;
+  /** It looks around, refers back or must not give back what it took: nothing for an engine without backtracking. */
+  readonly backtracks: boolean;
 }
 
 const POSIX: Record<string, string> = {
@@ -24,19 +24,20 @@ const POSIX: Record<string, string> = {
 };
 
 /**
- * Rewrites `\uXXXX`, `\p{Alpha}`-like names, `\Q…\E`, a leading `(?x)` and possessive quantifiers, which in an engine without backtracking
- * are the greedy ones. Class intersections would be silent literals, so they are refused here.
+ * Rewrites `\uXXXX`, `\p{Alpha}`-like names, `\Q…\E` and a leading `(?x)`. Class intersections would be silent literals, so they are refused
+ * here.
  */
 export function translatePattern(source: string): Translated {
   const flags = /^\(\?([imsx]+)\)/.exec(source);
   const extended = flags?.[1]?.includes('x') ?? false;
   const kept = flags?.[1]?.replaceAll('x', '') ?? '';
   let text = kept === '' ? '' : `(?${kept})`;
-  let lookbehind = false;
+  let backtracks = false;
   let inClass = false;
   for (let i = flags ? flags[0].length : 0; i < source.length; ) {
     const char = source[i] as string;
     if (char === '\\') {
+      if (!inClass && /[1-9k]/.test(source[i + 1] ?? '')) backtracks = true;
       const [replacement, length] = escape(source, i, inClass);
       text += replacement;
       i += length;
@@ -57,7 +58,7 @@ export function translatePattern(source: string): Translated {
       text += open;
       i += open.length;
     } else if (char === '(' && source[i + 1] === '?') {
-      if (/^\(\?<[=!]/.test(source.slice(i, i + 4))) lookbehind = true;
+      if (/^\(\?(?:<?[=!]|>)/.test(source.slice(i, i + 4))) backtracks = true;
       text += '(?';
       i += 2;
     } else if (extended && /\s/.test(char)) {
@@ -69,10 +70,10 @@ export function translatePattern(source: string): Translated {
       const quantifier = /^(?:[*+?]|\{\d+(?:,\d*)?\})/.exec(source.slice(i, i + 24))?.[0] ?? char;
       text += quantifier;
       i += quantifier.length;
-      if (/[*+?}]$/.test(quantifier) && quantifier !== '}' && source[i] === '+') i++;
+      if (/[*+?}]$/.test(quantifier) && quantifier !== '}' && source[i] === '+') backtracks = true;
     }
   }
-  return { text, lookbehind };
+  return { text, backtracks };
 }
 
 /** What a backslash at `i` becomes, and how much of the source it takes. */

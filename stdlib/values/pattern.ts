@@ -1,6 +1,8 @@
-// Regular expressions of users. They run on re2js only: its time is linear in the text, whatever the pattern.
+// Regular expressions of users. They run on re2js, whose time is linear in the text; what needs backtracking runs on our own engine, whose
+// steps are bounded.
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 import { fail } from '../errors.ts';
+import { Backtracking, type Patience } from './backtracking.ts';
 import { LocalValue } from './kinds.ts';
 import { translatePattern } from './pattern-syntax.ts';
 
@@ -12,17 +14,34 @@ const KEPT = 100;
 const KEPT_LENGTH = 1000;
 const kept = new Map<string, Pattern>();
 
+/** What both engines have. */
+export interface Engine {
+  groupCount(): number;
+  matches(text: string, patience: Patience): boolean;
+  matcher(text: string, patience: Patience): Match;
+}
+/** A text and where in it the engine is. */
+export interface Match {
+  find(): boolean;
+  start(): number;
+  end(): number;
+  groupCount(): number;
+  group(index?: number): string | null;
+}
+
 /** The language's RegExp. */
 export class Pattern extends LocalValue {
   readonly typeName = 'RegExp';
   readonly source: string;
-  readonly engine: RE2JS;
+  readonly engine: Engine;
+  /** What the linear engine reads; null where it needs the other one. */
+  readonly linear: string | null;
 
   /** Fails with the pattern error on bad or unsupported syntax. */
   constructor(source: string) {
     super();
     this.source = source;
-    this.engine = compile(source);
+    ({ engine: this.engine, linear: this.linear } = compile(source));
   }
 
   /** The pattern itself, or that of a text. */
@@ -38,8 +57,8 @@ export class Pattern extends LocalValue {
   }
 
   /** Whether it matches somewhere in the text. */
-  test(text: string): boolean {
-    return this.engine.test(text);
+  test(text: string, patience: Patience): boolean {
+    return this.engine.matcher(text, patience).find();
   }
 
   override text(): string {
@@ -50,11 +69,12 @@ export class Pattern extends LocalValue {
   }
 }
 
-function compile(source: string): RE2JS {
+function compile(source: string): Pick<Pattern, 'engine' | 'linear'> {
   if (source.length > MAX_LENGTH) fail('cascade.builtin.pattern', `${source.slice(0, 40)}…`, MAX_LENGTH);
-  const { text, lookbehind } = translatePattern(source);
+  const { text, backtracks } = translatePattern(source);
+  if (backtracks) return { engine: new Backtracking(source), linear: null };
   try {
-    return RE2JS.compile(text, lookbehind ? RE2JS.LOOKBEHINDS : 0);
+    return { engine: RE2JS.compile(text), linear: text };
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     const fragment = error instanceof RE2JSSyntaxException ? error.getPattern() : null;

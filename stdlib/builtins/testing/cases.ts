@@ -31,6 +31,8 @@ export function testContext(random = 0.5): BuiltinContext & { charged: number; l
     sequence: (elements: Iterable<Value>) => new TestSequence(elements),
     merge: (labelled: readonly (readonly [string, Value])[]) =>
       new TestSequence(labelled.flatMap(([label, list]) => (list as Value[]).map((element) => ({ [label]: element })))),
+    patternSteps: 100_000,
+    slow: () => undefined,
     charge: (bytes: number) => {
       context.charged += bytes;
     },

@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Backtracking } from './backtracking.ts';
+
+const found = (pattern: string, text: string): (string | null)[][] => {
+  const match = new Backtracking(pattern).matcher(text, { left: 200_000, of: 'test' });
+  const all: (string | null)[][] = [];
+  while (match.find()) all.push(Array.from({ length: match.groupCount() + 1 }, (_, i) => match.group(i)));
+  return all;
+};
+
+// Without groups inside repetitions, of which JavaScript forgets the last turn, and without references to groups that took no part.
+const PIECES = [
+  'a',
+  'b',
+  '.',
+  '[ab]',
+  '[^a]',
+  '\\w',
+  '(?=a)',
+  '(?!b)',
+  '(?<=a)',
+  '(?<!b)',
+  '(?<=ab?)',
+  '\\b',
+  '(?:ab|a)',
+  '(?:b|)',
+  '^',
+  '$',
+];
+const quantified = fc
+  .tuple(fc.constantFrom(...PIECES.slice(0, 6), '(?:ab|a)', '(?:b|)'), fc.constantFrom('', '*', '+', '?', '*?', '+?', '{1,2}', '{2}?'))
+  .map((parts) => parts.join(''));
+const pattern = fc
+  .tuple(fc.array(fc.oneof(fc.constantFrom(...PIECES), quantified), { minLength: 1, maxLength: 5 }), fc.boolean())
+  .map(([parts, refers]) => (refers ? `(${parts.join('')})\\1` : parts.join('')));
+
+test('it finds what the engine of JavaScript finds', () => {
+  fc.assert(
+    fc.property(pattern, fc.array(fc.constantFrom('a', 'b', 'c', '😀')), (source, parts) => {
+      const text = parts.join('');
+      expect(found(source, text)).toEqual([...text.matchAll(new RegExp(source, 'gu'))].map((match) => [...match]));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('its steps are bounded, not its time', () => {
+  const patience = { left: 1000, of: 'matches' };
+  expect(() => new Backtracking('(?:a|a)*(?=b)c').matches('a'.repeat(30), patience)).toThrow(
+    expect.objectContaining({ code: 'cascade.builtin.timeout', params: ['matches', 1000] }) as Error,
+  );
+});
+
+test('an error has the offset of what is wrong', () => {
+  const wrong = [
+    'a(?=b',
+    '(a)\\2',
+    'ab\\k<x>',
+    'a(?=b)[c',
+    'a(?=b)**',
+    '(?=a)(?%b)',
+    '(?<n>a)(?<n>b)(?=c)',
+    'a{3,2}(?=c)',
+    '(?=a)\\y',
+    'x(?=a))',
+  ];
+  const offsets = wrong.map((source) => {
+    try {
+      new Backtracking(source);
+      return null;
+    } catch (error) {
+      return (error as { params: unknown[] }).params[1];
+    }
+  });
+  expect(offsets).toEqual([1, 3, 2, 6, 7, 5, 7, 1, 5, 6]);
+});
