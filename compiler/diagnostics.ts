@@ -49,7 +49,8 @@ const CATALOGUE = {
   'cascade.lang.literal.range': {
     severity: 'error',
     text: (literal: string) => `${literal} is outside the range of its type`,
-    hint: () => 'an Integer goes from -9223372036854775808 to 9223372036854775807',
+    hint: (literal: string) =>
+      /^[\d.]+[eE.]/.test(literal) ? 'a Real is below 1.8e308' : 'an Integer goes from -9223372036854775808 to 9223372036854775807',
   },
   'cascade.lang.name.reserved': {
     severity: 'error',

@@ -121,6 +121,8 @@ function ruleName(p: Cursor): Identifier {
     p.found.report({ start, end }, 'cascade.resource.name.reserved', name);
     return { type: 'Identifier', name, start, end };
   }
+  const goesOn = [':', 'where', 'activationconstraint', 'when', 'before'].some((text) => p.at(text, 1));
+  if ((p.at('when') || p.at('before')) && !goesOn) p.missing('the name of the rule');
   const name = identifier(p, 'the name of the rule');
   notOfTheSystem(p, [name]);
   return name;

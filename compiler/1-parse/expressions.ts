@@ -167,7 +167,7 @@ function unary(p: Cursor): Expression {
     if (!p.at(operator)) continue;
     p.soft(p.here(), `${quoted(operator)} stands after its variable, on the same line`, `write x${operator}`);
     p.take();
-    return p.startsOperand() ? p.nested(() => unary(p)) : p.nothing();
+    return p.startsOperand() && !p.breaksLine() ? p.nested(() => unary(p)) : p.nothing();
   }
   return power(p);
 }

@@ -7,7 +7,7 @@ import { expression } from './expressions.ts';
 import { lex } from './lexer.ts';
 import { block, resourceStatement, startsStatement } from './statements.ts';
 
-export { isContextual } from './keywords.ts';
+export { AGGREGATES, isContextual } from './keywords.ts';
 export { END, PUNCTUATOR, STRING, type Tokens, VERSION, WORD } from './tokens.ts';
 export { lex };
 

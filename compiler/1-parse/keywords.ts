@@ -51,3 +51,6 @@ export const CLAUSE_WORDS: ReadonlySet<string> = words(
   'after and as before by catch constrain context do else end expect finally from group in on or order processed recommendations ' +
     'schedule status to until using values where with within',
 );
+
+/** Functions over all rows in the bindings of a SELECT (language.md E8). */
+export const AGGREGATES: ReadonlySet<string> = new Set(['count', 'sum', 'avg', 'rise', 'min', 'max', 'first', 'last']);

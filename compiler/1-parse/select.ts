@@ -1,8 +1,9 @@
 // SELECT (language.md 2.3).
-import type { Binding, Expression, OrderKey, Path, Ref, Select } from '../ast.ts';
+import type { Binding, Expression, Identifier, OrderKey, Path, Ref, Select } from '../ast.ts';
 import { startsWhere, where } from './conditions.ts';
 import type { Cursor } from './cursor.ts';
 import { FOREIGN_CLAUSES } from './foreign.ts';
+import { AGGREGATES } from './keywords.ts';
 import { alias, path, ref, startsAlias, startsRef } from './names.ts';
 import { options, startsOptions } from './options.ts';
 import { processedBy, processingBlock, startsProcessedBy } from './processed-by.ts';
@@ -94,12 +95,22 @@ function bindingList(p: Cursor): Binding[] {
 
 function binding(p: Cursor): Binding {
   const start = p.start();
-  if (p.at('count') && p.at('(', 1)) p.fail('a computed property needs a name', 'write n = count(*)');
+  if (p.at('(', 1) && p.isWord() && AGGREGATES.has(p.written())) return unnamedAggregate(p, start);
   const name = path(p);
   if (p.at('(')) p.fail('a computed property needs a name', `write x = ${name.text}(…)`);
   if (startsAlias(p) && (p.at(',', 2) || p.at('from', 2))) p.fail('a property is renamed by =', 'write newName = property');
   const value: Expression | null = p.accept('=') ? p.within({ binding: true, collection: false }, () => p.grammar.expression(p)) : null;
   return p.node(start, { type: 'Binding', path: name, value });
+}
+
+/** `count(*)` alone comes under the name of the function (builtins.md 16). */
+function unnamedAggregate(p: Cursor, start: number): Binding {
+  const name = p.written();
+  const value = p.within({ binding: true, collection: false }, () => p.grammar.expression(p));
+  if (value.type !== 'Call') p.fail('a computed property needs a name', `write x = ${name}(…) …`);
+  const at = { start: value.start, end: value.start + name.length };
+  const part: Identifier = { type: 'Identifier', name, ...at };
+  return p.node(start, { type: 'Binding', path: { type: 'QualifiedName', parts: [part], text: name, ...at }, value });
 }
 
 /** After GROUP BY or ORDER BY; `, name:` and `, name =` belong to the list around the SELECT. */

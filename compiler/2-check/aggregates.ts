@@ -1,9 +1,8 @@
 // Aggregates in the bindings of a SELECT (language.md E8): which calls they are, and what they read.
+import { AGGREGATES } from '../1-parse/index.ts';
 import type { Call, Expression, Select } from '../ast.ts';
 import { dottedPath } from './calls.ts';
 import { childrenOf } from './walk.ts';
-
-export const AGGREGATES: ReadonlySet<string> = new Set(['count', 'sum', 'avg', 'rise', 'min', 'max', 'first', 'last']);
 
 /** Aggregates of a binding's expression, outermost only. */
 export function aggregateCalls(node: Expression): Call[] {

@@ -1,7 +1,7 @@
 // The head of a procedure: parameters, types, options (language.md 3.4).
 import type { Parameter, ProcedureDefinition, TypeRef } from '../ast.ts';
 import type { CompiledParameter } from '../types.ts';
-import { constantText } from './constants.ts';
+import { type Constant, constantText, fold, toInnerTree } from './constants.ts';
 import { didYouMean } from './hints.ts';
 import type { Names, ProcedureFacts } from './model.ts';
 import type { Report } from './report.ts';
@@ -20,7 +20,19 @@ const STANDARD_TYPES = [
   'Any',
 ];
 const CANONICAL: ReadonlyMap<string, string> = new Map(STANDARD_TYPES.map((name) => [name.toLowerCase(), name]));
-const OPTIONS = ['properties', 'profiles', 'ars_public', 'ars_group', 'ars_dependentResource', 'ars_relationships', 'updateInterface'];
+/** The options of a procedure with what each takes (language.md P8). */
+const OPTIONS: Readonly<Record<string, readonly [what: string, takes: (value: Constant) => boolean]>> = {
+  properties: ['an Object', (value) => typeof value === 'object' && value !== null && 'object' in value],
+  profiles: ['an array of names', (value) => Array.isArray(value) && value.every((name) => typeof name === 'string')],
+  ars_public: ['true or false', (value) => typeof value === 'boolean'],
+  ars_group: ['a String', (value) => typeof value === 'string'],
+  ars_dependentResource: ['a String', (value) => typeof value === 'string'],
+  ars_relationships: ['an array', Array.isArray],
+  updateInterface: ['true or false', (value) => typeof value === 'boolean'],
+};
+
+/** As in a type's properties (resources-and-api.md 4.1). */
+const MOST_DIGITS = 30n;
 
 export function checkHeader(node: ProcedureDefinition, prefix: string | null, names: Names, report: Report): ProcedureFacts {
   const parts = node.name.parts.map((part) => part.name);
@@ -56,6 +68,7 @@ function compiledParameter(parameter: Parameter, names: Names, report: Report): 
   const type = parameter.typeRef && typeName(parameter.typeRef, names);
   const argument = parameter.typeRef?.argument;
   const limit = argument ? Number(argument.value) : undefined;
+  if (argument && type !== null) checkArgument(type, argument, report);
   const fallback = parameter.default ? constantText(parameter.default) : undefined;
   if (parameter.default && fallback === undefined) report(parameter.default, 'cascade.lang.syntax', 'DEFAULT needs a constant');
   return {
@@ -70,6 +83,15 @@ function compiledParameter(parameter: Parameter, names: Names, report: Report): 
   };
 }
 
+/** `Decimal(2)`, `Currency(2)`: digits; `String(40)`: length. The other standard types take none (language.md 2.1). */
+function checkArgument(type: string, argument: NonNullable<TypeRef['argument']>, report: Report): void {
+  const isScaled = type === 'Decimal' || type === 'Currency';
+  if (isScaled && argument.value > MOST_DIGITS)
+    report(argument, 'cascade.lang.syntax', `${type} has at most ${MOST_DIGITS} digits behind the point`);
+  else if (!isScaled && type !== 'String' && STANDARD_TYPES.includes(type))
+    report(argument, 'cascade.lang.syntax', `${type} takes no number in parentheses`);
+}
+
 /** A standard type in its own spelling, else the type's full name. */
 export function typeName(node: TypeRef, names: Names): string {
   return CANONICAL.get(node.name.text.toLowerCase()) ?? names.type(node.name.text);
@@ -78,13 +100,16 @@ export function typeName(node: TypeRef, names: Names): string {
 function checkOptions(node: ProcedureDefinition, report: Report): Record<string, string> {
   const options: Record<string, string> = {};
   for (const option of node.options) {
-    if (!OPTIONS.includes(option.key)) {
-      report(option.keySpan, 'cascade.lang.option.unknown', `'${option.key}' is no option of a procedure`, didYouMean(option.key, OPTIONS));
+    const [what, takes] = (Object.hasOwn(OPTIONS, option.key) && OPTIONS[option.key]) || [];
+    if (!takes) {
+      const hint = didYouMean(option.key, Object.keys(OPTIONS));
+      report(option.keySpan, 'cascade.lang.option.unknown', `'${option.key}' is no option of a procedure`, hint);
       continue;
     }
-    const text = constantText(option.value);
-    if (text === undefined) report(option.value, 'cascade.lang.syntax', `the option ${option.key} needs a constant`);
-    else options[option.key] = text;
+    const value = fold(option.value);
+    if (value === undefined) report(option.value, 'cascade.lang.syntax', `the option ${option.key} needs a constant`);
+    else if (value !== null && !takes(value)) report(option.value, 'cascade.lang.syntax', `the option ${option.key} takes ${what}`);
+    else options[option.key] = JSON.stringify(toInnerTree(value));
   }
   return options;
 }

@@ -28,9 +28,9 @@ export function namesOf(definition: Definition, report: Report): Imports {
   for (const node of definition.imports) {
     if (prefix === null) report(node, 'cascade.lang.import', 'IMPORT needs a PACKAGE');
     const alias = aliasOf(node);
-    const local = definition.type === 'Rule' ? definition.name.name : definition.name.text;
+    const local = localNames(definition).get(alias);
     if (aliases.has(alias)) report(node, 'cascade.lang.import', `'${alias}' is imported twice`);
-    else if (alias === local) report(node, 'cascade.lang.import', `'${alias}' is the name of this definition`);
+    else if (local !== undefined) report(node, 'cascade.lang.import', `'${alias}' is ${local}`);
     aliases.set(alias, { kind: node.kind, target: node.target.type === 'String' ? node.target.value : node.target.text });
   }
   const imported = (kind: ImportKind, name: string): string | undefined => {
@@ -53,6 +53,17 @@ export function namesOf(definition: Definition, report: Report): Imports {
     return prefix === null || text.startsWith('system.') || text.startsWith(`${prefix}.`) ? [text] : [text, `${prefix}.${text}`];
   };
   return { package: prefix, names, procedures };
+}
+
+/** What a text itself gives a name to, with what that is. */
+function localNames(definition: Definition): Map<string, string> {
+  if (definition.type === 'Rule') return new Map([[definition.name.name, 'the name of this definition']]);
+  const [service, ...rest] = definition.name.parts.map((part) => part.name);
+  return new Map([
+    ...definition.parameters.map((parameter) => [parameter.name.name, 'a parameter'] as const),
+    ...(rest.length > 0 && service !== undefined ? [[service, 'the service of this procedure'] as const] : []),
+    [definition.name.text, 'the name of this definition'],
+  ]);
 }
 
 function checkPackage(at: { start: number; end: number }, name: string, report: Report): void {

@@ -1,8 +1,8 @@
 // `x = expr` in a SELECT computes over the row's properties and built-ins (language.md E7, E8): its calls are resolved, and what a row
 // cannot give is told of. Names are properties of the row, but for those of lambdas.
+import { AGGREGATES } from '../1-parse/index.ts';
 import type { Call, Execute, Expression, Lambda, MethodCall, Span } from '../ast.ts';
 import type { BuiltinInfo } from '../types.ts';
-import { AGGREGATES } from './aggregates.ts';
 import { type CallResolver, dottedPath } from './calls.ts';
 import type { CallTarget } from './model.ts';
 import type { Report } from './report.ts';

@@ -4,7 +4,7 @@ import type { Arguments, Call, Expression, Lambda, MethodCall, Span, Value } fro
 import type { CallTarget } from '../2-check/index.ts';
 import type { BuiltinInfo } from '../types.ts';
 import * as b from './build.ts';
-import { type ModuleWriter, pathText, variable } from './context.ts';
+import { emitPath, type ModuleWriter, variable } from './context.ts';
 
 export function emitCall(node: Call, module: ModuleWriter): es.Expression {
   const aggregate = module.hidden?.get(node);
@@ -76,7 +76,7 @@ function emitShared(info: BuiltinInfo, receiver: Expression, args: Arguments, at
 const SCALARS: ReadonlySet<string> = new Set(['Integer', 'Real', 'String', 'Boolean', 'Null', 'Interval']);
 
 function emitReceiver(receiver: Expression, info: BuiltinInfo, at: Span, module: ModuleWriter): es.Expression {
-  const value = module.helper('receiver', at, module.value(receiver), b.literal(pathText(receiver)));
+  const value = module.helper('receiver', at, module.value(receiver), emitPath(receiver, module));
   return info.params[0]?.sequence ? materialized(value, at, module) : value;
 }
 
@@ -107,7 +107,7 @@ function emitUser(
   module: ModuleWriter,
   executed: readonly Value[] | null,
 ): es.Expression {
-  const first = receiver ? [module.helper('receiver', at, module.value(receiver), b.literal(pathText(receiver)))] : [];
+  const first = receiver ? [module.helper('receiver', at, module.value(receiver), emitPath(receiver, module))] : [];
   const positional = b.array([...first, ...module.values(args.positional)]);
   const run = [b.id('$'), module.site(), b.literal(names.join('|')), positional, emitNamed(args, module)];
   if (executed) run.push(b.array(module.values(executed)));

@@ -188,14 +188,29 @@ const BOOLEAN_OPERATORS: ReadonlySet<string> = new Set([
   'geowithin',
 ]);
 
-/** How an error names what was null: names and dots, without literals, so that it does not tell rules apart. */
-export function pathText(node: Expression): string {
-  if (node.type === 'Name') return node.name;
-  if (node.type === 'Member') return `${pathText(node.object)}.${node.property}`;
-  if (node.type === 'Subscript') return `${pathText(node.object)}[${node.index.type === 'Name' ? node.index.name : ''}]`;
-  if (node.type === 'Call') return `${node.callee.text}()`;
-  if (node.type === 'MethodCall') return `${pathText(node.object)}.${node.method.name}()`;
-  return 'the value';
+/** How an error names what was null (language.md 4.8); a literal in it is lifted like others, so that rules that differ in it share a module. */
+export function emitPath(node: Expression, module: ModuleWriter): es.Expression {
+  const { text, literal } = pathOf(node);
+  return literal ? module.string(text) : b.literal(text);
+}
+
+function pathOf(node: Expression): { text: string; literal: boolean } {
+  const plain = (text: string) => ({ text, literal: false });
+  const hung = (object: Expression, text: string, literal = false) => {
+    const before = pathOf(object);
+    return { text: before.text + text, literal: before.literal || literal };
+  };
+  if (node.type === 'Name') return plain(node.name);
+  if (node.type === 'Null') return plain('null');
+  if (node.type === 'Member') return hung(node.object, `.${node.property}`);
+  if (node.type === 'Call') return plain(`${node.callee.text}()`);
+  if (node.type === 'MethodCall') return hung(node.object, `.${node.method.name}()`);
+  if (node.type !== 'Subscript') return plain('the value');
+  const { index } = node;
+  if (index.type === 'Integer') return hung(node.object, `[${index.value}]`, true);
+  if (index.type === 'String') return hung(node.object, `[${JSON.stringify(index.value)}]`, true);
+  const inside = pathOf(index);
+  return hung(node.object, `[${inside.text === 'the value' ? '…' : inside.text}]`, inside.literal);
 }
 /** A variable's value; one of the service's state is asked for. @param node the name, as the checker has seen it */
 export function readVariable(node: Span, name: string, module: ModuleWriter): es.Expression {

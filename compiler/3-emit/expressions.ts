@@ -3,7 +3,7 @@ import type * as es from 'estree';
 import type { BinaryOperator, Expression, Name, Span, Target, Unary } from '../ast.ts';
 import type { RuntimeName } from '../runtime-names.ts';
 import * as b from './build.ts';
-import { type ModuleWriter, pathText, readVariable, writeVariable } from './context.ts';
+import { emitPath, type ModuleWriter, readVariable, writeVariable } from './context.ts';
 import { emitCall, emitLambda, emitMethodCall } from './calls.ts';
 import { skipped } from './skipped.ts';
 
@@ -49,14 +49,14 @@ const table: Table<Expression> = {
     const object = module.value(node.object);
     if (module.row === null && module.model.mapReads.has(node))
       return emitMapRead(node, node.propertySpan, object, b.literal(node.property), module);
-    return module.helper('get', node.propertySpan, object, b.literal(node.property), b.literal(pathText(node.object)));
+    return module.helper('get', node.propertySpan, object, b.literal(node.property), emitPath(node.object, module));
   },
   Subscript: (node, module) => {
     const inside = node.object.type === 'Name' && module.model.arrayParameters.has(node.object.name);
     const object = module.value(node.object);
     if (module.row === null && module.model.mapReads.has(node))
       return emitMapRead(node, node.index, object, module.value(node.index), module);
-    return module.helper(inside ? 'atInside' : 'at', node.index, object, module.value(node.index), b.literal(pathText(node.object)));
+    return module.helper(inside ? 'atInside' : 'at', node.index, object, module.value(node.index), emitPath(node.object, module));
   },
   Call: (node, module) => emitCall(node, module),
   MethodCall: (node, module) => emitMethodCall(node, module),
@@ -117,7 +117,7 @@ export function emitChange(
 ): es.Expression {
   if (target.type === 'Name') return result(writeVariable(target, target.name, next(readVariable(target, target.name, module)), module));
   const object = module.temporary();
-  const path = b.literal(pathText(target.object));
+  const path = emitPath(target.object, module);
   const first = b.assign(object, module.value(target.object));
   if (target.type === 'Member') {
     const key = b.literal(target.property);
@@ -144,7 +144,7 @@ export function emitStep(
 /** `target = value`; the expression's value is the assigned one. */
 export function emitAssign(target: Target, module: ModuleWriter, value: () => es.Expression): es.Expression {
   if (target.type === 'Name') return writeVariable(target, target.name, value(), module);
-  const path = b.literal(pathText(target.object));
+  const path = emitPath(target.object, module);
   const object = module.value(target.object);
   if (target.type === 'Member')
     return module.helper('set', target.propertySpan, b.id('$'), object, b.literal(target.property), value(), path);
@@ -159,6 +159,6 @@ function emitMapRead(
   key: es.Expression,
   module: ModuleWriter,
 ): es.Expression {
-  const place = [b.literal(pathText(node.object)), b.literal(node.type === 'Subscript')];
+  const place = [emitPath(node.object, module), b.literal(node.type === 'Subscript')];
   return b.delegate(module.helper('entry', at, b.id('$'), module.site(), object, key, ...place));
 }

@@ -15,9 +15,9 @@ import { aggregateRows } from './aggregate-rows.ts';
 import { type AccountResource, accountResource, matching as matchingAccounts } from './accounts/index.ts';
 import { resolve } from './catalogue.ts';
 import { cursors } from './cursors.ts';
+import { cut } from './cut.ts';
 import {
   changeDefinition,
-  cut,
   definitionCondition,
   deleteDefinition,
   matching,

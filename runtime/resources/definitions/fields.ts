@@ -1,10 +1,11 @@
 // Fields of definitions that several kinds share.
 
 import type { Diagnostic } from '../../../compiler/index.ts';
-import { DateTime, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../stdlib/values/index.ts';
+import { DateTime, encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../stdlib/values/index.ts';
 import { type CascadeError, fault } from '../../faults.ts';
 import type { PropertyDefinition } from '../../types/index.ts';
 import { isServiceSet } from '../stamp.ts';
+import { omit } from './store.ts';
 import type { DefinitionResource } from '../types.ts';
 
 /** @throws when the field is missing or no text */
@@ -67,4 +68,25 @@ export const invalidField = (resource: string, field: string, reason: string): C
 export function warningsOf(warnings: readonly Diagnostic[], more: readonly Value[] = []): ObjectValue {
   if (warnings.length + more.length === 0) return {};
   return { compileWarnings: [...warnings.map(({ code, message, line, column }): Value => ({ code, message, line, column })), ...more] };
+}
+
+/**
+ * The fields of a definition whose text is being replaced, without those that came with the old text: an option that the new text no
+ * longer has is no longer in force. What the caller has changed since then stays.
+ * @param givenBy what a text gives
+ */
+export function withoutOldText(body: ObjectValue, stored: ObjectValue | null, givenBy: (source: string) => ObjectValue): ObjectValue {
+  const old = stored && getOwn(stored, 'ruleText');
+  if (typeof old !== 'string' || old === getOwn(body, 'ruleText')) return body;
+  const given = givenBefore(old, givenBy);
+  const isOld = (key: string): boolean => Object.hasOwn(body, key) && encodeInner(getOwn(body, key)) === encodeInner(getOwn(given, key));
+  return omit(body, Object.keys(given).filter(isOld));
+}
+
+function givenBefore(source: string, givenBy: (source: string) => ObjectValue): ObjectValue {
+  try {
+    return givenBy(source);
+  } catch {
+    return {}; // a text that no longer compiles gives nothing
+  }
 }

@@ -11,6 +11,7 @@ import { raise } from '../events.ts';
 import { pageOf, type Selected } from '../instances/select.ts';
 import { idOf, stampChanged, stampNew, versionOf } from '../stamp.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
+import { cut } from '../cut.ts';
 import { compareBy } from './sort.ts';
 import { definitionRemoval, definitionWrite, omit } from './store.ts';
 
@@ -237,22 +238,5 @@ export function selectedFrom(found: ObjectValue[], type: TypeDefinition, paramet
 /** REST text of a definition, cut to the properties asked for. */
 export const definitionJson = (object: ObjectValue, props: readonly string[] | null = null): string =>
   toJson(props && props.length > 0 ? cut(object, props) : object);
-
-/** `_id` and what the paths lead to. */
-export function cut(object: ObjectValue, props: readonly string[]): ObjectValue {
-  const kept: ObjectValue = { _id: getOwn(object, '_id') };
-  for (const path of props) keep(object, kept, path.split('.'));
-  return kept;
-}
-
-function keep(from: ObjectValue, to: ObjectValue, [name = '', ...rest]: readonly string[]): void {
-  if (!Object.hasOwn(from, name)) return;
-  const value = getOwn(from, name);
-  if (rest.length === 0 || !isObject(value)) return setOwn(to, name, value);
-  const present = Object.hasOwn(to, name) ? getOwn(to, name) : {};
-  const inner = isObject(present) ? present : {};
-  keep(value, inner, rest);
-  setOwn(to, name, inner);
-}
 
 const notFound = (kind: DefinitionResource, id: string) => fault('cascade.resource.not.found', `/${kind.name}/${id}`);

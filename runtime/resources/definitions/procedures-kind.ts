@@ -1,6 +1,6 @@
 // Procedures (resources-and-api.md 4.4) and the services that they make (4.5).
 
-import { decodeInner, getOwn, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { decodeInner, getOwn, type ObjectValue, setOwn, type Value } from '../../../stdlib/values/index.ts';
 import type { CompiledProcedure } from '../../../compiler/index.ts';
 import { builtinTable } from '../../../stdlib/builtins/index.ts';
 import { langError } from '../../../stdlib/errors.ts';
@@ -9,7 +9,7 @@ import type { ResolvedProcedure } from '../../sandbox/index.ts';
 import { checkName } from '../../types/index.ts';
 import { PROCEDURE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
-import { checkFields, textField, warningsOf } from './fields.ts';
+import { checkFields, textField, warningsOf, withoutOldText } from './fields.ts';
 import { putDefinition } from './operations.ts';
 import { compileText, programOf } from './programs.ts';
 import { stateNamesOf } from './service-state.ts';
@@ -32,7 +32,7 @@ export const PROCEDURES: DefinitionResource = {
       throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), procedure.name);
     const { serviceName } = procedure;
     const object = {
-      ...checkFields(PROCEDURES, body, 'refused'),
+      ...checkFields(PROCEDURES, withoutOldText(body, stored, givenBy), 'refused'),
       ...describe(procedure),
       ruleText: text,
       ...warningsOf(procedure.warnings),
@@ -68,12 +68,25 @@ function checkParts({ name, package: prefix }: CompiledProcedure): void {
   if (own.split('.').length > 2) throw fault('cascade.resource.name.invalid', name, 'more than one service');
 }
 
+const OPTIONS = ['ars_public', 'ars_group', 'ars_dependentResource', 'ars_relationships', 'profiles', 'updateInterface'];
+
+/** Fields that a text gives where it has the option. */
+function optionFields(procedure: CompiledProcedure): ObjectValue {
+  const fields: ObjectValue = procedure.description ? { description: procedure.description } : {};
+  for (const name of ['properties', ...OPTIONS]) {
+    const text = procedure.options[name];
+    if (text !== undefined) setOwn(fields, name === 'properties' ? 'ars_properties' : name, decodeInner(text));
+  }
+  return fields;
+}
+
+/** What another text takes away again; a group is for ever (language.md P8). */
+function givenBy(source: string): ObjectValue {
+  const { ars_group: _, ...fields } = optionFields(compileText(source, 'procedure') as CompiledProcedure);
+  return fields;
+}
+
 function describe(procedure: CompiledProcedure): ObjectValue {
-  const option = (name: string): Value => (procedure.options[name] === undefined ? null : decodeInner(procedure.options[name]));
-  const optional: ObjectValue = {};
-  if (procedure.options['properties'] !== undefined) optional['ars_properties'] = option('properties');
-  for (const name of ['ars_public', 'ars_group', 'ars_dependentResource', 'ars_relationships', 'profiles', 'updateInterface'])
-    if (procedure.options[name] !== undefined) optional[name] = option(name);
   return {
     name: procedure.name,
     serviceName: procedure.serviceName,
@@ -89,8 +102,7 @@ function describe(procedure: CompiledProcedure): ObjectValue {
     returnType: procedure.returns === null ? null : { type: procedure.returns.type, multi: procedure.returns.cardinality !== null },
     visibility: procedure.private ? 'PRIVATE' : 'PUBLIC',
     hidden: procedure.hidden,
-    ...(procedure.description ? { description: procedure.description } : {}),
-    ...optional,
+    ...optionFields(procedure),
   };
 }
 

@@ -1,10 +1,11 @@
 // Stored rows as text, for a client or a program: transcoded byte by byte, or, where scalars show themselves otherwise, by way of their
 // procedures, all rows of a call at once.
 
-import { encodeInner, getOwn, type ObjectValue, setOwn } from '../../../stdlib/values/index.ts';
+import { encodeInner } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import type { TypeDefinition } from '../../types/index.ts';
 import { instanceFromBson, instanceToJson, type Spelling, transcoder, wholeTranscoder } from '../../values/index.ts';
+import { cut } from '../cut.ts';
 import type { Namespace } from '../types.ts';
 import { isShownOtherwise, toShown } from './convert.ts';
 
@@ -18,6 +19,9 @@ export function writeRows(
   props: readonly string[] | null,
   actor: Actor,
 ): WriteRows {
+  // REST reads parts of an Object as parts from the store already; a program's rows come whole, for what it has seen of them is remembered.
+  const cuts = props !== null && spelling === 'inner' && props.some((path) => path.includes('.'));
+  if (cuts && !isShownOtherwise(type)) return (rows) => rows.map((row) => encodeInner(cut(instanceFromBson(type, row), props)));
   if (!isShownOtherwise(type)) {
     const write = props ? transcoder(type, spelling, { props }) : wholeTranscoder(type, spelling);
     return (rows) => rows.map(write);
@@ -30,15 +34,9 @@ export function writeRows(
       actor,
     );
     return shown.map((instance) =>
-      spelling === 'rest' ? instanceToJson(type, instance, props ?? undefined) : encodeInner(cut(instance, props)),
+      spelling === 'rest'
+        ? instanceToJson(type, instance, props ?? undefined)
+        : encodeInner(props && props.length > 0 ? cut(instance, props) : instance),
     );
   };
-}
-
-function cut(instance: ObjectValue, props: readonly string[] | null): ObjectValue {
-  if (!props || props.length === 0) return instance;
-  const kept = new Set(['_id', ...props.map((path) => path.split('.', 1)[0] as string)]);
-  const result: ObjectValue = {};
-  for (const name of Object.keys(instance)) if (kept.has(name)) setOwn(result, name, getOwn(instance, name));
-  return result;
 }
