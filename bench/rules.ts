@@ -110,16 +110,16 @@ function throughSandbox(sandbox: Sandbox, index: TriggerIndex, stream: readonly 
         const event = stream[next++] as unknown as ObjectValue;
         const matched = index.match('/types/Reading/insert', event, () => event);
         const key = `e${runs}`;
-        const json = `{"uuid":"${key}","path":"/types/Reading/insert","value":${encodeInner(event)}}`;
-        for (const { payload } of matched) {
+        const json = encodeInner(event);
+        for (const { payload, name } of matched) {
           open++;
           sandbox.start({
             id: `r${runs++}`,
             namespace: 'bench',
             program: payload as Program,
             argsJson: '[]',
-            event: { key, json },
-            opts: { at: 0, seed: key, namespace: 'bench', username: 'bench', resource: '/rules/r', binds: 'value' },
+            event: { key, binds: 'value', json },
+            opts: { at: 0, seed: key, namespace: 'bench', username: 'bench', resource: name },
             observer: {
               op: () => reject(new Error('the rule asked for something')),
               log: () => undefined,

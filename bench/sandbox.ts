@@ -88,7 +88,7 @@ function measure(open: number, doOne: Doer): Promise<number> {
 
 function runner(target: Sandbox, program: Program): Doer {
   let count = 0;
-  const opts = { at: 1, seed: 's', namespace: 'main', username: 'u', resource: '/rules/r', binds: 'value' as const };
+  const opts = { at: 1, seed: 's', namespace: 'main', username: 'u', resource: '/rules/r' };
   const value = JSON.stringify(PAYLOAD);
   return (done) => {
     const id = `run ${(count += 1)}`;
@@ -97,7 +97,7 @@ function runner(target: Sandbox, program: Program): Doer {
       namespace: 'main',
       program,
       argsJson: '[]',
-      event: { key: id, json: `{"path":"/types/Pump/insert","value":${value}}` },
+      event: { key: id, binds: 'value', json: value },
       opts,
       observer: {
         op: () => target.answer(id, { ok: 'null' }, 2),

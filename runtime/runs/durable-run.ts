@@ -97,7 +97,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
         username: this.#identity.username,
         resource: this.#executable.resource,
         service: this.#executable.service,
-        ...(this.#binds === 'arguments' ? { eventArgs: completionOf(event).eventArgs } : { binds: this.#binds }),
+        ...(this.#binds === 'arguments' ? { eventArgs: completionOf(event).eventArgs } : {}),
       },
       observer: this,
       ...(this.#harm > 0 && { alone: true }),
@@ -112,12 +112,14 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
       const { entry, argsJson } = completionOf(event);
       return { program, entry, argsJson };
     }
+    const binds = this.#binds;
+    if (binds === 'value') return { program, argsJson: '[]', event: { key: event.uuid, binds, json: event.value } };
     const deliveryCount = attemptOf(event);
     const redelivered = event.redelivered ?? deliveryCount > 1;
     const { uuid, path, at, transport } = event;
     const facts = { uuid, path, atMs: at.getTime(), redelivered, deliveryCount, ...(transport && { transport }) };
     const key = `${event.uuid}/${deliveryCount}${event.redelivered ? 'r' : ''}`;
-    return { program, argsJson: '[]', event: { key, json: eventObjectJson(facts, event.value, this.#host.namespace) } };
+    return { program, argsJson: '[]', event: { key, binds, json: eventObjectJson(facts, event.value, this.#host.namespace) } };
   }
 
   op(site: string, nth: number, kind: string, payloadJson: string, tail: boolean): void {

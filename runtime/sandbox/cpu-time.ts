@@ -1,6 +1,6 @@
 // Whose the CPU time of a step is. The engine measures the step as a whole; it is divided by the fuel that each run has used in it,
 // with something for those of which no fuel is told (a run tells it when it gives way or ends).
-import type { Out } from '../../stdlib/isolate/protocol.ts';
+import type { Out, RunId } from '../../stdlib/isolate/protocol.ts';
 import type { FuelGauge } from './fuel.ts';
 import type { LaneRun } from './isolate-state.ts';
 
@@ -9,12 +9,18 @@ const LEAST_FUEL = 200;
 /** What giving way costs all others: the way to the service and back. Else a run could keep us busy by tiny slices. */
 const SLICE_COST_MS = 0.1;
 
-export function chargeCpu(cpuMs: number, outbox: Out[], runOf: (out: Out) => LaneRun | undefined, gauge: FuelGauge): void {
+export function chargeCpu(cpuMs: number, outbox: Out[], runOf: (id: RunId) => LaneRun | undefined, gauge: FuelGauge): void {
   const shares: { run: LaneRun; used: number; gaveWay: boolean }[] = [];
   let sum = 0;
   for (const out of outbox) {
     if (out[0] === 'log') continue;
-    const run = runOf(out);
+    if (out[0] === 'ended') {
+      // They need no account any more.
+      for (let i = 0; i < out[1].length; i += 1)
+        sum += Math.max(0, (out[2][i] as number) - (runOf(out[1][i] as RunId)?.fuel ?? 0)) + LEAST_FUEL;
+      continue;
+    }
+    const run = runOf(out[1]);
     if (!run) continue;
     const used = Math.max(0, fuelOf(out) - run.fuel) + LEAST_FUEL;
     shares.push({ run, used, gaveWay: out[0] === 'slice' });

@@ -1,6 +1,7 @@
 // What the service knows of one isolate: what it holds, who lives in it, and the items that wait to be sent to it.
-import type { Run } from './run.ts';
-import type { Program } from './types.ts';
+import type { FrameOptions } from '../../stdlib/isolate/protocol.ts';
+import { Run } from './run.ts';
+import type { Program, RunEvent, RunOptions } from './types.ts';
 
 /** A run with the isolate it lives in. */
 export type LaneRun = Run<IsolateState>;
@@ -19,13 +20,19 @@ export interface Item {
   text: string;
   /** Must be there before. */
   program?: Program | null;
-  event?: { key: string; json: string } | undefined;
+}
+
+/** What the runs of a resource have in common, as the isolate was last told. */
+interface Frame {
+  readonly name: string;
+  readonly program: string;
+  readonly opts: RunOptions;
 }
 
 export interface Batch {
   number: number;
   isolate: IsolateState;
-  runs: Set<LaneRun>;
+  runs: readonly LaneRun[];
   length: number;
   expectedMs: number;
   /** Its mark has come: it was begun. */
@@ -45,7 +52,8 @@ export class IsolateState {
   readonly key: string;
   readonly namespace: string;
   readonly generation: number;
-  readonly residents = new Set<LaneRun>();
+  /** How many runs live in it. */
+  residents = 0;
   /** Procedures that were asked for, and by whom. */
   readonly asked = new Map<string, LaneRun[]>();
   batchesInFlight = 0;
@@ -61,7 +69,11 @@ export class IsolateState {
   /** How long a batch takes, by the last ones. */
   stepMs = 0;
   readonly #owner: Owner;
-  readonly #items: Item[] = [];
+  /** A run stands for its own beginning. */
+  readonly #items: (Item | LaneRun)[] = [];
+  /** By what runs; a name is never given again, as a batch may begin runs of before and after a change. */
+  readonly #frames = { event: new Map<string, Frame>(), value: new Map<string, Frame>() };
+  #framesNamed = 0;
   #next = 0;
   #runsPerBatch = FIRST_RUNS;
   readonly #modules = new Set<string>();
@@ -83,7 +95,7 @@ export class IsolateState {
   }
 
   get isIdle(): boolean {
-    return this.residents.size === 0 && this.waiting === 0 && this.batchesInFlight === 0;
+    return this.residents === 0 && this.waiting === 0 && this.batchesInFlight === 0;
   }
 
   holdsTooMuchSource(memoryLimitMb: number): boolean {
@@ -100,6 +112,12 @@ export class IsolateState {
     return name;
   }
 
+  /** A run with an event begins. */
+  pushStart(run: LaneRun): void {
+    this.#items.push(run);
+    this.#owner.pushed(this);
+  }
+
   push(item: Item): void {
     this.#items.push(item);
     this.#owner.pushed(this);
@@ -110,37 +128,61 @@ export class IsolateState {
     this.#owner.retire(this);
   }
 
-  /** The next batch's worth of items, with all that must come before them. */
-  take(maxRuns: number): { items: number; runs: Set<LaneRun>; text: string; load: [string, string][] } {
+  /** The next batch's worth of items, with all that must come before them. @param memoryBytes what a run may hold unless it says so */
+  take(maxRuns: number, memoryBytes: number): { items: number; runs: LaneRun[]; text: string; load: [string, string][] } {
+    /** Programs and frames, which are named before anything that uses them. */
+    const names: string[] = [];
     const parts: string[] = [];
-    const runs = new Set<LaneRun>();
+    const runs: LaneRun[] = [];
     const load: [string, string][] = [];
-    const events = new Set<string>();
     const most = Math.min(maxRuns, this.#runsPerBatch);
     const begin = this.#next;
     let length = 0;
-    const add = (part: string): void => {
-      parts.push(part);
-      length += part.length;
-    };
+    let event: RunEvent | undefined;
     while (this.#next < this.#items.length && length < MAX_BATCH_LENGTH) {
-      const item = this.#items[this.#next] as Item;
-      if (runs.size > 0 && runs.size + item.runs.length > most) break;
+      const item = this.#items[this.#next] as Item | LaneRun;
+      let text: string;
+      if (item instanceof Run) {
+        if (runs.length >= most) break;
+        const { request, sliceFuel } = item;
+        const own = request.event as RunEvent;
+        const program = request.program as Program;
+        length += this.#prepare(program, names, load);
+        const { at, seed } = request.opts;
+        const sent = event?.key === own.key && event.binds === own.binds ? '0' : `[${own.json}]`;
+        event = own;
+        text = `["run",${item.wireId},"${this.#frameOf(program, own, request.opts, memoryBytes, names)}",${at},${JSON.stringify(seed)},${sliceFuel},${sent}]`;
+        item.hasBegun = true;
+        runs.push(item);
+      } else {
+        if (runs.length > 0 && runs.length + item.runs.length > most) break;
+        for (const run of item.runs) {
+          run.hasBegun = true;
+          runs.push(run);
+        }
+        if (item.program) length += this.#prepare(item.program, names, load);
+        ({ text } = item);
+      }
       this.#next += 1;
-      for (const run of item.runs) {
-        run.hasBegun = true;
-        runs.add(run);
-      }
-      if (item.program) length += this.#prepare(item.program, add, load);
-      if (item.event && !events.has(item.event.key)) {
-        events.add(item.event.key);
-        add(`["event",${JSON.stringify(item.event.key)},${item.event.json}]`);
-      }
-      add(item.text);
+      parts.push(text);
+      length += text.length;
     }
     const items = this.#next - begin;
     this.#compact();
-    return { items, runs, text: `[${parts.join(',')}]`, load };
+    return { items, runs, text: `[${names.length > 0 ? `${names.join(',')},` : ''}${parts.join(',')}]`, load };
+  }
+
+  #frameOf(program: Program, { binds }: RunEvent, opts: RunOptions, memoryBytes: number, names: string[]): string {
+    const frames = this.#frames[binds];
+    const known = frames.get(opts.resource);
+    if (known?.program === program.id && isSame(known.opts, opts)) return known.name;
+    const name = `f${this.#framesNamed++}`;
+    frames.set(opts.resource, { name, program: program.id, opts });
+    const { at: _at, seed: _seed, fuel: _fuel, ...lasting } = opts;
+    const text = JSON.stringify(['frame', name, this.nameOf(program), { memory: memoryBytes, ...lasting, binds } satisfies FrameOptions]);
+    this.#sourceLength += text.length;
+    names.push(text);
+    return name;
   }
 
   /** Batches grow while they are quick: a slow one keeps the neighbours waiting, and comes near its time limit. */
@@ -150,18 +192,20 @@ export class IsolateState {
     else if (stepMs < LONG_STEP_MS / 5) this.#runsPerBatch = Math.min(MAX_RUNS, this.#runsPerBatch << 1);
   }
 
-  /** @returns the length of the source that has to be sent along */
-  #prepare(program: Program, add: (part: string) => void, load: [string, string][]): number {
+  /** @returns the length of what has to be sent along */
+  #prepare(program: Program, names: string[], load: [string, string][]): number {
     if (this.#bound.has(program.id)) return 0;
     this.#bound.add(program.id);
     const { hash, source } = program.module;
-    add(`["bind","${this.nameOf(program)}",${JSON.stringify(hash)},${program.constantsJson}]`);
-    this.#sourceLength += program.constantsJson.length;
-    if (this.#modules.has(hash)) return 0;
-    this.#modules.add(hash);
-    this.#sourceLength += source.length;
-    load.push([hash, source]);
-    return source.length;
+    names.push(`["bind","${this.nameOf(program)}",${JSON.stringify(hash)},${program.constantsJson}]`);
+    let length = program.constantsJson.length;
+    if (!this.#modules.has(hash)) {
+      this.#modules.add(hash);
+      load.push([hash, source]);
+      length += source.length;
+    }
+    this.#sourceLength += length;
+    return length;
   }
 
   #compact(): void {
@@ -170,3 +214,7 @@ export class IsolateState {
     this.#next = 0;
   }
 }
+
+/** Whether two runs of one resource can begin in one frame. */
+const isSame = (a: RunOptions, b: RunOptions): boolean =>
+  a.username === b.username && a.level === b.level && a.service === b.service && a.memory === b.memory && a.depth === b.depth;

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import type { IsolateState, LaneRun } from './isolate-state.ts';
 import { LaneQueue } from './lane-queue.ts';
 import { Run } from './run.ts';
+import type { Program, RunRequest } from './types.ts';
 import type { BatchHeader, BatchReply } from './wire.ts';
 
-const newRun = (id: string): LaneRun =>
+const newRun = (id: string, more: Partial<RunRequest> = {}): LaneRun =>
   new Run<IsolateState>(
     {
       id,
@@ -13,6 +14,7 @@ const newRun = (id: string): LaneRun =>
       argsJson: '[]',
       opts: { at: 1, seed: '', namespace: 'n', username: '', resource: '' },
       observer: { op: () => {}, log: () => {}, done: () => {}, fail: () => {} },
+      ...more,
     },
     { held: 0, most: 1e9 },
   );
@@ -21,7 +23,7 @@ function openLane(batches = 8, runsPerBatch = 256) {
   const sent: { header: BatchHeader; items: unknown[] }[] = [];
   const evicted: string[] = [];
   const lane = new LaneQueue(
-    { batches, runsPerBatch },
+    { batches, runsPerBatch, memoryBytes: 1_000 },
     {
       send: (header, items) => sent.push({ header, items: items === '' ? [] : (JSON.parse(items) as unknown[]) }),
       pumpSoon: () => {},
@@ -74,17 +76,44 @@ test('modules, constants and events go along with the first item that needs them
   const { lane, sent } = openLane();
   const isolate = lane.isolate('n', 'n');
   const program = { id: 'P', module: { hash: 'M', source: 'S' }, constantsJson: '[1]' };
-  const event = { key: 'E', json: '{"v":1}' };
-  isolate.push({ runs: [newRun('1')], text: '"start 1"', program, event });
-  isolate.push({ runs: [newRun('2')], text: '"start 2"', program: { ...program, id: 'Q', constantsJson: '[2]' }, event });
+  const other = { ...program, id: 'Q', constantsJson: '[2]' };
+  const event = { key: 'E', binds: 'value' as const, json: '{"v":1}' };
+  const start = (of: Program, resource: string, key = 'E'): void => {
+    const run = newRun(resource, {
+      program: of,
+      event: { ...event, key },
+      opts: { at: 1, seed: 's', namespace: 'n', username: '', resource },
+    });
+    run.begin(isolate, 7);
+    isolate.pushStart(run);
+  };
+  start(program, '/rules/a');
+  start(other, '/rules/b');
+  start(other, '/rules/b', 'F');
   lane.pump();
-  isolate.push({ runs: [newRun('3')], text: '"start 3"', program, event });
+  start(program, '/rules/a');
+  isolate.push({ runs: [newRun('1')], text: '"start 1"', program: { ...program, id: 'R' } });
   lane.pump();
   const bound = (name: string, constants: number[]) => ['bind', name, 'M', constants];
+  const frame = (name: string, of: string, resource: string) => [
+    'frame',
+    name,
+    of,
+    { memory: 1_000, namespace: 'n', username: '', resource, binds: 'value' },
+  ];
+  const begun = (name: string, own: unknown) => ['run', 7, name, 1, 's', 0, own];
   expect(sent[0]?.header.load).toEqual([['M', 'S']]);
-  expect(sent[0]?.items).toEqual([bound('p0', [1]), ['event', 'E', { v: 1 }], 'start 1', bound('p1', [2]), 'start 2']);
+  expect(sent[0]?.items).toEqual([
+    bound('p0', [1]),
+    frame('f0', 'p0', '/rules/a'),
+    bound('p1', [2]),
+    frame('f1', 'p1', '/rules/b'),
+    begun('f0', [{ v: 1 }]),
+    begun('f1', 0),
+    begun('f1', [{ v: 1 }]),
+  ]);
   expect(sent[1]?.header.load).toBeUndefined();
-  expect(sent[1]?.items).toEqual([['event', 'E', { v: 1 }], 'start 3']);
+  expect(sent[1]?.items).toEqual([bound('p2', [1]), begun('f0', [{ v: 1 }]), 'start 1']);
 });
 
 test('the isolate used least recently makes room, never one that something is under way to', () => {

@@ -15,6 +15,8 @@ const MAX_MS_IN_FLIGHT = 50;
 export interface LaneLimits {
   batches: number;
   runsPerBatch: number;
+  /** What a run may hold unless it says so. */
+  memoryBytes: number;
 }
 
 export interface LaneEvents {
@@ -102,7 +104,7 @@ export class LaneQueue implements Owner {
     const batch = this.#batches.get(reply.batch);
     if (!batch) return undefined;
     this.#batches.delete(reply.batch);
-    this.#runsInFlight -= batch.runs.size;
+    this.#runsInFlight -= batch.runs.length;
     this.#lengthInFlight -= batch.length;
     this.#msInFlight -= batch.expectedMs;
     const { isolate } = batch;
@@ -177,14 +179,14 @@ export class LaneQueue implements Owner {
       isolate.isAlive = true;
       this.#alive += 1;
     }
-    const { items, runs, text, load } = isolate.take(this.#limits.runsPerBatch);
+    const { items, runs, text, load } = isolate.take(this.#limits.runsPerBatch, this.#limits.memoryBytes);
     if (isolate.waiting === 0) this.#ready.delete(isolate);
     const number = ++this.#batchNumber;
     const length = text.length + load.reduce((sum, [, source]) => sum + source.length, 0);
     const expectedMs = isolate.stepMs;
     this.#batches.set(number, { number, isolate, runs, length, expectedMs, begun: false, turns: 0 });
     this.#waitingItems -= items;
-    this.#runsInFlight += runs.size;
+    this.#runsInFlight += runs.length;
     this.#lengthInFlight += length;
     this.#msInFlight += expectedMs;
     this.#turn = isolate.served;

@@ -1,7 +1,7 @@
 // The text that a step gives back, as items. It comes from the other side of the border: what does not have the right form is refused.
 import type { Out } from '../../stdlib/isolate/protocol.ts';
 
-const LENGTHS: Record<Out[0], number> = { op: 7, resolve: 3, done: 4, fail: 4, slice: 4, log: 5 };
+const LENGTHS: Record<Out[0], number> = { op: 7, resolve: 3, done: 4, ended: 3, fail: 4, slice: 4, log: 5 };
 
 /** @throws SyntaxError, TypeError when it is no outbox */
 export function readOutbox(text: string): Out[] {
@@ -10,5 +10,7 @@ export function readOutbox(text: string): Out[] {
   for (const item of items as unknown[])
     if (!Array.isArray(item) || !Object.hasOwn(LENGTHS, String(item[0])) || item.length !== LENGTHS[item[0] as Out[0]])
       throw new TypeError('the outbox holds what is no item');
+    else if (item[0] === 'ended' && !(Array.isArray(item[1]) && Array.isArray(item[2]) && item[1].length === item[2].length))
+      throw new TypeError('the outbox holds no list of runs');
   return items as Out[];
 }

@@ -40,8 +40,8 @@ const call = (sandbox: Sandbox, procedure: string, args: unknown[] = [], answer?
 test('a rule takes its event and asks for what it does', async () => {
   await using sandbox = await openReal();
   const rule = load('RULE hot WHEN INSERT OCCURS ON Pump AS p WHERE p.rate > 90 INSERT Alarm(pump: p.name, at: p.rate + 1)');
-  const event = { key: 'e', json: '{"path":"/types/Pump/insert","value":{"name":"P1","rate":95}}' };
-  const opts = { at: 1, seed: 's', namespace: 'main', username: '', resource: '/rules/hot', binds: 'value' as const };
+  const event = { key: 'e', binds: 'value' as const, json: '{"name":"P1","rate":95}' };
+  const opts = { at: 1, seed: 's', namespace: 'main', username: '', resource: '/rules/hot' };
   const { ops, failure } = await run(sandbox, rule, { event, opts });
   expect(failure).toBeUndefined();
   expect(ops).toMatchObject([{ kind: 'insert', payload: { resource: 'Alarm', values: { pump: 'P1', at: 96 } } }]);

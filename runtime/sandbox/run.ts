@@ -36,7 +36,7 @@ export class Run<Home = unknown> {
   /** The isolate that holds it now; null when none does, and it is repeated as soon as there is something to do. */
   home: Home | null = null;
   /** Its name over there: another one in each life. */
-  wireId = '';
+  wireId = 0;
   turn: Turn = 'isolate';
   /** It was sent to an isolate, so a new beginning is a repetition. */
   hasBegun = false;
@@ -55,12 +55,13 @@ export class Run<Home = unknown> {
   #open: string | null = null;
   /** Asked for in this life, and waited for: is #open, except when this life went another way than the one before. */
   #wanted: Request | null = null;
-  #answers: Map<string, RecordedAnswer> | null = new Map();
+  #answers: Map<string, RecordedAnswer> | null = null;
+  #isKept = true;
   #length = 0;
   readonly #records: Records;
   #logged = 0;
   /** now() after each slice, so that a repetition sees the same. */
-  readonly #turnTimes: number[] = [];
+  #turnTimes: number[] | null = null;
   #slices = 0;
 
   constructor(request: RunRequest, records: Records) {
@@ -71,14 +72,14 @@ export class Run<Home = unknown> {
   }
 
   get isRepeatable(): boolean {
-    return this.#answers !== null;
+    return this.#isKept;
   }
 
   get isAlone(): boolean {
     return this.strikes > 0;
   }
 
-  begin(home: Home, wireId: string): void {
+  begin(home: Home, wireId: number): void {
     this.home = home;
     this.wireId = wireId;
     this.turn = 'isolate';
@@ -116,7 +117,7 @@ export class Run<Home = unknown> {
     if (key === null) return null;
     const answer = toRecorded(reply, at);
     this.#open = null;
-    this.#answers?.set(key, answer);
+    if (this.#isKept) (this.#answers ??= new Map()).set(key, answer);
     this.#grow(answer.json.length);
     const wanted = this.#wanted;
     if (this.home === null || wanted === null) return null;
@@ -143,8 +144,9 @@ export class Run<Home = unknown> {
   /** The time to go on with after a slice: that of the first life, if there was one. */
   goesOn(now: number): number {
     this.turn = 'isolate';
-    const at = this.#turnTimes[this.#slices] ?? now;
-    this.#turnTimes[this.#slices] = at;
+    const times = (this.#turnTimes ??= []);
+    const at = times[this.#slices] ?? now;
+    times[this.#slices] = at;
     this.#slices += 1;
     return at;
   }
@@ -152,12 +154,13 @@ export class Run<Home = unknown> {
   /** Frees what is kept; the run can't be repeated from here on. */
   forgetRecord(): void {
     this.#answers = null;
+    this.#isKept = false;
     this.#records.held -= this.#length;
     this.#length = 0;
   }
 
   #grow(length: number): void {
-    if (!this.#answers) return;
+    if (!this.#isKept) return;
     this.#length += length;
     this.#records.held += length;
     if (this.#length > MAX_RECORD_LENGTH || this.#records.held > this.#records.most) this.forgetRecord();
@@ -172,4 +175,4 @@ function toRecorded(reply: Reply, at: number): RecordedAnswer {
   return { tag: 'err', json: JSON.stringify(reply.error), at };
 }
 
-const itemOf = (answer: RecordedAnswer, wireId: string): string => `["${answer.tag}","${wireId}",${answer.json},${answer.at}]`;
+const itemOf = (answer: RecordedAnswer, wireId: number): string => `["${answer.tag}",${wireId},${answer.json},${answer.at}]`;

@@ -22,9 +22,10 @@ test('requests are answered, refused and counted by site', async () => {
 
 test('many runs share an event, and each gets its own answer', async () => {
   await using sandbox = await openRoom();
-  const event = { key: 'e1', json: '{"value":{"rate":7}}' };
-  const body = program('return a.value.rate + (yield $.op("select", b));');
-  const all = await Promise.all(Array.from({ length: 500 }, (_, i) => run(sandbox, body, { event, args: [i] })));
+  const event = { key: 'e1', binds: 'event' as const, json: '{"value":{"rate":7}}' };
+  const body = program('return a.value.rate + (yield $.op("select", Number($.opts.seed)));');
+  const opts = { at: 1, namespace: 'main', username: '', resource: '/rules/r' };
+  const all = await Promise.all(Array.from({ length: 500 }, (_, i) => run(sandbox, body, { event, opts: { ...opts, seed: String(i) } })));
   expect(all.map(({ value }) => value)).toEqual(Array.from({ length: 500 }, (_, i) => 7 + i));
 });
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import type { Out } from '../../stdlib/isolate/protocol.ts';
+import type { Out, RunId } from '../../stdlib/isolate/protocol.ts';
 import { type Clock, systemClock } from '../clock/index.ts';
 import { CascadeError } from '../faults.ts';
 import { chargeCpu } from './cpu-time.ts';
@@ -63,7 +63,7 @@ class LiveSandbox implements Sandbox {
   readonly #records = { held: 0, most: MAX_RECORDS_LENGTH };
   readonly #runs = new Map<string, LaneRun>();
   /** By the name that the isolates know them by. */
-  readonly #live = new Map<string, LaneRun>();
+  readonly #live = new Map<number, LaneRun>();
   readonly #tidy: NodeJS.Timeout;
   #nextWireId = 0;
   #deaths = 0;
@@ -88,8 +88,15 @@ class LiveSandbox implements Sandbox {
       evicted: (isolate) => this.#rehome(isolate),
       died: (death) => this.#died(death),
     };
-    this.#main = new Station({ child, limits: { batches: 8, runsPerBatch: 256 }, log: options.log }, events);
-    const alone = { child: { ...child, lanes: 1 }, limits: { batches: 1, runsPerBatch: 1 }, log: options.log };
+    this.#main = new Station(
+      { child, limits: { batches: 8, runsPerBatch: 256, memoryBytes: this.#settings.memoryBytes }, log: options.log },
+      events,
+    );
+    const alone = {
+      child: { ...child, lanes: 1 },
+      limits: { batches: 1, runsPerBatch: 1, memoryBytes: this.#settings.memoryBytes },
+      log: options.log,
+    };
     this.#apart = new Station(alone, events);
     this.#quarantine = new Quarantine(this.#settings.quarantineMs);
     this.#gauge = new FuelGauge(this.#settings.sliceFuel);
@@ -169,12 +176,13 @@ class LiveSandbox implements Sandbox {
     const apart = run.isAlone || this.#quarantine.holds(namespace, Date.now());
     const lane = apart ? this.#quarantineLane() : chooseLane(this.#main.lanes, namespace);
     const isolate = lane.isolate(run.isAlone ? `${namespace}\n${id}` : namespace, namespace);
-    const wireId = String(++this.#nextWireId);
+    const wireId = ++this.#nextWireId;
     run.begin(isolate, wireId);
-    isolate.residents.add(run);
+    isolate.residents += 1;
     this.#live.set(wireId, run);
     run.sliceFuel ||= run.request.opts.fuel ?? this.#gauge.fuelFor(run); // the same in each life, so that slices are
-    isolate.push(startItem(run, isolate, this.#settings.memoryBytes));
+    if (run.request.event) isolate.pushStart(run);
+    else isolate.push(startItem(run, isolate, this.#settings.memoryBytes));
   }
 
   #quarantineLane(): LaneQueue {
@@ -201,21 +209,37 @@ class LiveSandbox implements Sandbox {
       this.#strikeAll([batch], 'error', [isolate]);
       return;
     }
-    const runOf = (out: Out): LaneRun | undefined => {
-      const run = this.#live.get(out[1]);
+    const runOf = (wireId: RunId): LaneRun | undefined => {
+      const run = this.#live.get(wireId as number);
       return run?.home === isolate ? run : undefined;
     };
     chargeCpu(reply.cpuMs, outbox, runOf, this.#gauge);
     for (const out of outbox) {
-      const run = runOf(out);
-      if (run) this.#take(run, isolate, out);
+      if (out[0] === 'ended') this.#end(out[1], out[2], runOf);
+      else {
+        const run = runOf(out[1]);
+        if (run) this.#take(run, isolate, out);
+      }
     }
     for (const run of batch.runs) if (run.isAlone && run.turn === 'caller') this.#quarantine.clear(run);
     this.#lookAtHeap(batch);
     if (isolate.holdsTooMuchSource(this.#settings.memoryLimitMb)) isolate.retire();
   }
 
-  #take(run: LaneRun, isolate: IsolateState, out: Out): void {
+  #end(ids: readonly RunId[], fuelUsed: readonly number[], runOf: (id: RunId) => LaneRun | undefined): void {
+    for (let i = 0; i < ids.length; i += 1) {
+      const run = runOf(ids[i] as RunId);
+      if (!run) continue;
+      this.#forget(run, false);
+      try {
+        run.request.observer.done('null', fuelUsed[i] as number);
+      } catch (error) {
+        this.#observerFailed(run, error);
+      }
+    }
+  }
+
+  #take(run: LaneRun, isolate: IsolateState, out: Exclude<Out, ['ended', ...unknown[]]>): void {
     const { observer } = run.request;
     switch (out[0]) {
       case 'op': {
@@ -254,7 +278,7 @@ class LiveSandbox implements Sandbox {
     const at = run.goesOn(this.#clock.now());
     const { code, message, params, status } = this.#failure(run, 'timeout');
     const error: WireError = { code, message, params, status };
-    isolate.push({ runs: [run], text: `["err","${run.wireId}",${JSON.stringify(error)},${at}]` });
+    isolate.push({ runs: [run], text: `["err",${run.wireId},${JSON.stringify(error)},${at}]` });
   }
 
   /** @param charged what the run holds by its own estimate, which only grows; beyond the limit, what the isolate holds is what counts */
@@ -262,20 +286,22 @@ class LiveSandbox implements Sandbox {
     const at = run.goesOn(this.#clock.now());
     const limit = run.request.opts.memory ?? this.#settings.memoryBytes;
     if (charged <= limit) {
-      isolate.push({ runs: [run], text: `["go","${run.wireId}",${at}]` });
+      isolate.push({ runs: [run], text: `["go",${run.wireId},${at}]` });
       return;
     }
     const heapBytes = Math.round(isolate.heap * this.#settings.memoryLimitMb * 1024 * 1024);
     if (heapBytes > limit && !isAlone(run, isolate) && run.isRepeatable) this.#setApart(run);
-    else isolate.push({ runs: [run], text: `["go","${run.wireId}",${at},${heapBytes}]` });
+    else isolate.push({ runs: [run], text: `["go",${run.wireId},${at},${heapBytes}]` });
   }
 
   /** The run begins anew in an isolate of its own, where it can be seen what it does. */
   #setApart(run: LaneRun): void {
     const { home } = run;
     run.strikes = Math.max(run.strikes, 1);
-    home?.residents.delete(run);
-    home?.push({ runs: [], text: `["drop","${run.wireId}"]` });
+    if (home) {
+      home.residents -= 1;
+      home.push({ runs: [], text: `["drop",${run.wireId}]` });
+    }
     this.#live.delete(run.wireId);
     run.home = null;
     this.#place(run);
@@ -320,12 +346,11 @@ class LiveSandbox implements Sandbox {
   #lookAtHeap({ isolate, runs }: Batch): void {
     if (isolate.heap <= HEAP_FULL) return;
     if (isolate.heap <= HEAP_OVERFULL) {
-      if (isolate.residents.size === 0) isolate.retire();
+      if (isolate.residents === 0) isolate.retire();
       return;
     }
-    const [only, other] = isolate.residents;
-    if (isolate.isOfOneRun || (only && !other)) {
-      for (const run of isolate.residents) this.#fail(run, this.#failure(run, 'memory'));
+    if (isolate.isOfOneRun || isolate.residents === 1) {
+      for (const run of this.#residentsOf(isolate)) this.#fail(run, this.#failure(run, 'memory'));
       return;
     }
     // Who of them holds so much shows itself alone; the others begin anew here.
@@ -368,8 +393,8 @@ class LiveSandbox implements Sandbox {
 
   /** All that live in an isolate which is no more: who has something to do begins anew at once, who waits does so when the answer comes. */
   #rehome(isolate: IsolateState, struck?: ReadonlySet<LaneRun>, reason: Limit = 'error'): void {
-    const residents = [...isolate.residents];
-    isolate.residents.clear();
+    const residents = this.#residentsOf(isolate);
+    isolate.residents = 0;
     for (const run of residents) {
       this.#live.delete(run.wireId);
       run.home = null;
@@ -400,17 +425,27 @@ class LiveSandbox implements Sandbox {
     run.forgetRecord();
     const { home } = run;
     run.home = null;
-    if (!home?.residents.delete(run)) return;
+    if (!home) return;
+    home.residents -= 1;
     if (home.isOfOneRun) home.retire();
-    else if (isLive) home.push({ runs: [], text: `["drop","${run.wireId}"]` });
+    else if (isLive) home.push({ runs: [], text: `["drop",${run.wireId}]` });
   }
 
   #tell(run: LaneRun, tell: () => void): void {
     try {
       tell();
     } catch (error) {
-      this.#log.error({ err: error, run: run.request.id }, 'the observer of a run failed');
+      this.#observerFailed(run, error);
     }
+  }
+
+  #observerFailed(run: LaneRun, error: unknown): void {
+    this.#log.error({ err: error, run: run.request.id }, 'the observer of a run failed');
+  }
+
+  /** Looked for where it is rare, so that nothing need be kept where there are many. */
+  #residentsOf(isolate: IsolateState): LaneRun[] {
+    return [...this.#live.values()].filter((run) => run.home === isolate);
   }
 
   #closeIdleQuarantine(): void {
@@ -447,5 +482,4 @@ function failureFrom({ code, message, params, status }: CascadeError): RunFailur
 }
 
 /** Nobody else's values are in the isolate: what it holds, the run holds. */
-const isAlone = (run: LaneRun, isolate: IsolateState): boolean =>
-  isolate.isOfOneRun || (isolate.residents.size === 1 && isolate.residents.has(run));
+const isAlone = (run: LaneRun, isolate: IsolateState): boolean => isolate.isOfOneRun || (isolate.residents === 1 && run.home === isolate);

@@ -18,7 +18,7 @@ export interface Program {
 export type ResolvedProcedure = Omit<ProcedureInfo, 'program'> & { program: Program };
 
 /** What the caller decides of a run; fuel (of a slice) and memory are the sandbox's unless given. */
-export type RunOptions = Omit<StartOptions, 'fuel' | 'event'> & { fuel?: number };
+export type RunOptions = Omit<StartOptions, 'fuel'> & { fuel?: number };
 
 export interface RunRequest {
   /** Unique among the open runs of this sandbox. */
@@ -34,14 +34,23 @@ export interface RunRequest {
   argsJson: string;
   /** Named arguments of `procedure`, instead of argsJson. */
   namedJson?: string | null;
-  /** The event of a rule: put before the arguments. Sent once for all runs of a batch that have the same key. */
-  event?: { key: string; json: string };
+  /** The event that a rule is started for, instead of arguments. */
+  event?: RunEvent;
   opts: RunOptions;
   /** CPU time of this run, when it is less than what the sandbox gives to every run. */
   cpuTimeMs?: number;
   /** Run apart from others from the beginning, as it has done harm before (integrations.md 12.5). */
   alone?: boolean;
   observer: RunObserver;
+}
+
+/** Runs of one key that follow each other share it: it is sent once, and each has its own copy. */
+export interface RunEvent {
+  key: string;
+  /** What the program takes of it: the event object, or the value alone. */
+  binds: 'event' | 'value';
+  /** Inner JSON of that. */
+  json: string;
 }
 
 /** Told what a run does, each thing exactly once, however often the run has to be repeated. Called synchronously; must not throw. */

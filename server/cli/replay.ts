@@ -35,6 +35,7 @@ export async function replay(id: string, options: RemoteOptions, terminal: Termi
   });
   try {
     const attempt = event.attempt ?? 1;
+    const { binds } = recorded;
     const facts = {
       uuid: event.uuid,
       path: event.path,
@@ -49,7 +50,7 @@ export async function replay(id: string, options: RemoteOptions, terminal: Termi
         namespace,
         program: executable.program,
         argsJson: '[]',
-        event: { key: event.uuid, json: eventObjectJson(facts, event.value, namespace) },
+        event: { key: event.uuid, binds, json: binds === 'value' ? event.value : eventObjectJson(facts, event.value, namespace) },
         opts: {
           at: recorded.startedAt,
           seed: createHash('sha256').update(recorded.run).digest('hex'),
@@ -58,7 +59,6 @@ export async function replay(id: string, options: RemoteOptions, terminal: Termi
           username: executable.username,
           resource: executable.resource,
           service: executable.service,
-          binds: recorded.binds,
         },
         observer: {
           op(site, nth, kind, payload) {

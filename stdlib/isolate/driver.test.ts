@@ -48,8 +48,10 @@ test('a BEFORE rule gives its RETURN, else the variable', () => {
 test('several rules of one batch have an event each of their own', () => {
   const lane = openLane();
   const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" event.value.n += 1 log.info(event.newValue.n)');
-  const start = (id: string): In => ['start', id, program, 'main', [], { ...OPTIONS, event: 'e' }];
-  const out = lane.step(['event', 'e', { path: '/topics/a/publish', value: { n: 1 } }], start('a'), start('b'), start('c'));
+  const first = lane.begin('a', program, { path: '/topics/a/publish', value: { n: 1 } }, OPTIONS);
+  const { at, seed, fuel } = OPTIONS;
+  const next = (id: string): In => ['run', id, 'f a', at, seed, fuel, 0];
+  const out = lane.step(...first, next('b'), next('c'));
   expect(out.filter((item) => item[0] === 'log').map((item) => item[4])).toEqual(['2', '2', '2']);
 });
 
@@ -95,10 +97,7 @@ test('a run that holds too much fails at its next turn, unless the heap says oth
   expect(lane.call('f', [], stored, { memory: 1_000_000 }).failure?.code).toBe('cascade.execution.memory');
   expect(lane.call('f', [], stored, { memory: 10_000_000 }).value).toBe(100_000);
   const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" var a = [] for (i in range(0, 100000, 1)) { a.push(i) }');
-  let out = lane.step(
-    ['event', 'e', { value: 1 }],
-    ['start', 'x', program, 'main', [], { ...OPTIONS, fuel: 1e6, memory: 1_000_000, event: 'e' }],
-  );
+  let out = lane.step(...lane.begin('x', program, { value: 1 }, { ...OPTIONS, fuel: 1e6, memory: 1_000_000 }));
   for (let turns = 0; out.at(-1)?.[0] === 'slice' && turns < 10; turns++) out = lane.step(['go', 'x', 2, 500_000]);
   expect(out.at(-1)?.[0]).toBe('done');
 });
@@ -140,17 +139,14 @@ test('an error of the host is raised at the statement that asked', () => {
 test('a dropped run is gone: no FINALLY, no answer', () => {
   const lane = openLane();
   const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" try { INSERT T(n: 1) } catch (e) { } finally { log.info("x") }');
-  lane.step(['event', 'e', { value: 1 }], ['start', 'x', program, 'main', [], { ...OPTIONS, event: 'e' }]);
+  lane.step(...lane.begin('x', program, { value: 1 }, OPTIONS));
   expect(lane.step(['drop', 'x'], ['ok', 'x', null, 2])).toEqual([]);
 });
 
 test('a procedure is asked for once known to none, and again after it was forgotten', () => {
   const lane = openLane();
   const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" g()');
-  const start = (id: string): In[] => [
-    ['event', 'e', { value: 1 }],
-    ['start', id, program, 'main', [], { ...OPTIONS, event: 'e' }],
-  ];
+  const start = (id: string): In[] => lane.begin(id, program, { value: 1 }, OPTIONS);
   expect(lane.step(...start('a'), ...start('b'))).toEqual([
     ['resolve', 'a', 'g'],
     ['resolve', 'b', 'g'],
@@ -183,15 +179,14 @@ function play(rules: readonly string[], chosen: readonly { rule: number; n: numb
   const lane = openLane();
   const programs = rules.map((text) => lane.load(text).program);
   const outs: Record<string, string> = {};
-  let waiting: In[][] = chosen.map(({ rule, n }, index) => [
-    ['event', `e${index}`, { value: { n } }],
-    ['start', `r${index}`, programs[rule] ?? '', 'main', [], { ...OPTIONS, seed: `s${index}`, fuel: 200, event: `e${index}` }],
-  ]);
+  let waiting: In[][] = chosen.map(({ rule, n }, index) =>
+    lane.begin(`r${index}`, programs[rule] ?? '', { value: { n } }, { ...OPTIONS, seed: `s${index}`, fuel: 200 }),
+  );
   while (waiting.length > 0) {
     const batch = waiting.slice(0, size());
     waiting = waiting.slice(batch.length);
     for (const item of lane.step(...batch.flat())) {
-      const id = item[1];
+      const id = String(item[1]);
       outs[id] = `${outs[id] ?? ''}${JSON.stringify(item)}\n`;
       const answer = answerTo(item, id);
       if (answer) waiting.push([answer]);

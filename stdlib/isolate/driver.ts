@@ -4,7 +4,7 @@ import { deepCopy, fromInner, getOwn, isObject, isPlainInner, type ObjectValue, 
 import { encoded, outward } from './operations.ts';
 import { Procedures } from './procedures.ts';
 import { type Entry, type Factory, Programs } from './programs.ts';
-import type { In, Inner, StartOptions } from './protocol.ts';
+import type { FrameId, FrameOptions, In, Inner, RunId, StartOptions } from './protocol.ts';
 import { resultList } from './result-lists.ts';
 import { type Outbox, Run } from './run.ts';
 import { makeRuntime, type Runtime } from './runtime.ts';
@@ -28,7 +28,15 @@ interface Task {
   awaits: string | null;
 }
 
-type Handlers = { [K in In[0]]: (item: Extract<In, [K, ...unknown[]]>) => void };
+/** What runs have in common. */
+interface Frame {
+  readonly options: FrameOptions;
+  readonly entry: Entry;
+  readonly constants: readonly Value[];
+}
+
+/** `isShared`: the next run has the same event. */
+type Handlers = { [K in In[0]]: (item: Extract<In, [K, ...unknown[]]>, isShared: boolean) => void };
 
 export function createDriver(): Driver {
   const driver = new StepDriver();
@@ -38,12 +46,16 @@ export function createDriver(): Driver {
 class StepDriver {
   readonly programs: Programs;
   readonly #procedures: Procedures;
-  readonly #tasks = new Map<string, Task>();
+  readonly #tasks = new Map<RunId, Task>();
+  readonly #frames = new Map<FrameId, Frame>();
   /** Runs that wait for a procedure, by its name. */
   readonly #waiting = new Map<string, Set<Task>>();
   #out: string[] = [];
   readonly #outbox: Outbox = { push: (item) => this.#out.push(item) };
-  #events = new Map<string, { value: Value; uses: number }>();
+  #ended: string[] = [];
+  #endedFuel: number[] = [];
+  /** That of the last run that began. */
+  #event: Value = null;
   #current: Run | null = null;
   #decode: (tree: unknown) => Value = fromInner;
   readonly #handlers = this.#makeHandlers();
@@ -57,16 +69,17 @@ class StepDriver {
   step(batch: string): string {
     const items = JSON.parse(batch) as In[];
     this.#decode = isPlainInner(batch) ? (tree) => tree as Value : fromInner;
-    const uses = new Map<string, number>();
-    for (const item of items)
-      if (item[0] === 'start' && item[5].event !== undefined) uses.set(item[5].event, (uses.get(item[5].event) ?? 0) + 1);
-    for (const item of items) {
-      if (item[0] === 'event') this.#events.set(item[1], { value: eventObject(this.#decode(item[2])), uses: uses.get(item[1]) ?? 0 });
-      else (this.#handlers[item[0]] as (item: In) => void)(item);
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i] as In;
+      const next = items[i + 1];
+      (this.#handlers[item[0]] as (item: In, isShared: boolean) => void)(item, next?.[0] === 'run' && next[6] === 0);
     }
-    this.#events.clear();
+    this.#event = null;
+    if (this.#ended.length > 0) this.#out.push(`["ended",[${this.#ended.join(',')}],[${this.#endedFuel.join(',')}]]`);
     const out = `[${this.#out.join(',')}]`;
     this.#out = [];
+    this.#ended = [];
+    this.#endedFuel = [];
     return out;
   }
 
@@ -80,13 +93,23 @@ class StepDriver {
       bind: ([, program, mod, constants]) => this.programs.bind(program, mod, constants),
       unbind: ([, program]) => this.programs.unbind(program),
       unload: ([, mod]) => this.programs.unload(mod),
-      event: () => {}, // kept by step() itself
+      frame: ([, name, program, options]) => {
+        this.#frames.set(name, { options, entry: this.programs.entry(program, 'main'), constants: this.programs.constants(program) });
+      },
+      run: ([, id, name, at, seed, fuel, event], isShared) => {
+        const frame = this.#frames.get(name);
+        if (!frame) throw new Error(`frame ${name} is not known`);
+        const isObject = frame.options.binds === 'event';
+        if (event !== 0) this.#event = isObject ? eventObject(this.#decode(event[0])) : this.#decode(event[0]);
+        const own = !isShared ? this.#event : isObject ? ownCopy(this.#event) : deepCopy(this.#event);
+        this.#start(new Run(id, frame.constants, frame.options, { at, seed, fuel }, this.#outbox), frame.entry, [own]);
+      },
       start: ([, id, program, entry, args, options]) => {
-        const run = new Run(id, this.programs.constants(program), options, this.#outbox);
-        this.#start(run, this.programs.entry(program, entry), [...this.#eventArgument(options), ...this.#arguments(args, options)]);
+        const run = new Run(id, this.programs.constants(program), options, options, this.#outbox);
+        this.#start(run, this.programs.entry(program, entry), this.#arguments(args, options));
       },
       startProcedure: ([, id, name, args, named, options]) => {
-        const run = new Run(id, [], options, this.#outbox);
+        const run = new Run(id, [], options, options, this.#outbox);
         const values = args && args.map(this.#decode);
         this.#drive(run, this.#procedures.callByName(run, name, values, named && (this.#decode(named) as ObjectValue)));
       },
@@ -107,17 +130,6 @@ class StepDriver {
 
   #arguments(args: Inner[], { eventArgs = [] }: StartOptions): Value[] {
     return args.map((arg, i) => (eventArgs.includes(i) ? eventObject(this.#decode(arg)) : this.#decode(arg)));
-  }
-
-  /** A run's own copy of the event; the last one that wants it in this batch has the original. */
-  #eventArgument({ event: key, binds }: StartOptions): Value[] {
-    if (key === undefined) return [];
-    const shared = this.#events.get(key);
-    if (!shared) throw new Error(`event ${key} is not in this batch`);
-    const isLast = --shared.uses <= 0;
-    if (binds !== 'value' || !isObject(shared.value)) return [isLast ? shared.value : ownCopy(shared.value)];
-    const value = getOwn(shared.value, 'value');
-    return [isLast ? value : deepCopy(value)];
   }
 
   // -------------------------------------------------------------- running
@@ -141,7 +153,7 @@ class StepDriver {
     this.#resume(task, { value: null });
   }
 
-  #answer(id: string, at: number, reply: Reply): void {
+  #answer(id: RunId, at: number, reply: Reply): void {
     const task = this.#tasks.get(id);
     if (!task) return; // dropped, and the answer was on its way
     task.run.at = at;
@@ -174,7 +186,7 @@ class StepDriver {
 
   /** The value goes out as text; Sequences in it are read first, which may take further steps. */
   #finish(run: Run, value: Value | undefined): void {
-    if (value === undefined || value === null) this.#done(run, 'null');
+    if (value === undefined || value === null) this.#end(run);
     else if (!run.madeSequence) this.#done(run, outward(run, value));
     else {
       const task: Task = { run, steps: encoded(run, value), gives: 'text', awaits: null };
@@ -187,12 +199,18 @@ class StepDriver {
     this.#tasks.delete(run.id);
     this.#out.push(`["done",${run.idJson},${value},${run.fuelUsed}]`);
   }
+  #end(run: Run): void {
+    this.#tasks.delete(run.id);
+    this.#ended.push(run.idJson);
+    this.#endedFuel.push(run.fuelUsed);
+  }
+
   #fail(run: Run, error: unknown): void {
     this.#tasks.delete(run.id);
     this.#out.push(failItem(run, error));
   }
 
-  #forget(id: string): void {
+  #forget(id: RunId): void {
     const task = this.#tasks.get(id);
     if (!task) return;
     this.#tasks.delete(id);

@@ -3,6 +3,7 @@ export { createDriver, type Driver } from './driver.ts';
 export type {
   AggregateName,
   Frame,
+  FrameOptions,
   In,
   OpKind,
   OpPayloads,

@@ -112,8 +112,9 @@ export class Procedures {
   /** Makes sure that the state is there; whoever finds it new calls the initialising procedure, once (language.md Y6). */
   *#enter(run: Run, scope: StateScope): Steps<void> {
     const { service, partition } = scope;
-    if (run.entered.has(keyOf(scope, ''))) return;
-    run.entered.add(keyOf(scope, ''));
+    const entered = (run.entered ??= new Set());
+    if (entered.has(keyOf(scope, ''))) return;
+    entered.add(keyOf(scope, ''));
     if ((yield* ask(run, 'enter', { op: 'enter', service, partition })) !== true) return;
     let failed = true;
     try {
@@ -123,7 +124,7 @@ export class Procedures {
       failed = false;
     } finally {
       if (!run.dead) yield* ask(run, 'entered', { op: 'entered', service, partition, failed });
-      if (failed) run.entered.delete(keyOf(scope, ''));
+      if (failed) entered.delete(keyOf(scope, ''));
     }
   }
 }

@@ -5,7 +5,9 @@
 /** A value of the language as a parsed inner-JSON tree; `Inner` is inserted as is, never as text in text. */
 export type Inner = unknown;
 /** Ids that the host chooses. A run's id is unique while the run is open. */
-export type RunId = string;
+export type RunId = string | number;
+/** Name of what runs have in common: a program and the options that don't change from run to run. */
+export type FrameId = string;
 /** Name of a program: a module and its constants. A program is bound before it is started. */
 export type ProgramId = string;
 /** Name of a module: the hash of its text. Its script runs `$cascade.define(mod, factory)` under the file name `cascade:<mod>`. */
@@ -45,13 +47,14 @@ export interface StartOptions {
   service?: string | null;
   /** Calls that are already on the stack of the caller; 0 when absent (limit 200). */
   depth?: number;
-  /** Key of an `event` item of the SAME batch: its copy is put before `args`. */
-  event?: string;
-  /** What of the event is put there: the event object (the default), or its `value` alone (TriggerSpec.binds). */
-  binds?: 'event' | 'value';
   /** Which of `args` are event objects, sent with `value` only. */
   eventArgs?: number[];
 }
+
+/** What does not change from run to run of one program. */
+export type RunSettings = Omit<StartOptions, 'at' | 'seed' | 'fuel' | 'eventArgs'>;
+/** `binds`: what the frame's runs are sent of their event, the event object or its `value` alone. */
+export type FrameOptions = RunSettings & { binds: 'event' | 'value' };
 
 /** What the host knows of a user procedure, for argument checks and the call (language.md 3.4, 4.9). */
 export interface ProcedureInfo {
@@ -85,9 +88,11 @@ export type In =
   | ['bind', ProgramId, ModuleId, Inner[]]
   | ['unbind', ProgramId]
   | ['unload', ModuleId]
-  /** A value shared by the `start` items that follow in this batch; it is forgotten at the end of the batch. An event object is sent
-   * with `value` only: the isolate adds `newValue`. */
-  | ['event', key: string, value: Inner]
+  /** A frame is known before a run of it starts; naming one anew replaces it for the runs that follow. */
+  | ['frame', FrameId, ProgramId, FrameOptions]
+  /** The start of a rule for an event: there are very many, so it says no more than it must. `event`: 0 is that of the last `run` item
+   * before it in this batch. An event object is sent with `value` only: the isolate adds `newValue`. */
+  | ['run', RunId, FrameId, at: number, seed: string, fuel: number, event: [Inner] | 0]
   /** `entry`: 'main', or 'timeout' for the TIMEOUT section of a rule. */
   | ['start', RunId, ProgramId, entry: 'main' | 'timeout', args: Inner[], StartOptions]
   /** A procedure from outside: resolved, arguments checked and converted, result converted. One of args and named is null. */
@@ -110,8 +115,10 @@ export type Out =
   | ['op', RunId, site: string, nth: number, kind: OpKind, payload: Inner, tail: boolean]
   /** Wants a `procedure` item for this name. */
   | ['resolve', RunId, name: string]
-  /** `value` is null for WHEN rules. fuelUsed counts over the whole run. */
+  /** fuelUsed counts over the whole run. */
   | ['done', RunId, Inner, fuelUsed: number]
+  /** All those of the batch that are done and gave null, as rules do; it comes last. */
+  | ['ended', runs: RunId[], fuelUsed: number[]]
   | ['fail', RunId, WireError & { frames: Frame[] }, fuelUsed: number]
   /** Gave way; goes on with `go`. `charged`: estimate of the bytes the run holds, garbage included: it only grows, until a `go` corrects it.
    * Above StartOptions.memory the run fails at `go` unless that tells of a heap below. */

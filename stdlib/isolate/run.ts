@@ -3,7 +3,7 @@
 import type { BuiltinContext, RunFacts } from '../builtins/index.ts';
 import type { Value } from '../values/index.ts';
 import { LIMITS, limitError } from './limits.ts';
-import type { StartOptions } from './protocol.ts';
+import type { RunId, RunSettings, StartOptions } from './protocol.ts';
 import { Random } from './random.ts';
 import { merged } from './merge.ts';
 import { IterableCursor, Sequence } from './sequence.ts';
@@ -16,6 +16,9 @@ export interface Outbox {
   push(item: string): void;
 }
 
+/** Where a run starts from. */
+export type Beginning = Pick<StartOptions, 'at' | 'seed' | 'fuel'>;
+
 /** The levels' names, for the log. */
 const LEVELS: readonly (readonly [number, string])[] = [
   [40, 'ERROR'],
@@ -26,10 +29,10 @@ const LEVELS: readonly (readonly [number, string])[] = [
 ];
 
 export class Run implements BuiltinContext, RunFacts {
-  readonly id: string;
+  readonly id: RunId;
   /** The id as JSON text. */
   readonly idJson: string;
-  readonly options: StartOptions;
+  readonly options: RunSettings;
   readonly outbox: Outbox;
   /** The program's constants. */
   k: readonly Value[];
@@ -49,7 +52,7 @@ export class Run implements BuiltinContext, RunFacts {
   /** Sends what has changed in `held` to the host. */
   flush: (() => Generator<void, void, Reply>) | null = null;
   /** Scopes whose state was found or made. */
-  readonly entered = new Set<string>();
+  entered: Set<string> | null = null;
   /** The procedure that the run has just asked for; the driver takes it away. */
   awaits: string | null = null;
   /** A limit was hit: no FINALLY runs any more. */
@@ -57,6 +60,8 @@ export class Run implements BuiltinContext, RunFacts {
   /** Until then no value of the run can hold a Sequence. */
   madeSequence = false;
   charged = 0;
+  readonly #seed: string;
+  readonly #sliceFuel: number;
   #used = 0;
   #sinceSlice = 0;
   #logs = 0;
@@ -65,21 +70,24 @@ export class Run implements BuiltinContext, RunFacts {
   #firstSite: string | null = null;
   #warned: Set<string> | null = null;
 
-  constructor(id: string, constants: readonly Value[], options: StartOptions, outbox: Outbox) {
+  constructor(id: RunId, constants: readonly Value[], options: RunSettings, beginning: Beginning, outbox: Outbox) {
     this.id = id;
     this.idJson = JSON.stringify(id);
     this.k = constants;
     this.options = options;
     this.outbox = outbox;
-    this.fuel = options.fuel;
-    this.at = options.at;
+    const { at, seed, fuel } = beginning;
+    this.#seed = seed;
+    this.#sliceFuel = fuel;
+    this.fuel = fuel;
+    this.at = at;
     this.depth = options.depth ?? 0;
     this.service = options.service ?? null;
   }
 
   /** Fuel of the whole run so far. */
   get fuelUsed(): number {
-    return this.#used + this.options.fuel - this.fuel;
+    return this.#used + this.#sliceFuel - this.fuel;
   }
   get username(): string {
     return this.options.username;
@@ -94,7 +102,7 @@ export class Run implements BuiltinContext, RunFacts {
   /** A new slice. */
   refuel(): void {
     this.#used = this.fuelUsed;
-    this.fuel = this.options.fuel;
+    this.fuel = this.#sliceFuel;
     this.#sinceSlice = 0;
   }
 
@@ -130,7 +138,7 @@ export class Run implements BuiltinContext, RunFacts {
     return this.#source().uuid();
   }
   #source(): Random {
-    this.#random ??= new Random(this.options.seed);
+    this.#random ??= new Random(this.#seed);
     return this.#random;
   }
   sequence(elements: Iterable<Value>): Value {

@@ -8,7 +8,8 @@
 export const FAKE_BUNDLE = `(() => {
 'use strict';
 const factories = new Map(), programs = new Map(), runs = new Map(), procedures = new Map(), waiting = new Map();
-let out, events;
+const frames = new Map();
+let out, event;
 
 function advance(run, input) {
   for (;;) {
@@ -69,8 +70,7 @@ function start(id, program, args, opts) {
     out.push(['fail', id, { code: 'test.unbound', message: program, params: [], status: 500, frames: [] }, 0]);
     return;
   }
-  const event = opts.event === undefined ? [] : [events.get(opts.event)];
-  run.generator = factory({})($, ...event, ...args);
+  run.generator = factory({})($, ...args);
   advance(run);
 }
 
@@ -83,7 +83,12 @@ function resume(id, at, input) {
 
 const handlers = {
   bind: ([, program, mod, constants]) => programs.set(program, { mod, constants }),
-  event: ([, key, value]) => events.set(key, value),
+  frame: ([, name, program, options]) => frames.set(name, { program, options }),
+  run: ([, id, name, at, seed, fuel, own]) => {
+    if (own !== 0) event = own[0];
+    const { program, options } = frames.get(name);
+    start(id, program, [event], { ...options, at, seed, fuel });
+  },
   start: ([, id, program, , args, opts]) => start(id, program, args, opts),
   startProcedure: ([, id, name, args, , opts]) => start(id, name, args, opts),
   procedure: ([, name, info]) => {
@@ -108,7 +113,6 @@ globalThis.$cascade = {
   define: (mod, factory) => { factories.set(mod, factory); },
   step: (batch) => {
     out = [];
-    events = new Map();
     for (const item of JSON.parse(batch)) handlers[item[0]](item);
     return JSON.stringify(out);
   },

@@ -1,7 +1,16 @@
 // A lane for tests: texts are compiled, loaded and run by the driver in this process; a function of the test plays the host.
 import type { Compiled, CompiledProcedure, CompiledRule } from '../../../compiler/types.ts';
 import { encodeInner, fromInner, type ObjectValue, type Value } from '../../values/index.ts';
-import { createDriver, type Driver, type In, type Out, type ProcedureInfo, type StartOptions, type WireError } from '../index.ts';
+import {
+  createDriver,
+  type Driver,
+  type FrameOptions,
+  type In,
+  type Out,
+  type ProcedureInfo,
+  type StartOptions,
+  type WireError,
+} from '../index.ts';
 
 /** What the host answers to an operation. */
 export type Answer = { ok: Value } | { list: Value[] } | { error: WireError };
@@ -48,19 +57,26 @@ export class TestLane {
     return { program, unit };
   }
 
-  /** Items in, items out. */
-  step(...items: In[]): Out[] {
-    return JSON.parse(this.driver.step(JSON.stringify(items))) as Out[];
+  /** Items in, items out; runs that ended together are told of one by one. */
+  step(...items: In[]): Each[] {
+    return eachOf(this.driver.step(JSON.stringify(items)));
+  }
+
+  /** What a program's run for an event begins with: its frame, and itself. */
+  begin(id: string, program: string, event: Value, options: StartOptions, binds: FrameOptions['binds'] = 'event'): In[] {
+    const { at, seed, fuel, ...lasting } = options;
+    return [
+      ['frame', `f ${id}`, program, { ...lasting, binds }],
+      ['run', id, `f ${id}`, at, seed, fuel, [JSON.parse(encodeInner(event))]],
+    ];
   }
 
   /** Runs a rule on an event, to its end. */
   rule(text: string, event: Value, host: Host = refuse, options: Partial<StartOptions> = {}): Outcome {
     const { program, unit } = this.load(text);
     const binds = unit.kind === 'rule' ? unit.triggers[0]?.binds : undefined;
-    const shared = binds === 'value' ? { path: '/types/T/insert', value: event } : event;
     const id = `r${this.#runs++}`;
-    const start: In = ['start', id, program, 'main', [], { ...OPTIONS, ...options, event: 'e', ...(binds && { binds }) }];
-    return this.#drive(id, [['event', 'e', JSON.parse(encodeInner(shared))], start], host);
+    return this.#drive(id, this.begin(id, program, event, { ...OPTIONS, ...options }, binds), host);
   }
 
   /** Calls a procedure from outside, to its end. */
@@ -92,7 +108,7 @@ export class TestLane {
       const text = this.driver.step(JSON.stringify(batch));
       outbox += `${text}\n`;
       batch = [];
-      for (const item of JSON.parse(text) as Out[]) {
+      for (const item of eachOf(text)) {
         if (item[0] === 'done') return { ...found, outbox, value: fromInner(item[2]), failure: null };
         if (item[0] === 'fail') return { ...found, outbox, value: null, failure: item[2] };
         if (item[0] === 'log') found.logs.push(`${item[3]} ${item[4]}`);
@@ -111,6 +127,13 @@ export class TestLane {
     }
   }
 }
+
+type Each = Exclude<Out, ['ended', ...unknown[]]>;
+
+const eachOf = (text: string): Each[] =>
+  (JSON.parse(text) as Out[]).flatMap((item): Each[] =>
+    item[0] === 'ended' ? item[1].map((id, i): Each => ['done', id, null, item[2][i] ?? 0]) : [item],
+  );
 
 function answerItem(id: string, answer: Answer, at: number): In {
   if ('error' in answer) return ['err', id, answer.error, at];
