@@ -49,6 +49,7 @@ export class Correlation implements Machine {
   #opened: Evaluation[] = [];
   #closed: Evaluation[] = [];
   readonly #places: (readonly number[])[] = [];
+  readonly #pairs: (readonly number[])[] = [];
   #order = 0;
   #open = 0;
 
@@ -125,8 +126,8 @@ export class Correlation implements Machine {
   }
 
   /** What the event yields at a child: nothing, itself, or what it completes there. */
-  #yield(child: number | Node, happening: Happening, places: readonly number[]): Bound[] {
-    if (typeof child === 'number') return places.includes(child) ? [{ places: this.#alone(child), happenings: [happening] }] : [];
+  #yield(child: number | Node, happening: Happening, places: readonly number[]): readonly Bound[] {
+    if (typeof child === 'number') return places.includes(child) ? [{ places: this.#alone(child), happenings: [happening] }] : NONE;
     const yielded: Bound[] = [];
     this.#at(child, happening, places, (evaluation, bound) => {
       yielded.push(bound);
@@ -141,9 +142,9 @@ export class Correlation implements Machine {
       left: this.#yield(children.left, happening, places),
       right: this.#yield(children.right, happening, places),
     };
-    const completing: readonly Side[] = operator === 'before' ? ['right'] : operator === 'after' ? ['left'] : ['left', 'right'];
+    if (yielded.left.length === 0 && yielded.right.length === 0) return;
     let paired = false;
-    for (const side of completing)
+    for (const side of COMPLETING[operator])
       for (const bound of yielded[side])
         for (const { evaluation, whole } of this.#matching(node, side, bound, happening)) {
           this.#close(node, evaluation);
@@ -156,7 +157,7 @@ export class Correlation implements Machine {
   }
 
   /** Of AND whichever comes first begins: what has completed another's attempt came second. */
-  #beginEither(node: Node, yielded: Readonly<Record<Side, Bound[]>>, happening: Happening): void {
+  #beginEither(node: Node, yielded: Readonly<Record<Side, readonly Bound[]>>, happening: Happening): void {
     const isOneEvent = typeof node.children.left === 'number' && typeof node.children.right === 'number';
     if (isOneEvent && yielded.left.length > 0 && yielded.right.length > 0)
       for (const bound of yielded.left) this.#begin(node, 'either', bound, happening);
@@ -164,16 +165,30 @@ export class Correlation implements Machine {
   }
 
   /** Open evaluations that what came on this side completes, oldest first, each with all that it then holds. */
-  #matching(node: Node, side: Side, bound: Bound, { atMs }: Happening): { evaluation: OpenEvaluation; whole: Bound }[] {
-    const key = node.join ? node.join[side](this.#options.surroundings.surroundingOf(bound)) : null;
+  #matching(node: Node, side: Side, bound: Bound, { atMs }: Happening): readonly { evaluation: OpenEvaluation; whole: Bound }[] {
+    if (node.waitsFor[side].isEmpty) return NONE;
+    const { join } = node;
+    const key = join ? join[side].keyOf(this.#options.surroundings.surroundingOf(bound)) : NO_JOIN;
+    const candidates = node.waitsFor[side].candidates(key);
+    if (candidates.length === 0) return NONE;
+    const isExact = join?.isWhole === true && join[side].wasExact;
     const found: { evaluation: OpenEvaluation; whole: Bound }[] = [];
-    for (const evaluation of node.waitsFor[side].candidates(key ?? NO_JOIN)) {
+    for (const evaluation of candidates) {
       if (evaluation.deadlineMs < atMs || sharesEvent(evaluation, bound)) continue;
       const begun = this.#standing(node, evaluation, OPPOSITE[side]);
-      const whole = { places: [...begun.places, ...bound.places], happenings: [...begun.happenings, ...bound.happenings] };
-      if (this.#holds(node, whole)) found.push({ evaluation, whole });
+      const whole = { places: this.#together(begun.places, bound.places), happenings: [...begun.happenings, ...bound.happenings] };
+      // Both have the values themselves for a key: the condition has been decided by it.
+      if ((isExact && evaluation.isExact) || this.#holds(node, whole)) found.push({ evaluation, whole });
     }
     return found;
+  }
+
+  /** One array for all pairs of single events. */
+  #together(begun: readonly number[], came: readonly number[]): readonly number[] {
+    if (begun.length !== 1 || came.length !== 1) return [...begun, ...came];
+    const [first = 0, second = 0] = [begun[0], came[0]];
+    const index = first * this.#options.triggers.length + second;
+    return (this.#pairs[index] ??= [first, second]);
   }
 
   /** The events of an evaluation as they stand on a side: one that may be in either place is in this one. */
@@ -212,11 +227,14 @@ export class Correlation implements Machine {
 
   #insert(node: Node, evaluation: OpenEvaluation): void {
     const { surroundings } = this.#options;
+    const { join } = node;
     const put = (side: Side): ReturnType<SideIndex['add']> => {
-      const key = node.join ? node.join[side](surroundings.surroundingOf(this.#standing(node, evaluation, side))) : NO_JOIN;
+      const key = join ? join[side].keyOf(surroundings.surroundingOf(this.#standing(node, evaluation, side))) : NO_JOIN;
       return node.waitsFor[OPPOSITE[side]].add(evaluation, key);
     };
-    evaluation.bucket = put(evaluation.began === 'right' ? 'right' : 'left');
+    const side = evaluation.began === 'right' ? 'right' : 'left';
+    evaluation.bucket = put(side);
+    evaluation.isExact = join?.isWhole === true && join[side].wasExact && evaluation.began !== 'either';
     if (evaluation.began === 'either') evaluation.otherBucket = put('right');
     node.due.add(evaluation);
     this.#open++;
@@ -242,11 +260,18 @@ export class Correlation implements Machine {
 
   #outcome(completed: Outcome['completed'], timedOut: readonly Evaluation[]): Outcome {
     const outcome = { opened: this.#opened, closed: this.#closed, completed, timedOut };
-    this.#opened = [];
-    this.#closed = [];
+    if (this.#opened.length > 0) this.#opened = [];
+    if (this.#closed.length > 0) this.#closed = [];
     return outcome;
   }
 }
+
+const NONE: readonly never[] = [];
+const COMPLETING: Readonly<Record<CorrelationSpec['operator'], readonly Side[]>> = {
+  before: ['right'],
+  after: ['left'],
+  and: ['left', 'right'],
+};
 
 /** The one key of all evaluations where nothing tells them apart. */
 const NO_JOIN = '';
@@ -254,4 +279,7 @@ const NO_JOIN = '';
 const placesOf = (child: number | Node): number[] =>
   typeof child === 'number' ? [child] : [...placesOf(child.children.left), ...placesOf(child.children.right)];
 
-const sharesEvent = (a: Bound, b: Bound): boolean => a.happenings.some(({ uuid }) => b.happenings.some((other) => other.uuid === uuid));
+function sharesEvent(a: Bound, b: Bound): boolean {
+  for (const { uuid } of a.happenings) for (const other of b.happenings) if (other.uuid === uuid) return true;
+  return false;
+}

@@ -16,6 +16,10 @@ export class Correlations implements AsyncDisposable {
   readonly #busy = new Busy();
   readonly #families = new Map<string, Family>();
   readonly #index: TriggerIndex;
+  /** The values of events on their way to the store and back, so that they need not be read from their text again. */
+  readonly #payloads = new WeakMap<RunReference, Value>();
+  /** Those to which something has happened since they stored what follows. */
+  readonly #concerned = new Set<Family>();
   readonly #moving: NodeJS.Timeout;
   /** Events that came before the start; null from then on. */
   #early: { readonly event: StoredEvent; readonly reference: RunReference }[] | null = [];
@@ -82,18 +86,18 @@ export class Correlations implements AsyncDisposable {
       if (places) places.push(trigger);
       else references.set(family, [trigger]);
     }
-    return [...references].map(([family, places]) => ({
-      rule: family.reference,
-      program: family.owner.when,
-      binds: 'event',
-      places: places.sort((a, b) => a - b),
-    }));
+    return [...references].map(([family, places]) => {
+      const { reference: rule, owner } = family;
+      const reference: RunReference = { rule, program: owner.when, binds: 'event', places: places.sort((a, b) => a - b) };
+      this.#payloads.set(reference, payload);
+      return reference;
+    });
   }
 
   /** Committed events, in the order of their commits. Gives them without what is done here. */
   arrive(events: readonly StoredEvent[]): readonly StoredEvent[] {
     if (!events.some(concernsUs)) return events;
-    return events.map((event) => {
+    const left = events.map((event) => {
       if (!concernsUs(event)) return event;
       for (const reference of event.runs) {
         if (!reference.places) continue;
@@ -102,6 +106,8 @@ export class Correlations implements AsyncDisposable {
       }
       return { ...event, runs: event.runs.filter(({ places }) => !places) };
     });
+    this.#flush();
+    return left;
   }
 
   /** Takes back what was open when the service ended; what no rule in force waits for is removed. Before `start`. */
@@ -125,6 +131,7 @@ export class Correlations implements AsyncDisposable {
     const rankOf = ({ event }: { event: StoredEvent }): number => rank.get(event.uuid) ?? order.length; // what is new comes last
     early.sort((a, b) => rankOf(a) - rankOf(b));
     for (const { event, reference } of early) this.#take(event, reference);
+    this.#flush();
     for (const family of this.#families.values()) family.start();
   }
 
@@ -148,10 +155,17 @@ export class Correlations implements AsyncDisposable {
     await this.settled();
   }
 
-  #take(event: StoredEvent, { rule, program, places }: RunReference): void {
+  #take(event: StoredEvent, reference: RunReference): void {
+    const { rule, program, places } = reference;
     const family = this.#families.get(rule.slice(1));
-    if (family?.owner.when === program) family.arrive(event, places ?? []);
-    else this.#host.committer.markDone(`${event.uuid}/${rule}/1`);
+    if (family?.owner.when !== program) return this.#host.committer.markDone(`${event.uuid}/${rule}/1`);
+    family.arrive(event, places ?? [], this.#payloads.get(reference));
+    this.#concerned.add(family);
+  }
+
+  #flush(): void {
+    for (const family of this.#concerned) family.flush();
+    this.#concerned.clear();
   }
 
   #end(family: Family | undefined): void {

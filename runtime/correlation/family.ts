@@ -7,6 +7,7 @@ import type { CompiledRule, ConditionData, TriggerSpec } from '../../compiler/in
 import type { Busy } from '../busy.ts';
 import type { Clock, Timer } from '../clock/index.ts';
 import { type Committer, type Completion, Fenced, type RunId, type StoredEvent, type Unit, type Write } from '../commit/index.ts';
+import type { Value } from '../../stdlib/values/index.ts';
 import { eventObjectJson } from '../event-object.ts';
 import type { Executable } from '../runs/index.ts';
 import { isUnavailable } from '../store/index.ts';
@@ -37,6 +38,15 @@ export interface CorrelationHost {
   readonly mostOpen: number;
 }
 
+/** What an event, or the end of an evaluation, leads to: all of it in one unit. */
+interface Following {
+  /** To be stored, if they are still open then. */
+  readonly opened: readonly Evaluation[];
+  readonly removal: Write | null;
+  readonly done: RunId | null;
+  readonly event: StoredEvent | null;
+}
+
 /** How long the journal keeps the event of an evaluation before the evaluation moves to a collection of its own. */
 const HELD_FOR_MS = 5_000;
 /** Evaluations that end, or move, in one unit. */
@@ -54,6 +64,10 @@ export class Family {
   readonly #host: CorrelationHost;
   readonly #shape: CompiledRule;
   readonly #versions = new Map<string, CorrelatedRule>();
+  /** The youngest first; null when they have changed. */
+  #byYouth: readonly CorrelatedRule[] | null = null;
+  /** What the events of a tick lead to, in their order, until it is stored. */
+  #following: Following[] = [];
   readonly #values = new Values();
   readonly #busy: Busy;
   #machine: Machine;
@@ -87,16 +101,18 @@ export class Family {
 
   put(rule: CorrelatedRule): void {
     this.#versions.set(rule.compiled.fullName, rule);
+    this.#byYouth = null;
   }
 
   remove(fullName: string): void {
     this.#versions.delete(fullName);
+    this.#byYouth = null;
   }
 
   /** In force from now on, with what was restored. */
   start(): void {
-    if (this.#machine.open === 0) this.#carryOut(this.#machine.begin(this.#host.clock.now()), null);
-    this.#arm();
+    if (this.#machine.open === 0) this.#follow(this.#machine.begin(this.#host.clock.now()), null);
+    this.flush();
   }
 
   restore(evaluation: Evaluation): void {
@@ -115,12 +131,14 @@ export class Family {
       .map((evaluation) => ({ evaluation, sinceMs: since.get(evaluation.order) ?? 0 }));
   }
 
-  /** A committed event that satisfies these triggers. */
-  arrive(event: StoredEvent, places: readonly number[]): void {
+  /**
+   * A committed event that satisfies these triggers. `flush` stores what follows.
+   * @param value its value, where it is known
+   */
+  arrive(event: StoredEvent, places: readonly number[], value: Value | undefined): void {
     const happening = toHappening(event, this.triggers[places[0] ?? 0]?.paths);
-    this.#values.expect(happening);
-    this.#carryOut(this.#machine.arrive(happening, places), happening);
-    this.#arm();
+    this.#values.expect(happening, value);
+    this.#follow(this.#machine.arrive(happening, places), happening);
   }
 
   /** Moves what the journal has held for long to the store. */
@@ -172,68 +190,77 @@ export class Family {
     this.#busy.during(
       this.#host.committer.settled().then(() => {
         if (this.#isEnded) return;
-        this.#carryOut(this.#machine.expire(nowMs), null);
-        this.#arm();
+        this.#follow(this.#machine.expire(nowMs), null);
+        this.flush();
       }),
     );
   }
 
   // ------------------------------------------------------------ what follows
   /** @param cause the event that has arrived; null: time has passed */
-  #carryOut(outcome: Outcome, cause: Happening | null): void {
-    const writes: Write[] = [];
-    const done: RunId[] = [];
-    const leave = (evaluation: Evaluation): Pick<Unit, 'writes'> & { readonly done: readonly RunId[] } => ({
-      writes: evaluation.kept === 'store' ? [removal(this.owner, evaluation)] : [],
-      done: evaluation.kept === 'journal' ? [this.#runOf(evaluation)] : [],
-    });
-    if (this.#keep(outcome.opened, cause, writes) && cause) done.push(this.#runFor(cause));
-    for (const evaluation of outcome.closed) {
-      const left = leave(evaluation);
-      writes.push(...left.writes);
-      done.push(...left.done);
-    }
-    const ends = [
-      ...outcome.completed.map(({ evaluation, bound }) => ({ ...leave(evaluation), event: this.#completion('main', bound, cause) })),
-      ...outcome.timedOut.map((evaluation) => ({ ...leave(evaluation), event: this.#completion('timeout', evaluation, null) })),
-    ];
-    if (ends.length === 0 && writes.length === 0) {
-      for (const run of done) this.#host.committer.markDone(run);
-      return;
-    }
+  #follow(outcome: Outcome, cause: Happening | null): void {
+    const { toStore, isHeld } = this.#keep(outcome.opened, cause);
+    for (const evaluation of outcome.closed) this.#following.push(this.#leave(evaluation, null));
+    for (const { evaluation, bound } of outcome.completed)
+      this.#following.push(this.#leave(evaluation, this.#completion('main', bound, cause)));
+    for (const evaluation of outcome.timedOut) this.#following.push(this.#leave(evaluation, this.#completion('timeout', evaluation, null)));
+    const done = cause && !isHeld ? this.#runFor(cause) : null;
+    if (done !== null || toStore.length > 0) this.#following.push({ opened: toStore, removal: null, done, event: null });
+  }
+
+  /** An evaluation is closed: what becomes of it, and what is left of how it was kept. */
+  #leave(evaluation: Evaluation, event: StoredEvent | null): Following {
+    const { kept } = evaluation;
+    return {
+      opened: [],
+      removal: kept === 'store' ? removal(this.owner, evaluation) : null,
+      done: kept === 'journal' ? this.#runOf(evaluation) : null,
+      event,
+    };
+  }
+
+  /**
+   * Stores what has followed since the last time: units of which each holds together what belongs together, one after another, so that an
+   * event is done with only when all that it led to is stored.
+   */
+  flush(): void {
+    this.#arm();
+    const following = this.#following;
+    if (following.length === 0) return;
+    this.#following = [];
     const units: Unit[] = [];
-    for (let i = 0; i < ends.length; i += EVALUATIONS_A_UNIT) {
-      const some = ends.slice(i, i + EVALUATIONS_A_UNIT);
+    for (let i = 0; i < following.length; i += EVALUATIONS_A_UNIT) {
+      const some = following.slice(i, i + EVALUATIONS_A_UNIT);
       units.push({
-        writes: some.flatMap((one) => one.writes),
-        events: some.flatMap((one) => one.event ?? []),
-        done: some.flatMap((one) => one.done),
+        writes: some.flatMap(({ opened, removal: one }) => [...this.#insertions(opened), ...(one ? [one] : [])]),
+        events: some.flatMap(({ event }) => event ?? []),
+        done: some.flatMap(({ done }) => done ?? []),
       });
     }
-    const last = units.pop() ?? { writes: [], events: [] };
-    units.push({ writes: [...writes, ...last.writes], events: last.events, done: [...(last.done ?? []), ...done] });
-    this.#submit(...units);
+    if (units.some(({ writes, events }) => writes.length + events.length > 0)) return this.#submit(...units);
+    for (const { done } of units) for (const run of done ?? []) this.#host.committer.markDone(run);
+  }
+
+  #insertions(opened: readonly Evaluation[]): Write[] {
+    const open = opened.filter(({ isOpen }) => isOpen);
+    for (const one of open) one.kept = 'store';
+    return open.map((one) => insertion(this.owner, one));
   }
 
   /**
    * Sees to it that a restart finds what was opened: by the event itself, whose run stays open in the journal, where the event opened nothing
    * else; by a document otherwise.
-   * @returns whether the event's run has ended
+   * @returns what is to be stored, and whether the event's run stays open
    */
-  #keep(opened: readonly Evaluation[], cause: Happening | null, writes: Write[]): boolean {
+  #keep(opened: readonly Evaluation[], cause: Happening | null): { toStore: readonly Evaluation[]; isHeld: boolean } {
+    if (opened.length === 0) return { toStore: opened, isHeld: false };
     const open = opened.filter(({ isOpen }) => isOpen);
     const own = cause ? open.filter(({ happenings }) => happenings.length === 1 && happenings[0] === cause) : [];
-    const held = own.length === 1 ? own[0] : undefined;
-    for (const evaluation of open) {
-      if (evaluation === held) {
-        evaluation.kept = 'journal';
-        this.#held.push({ evaluation, sinceMs: performance.now() });
-      } else {
-        evaluation.kept = 'store';
-        writes.push(insertion(this.owner, evaluation));
-      }
-    }
-    return held === undefined;
+    const [held] = own;
+    if (!held || own.length > 1) return { toStore: open, isHeld: false };
+    held.kept = 'journal';
+    this.#held.push({ evaluation: held, sinceMs: performance.now() });
+    return { toStore: open.filter((one) => one !== held), isHeld: true };
   }
 
   #runFor = ({ uuid }: Happening): RunId => `${uuid}/${this.reference}/1`;
@@ -275,18 +302,17 @@ export class Family {
   /** The youngest version whose RULE WHERE holds now that all variables are bound (language.md V8). */
   #choose(bound: Bound): CorrelatedRule | undefined {
     const { namespace } = this.#host;
-    return [...this.#versions.values()]
-      .sort((a, b) => compareYouth(a.compiled, b.compiled))
-      .find(({ compiled }) => {
-        if (!compiled.where) return true;
-        try {
-          const around = new BoundSurrounding(bound, this.triggers, this.#values, namespace);
-          return this.#whereOf(compiled, compiled.where)(around);
-        } catch (error) {
-          this.#host.failed(compiled.fullName, error);
-          return false;
-        }
-      });
+    this.#byYouth ??= [...this.#versions.values()].sort((a, b) => compareYouth(a.compiled, b.compiled));
+    return this.#byYouth.find(({ compiled }) => {
+      if (!compiled.where) return true;
+      try {
+        const around = new BoundSurrounding(bound, this.triggers, this.#values, namespace);
+        return this.#whereOf(compiled, compiled.where)(around);
+      } catch (error) {
+        this.#host.failed(compiled.fullName, error);
+        return false;
+      }
+    });
   }
 
   #whereOf(compiled: CompiledRule, where: ConditionData): (around: Surrounding) => boolean {
@@ -328,13 +354,17 @@ export class Family {
     const { conditions, namespace, mostOpen } = this.#host;
     if (expect) return expect.kind === 'every' ? new ExpectEvery(expect.intervalMs) : new ExpectWithin(expect.intervalMs);
     if (!correlation) throw new TypeError(`${fullName} waits for nothing`);
+    const around = new BoundSurrounding(NO_PLACES, this.triggers, this.#values, namespace);
     return new Correlation({
       spec: correlation,
       triggers: this.triggers,
       conditions,
       mostOpen,
       surroundings: {
-        surroundingOf: (bound) => new BoundSurrounding(bound, this.triggers, this.#values, namespace),
+        surroundingOf: (bound) => {
+          around.bound = bound;
+          return around;
+        },
         onError: (error) => this.#host.failed(this.#anyName, error),
         onFull: () => this.#full(),
       },

@@ -9,10 +9,14 @@ export class OpenEvaluation implements Evaluation {
   readonly order: number;
   readonly node: number;
   readonly began: Began;
-  readonly deadlineMs: number;
   readonly places: readonly number[];
-  readonly happenings: readonly Happening[];
+  /** The one event that most have needs no array of its own: a million may be open. */
+  readonly #held: Happening | readonly Happening[];
+  /** From its last event to its deadline. */
+  readonly #leftMs: number;
   isOpen = true;
+  /** Its key is the values that are compared, and nothing else is. */
+  isExact = false;
   kept: Evaluation['kept'];
   bucket: Bucket | null = null;
   /** Of one that may stand in either place. */
@@ -24,12 +28,24 @@ export class OpenEvaluation implements Evaluation {
     this.order = order;
     this.node = node;
     this.began = began;
-    this.deadlineMs = deadlineMs;
     this.places = places;
-    this.happenings = happenings;
+    const [only] = happenings;
+    this.#held = happenings.length === 1 && only ? only : happenings;
+    this.#leftMs = deadlineMs - (happenings.at(-1)?.atMs ?? 0);
     this.kept = kept;
   }
+
+  get happenings(): readonly Happening[] {
+    return isOne(this.#held) ? [this.#held] : this.#held;
+  }
+
+  get deadlineMs(): number {
+    const last = isOne(this.#held) ? this.#held : this.#held.at(-1);
+    return (last?.atMs ?? 0) + this.#leftMs;
+  }
 }
+
+const isOne = (held: Happening | readonly Happening[]): held is Happening => !Array.isArray(held);
 
 /** Evaluations with one key, oldest first. Most hold one, which needs no array; closed ones stay until enough of them have gathered. */
 export class Bucket {
@@ -70,6 +86,7 @@ export class Bucket {
   }
 }
 
+const NONE: readonly OpenEvaluation[] = [];
 const byAge = (a: OpenEvaluation, b: OpenEvaluation): number => a.order - b.order;
 
 /** Evaluations that wait for one side of the node, by the key that the side's event must have. */
@@ -91,12 +108,16 @@ export class SideIndex {
     if (bucket.live === 0 && this.#byKey.get(bucket.key) === bucket) this.#byKey.delete(bucket.key);
   }
 
+  get isEmpty(): boolean {
+    return this.#byKey.size === 0;
+  }
+
   /** A copy of those that an event with this key may complete, oldest first. */
-  candidates(key: JoinKey): OpenEvaluation[] {
+  candidates(key: JoinKey): readonly OpenEvaluation[] {
     if (key === ANY) return [...this.#byKey.values()].flatMap((bucket) => bucket.open()).sort(byAge);
-    const same = this.#byKey.get(key)?.open() ?? [];
+    const same = this.#byKey.get(key)?.open() ?? NONE;
     const any = this.#byKey.get(ANY)?.open();
-    return any ? [...same, ...any].sort(byAge) : [...same];
+    return any ? [...same, ...any].sort(byAge) : same.length > 0 ? [...same] : NONE;
   }
 }
 

@@ -6,55 +6,68 @@ import { eventObject } from '../event-object.ts';
 import type { Surrounding } from '../triggers/index.ts';
 import type { Bound, Happening } from './types.ts';
 
-/** Values of events are kept as text; the one that has just arrived is looked at many times. */
+/** Values of events are kept as text; the one that has just arrived is looked at many times, and so is the one beside it in a condition. */
 export class Values {
   #of: Happening | null = null;
   #value: Value = null;
+  #isRead = false;
+  #other: Happening | null = null;
+  #otherValue: Value = null;
 
-  /** The event that most look-ups will be for. */
-  expect(happening: Happening): void {
+  /** The event that most look-ups will be for. @param value as it is known already */
+  expect(happening: Happening, value?: Value): void {
     if (this.#of === happening) return;
     this.#of = happening;
-    this.#value = decodeInner(happening.value);
+    this.#isRead = value !== undefined;
+    this.#value = value ?? null;
+    this.#other = null;
+    this.#otherValue = null;
   }
 
   get(happening: Happening): Value {
-    return happening === this.#of ? this.#value : decodeInner(happening.value);
+    if (happening === this.#of) {
+      if (!this.#isRead) {
+        this.#value = decodeInner(happening.value);
+        this.#isRead = true;
+      }
+      return this.#value;
+    }
+    if (happening !== this.#other) {
+      this.#otherValue = decodeInner(happening.value);
+      this.#other = happening;
+    }
+    return this.#otherValue;
   }
 }
 
 /** A variable whose event has not come holds null. */
 export class BoundSurrounding implements Surrounding {
-  readonly #bound: Bound;
+  /** May be another one for the next look: a condition keeps nothing of it. */
+  bound: Bound;
   readonly #triggers: readonly TriggerSpec[];
   readonly #values: Values;
   readonly #namespace: string;
-  readonly #known = new Map<string, Value>();
 
   constructor(bound: Bound, triggers: readonly TriggerSpec[], values: Values, namespace: string) {
-    this.#bound = bound;
+    this.bound = bound;
     this.#triggers = triggers;
     this.#values = values;
     this.#namespace = namespace;
   }
 
   payload(variable: string): Value {
-    const known = this.#known.get(variable);
-    if (known !== undefined) return known;
-    const happening = happeningOf(this.#bound, this.#triggers, variable);
-    const value = happening ? this.#values.get(happening) : null;
-    this.#known.set(variable, value);
-    return value;
+    const happening = happeningOf(this.bound, this.#triggers, variable);
+    return happening ? this.#values.get(happening) : null;
   }
 
   event(variable: string): ObjectValue {
-    const happening = happeningOf(this.#bound, this.#triggers, variable);
-    return happening ? eventObject(happening, this.payload(variable), this.#namespace) : {};
+    const happening = happeningOf(this.bound, this.#triggers, variable);
+    return happening ? eventObject(happening, this.#values.get(happening), this.#namespace) : {};
   }
 }
 
 /** The event that a variable holds. */
 export function happeningOf({ places, happenings }: Bound, triggers: readonly TriggerSpec[], variable: string): Happening | null {
-  const at = places.findIndex((place) => triggers[place]?.variable === variable);
-  return happenings[at] ?? null;
+  for (let i = 0; i < places.length; i++) if (triggers[places[i] as number]?.variable === variable) return happenings[i] ?? null;
+  return null;
 }

@@ -72,7 +72,7 @@ export interface Machine {
 }
 
 export interface MachineSurroundings {
-  /** The events of these places, as conditions see them. */
+  /** The events of these places, as conditions see them. It is good until the next one is asked for. */
   surroundingOf(bound: Bound): Surrounding;
   /** An error in CONSTRAIN TO, which counts as false (language.md K7). */
   onError(error: unknown): void;

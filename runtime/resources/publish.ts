@@ -13,9 +13,24 @@ import type { Namespace } from './types.ts';
 /** Raises the topic's event, and moves the tracks that await positions there. Where no rule listens no event is stored. */
 export async function publishTopic(space: Namespace, topic: string, value: Value, actor: Actor): Promise<void> {
   checkTopic(topic);
+  const registered = Array.isArray(value) ? space.definitions.get('topics', topic) : undefined;
+  if (registered && Object.hasOwn(registered, 'autoUnwind') && getOwn(registered, 'autoUnwind') === true)
+    return publishEach(space, topic, value as Value[], actor);
   checkMessage(space, topic, value);
   if (await awaitsPositions(space, topic)) await followPosition(space, topic, value, actor, plainly(space));
   else await plainly(space)(topic, value, actor);
+}
+
+/** One event for each element, in their order, and all in one unit (integrations.md 9.2). */
+async function publishEach(space: Namespace, topic: string, messages: readonly Value[], actor: Actor): Promise<void> {
+  for (const message of messages) checkMessage(space, topic, message);
+  if (await awaitsPositions(space, topic)) {
+    const apart: Actor = { ...actor, commit: (unit) => space.committer.submit(unit) };
+    for (const message of messages) await followPosition(space, topic, message, apart, plainly(space));
+    return actor.commit({ writes: [], events: [] }, { ok: 'null' });
+  }
+  const path = `/topics${topic}/publish`;
+  await actor.commit({ writes: [], events: messages.flatMap((message) => raise(space, path, message, actor)) }, { ok: 'null' });
 }
 
 const plainly =

@@ -12,9 +12,9 @@ import {
   text,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { leavesAt } from './compare-term.ts';
+import { leavesAt, rootOf } from './compare-term.ts';
 import { type Key, NULL, numbersIn } from './keys.ts';
-import type { ConditionPath } from '../conditions/index.ts';
+import { type ConditionPath, plainValue } from '../conditions/index.ts';
 import { compileCondition, type Node, type PathTerm, type Term } from './terms.ts';
 import type { ConditionSurroundings, Surrounding } from './types.ts';
 import { variablesOf } from './variables.ts';
@@ -23,14 +23,22 @@ import { variablesOf } from './variables.ts';
 export const ANY = Symbol('any');
 export type JoinKey = Key | typeof ANY;
 
+/** Of the events on one side. */
+export interface JoinSide {
+  /** Never throws. */
+  keyOf(around: Surrounding): JoinKey;
+  /** Whether the last key was the values themselves: then what has the same key, and was so too, is equal. */
+  wasExact: boolean;
+}
+
 export interface Join {
-  /** Of the events on the left, and on the right. Never throws. */
-  readonly left: (around: Surrounding) => JoinKey;
-  readonly right: (around: Surrounding) => JoinKey;
+  readonly left: JoinSide;
+  readonly right: JoinSide;
+  /** Nothing else is asked of the two sides. */
+  readonly isWhole: boolean;
 }
 
 type Side = ReadonlySet<string>;
-type KeyOf = (around: Surrounding) => JoinKey;
 
 /** Null when no equality relates a path of one side to what the other side alone knows. */
 export function joinOf(
@@ -42,7 +50,8 @@ export function joinOf(
   const terms = data.op === 'and' ? data.terms : [data];
   const pairs = terms.flatMap((term) => pairOf(term, triggers, sides, outside) ?? []);
   if (pairs.length === 0) return null;
-  return { left: together(pairs.map(({ left }) => left)), right: together(pairs.map(({ right }) => right)) };
+  const isWhole = pairs.length === terms.length;
+  return { left: together(pairs.map(({ left }) => left)), right: together(pairs.map(({ right }) => right)), isWhole };
 }
 
 function pairOf(
@@ -50,7 +59,7 @@ function pairOf(
   triggers: readonly TriggerSpec[],
   { left, right }: { readonly left: Side; readonly right: Side },
   outside: ConditionSurroundings,
-): { left: KeyOf; right: KeyOf } | null {
+): { left: JoinSide; right: JoinSide } | null {
   if (data.op !== 'compare' || data.operator !== '==' || data.left.k !== 'path') return null;
   const operand = namesIn(data.right);
   const within = (side: Side): boolean => operand.length > 0 && operand.every((name) => side.has(name));
@@ -58,13 +67,17 @@ function pairOf(
   if (!pathOnLeft && !(right.has(data.left.root) && within(left))) return null;
   const term = compileCondition(data, variablesOf(triggers, outside), outside);
   if (!isRelation(term) || !KEYED.has(term.path.kind) || term.path.part !== null) return null;
-  const ofPath = safely((around) => keyOfLeaves(term, around));
-  const ofOperand = safely((around) => keyOfValue(term.operand.evaluate(around)));
+  const mayBeExact = EXACT.has(term.path.kind);
+  const ofPath = new ValueSide((around) => onlyLeaf(term, around), mayBeExact);
+  const ofOperand = new ValueSide(term.operand.evaluate, mayBeExact);
   return pathOnLeft ? { left: ofPath, right: ofOperand } : { left: ofOperand, right: ofPath };
 }
 
 /** Kinds whose equality goes by the value alone; the others (names of resources…) have spellings of their own. */
 const KEYED: ReadonlySet<ConditionPath['kind']> = new Set(['Json', 'String', 'Id', 'Integer', 'Real', 'Decimal', 'Currency', 'DateTime']);
+
+/** Kinds of which the same text, or the same double, is always equal. */
+const EXACT: ReadonlySet<ConditionPath['kind']> = new Set(['Json', 'String', 'Integer', 'Real']);
 
 type Relation = PathTerm & { readonly operand: { readonly constant: false } };
 const isRelation = (node: Node): node is Relation => isPathTerm(node) && !node.operand.constant;
@@ -94,35 +107,68 @@ function namesIn(data: ExpressionData): string[] {
   }
 }
 
-/** What raises an error is told when the condition itself is decided. */
-const safely =
-  (keyOf: KeyOf): KeyOf =>
-  (around) => {
-    try {
-      return keyOf(around);
-    } catch {
-      return ANY;
-    }
-  };
+class ValueSide implements JoinSide {
+  readonly #valueOf: (around: Surrounding) => Value | typeof ANY;
+  readonly #mayBeExact: boolean;
+  wasExact = false;
 
-function together(keys: readonly KeyOf[]): KeyOf {
-  const [only] = keys;
-  if (keys.length === 1 && only) return only;
-  return (around) => {
-    const parts: string[] = [];
-    for (const keyOf of keys) {
-      const key = keyOf(around);
-      if (key === ANY) return ANY;
-      parts.push(String(key));
+  constructor(valueOf: (around: Surrounding) => Value | typeof ANY, mayBeExact: boolean) {
+    this.#valueOf = valueOf;
+    this.#mayBeExact = mayBeExact;
+  }
+
+  keyOf(around: Surrounding): JoinKey {
+    this.wasExact = false;
+    try {
+      const value = this.#valueOf(around);
+      const key = value === ANY ? ANY : keyOfValue(value);
+      this.wasExact = this.#mayBeExact && key === value;
+      return key;
+    } catch {
+      return ANY; // what raises an error is told when the condition itself is decided
     }
-    return parts.join('\n');
-  };
+  }
 }
 
-function keyOfLeaves(term: Relation, around: Surrounding): JoinKey {
+function together(sides: readonly JoinSide[]): JoinSide {
+  const [only] = sides;
+  return sides.length === 1 && only ? only : new SeveralSides(sides);
+}
+
+const SEPARATOR = '\n';
+
+class SeveralSides implements JoinSide {
+  readonly #sides: readonly JoinSide[];
+  wasExact = false;
+
+  constructor(sides: readonly JoinSide[]) {
+    this.#sides = sides;
+  }
+
+  keyOf(around: Surrounding): JoinKey {
+    let whole = '';
+    this.wasExact = true;
+    for (const side of this.#sides) {
+      const key = side.keyOf(around);
+      if (key === ANY) {
+        this.wasExact = false;
+        return ANY;
+      }
+      const part = String(key);
+      this.wasExact &&= side.wasExact && !part.includes(SEPARATOR);
+      whole += part + SEPARATOR;
+    }
+    return whole;
+  }
+}
+
+/** The value at the end of the path, where it is one; null where there is none. */
+function onlyLeaf(term: Relation, around: Surrounding): Value | typeof ANY {
+  const plain = plainValue(rootOf(term, around), term.path);
+  if (plain !== undefined) return plain;
   const { values, positioned, missing } = leavesAt(term, around);
-  if (values.length === 0 && positioned.length === 0) return NULL;
-  return missing || values.length !== 1 || positioned.length > 0 ? ANY : keyOfValue(values[0] ?? null);
+  if (values.length === 0 && positioned.length === 0) return null;
+  return missing || values.length !== 1 || positioned.length > 0 ? ANY : (values[0] ?? null);
 }
 
 /** One key for all values that any row of language.md 4.7, or a conversion to a declared type, may find equal. */

@@ -30,6 +30,7 @@ export function machineOf(trigger: string, mostOpen = 1_000_000): TestMachine {
   if (!rule.correlation) throw new Error('no correlation');
   const errors: unknown[] = [];
   const values = new Values();
+  const around = new BoundSurrounding({ places: [], happenings: [] }, rule.triggers, values, 'main');
   const made = { full: 0 };
   const machine = new Correlation({
     spec: rule.correlation,
@@ -37,7 +38,10 @@ export function machineOf(trigger: string, mostOpen = 1_000_000): TestMachine {
     conditions: { typeOf: () => null, builtin: pureBuiltins(systemClock), namespace: 'main' },
     mostOpen,
     surroundings: {
-      surroundingOf: (bound) => new BoundSurrounding(bound, rule.triggers, values, 'main'),
+      surroundingOf: (bound) => {
+        around.bound = bound;
+        return around;
+      },
       onError: (error) => errors.push(error),
       onFull: () => made.full++,
     },
