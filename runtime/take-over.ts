@@ -3,6 +3,7 @@
 import {
   closeEpochs,
   readLeftOpen,
+  removeOldEnds,
   removeRows,
   type RunId,
   runIdOf,
@@ -14,7 +15,9 @@ import {
 import { executableKey, readExecutable } from './resources/definitions/programs.ts';
 import { ASYNC } from './resources/events.ts';
 import type { Namespace } from './resources/types.ts';
-import type { Store } from './store/index.ts';
+import { isUnavailable, type Store } from './store/index.ts';
+
+const UNAVAILABLE_RETRY_MS = 500;
 
 /**
  * @param recorded gets the steps of the runs that go on
@@ -29,6 +32,7 @@ export async function takeOver(
   onEvent: (event: StoredEvent) => void = () => undefined,
 ): Promise<readonly StoredEvent[]> {
   if (dead.length === 0) return [];
+  await removeOldEnds(space.db);
   await closeEpochs(space.db, dead, SLOTS);
   const left = await readLeftOpen(space.db, dead);
   const byEvent = new Map<string, [RunId, Step[]][]>();
@@ -51,11 +55,24 @@ export async function takeOver(
     const steps = (byEvent.get(event.uuid) ?? []).flatMap(([run, of]) => (open.some((one) => isOrUnder(run, one)) ? of : []));
     return { writes: [], events: [event.sequence ? { ...event, redelivered: true } : event], steps };
   });
+  const goOnCleaning = space.committer.holdCleaning();
   await Promise.all(units.map((unit) => space.committer.submit(unit, true)));
-  await removeRows(store.client, space.db, dead);
+  await removed(space, store, dead);
+  goOnCleaning();
   if (left.events.length > 0)
     space.log.info({ namespace: space.name, events: left.events.length }, 'took over events whose rules were not done');
   return left.events;
+}
+
+/** Until it is done, however long the store is away: what they left stands in our rows now, and must not be found a second time. */
+async function removed(space: Namespace, store: Store, dead: readonly number[]): Promise<void> {
+  for (;;)
+    try {
+      return await removeRows(store.client, space.db, dead);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
+    }
 }
 
 const isOrUnder = (run: RunId, parent: RunId): boolean => run === parent || run.startsWith(`${parent}/`);

@@ -227,6 +227,40 @@ test('rows go when their runs are done, and stay while one is open', async () =>
   await committer[Symbol.asyncDispose]();
 });
 
+test('what stays of rows that are not needed says nothing any more, in no slot', async () => {
+  const { db, committer } = await space();
+  // Both slots are used; the marks that end the runs come by one of them alone.
+  for (let i = 0; i < 10; i++) {
+    const first = committer.submit(insert(`a${i}`, [event(`a${i}`)]));
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([first, committer.submit(insert(`b${i}`, [event(`b${i}`)]))]);
+  }
+  for (let i = 0; i < 10; i++)
+    await committer.submit({ writes: [], events: [], done: [runIdOf(event(`a${i}`), 'r'), runIdOf(event(`b${i}`), 'r')] }, true);
+  await committer.submit({ writes: [], events: [], done: ['none'] }, true);
+  await committer.journal.clean();
+  const rows = await db.collection('journal').find().toArray();
+  expect(rows.map(({ events, steps, done }) => [events, steps, done])).toEqual(rows.map(() => [[], [], []]));
+  expect((await readLeftOpen(db, [1])).events).toEqual([]);
+  await committer.submit(insert('after', [event('after')]));
+  expect((await readLeftOpen(db, [1])).events.map(({ uuid }) => uuid)).toEqual(['after']);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('a process from which another has taken over finds no free place, though it has not heard of its last tick', async () => {
+  const { db, committer, name } = await space(1);
+  await committer.submit(insert(1, [event('heard')]));
+  const [last] = await db.collection('journal').find().sort({ _id: -1 }).toArray();
+  await closeEpochs(db, [1], SLOTS);
+  await removeRows(client, db, [1]);
+  const { committer: late } = await space(1, name); // it begins where it believes to be: at the place of the tick that is removed
+  await expect(Promise.all([late.submit(insert(2, [event('late')])), late.submit(insert(3, [event('late too')]))])).rejects.toBeInstanceOf(
+    Fenced,
+  );
+  expect(last?.['_id'].seq).toBe(0);
+  expect(await db.collection('t.Thing').countDocuments()).toBe(1);
+});
+
 test('what a dead process left open is read with its steps; what it finished is not', async () => {
   const { db, committer } = await space(1);
   await committer.submit(insert(1, [event('open', ['a', 'b'])]));

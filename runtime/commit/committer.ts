@@ -30,7 +30,11 @@ const CLEAN_EVERY_MS = 1_000;
 /** Done marks wait this long for a tick to ride on. */
 const MARK_AFTER_MS = 25;
 const TRANSIENT_TRIES = 3;
-const UNAVAILABLE_FOR_MS = 60_000;
+/** A transaction of ours whose connection broke may hold what it has written for a minute. */
+const CONFLICT_FOR_MS = 90_000;
+const LOCKED_FOR_MS = 60_000;
+/** How long clients wait for a store that is away; then they are told, and further ones at once. */
+const UNAVAILABLE_FOR_MS = 20_000;
 const UNAVAILABLE_RETRY_MS = 200;
 const LOCKED_RETRY_MS = 20;
 
@@ -61,9 +65,14 @@ interface Place {
   session: ClientSession;
 }
 
+/** Attempts at a tick whose commit may have happened, unheard. All have the same place in the journal. */
+type Doubt = { readonly row: TickRow; readonly units: readonly Unit[] }[];
+
 interface Waiting {
   /** Counts up. */
   readonly nth: number;
+  /** It belongs to what was acknowledged: it waits for as long as the store is away. */
+  readonly urgent: boolean;
   readonly unit: Unit;
   /** What no two units of a tick have in common. */
   readonly keys: readonly string[];
@@ -90,11 +99,14 @@ export class Committer implements AsyncDisposable {
   #paused = false;
   #isPlanned = false;
   #mayClean = false;
+  #holdsCleaning = 0;
   #idle: (() => void)[] = [];
   /** What is neither stored nor refused, in the order in which it came. */
   readonly #unsettled = new Set<Waiting>();
   #submitted = 0;
   #fenced: Fenced | null = null;
+  /** The store is away for longer than clients wait: why. */
+  #away: unknown = null;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
@@ -106,7 +118,7 @@ export class Committer implements AsyncDisposable {
     });
     let cleaning = false;
     this.#timer = setInterval(() => {
-      if (cleaning || !this.#mayClean) return;
+      if (cleaning || !this.#mayClean || this.#holdsCleaning > 0 || this.#fenced) return;
       cleaning = true;
       this.journal
         .clean()
@@ -124,6 +136,12 @@ export class Committer implements AsyncDisposable {
     this.#mayClean = true;
   }
 
+  /** No row goes until the hold is lifted: events of dead processes stand in our rows and in theirs, and marks of their runs in ours only. */
+  holdCleaning(): () => void {
+    this.#holdsCleaning++;
+    return () => void this.#holdsCleaning--;
+  }
+
   /** Units that wait for a tick. */
   get waiting(): number {
     return this.#queue.length;
@@ -136,6 +154,7 @@ export class Committer implements AsyncDisposable {
    */
   submit(given: Unit, urgent = false): Promise<void> {
     if (this.#fenced) return Promise.reject(this.#fenced);
+    if (!urgent && this.#away !== null && this.#free.length < SLOTS) return Promise.reject(this.#away);
     if (!urgent && this.#queue.length >= UNITS_WAITING) return Promise.reject(new QueueFull('waitingWrites', UNITS_WAITING));
     const full = urgent || given.events.every((event) => event.runs.length === 0) ? null : this.#options.isFull();
     if (full) return Promise.reject(full);
@@ -144,6 +163,7 @@ export class Committer implements AsyncDisposable {
       const keys = [...keysOf(unit), ...this.#options.uniqueKeys(unit)];
       const waiting: Waiting = {
         nth: ++this.#submitted,
+        urgent,
         unit,
         keys,
         holds: [...keys, ...published(unit)],
@@ -211,7 +231,9 @@ export class Committer implements AsyncDisposable {
     if (done.length === 0) return;
     this.#marks = [];
     this.submit({ writes: [], events: [], done }, true).catch((error: unknown) => {
-      if (!(error instanceof Fenced)) this.#options.onError(error, 'the end of runs could not be noted');
+      if (error instanceof Fenced) return;
+      this.#options.onError(error, 'the end of runs could not be noted: it is tried again');
+      for (const run of done) this.markDone(run);
     });
   }
 
@@ -332,12 +354,14 @@ export class Committer implements AsyncDisposable {
     let units = all;
     let aborts = 0;
     let transient = 0;
+    const doubt: Doubt = [];
     while (units.length > 0) {
       const row = marks.length === 0 && units.every(isPlain) ? null : this.journal.row(place.slot, withMarks(units, marks));
       try {
-        await this.#attempt(place, units, row);
+        await this.#attempt(place, units, row, doubt);
         return;
       } catch (error) {
+        if (await this.#hasHappened(doubt)) return; // it is our own that stands in the way
         if (error instanceof Fenced) throw error;
         const losers = await this.#losersOf(error, units);
         if (losers) {
@@ -355,11 +379,15 @@ export class Committer implements AsyncDisposable {
           continue;
         }
         // An index that is being built takes the collection for a moment at its beginning and its end.
-        if (isLockedOut(error) && Date.now() - begun < UNAVAILABLE_FOR_MS) {
-          await new Promise((resolve) => setTimeout(resolve, LOCKED_RETRY_MS));
+        if (isLockedOut(error) && Date.now() - begun < LOCKED_FOR_MS) {
+          await pause(LOCKED_RETRY_MS);
           continue;
         }
         if (isTransient(error) && ++transient <= TRANSIENT_TRIES) continue;
+        if (isTransient(error) && units.length === 1 && Date.now() - begun < CONFLICT_FOR_MS) {
+          await pause(LOCKED_RETRY_MS);
+          continue;
+        }
         if (units.length === 1) {
           failed.set(units[0] as Unit, error);
           this.#marks.push(...marks);
@@ -372,25 +400,64 @@ export class Committer implements AsyncDisposable {
     this.#marks.push(...marks);
   }
 
-  /** One attempt, repeated while the store is away; a commit whose outcome was not heard is settled by looking for its row. */
-  async #attempt(place: Place, units: readonly Unit[], row: TickRow | null): Promise<void> {
+  /**
+   * One attempt, repeated while the store is away. A commit whose outcome was not heard is settled by looking for its row, however long that
+   * takes: who is told that nothing was stored would do it a second time. Clients are told that it is not known.
+   */
+  async #attempt(place: Place, units: readonly Unit[], row: TickRow | null, doubt: Doubt): Promise<void> {
     const { client, db } = this.#options;
     for (let goneSince = 0; ; ) {
       try {
-        if (goneSince > 0 && row && (await this.#isStored(row))) break;
+        if (goneSince > 0 && (await this.#hasHappened(doubt))) return;
         if (row) await commitWithRow(db, place.session, units, row);
         else await insertPlain(db, units);
         break;
       } catch (error) {
         if (!isUnavailable(error)) throw error;
+        if (row && doubt.at(-1)?.row !== row) doubt.push({ row, units });
         goneSince ||= Date.now();
-        if (Date.now() - goneSince > UNAVAILABLE_FOR_MS) throw error;
-        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
+        if (Date.now() - goneSince > UNAVAILABLE_FOR_MS) {
+          this.#tellAway(error);
+          if (!row) throw error;
+        }
+        await pause(UNAVAILABLE_RETRY_MS);
         place.session = client.startSession();
         this.#sessions.push(place.session);
       }
     }
     this.#settled(row, units);
+  }
+
+  /** Whether one of the attempts that are in doubt turns out to be stored; it is settled with that. Waits for the store to answer. */
+  async #hasHappened(doubt: Doubt): Promise<boolean> {
+    const [first] = doubt;
+    if (!first) return false;
+    for (;;) {
+      try {
+        const stored = await this.#options.db
+          .collection<TickRow>('journal')
+          .findOne({ _id: first.row._id }, { readConcern: { level: 'majority' }, projection: { order: 1 } });
+        const happened = stored && doubt.find(({ row }) => row.order === Number(stored.order));
+        if (happened) this.#settled(happened.row, happened.units);
+        return happened !== undefined && happened !== null;
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        await pause(UNAVAILABLE_RETRY_MS);
+      }
+    }
+  }
+
+  /** Clients wait no longer: what is in line is refused, of what is under way they are told that it is not known. */
+  #tellAway(error: unknown): void {
+    this.#away = error;
+    this.#queue = this.#queue.filter((waiting) => {
+      if (waiting.urgent) return true;
+      this.#unsettled.delete(waiting);
+      waiting.reject(error);
+      return false;
+    });
+    this.#wake();
+    for (const waiting of [...this.#unsettled]) if (!waiting.urgent) waiting.reject(error);
   }
 
   /** The units that stood in the way of an attempt; null when it failed for another reason. None: they do so no longer. */
@@ -406,23 +473,18 @@ export class Committer implements AsyncDisposable {
   }
 
   #settled(row: TickRow | null, units: readonly Unit[]): void {
+    this.#away = null;
     if (row) this.journal.committed(row);
     const events = units.flatMap((unit) => unit.events);
     if (events.length > 0) this.#options.onEvents(events);
-  }
-
-  /** Settles a commit whose outcome was not heard. Waits for the store to answer. */
-  async #isStored(row: TickRow): Promise<boolean> {
-    const found = await this.#options.db
-      .collection('journal')
-      .findOne({ _id: row._id, order: row.order }, { readConcern: { level: 'majority' }, projection: { _id: 1 } });
-    return found !== null;
   }
 
   #wake(): void {
     for (const resume of this.#idle.splice(0)) resume();
   }
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What is stored for those who must acknowledge an event becomes writes of its unit. */
 function withDeliveries(unit: Unit): Unit {

@@ -3,14 +3,21 @@
 
 import type { Db, Document, MongoClient } from 'mongodb';
 import { ASIDE, asideOf, asideRange } from './aside.ts';
-import { attemptOf, type RunId, type StoredEvent, type TickRow, type Unit } from './types.ts';
+import { attemptOf, type RowId, type RunId, type StoredEvent, type TickRow, type Unit } from './types.ts';
 
 export const runIdOf = (event: StoredEvent, rule: string): RunId => `${event.uuid}/${rule}/${attemptOf(event)}`;
+
+interface Standing {
+  readonly seq: number;
+  readonly order: number;
+  /** It holds nothing, or nothing any more. */
+  isEmpty: boolean;
+}
 
 interface Slot {
   nextSeq: number;
   /** Rows that stand in the store, oldest first. */
-  rows: { seq: number; order: number }[];
+  rows: Standing[];
 }
 
 export class Journal {
@@ -49,7 +56,7 @@ export class Journal {
   committed(row: TickRow): void {
     const slot = this.#slot(row._id.slot);
     slot.nextSeq = row._id.seq + 1;
-    slot.rows.push({ seq: row._id.seq, order: row.order });
+    slot.rows.push({ seq: row._id.seq, order: row.order, isEmpty: row.events.length + row.steps.length + row.done.length === 0 });
     if (asideOf(row).size > 0) this.#hasAside = true;
     for (const event of row.events) {
       for (const run of event.runs) this.#open.set(runIdOf(event, run.rule), row.order);
@@ -57,27 +64,49 @@ export class Journal {
     for (const run of row.done) this.#open.delete(run);
   }
 
-  /** Removes the rows that are older than the oldest open run, but never the newest of a slot. Gives how many went. */
+  /**
+   * Removes the rows that are older than the oldest open run. The newest of a slot stays, as the next one follows it without a gap, but what
+   * it holds goes with the others: a mark of its may have been in one of them. Gives how many went.
+   */
   async clean(): Promise<number> {
     const keepFrom = this.#oldestOpen();
-    const ranges = this.#slots.flatMap((slot, index) => {
+    const old = this.#slots.flatMap((slot, index) => {
       const count = slot.rows.findIndex((row) => row.order >= keepFrom);
-      const end = Math.min(count < 0 ? slot.rows.length : count, slot.rows.length - 1);
-      return end > 0 ? [{ index, slot, end, before: (slot.rows[end] as { seq: number }).seq }] : [];
+      const rows = count < 0 ? slot.rows : slot.rows.slice(0, count);
+      const newest = rows.length === slot.rows.length ? rows[rows.length - 1] : undefined;
+      const gone = newest ? rows.length - 1 : rows.length;
+      return gone > 0 || newest?.isEmpty === false ? [{ index, slot, gone, newest, before: slot.rows[gone]?.seq ?? slot.nextSeq }] : [];
     });
-    if (ranges.length === 0) return 0;
-    const id = (index: number, seq: number) => ({ epoch: this.epoch, slot: index, seq });
-    const either: Document[] = ranges.map(({ index, before }) => ({ _id: { $gte: id(index, 0), $lt: id(index, before) } }));
+    if (old.length === 0) return 0;
+    const id = (slot: number, seq: number): RowId => ({ epoch: this.epoch, slot, seq });
+    const either: Document[] = old.map(({ index, before }) => ({ _id: { $gte: id(index, 0), $lt: id(index, before) } }));
+    const emptied = old.flatMap(({ index, newest }) => (newest && !newest.isEmpty ? [{ index, newest }] : []));
+    const rows = this.#db.collection<TickRow>('journal');
     await this.#client.withSession((session) =>
       session.withTransaction(async () => {
-        await this.#db.collection('journal').deleteMany({ $or: either }, { session });
+        await rows.deleteMany({ $or: either }, { session });
+        if (emptied.length > 0)
+          await rows.bulkWrite(
+            emptied.map(({ index, newest: { seq, order } }) => ({
+              replaceOne: {
+                filter: { _id: id(index, seq), closed: { $ne: true } },
+                replacement: { order, events: [], steps: [], done: [] },
+              },
+            })),
+            { session },
+          );
         if (this.#hasAside)
-          for (const { index, before } of ranges)
-            await this.#db.collection(ASIDE).deleteMany(asideRange({ epoch: this.epoch, slot: index }, 0, before) as Document, { session });
+          for (const { index, before, newest } of old) {
+            const range = asideRange({ epoch: this.epoch, slot: index }, 0, newest ? newest.seq + 1 : before);
+            await this.#db.collection(ASIDE).deleteMany(range as Document, { session });
+          }
       }),
     );
-    for (const { slot, end } of ranges) slot.rows.splice(0, end);
-    return ranges.reduce((sum, { end }) => sum + end, 0);
+    for (const { slot, gone, newest } of old) {
+      slot.rows.splice(0, gone);
+      if (newest) newest.isEmpty = true;
+    }
+    return old.reduce((sum, { gone }) => sum + gone, 0);
   }
 
   #oldestOpen(): number {

@@ -7,6 +7,8 @@ import { runIdOf } from './journal.ts';
 import { attemptOf, type RowId, type RunId, type Step, type StoredEvent, type TickRow } from './types.ts';
 
 const DUPLICATE = 11000;
+/** How long a process may stand still and still be kept from storing anything, a day. */
+const ENDS_KEPT_MS = 86_400_000;
 
 export interface LeftOpen {
   /** Each with the runs that are still open, in the order of their commits. */
@@ -35,6 +37,7 @@ export async function closeEpochs(db: Db, epochs: readonly number[], slots: numb
             steps: [],
             done: [],
             closed: true,
+            closedAt: new Date(Date.now()),
           });
           break;
         } catch (error) {
@@ -82,16 +85,32 @@ export async function readLeftOpen(db: Db, epochs: readonly number[]): Promise<L
   return { events: open, steps: whole };
 }
 
-/** Removes the epochs' rows once what they left open stands in rows of this process: all at once, so that no mark goes before its event. */
+/**
+ * Removes the epochs' rows once what they left open stands in rows of this process: all at once, so that no mark goes before its event. Of
+ * each slot the row that ends it stays, and the place before it: a process that comes back may not have heard that its last tick was
+ * committed, and must not find that place free.
+ */
 export async function removeRows(client: MongoClient, db: Db, epochs: readonly number[]): Promise<void> {
   if (epochs.length === 0) return;
+  const journal = db.collection<TickRow>('journal');
+  const ends: RowId[] = [];
+  for (const epoch of epochs)
+    for (const { _id } of await journal.find({ ...rowsOf(epoch), closed: true }).toArray()) ends.push({ ..._id, seq: _id.seq - 1 });
+  const emptied = ends.map((_id) => ({
+    updateOne: { filter: { _id }, update: { $set: { events: [], steps: [], done: [], closed: true, closedAt: new Date(Date.now()) } } },
+  }));
   await client.withSession((session) =>
     session.withTransaction(async () => {
-      for (const epoch of epochs)
-        await db.collection<TickRow>('journal').deleteMany({ ...rowsOf(epoch), closed: { $ne: true } }, { session });
+      if (emptied.length > 0) await journal.bulkWrite(emptied, { session });
+      for (const epoch of epochs) await journal.deleteMany({ ...rowsOf(epoch), closed: { $ne: true } }, { session });
       for (const epoch of epochs) await db.collection(ASIDE).deleteMany(rowsOf(epoch) as Document, { session });
     }),
   );
+}
+
+/** Removes what ended epochs long ago. A process that stood still for so long finds that its lease is over before it stores anything. */
+export async function removeOldEnds(db: Db): Promise<void> {
+  await db.collection<TickRow>('journal').deleteMany({ closed: true, closedAt: { $lt: new Date(Date.now() - ENDS_KEPT_MS) } });
 }
 
 const rowsOf = (epoch: number) => ({ _id: { $gte: { epoch, slot: 0, seq: 0 }, $lt: { epoch: epoch + 1, slot: 0, seq: 0 } } });

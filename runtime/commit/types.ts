@@ -118,6 +118,7 @@ export interface TickRow {
   readonly done: readonly RunId[];
   /** Set by a successor: no later tick of this epoch and slot can commit. */
   readonly closed?: boolean;
+  readonly closedAt?: Date;
 }
 
 /** A unit that met an existing key of the unique index of that name. */

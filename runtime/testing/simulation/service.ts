@@ -311,10 +311,8 @@ class SimulatedSandbox {
     const { id, event, argsJson = '[]', entry = 'main' } = request;
     const program = this.#programs.get(`${request.program?.id} ${entry}`);
     if (!program) throw new Error('no such program');
-    const value = event
-      ? ((decodeInner(event.json) as ObjectValue)['value'] as ObjectValue)
-      : ((decodeInner(argsJson) as ObjectValue[])[0] as ObjectValue);
-    this.#runs.set(id, { request, steps: program(value), site: 0 });
+    const value = event ? decodeInner(event.json) : (decodeInner(argsJson) as Value[])[0];
+    this.#runs.set(id, { request, steps: program(value as ObjectValue), site: 0 });
     this.#goOn(id, (steps) => steps.next(null));
   }
 

@@ -201,14 +201,13 @@ class OneWorld {
     store.faults = world.chance(0.5) ? 0.01 : 0;
     for (let left = this.#isAlone ? 1 : 2; left > 0; left--) this.#begin();
     const tasks = this.#tasks();
+    /** From then on one after the other, each when the one before has come to its end. */
+    const calmFrom = Math.floor(world.random() * (tasks.length + 3));
     let quiet = 0;
     for (let steps = 0; ; steps++) {
       if (steps > MOST_STEPS) return ['it does not come to an end'];
       await turn();
-      if (tasks.length > 0 && world.chance(0.2)) {
-        const { service, life } = world.pick(this.#serving);
-        if (service.isOpen && life.alive) (tasks.shift() as (service: SimulatedService) => void)(service);
-      }
+      if (tasks.length > calmFrom && world.chance(0.2)) this.#send(tasks);
       if (crashes > 0 && world.chance(crashChance)) {
         crashes--;
         this.#end(world.pick(this.#serving), world.chance(0.7));
@@ -220,7 +219,11 @@ class OneWorld {
         continue;
       }
       this.#time.pass(quiet === 0 ? 30 : 1_100);
-      if (tasks.length > 0 || !this.#serving.every(({ service }) => service.isQuiet)) continue;
+      if (!this.#serving.every(({ service }) => service.isQuiet)) continue;
+      if (tasks.length > 0) {
+        if (tasks.length <= calmFrom) this.#send(tasks);
+        continue;
+      }
       if (crashes > 0 && quiet > 1) {
         crashes--;
         this.#end(world.pick(this.#serving), world.chance(0.7));
@@ -259,6 +262,11 @@ class OneWorld {
       },
       () => life.alive && !life.isFenced && this.#end(serving, true), // the store was away: the next start
     );
+  }
+
+  #send(tasks: ((service: SimulatedService) => void)[]): void {
+    const { service } = this.#world.pick(this.#serving);
+    if (service.isOpen) tasks.shift()?.(service);
   }
 
   /** It dies, or stands still for so long that another one takes over from it. */

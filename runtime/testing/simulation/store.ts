@@ -54,7 +54,11 @@ export class SimulatedStore {
   /** One command: may be lost on its way, or its answer may. */
   async command<T>(life: Life, what: string, act: () => T): Promise<T> {
     await this.#world.turn(life, what, true);
-    if (this.#world.chance(this.faults)) throw new MongoNetworkError('the connection broke before');
+    if (this.#world.chance(this.faults)) {
+      // Sometimes the server goes on with what it was sent.
+      if (this.#world.chance(0.3)) this.#world.later(life, `${what} late`, () => quietly(act), true);
+      throw new MongoNetworkError('the connection broke before');
+    }
     const result = act();
     await this.#world.turn(life, `${what} answered`);
     if (this.#world.chance(this.faults)) throw new MongoNetworkError('the connection broke after');
@@ -95,7 +99,9 @@ export class SimulatedStore {
       const conflict = this.#of(collection).get(key) !== before || (next && !before && this.takes(collection, this.#of(collection), next));
       if (conflict) throw transient();
     }
-    if (life.isFenced) this.late.push(...changes.map(({ collection }) => collection).filter((name) => name !== 'logs'));
+    // Messages are no effects, and who ends a dead process's epoch once more changes nothing.
+    const late = life.isFenced ? changes.filter(({ collection, next }) => collection !== 'logs' && next?.['closed'] !== true) : [];
+    this.late.push(...late.map(({ collection }) => collection));
     for (const { collection, key, next } of changes) {
       if (next) this.#of(collection).set(key, next);
       else this.#of(collection).delete(key);
@@ -187,8 +193,13 @@ export class SimulatedStore {
         this.command(life, `change ${operations.length} ${name}`, () => {
           let matchedCount = 0;
           let deletedCount = 0;
-          for (const { replaceOne, deleteOne } of operations) {
-            if (deleteOne) deletedCount += remove(deleteOne.filter as Filter, session, 1);
+          for (const { replaceOne, updateOne, deleteOne } of operations) {
+            if (updateOne)
+              change(session, (rows) => {
+                const row = rows.get(keyOf(updateOne.filter._id));
+                return row ? [{ collection: name, key: keyOf(row['_id']), before: row, next: { ...row, ...updateOne.update.$set } }] : [];
+              });
+            else if (deleteOne) deletedCount += remove(deleteOne.filter as Filter, session, 1);
             else
               change(session, (rows) => {
                 for (const [key, row] of rows)
@@ -261,6 +272,15 @@ class Transaction {
 
   async endSession(): Promise<void> {
     this.#open = false;
+  }
+}
+
+/** Nobody is there to hear of an error. */
+function quietly(act: () => unknown): void {
+  try {
+    act();
+  } catch (error) {
+    if (!(error instanceof MongoServerError)) throw error;
   }
 }
 

@@ -46,8 +46,8 @@ export class World {
   }
 
   /** Calls it when it is its turn. */
-  later(life: Life, what: string, happen: () => void): void {
-    this.#pending.push({ life, what, isSent: false, happen });
+  later(life: Life, what: string, happen: () => void, isSent = false): void {
+    this.#pending.push({ life, what, isSent, happen });
   }
 
   chance(probability: number): boolean {
