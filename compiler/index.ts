@@ -59,7 +59,7 @@ function compiled(source: string, options: CompileOptions, found: Diagnostics): 
   const direct: Report = (at, code, detail, hint) => found.report(at, code as 'cascade.lang.syntax', detail, hint);
   const report = found.hasErrors ? cautious(source, tree, [...found.list], direct) : direct;
   const model = check(tree, options, report);
-  const module = found.hasErrors ? null : emitted(() => emit(model, source), tree, report);
+  const module = found.hasErrors ? null : emitted(() => emit(model, source, options.traced === true), tree, report);
   if (module && options.advice) advise(model, report);
   const diagnostics = toDiagnostics(source, found);
   if (!module) return { ok: false, diagnostics };

@@ -58,6 +58,7 @@ export const RUNTIME_NAMES = [
   'stateSet',
   'live',
   'raise',
+  'line',
   // statements (5.5 to 5.15)
   'reference',
   'query',

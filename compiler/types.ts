@@ -34,6 +34,8 @@ export interface CompileOptions {
   readonly ofService?: boolean;
   /** Also tell of what is surely a mistake though it compiles (`cascade.check.*`); the unit's own warnings never hold that. */
   readonly advice?: boolean;
+  /** The module is to tell each line that it takes and the values that change there: for repetitions only (`cascade replay`). */
+  readonly traced?: boolean;
 }
 
 export interface ServiceStateNames {

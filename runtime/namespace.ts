@@ -33,7 +33,7 @@ import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
 import { pureBuiltins } from './resources/host-context.ts';
 import { LargeResults } from './resources/large-results.ts';
 import { perform } from './resources/perform.ts';
-import { RECORDINGS, recordingWrite } from './resources/recordings.ts';
+import { RECORDINGS, recordingWrites } from './resources/recordings.ts';
 import { Schedule } from './resources/schedule.ts';
 import { snapshot } from './resources/snapshots.ts';
 import { follow, refresh, refreshAll } from './resources/definitions/follow.ts';
@@ -206,7 +206,7 @@ export async function openNamespace({
     },
     poisoned: (event, target, error) => deadLetter(space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
     failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
-    record: (recording) => recordingWrite(space, recording),
+    record: (recording) => recordingWrites(space, recording),
     isTraced: (resource) => isTraced({ definitions }, resource, clock.now()),
     logLevel: (resource) => logLevelOf({ definitions }, resource, clock.now()),
     mapOf: (module) => {

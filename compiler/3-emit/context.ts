@@ -1,6 +1,6 @@
 // What all emitters share: the state of one module, and the way to each other's tables, which would else import in a circle.
 import type * as es from 'estree';
-import type { Expression, Span, Statement, Value } from '../ast.ts';
+import type { Expression, Identifier, Span, Statement, Value } from '../ast.ts';
 import type { Model } from '../2-check/index.ts';
 import type { BuiltinForm, RuntimeName } from '../runtime-names.ts';
 import { realTree } from '../2-check/constants.ts';
@@ -30,6 +30,8 @@ export class ModuleWriter {
   readonly #emitters: Emitters;
   readonly #lift: boolean;
   readonly #lines: Lines;
+  /** The run is to tell which lines it takes (trace.ts). */
+  readonly #traced: boolean;
   readonly helpers = new Set<RuntimeName>();
   /** Constants that hold built-ins: name → [form, name of the built-in]. */
   readonly builtins = new Map<string, [BuiltinForm, string]>();
@@ -50,9 +52,10 @@ export class ModuleWriter {
   /** Aggregates inside such a binding: call → the row's property that holds the value. */
   hidden: ReadonlyMap<object, string> | null = null;
 
-  constructor(model: Model, source: string, emitters: Emitters) {
+  constructor(model: Model, source: string, emitters: Emitters, traced: boolean) {
     this.model = model;
     this.#emitters = emitters;
+    this.#traced = traced;
     this.#lift = model.rule !== null;
     this.repeated = model.rule ? 0 : 1; // procedures may call themselves
     this.#lines = new Lines(source);
@@ -76,6 +79,21 @@ export class ModuleWriter {
   }
   suspends(node: object | readonly object[] | null): boolean {
     return this.model.effects.suspends(node);
+  }
+
+  /** The truth of a condition that decides what runs next. */
+  decision(node: Value): es.Expression {
+    const truth = this.truth(node);
+    return this.#traced ? this.trace(node, ['condition'], truth) : truth;
+  }
+  /** In a traced module, what tells the value that a block's own variable begins with. */
+  told(name: Identifier): es.Statement[] {
+    return this.#traced ? [b.statement(this.trace(name, [name.name], variable(name.name)))] : [];
+  }
+  /** Tells a line, and values by name if there are any; gives the last of them. */
+  trace(at: Span, names: readonly string[], ...values: es.Expression[]): es.Expression {
+    const place = [b.literal(nameOf(this.model)), b.literal(this.#position(at.start).line)];
+    return this.helper('line', at, b.id('$'), ...place, b.array(names.map(b.literal)), ...values);
   }
 
   // -------------------------------------------------------------- pieces of a module
@@ -166,6 +184,12 @@ export class ModuleWriter {
     const { line, column } = this.#lines.position(offset);
     return { line, column: column - 1 };
   }
+}
+
+/** The full name, without a version. */
+function nameOf({ definition: { name }, package: prefix, procedure }: Model): string {
+  const own = 'text' in name ? name.text : name.name;
+  return procedure?.name ?? (prefix === null ? own : `${prefix}.${own}`);
 }
 
 /** Expressions whose value is a Boolean whatever their operands are. */

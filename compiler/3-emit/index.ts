@@ -12,6 +12,7 @@ import { emitOperation, isOperation } from './operations.ts';
 import { print } from './print.ts';
 import { emitProcessing, hasProcessing } from './processing.ts';
 import { emitStatement } from './statements.ts';
+import { emitTraced } from './trace.ts';
 
 export { TooLarge } from './context.ts';
 export { emitUnit } from './unit.ts';
@@ -26,9 +27,9 @@ function emitValue(node: Value, module: ModuleWriter): es.Expression {
   return isOperation(node) ? emitOperation(node, false, module) : emitExpression(node, module);
 }
 
-/** @throws TooLarge */
-export function emit(model: Model, source: string): CompiledModule {
-  const module = new ModuleWriter(model, source, { value: emitValue, statement: emitStatement });
+/** @param traced the form that tells which lines it takes. @throws TooLarge */
+export function emit(model: Model, source: string, traced: boolean): CompiledModule {
+  const module = new ModuleWriter(model, source, { value: emitValue, statement: traced ? emitTraced : emitStatement }, traced);
   const { definition } = model;
   const suspends = module.suspends(definition.body);
   const functions = [emitBody('main', definition.body, model.variables.main, module)];

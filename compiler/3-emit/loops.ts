@@ -35,7 +35,7 @@ function emitTurns({ at, collection, variable: name, until, body, element }: Loo
   const pull = b.delegate(module.helper('pull', at, b.id('$'), b.id(iterator)));
   const current = module.helper('value', at, b.id(iterator));
   const turn: es.Statement[] = [fuel(at, module)];
-  if (name) turn.push(b.declare('let', [variable(name.name).name, element ? element(current) : current]));
+  if (name) turn.push(b.declare('let', [variable(name.name).name, element ? element(current) : current]), ...module.told(name));
   if (until) {
     const close = b.statement(b.delegate(module.helper('close', until, b.id('$'), b.id(iterator))));
     turn.push(b.when(module.truth(until), b.block([close, b.leave])));
@@ -63,7 +63,7 @@ export function emitCollection(node: Value, module: ModuleWriter): es.Expression
 }
 
 export function emitWhile(node: While, module: ModuleWriter): es.Statement[] {
-  return module.again(() => [b.loop(module.truth(node.condition), [fuel(node, module), ...module.statements(node.body.body, 'none')])]);
+  return module.again(() => [b.loop(module.decision(node.condition), [fuel(node, module), ...module.statements(node.body.body, 'none')])]);
 }
 
 const BODY_SUSPENDS = 1;

@@ -82,9 +82,9 @@ function emitSelectStatement(node: Select, tail: Tail, module: ModuleWriter): es
 function emitIf(node: If, tail: Tail, module: ModuleWriter): es.Statement {
   const then = b.block(module.statements(node.then.body, tail));
   const { otherwise } = node;
-  if (otherwise === null) return b.when(module.truth(node.condition), then);
+  if (otherwise === null) return b.when(module.decision(node.condition), then);
   const alternate = otherwise.type === 'If' ? emitIf(otherwise, tail, module) : b.block(module.statements(otherwise.body, tail));
-  return b.when(module.truth(node.condition), then, alternate);
+  return b.when(module.decision(node.condition), then, alternate);
 }
 
 /** Limits are not caught: `$caught` throws them on, and FINALLY asks first whether the run lives (language.md T5). */
@@ -93,7 +93,11 @@ function emitTry(node: Try, tail: Tail, module: ModuleWriter): es.Statement {
   const error = module.name('e');
   const body = b.block(module.statements(node.body.body, inner));
   const caught = module.helper('caught', node.variable, b.id('$'), b.id(error));
-  const handler = [b.declare('let', [variable(node.variable.name).name, caught]), ...module.statements(node.handler.body, inner)];
+  const handler = [
+    b.declare('let', [variable(node.variable.name).name, caught]),
+    ...module.told(node.variable),
+    ...module.statements(node.handler.body, inner),
+  ];
   const { finalizer } = node;
   const live = finalizer && b.when(module.helper('live', finalizer, b.id('$')), b.block(module.statements(finalizer.body, 'none')));
   const clause: es.CatchClause = { type: 'CatchClause', param: b.id(error), body: b.block(handler) };

@@ -29,6 +29,8 @@ const SYSTEM_RESOURCES = new Set(
   ),
 );
 const TIMEOUT_MS = 60_000;
+/** A connection that nobody used for so long is not used again: the server ends it after ten seconds, perhaps just when a request is on its way. */
+const IDLE_MS = 5_000;
 
 export class RestClient {
   readonly #base: URL;
@@ -48,7 +50,7 @@ export class RestClient {
   /** @param connections how many requests may be under way at once; more of them wait */
   constructor(base: string, connections = 8) {
     this.#base = new URL(base);
-    const options = { keepAlive: true, maxSockets: connections };
+    const options = { keepAlive: true, maxSockets: connections, timeout: IDLE_MS };
     this.#agent = this.#base.protocol === 'https:' ? new TlsAgent(options) : new Agent(options);
   }
 

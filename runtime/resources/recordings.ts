@@ -1,7 +1,6 @@
 // Runs as they went: what started them and what they were answered, so that they can be repeated to the same end and looked into
 // (`cascade replay`). Those that failed are kept by themselves, others while a debug config of type `trace` asks for it.
 
-import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
 import type { Write } from '../commit/index.ts';
 import type { Recording } from '../runs/index.ts';
@@ -10,24 +9,35 @@ import type { Namespace } from './types.ts';
 export const RECORDINGS = 'recordings';
 /** Per namespace; the oldest go. */
 const MOST = 1_000;
+/** Made since the oldest went last: a storm of failures is known by its first ones. */
+const made = new WeakMap<Namespace, number>();
 
-const idOf = (invocation: string): ObjectId => new ObjectId(createHash('sha256').update(invocation).digest().subarray(0, 12));
-
-/** The write that keeps it, to go with the end of the run. */
-export function recordingWrite(space: Namespace, recording: Recording): Write {
-  const { event, executable, ...rest } = recording;
-  const { deliveries: _, ...kept } = event;
-  const { resource, name, service, program, map, identity } = executable;
+/** The write that keeps it, to go with the end of the run; none in a storm. */
+export function recordingWrites(space: Namespace, { event, given, ...rest }: Recording): Write[] {
+  const count = (made.get(space) ?? 0) + 1;
+  made.set(space, count);
+  if (count > MOST) return [];
+  const { invocation, executable, steps, error } = rest;
+  const { resource, name, map } = executable;
   const document: Document & { _id: ObjectId } = {
-    _id: idOf(recording.invocation),
+    _id: new ObjectId(),
     ars_version: Long.ONE,
-    namespace: space.name,
     recordedAt: new Date(space.clock.now()),
-    ...rest,
-    event: kept,
-    executable: { resource, name, service, program, map, username: identity.username },
+    invocation,
+    executable: { resource, name, ...(map === undefined ? {} : { map }), text: textOf(space, resource) },
+    event: event && { ...event, deliveries: undefined },
+    given,
+    steps,
+    error,
   };
-  return { collection: RECORDINGS, op: 'insert', document };
+  return [{ collection: RECORDINGS, op: 'insert', document }];
+}
+
+/** The text that it has now, for a trace of its lines: whether the run had the same, the program tells. */
+function textOf(space: Pick<Namespace, 'definitions'>, resource: string): string | null {
+  const [, kind = '', ...name] = resource.split('/');
+  const text = space.definitions.get(kind, name.join('/'))?.['ruleText'];
+  return typeof text === 'string' ? text : null;
 }
 
 /** By the invocation or the uuid of the event; the youngest. */
@@ -35,13 +45,14 @@ export async function findRecording(space: Namespace, id: string): Promise<Docum
   const [found] = await space.db
     .collection(RECORDINGS)
     .find({ $or: [{ invocation: id }, { 'event.uuid': id }] })
-    .sort({ recordedAt: -1 })
+    .sort({ recordedAt: -1, _id: -1 })
     .limit(1)
     .toArray();
   return found ?? null;
 }
 
 export async function trimRecordings(space: Namespace): Promise<void> {
+  made.delete(space);
   const collection = space.db.collection(RECORDINGS);
   const [last] = await collection
     .find({}, { projection: { recordedAt: 1 } })

@@ -4,7 +4,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Actor, ChildKeys } from '../actor.ts';
 import type { Identity } from '../api.ts';
-import { type Answer, Fenced, type Step, type Unit } from '../commit/index.ts';
+import { type Answer, Fenced, type Step, type Unit, type Write } from '../commit/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import type { RunObserver, RunRequest } from '../sandbox/index.ts';
@@ -14,8 +14,9 @@ import { fromWireError, toWireError } from '../wire-error.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import { Reads } from './reads.ts';
+import { type Given, Trail } from './recording.ts';
 import { describe, locate } from './place.ts';
-import type { Executable, RunHost } from './types.ts';
+import type { Executable, RunError, RunHost } from './types.ts';
 
 const UNAVAILABLE_RETRY_MS = 500;
 
@@ -52,6 +53,7 @@ class DirectRun implements RunObserver {
   readonly #messages: Messages;
   readonly #startedAt: Date;
   readonly #reads = new Reads();
+  readonly #trail = new Trail();
 
   constructor(host: RunHost, call: DirectCall, resolve: (valueJson: string) => void, reject: (error: unknown) => void) {
     this.#host = host;
@@ -72,14 +74,18 @@ class DirectRun implements RunObserver {
   }
 
   start(): void {
+    const { cpuTimeMs } = this.#call;
+    this.#host.sandbox.start({ ...this.#given(), ...(cpuTimeMs !== undefined && { cpuTimeMs }), observer: this });
+  }
+
+  #given(): Given {
     const { executable, identity, caller } = this.#call;
-    this.#host.sandbox.start({
+    return {
       ...this.#call.body,
       id: this.#id,
       namespace: this.#host.namespace,
       argsJson: this.#call.argsJson,
       namedJson: this.#call.namedJson ?? null,
-      ...(this.#call.cpuTimeMs !== undefined && { cpuTimeMs: this.#call.cpuTimeMs }),
       opts: {
         at: this.#startedAt.getTime(),
         seed: createHash('sha256').update(this.#id).digest('hex'),
@@ -90,13 +96,13 @@ class DirectRun implements RunObserver {
         service: executable.service,
         depth: caller.depth,
       },
-      observer: this,
-    });
+    };
   }
 
   op(site: string, nth: number, kind: string, payloadJson: string): void {
+    this.#trail.asked(site, nth, kind, payloadJson);
     const known = this.#known.get(`${site}.${nth}`);
-    if (known) this.#host.sandbox.answer(this.#id, known.answer, known.at.getTime());
+    if (known) this.#answer(known.answer, known.at);
     else void this.#perform(site, nth, kind, payloadJson);
   }
 
@@ -105,7 +111,7 @@ class DirectRun implements RunObserver {
   }
 
   done(valueJson: string): void {
-    this.#settle({ writes: [], events: [] }).then(() => this.#resolve(valueJson), this.#reject);
+    this.#settle({ writes: this.#kept(null), events: [] }).then(() => this.#resolve(valueJson), this.#reject);
   }
 
   fail(failure: WireError & { frames?: readonly Frame[] }): void {
@@ -115,7 +121,8 @@ class DirectRun implements RunObserver {
     const unit = this.#call.snapshot
       ? this.#host.failure(this.#call.executable.resource, this.#messages.invocation, located, actor)
       : { writes: [], events: [] };
-    this.#settle(unit).then(() => this.#reject(fromWireError(failure)), this.#reject);
+    const writes = [...unit.writes, ...this.#kept(located)];
+    this.#settle({ ...unit, writes }).then(() => this.#reject(fromWireError(failure)), this.#reject);
   }
 
   #now(): Date {
@@ -141,7 +148,21 @@ class DirectRun implements RunObserver {
       answer = { error: toWireError(error) };
     }
     if (!state.committed && this.#recorded) this.#reads.add({ site, nth, at, answer });
+    this.#answer(answer, at);
+  }
+
+  #answer(answer: Answer, at: Date): void {
+    this.#trail.answered(answer, at.getTime());
     this.#host.sandbox.answer(this.#id, answer, at.getTime());
+  }
+
+  /** What is kept of the run as it went; nothing when that is too much, or when nobody is to look into it. */
+  #kept(error: RunError | null): Write[] {
+    const { executable, snapshot } = this.#call;
+    if (!snapshot || (error === null && !this.#host.isTraced(executable.resource))) return [];
+    const facts = { invocation: this.#messages.invocation, executable, event: null, given: this.#given() };
+    const recording = this.#trail.recording(facts, error);
+    return recording ? this.#host.record(recording) : [];
   }
 
   #actor(site: string, nth: number, at: Date, state: { committed: boolean }): Actor {

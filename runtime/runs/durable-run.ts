@@ -30,7 +30,7 @@ import type { RunObserver, RunRequest } from '../sandbox/index.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import { Reads } from './reads.ts';
-import { Trail } from './recording.ts';
+import { type Given, Trail } from './recording.ts';
 import { describe, locate } from './place.ts';
 import type { Executable, RunError, RunHost } from './types.ts';
 
@@ -84,8 +84,12 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   }
 
   start(): void {
-    const { event, namespace } = { event: this.#event, namespace: this.#host.namespace };
-    this.#host.sandbox.start({
+    this.#host.sandbox.start({ ...this.#given(), observer: this, ...(this.#harm > 0 && { alone: true }) });
+  }
+
+  #given(): Given {
+    const { namespace } = this.#host;
+    return {
       id: this.#attemptId,
       namespace,
       ...this.#body(),
@@ -97,11 +101,9 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
         username: this.#identity.username,
         resource: this.#executable.resource,
         service: this.#executable.service,
-        ...(this.#binds === 'arguments' ? { eventArgs: completionOf(event).eventArgs } : {}),
+        ...(this.#binds === 'arguments' ? { eventArgs: completionOf(this.#event).eventArgs } : {}),
       },
-      observer: this,
-      ...(this.#harm > 0 && { alone: true }),
-    });
+    };
   }
 
   #body(): Pick<RunRequest, 'program' | 'procedure' | 'entry' | 'argsJson' | 'namedJson' | 'event'> {
@@ -194,14 +196,11 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
     return this.#host.isTraced(this.#executable.resource);
   }
 
-  /** What is kept of the run as it went; nothing when that is too much, or when it has no event of its own. */
+  /** What is kept of the run as it went; nothing when that is too much. */
   #recorded(error: RunError | null): Write[] {
-    const { steps } = this.#trail;
-    if (!steps || this.#executable.procedure !== undefined || this.#binds === 'arguments') return [];
-    const { invocation } = this.#messages;
-    const facts = { invocation, run: this.id, executable: this.#executable, event: this.#event, binds: this.#binds };
-    const told = error && { code: error.code, message: error.message, line: error.line, column: error.column };
-    return [this.#host.record({ ...facts, startedAt: this.#startedAt.getTime(), steps, error: told })];
+    const facts = { invocation: this.#messages.invocation, executable: this.#executable, event: this.#event, given: this.#given() };
+    const recording = this.#trail.recording(facts, error);
+    return recording ? this.#host.record(recording) : [];
   }
 
   get #identity(): Identity {

@@ -1,10 +1,14 @@
-// A run as it went: what started it and what it was answered, in order. Its last attempt counts; one that asks for very much is not kept.
+// A run as it went: what the sandbox was given for it and what it was answered, in order. Its last attempt counts; one that asks for very much
+// is not kept.
 
 import type { Answer, StoredEvent } from '../commit/index.ts';
+import type { RunRequest } from '../sandbox/index.ts';
 import type { Executable, RunError } from './types.ts';
 
 /** Characters of all requests and answers of a run. */
 const MOST = 256 * 1024;
+/** Characters of what it began with, and of its program. */
+const MOST_GIVEN = 4 * 1024 * 1024;
 
 /** One request of a run and its answer. */
 export interface RecordedStep {
@@ -17,14 +21,16 @@ export interface RecordedStep {
   readonly at: number;
 }
 
+/** What a run begins with: the same again gives the same run. */
+export type Given = Omit<RunRequest, 'observer' | 'alone' | 'cpuTimeMs'>;
+
 export interface Recording {
   /** The invocation, as the logs and snapshots name it. */
   readonly invocation: string;
-  readonly run: string;
-  readonly executable: Executable;
-  readonly event: StoredEvent;
-  readonly binds: string;
-  readonly startedAt: number;
+  readonly executable: Pick<Executable, 'resource' | 'name'> & Partial<Pick<Executable, 'map'>>;
+  /** What started it; null for a program whose caller waited. */
+  readonly event: StoredEvent | null;
+  readonly given: Given;
   readonly steps: readonly RecordedStep[];
   /** Null: it came to its end. */
   readonly error: Pick<RunError, 'code' | 'message' | 'line' | 'column'> | null;
@@ -47,9 +53,13 @@ export class Trail {
     this.#asked = null;
   }
 
-  /** Null when it was too much. */
-  get steps(): readonly RecordedStep[] | null {
-    return this.#characters > MOST ? null : this.#steps;
+  /** The recording; null when it would be too much. */
+  recording(facts: Omit<Recording, 'steps' | 'error'>, error: RunError | null): Recording | null {
+    const { argsJson, namedJson, event, program } = facts.given;
+    const given = argsJson.length + (namedJson?.length ?? 0) + (event?.json.length ?? 0) + (program?.module.source.length ?? 0);
+    if (this.#characters > MOST || given > MOST_GIVEN) return null;
+    const told = error && { code: error.code, message: error.message, line: error.line, column: error.column };
+    return { ...facts, steps: this.#steps, error: told };
   }
 
   restart(): void {

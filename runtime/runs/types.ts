@@ -43,8 +43,8 @@ export interface RunHost {
   failure(resource: string, invocation: string, error: RunError, actor: Actor): Pick<Unit, 'writes' | 'events'>;
   /** The unit that gives an event up for a rule or procedure (integrations.md 12.5). */
   poisoned(event: StoredEvent, resource: string, error: RunError): Pick<Unit, 'writes' | 'events'>;
-  /** The write that keeps a run as it went. */
-  record(recording: Recording): Write;
+  /** The write that keeps a run as it went; none when a storm of failures has filled what is kept. */
+  record(recording: Recording): Write[];
   /** Whether runs of this resource are kept also when they don't fail. */
   isTraced(resource: string): boolean;
   /** Level of messages that a run of this resource keeps: ERROR 40 … TRACE 0. */

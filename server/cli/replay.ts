@@ -1,92 +1,87 @@
 // `cascade replay`: a recorded run once more, in a sandbox of this process and without the service's store: each request is answered as it
-// was, so the run goes the same way to the same end. Each request is shown with its values.
+// was, so the run goes the same way to the same end. Its lines are shown with the values that they change, and its requests with their answers.
 import { createHash } from 'node:crypto';
 import { pino } from 'pino';
-import { type CompiledProcedure, compile, originalPosition } from '../../compiler/index.ts';
-import { eventObjectJson } from '../../runtime/event-object.ts';
-import { openSandbox, type Program, type ResolvedProcedure, type RunFailure } from '../../runtime/sandbox/index.ts';
+import { type Compiled, compile, originalPosition, type ServiceStateNames } from '../../compiler/index.ts';
+import { openSandbox, type Program, type ResolvedProcedure, type RunFailure, type RunRequest } from '../../runtime/sandbox/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 import { openRemote, type Remote, type RemoteOptions } from './remote.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Recorded {
-  readonly invocation: string;
-  readonly namespace: string;
-  readonly run: string;
-  readonly executable: { resource: string; service: string | null; username: string; program: Program; map: string };
-  readonly event: { uuid: string; path: string; value: string; at: string; attempt?: number; redelivered?: boolean };
-  readonly binds: 'event' | 'value';
-  readonly startedAt: number;
+  readonly executable: { resource: string; text: string | null; map?: string };
+  readonly event: { path: string; value: string } | null;
+  readonly given: Omit<RunRequest, 'observer'>;
   readonly steps: readonly { site: string; nth: number; kind: string; payload: string; answer: Answer; at: number }[];
   readonly error: { code: string; message: string; line: number | null } | null;
 }
 type Answer = Parameters<Awaited<ReturnType<typeof openSandbox>>['answer']>[1];
+type Unit = (Compiled & { ok: true })['unit'];
+
+/** Of traced bodies: lines by the name of the body, source maps by the hash of the module. The recorded body's comes first. */
+interface Known {
+  readonly texts: Map<string, string[]>;
+  readonly maps: Map<string, string>;
+}
 
 /** @param id the invocation (as in logs and snapshots), or the uuid of the event. @returns 0 when it ended as it was recorded */
 export async function replay(id: string, options: RemoteOptions, terminal: Terminal): Promise<number> {
   const remote = await openRemote(options);
   const recorded = (await remote.command('rules', id, 'recording', null)) as Recorded;
-  const { executable, event, namespace } = recorded;
-  terminal.out(`${executable.resource} for ${event.path} ${shown(event.value)}\n`);
+  const { executable, event, given } = recorded;
+  terminal.out(`${executable.resource} for ${event ? `${event.path} ${shown(event.value)}` : shown(given.namedJson ?? given.argsJson)}\n`);
+  const known: Known = { texts: new Map(), maps: new Map() };
+  const own = ownProgram(recorded, known);
+  if (given.program && !own)
+    terminal.out('its text has been replaced since, or cannot be traced: its requests are shown, and not its lines\n');
   const sandbox = await openSandbox({
     lanes: 1,
     log: pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true })),
-    resolveProcedure: (_namespace, name) => procedureOf(remote, name),
+    resolveProcedure: (_namespace, name) => procedureOf(remote, name, recorded, known),
   });
   try {
-    const attempt = event.attempt ?? 1;
-    const { binds } = recorded;
-    const facts = {
-      uuid: event.uuid,
-      path: event.path,
-      atMs: Date.parse(event.at),
-      redelivered: event.redelivered ?? attempt > 1,
-      deliveryCount: attempt,
-    };
     const failure = await new Promise<RunFailure | string | null>((resolve) => {
       const left = new Map(recorded.steps.map((step) => [`${step.site}.${step.nth}`, step]));
       sandbox.start({
-        id: recorded.run,
-        namespace,
-        program: executable.program,
-        argsJson: '[]',
-        event: { key: event.uuid, binds, json: binds === 'value' ? event.value : eventObjectJson(facts, event.value, namespace) },
-        opts: {
-          at: recorded.startedAt,
-          seed: createHash('sha256').update(recorded.run).digest('hex'),
-          level: 0,
-          namespace,
-          username: executable.username,
-          resource: executable.resource,
-          service: executable.service,
-        },
+        ...given,
+        program: own ?? given.program,
+        opts: { ...given.opts, level: 0 },
         observer: {
           op(site, nth, kind, payload) {
             const step = left.get(`${site}.${nth}`);
             if (!step) return resolve(`it asks for ${kind} ${shown(payload)}, which the record does not have`);
             const same = step.payload === payload ? '' : `  (recorded: ${shown(step.payload)})`;
-            terminal.out(`  ${kind} ${shown(payload)}${same}\n    → ${answered(step.answer)}\n`);
-            sandbox.answer(recorded.run, step.answer, step.at);
+            terminal.out(`        ${kind} ${shown(payload)}${same}\n          → ${answered(step.answer)}\n`);
+            sandbox.answer(given.id, step.answer, step.at);
           },
-          log: (_k, level, text) => terminal.out(`  log ${level} ${text}\n`),
+          log: (_k, level, text) => terminal.out(level === 'LINE' ? lineOf(text, known.texts) : `        log ${level} ${text}\n`),
           done: () => resolve(null),
           fail: resolve,
         },
       });
     });
-    return ended(recorded, failure, terminal);
+    return ended(recorded, failure, known, terminal);
   } finally {
     await sandbox[Symbol.asyncDispose]();
   }
 }
 
-function ended({ error, executable }: Recorded, failure: RunFailure | string | null, terminal: Terminal): number {
+/** `  6  x = x + 1` where a line begins, `        x = 5` for a value. */
+function lineOf(told: string, texts: ReadonlyMap<string, string[]>): string {
+  const [body, line, ...values] = JSON.parse(told) as [string, number, ...[string, string][]];
+  const procedure = [...texts.keys()][0] === body ? '' : `${body} `;
+  if (values.length === 0) return `  ${procedure}${String(line).padStart(3)}  ${texts.get(body)?.[line - 1]?.trim() ?? ''}\n`;
+  return values.map(([name, value]) => `        ${name} = ${value}\n`).join('');
+}
+
+function ended({ error, executable, given }: Recorded, failure: RunFailure | string | null, { maps }: Known, terminal: Terminal): number {
   if (typeof failure === 'string') {
     terminal.out(`${failure}\n`);
     return 1;
   }
-  const frame = failure?.frames.find(({ mod }) => mod === executable.program.module.hash);
-  const place = frame && originalPosition(executable.map, frame.line, frame.column);
+  const mapOf = (mod: string): string | undefined => maps.get(mod) ?? (mod === given.program?.module.hash ? executable.map : undefined);
+  const frame = failure?.frames.find(({ mod }) => mapOf(mod) !== undefined);
+  const place = frame && originalPosition(mapOf(frame.mod) ?? '', frame.line, frame.column);
   terminal.out(
     failure
       ? `${failure.code}: ${failure.message}${place ? ` (line ${place.line}, column ${place.column})` : ''}\n`
@@ -110,21 +105,64 @@ function shown(json: string): string {
 const answered = (answer: Answer): string =>
   'ok' in answer ? shown(answer.ok) : 'list' in answer ? shown(answer.list) : `${answer.error.code}: ${answer.error.message}`;
 
+// ---------------------------------------------------------------- texts
+
+function compiled(
+  text: string,
+  kind: 'rule' | 'procedure',
+  traced: boolean,
+  stateOf: (service: string) => ServiceStateNames | null = () => null,
+): Unit | null {
+  const result = compile(text, { builtins: builtinTable(), kind, ofService: true, stateOf, traced });
+  return result.ok ? result.unit : null;
+}
+
+/** The recorded body in its traced form; null when the text that is kept is not what the run had. */
+function ownProgram({ executable, given }: Recorded, known: Known): Program | null {
+  const { resource, text } = executable;
+  const kind = resource.startsWith('/rules/') ? 'rule' : 'procedure';
+  if (text === null || !given.program) return null;
+  const plain = compiled(text, kind, false);
+  if (plain?.module.source !== given.program.module.source || plain.module.constants !== given.program.constantsJson) return null;
+  return traced(text, compiled(text, kind, true), known);
+}
+
+function traced(text: string, unit: Unit | null, known: Known): Program | null {
+  if (!unit) return null;
+  const { name } = unit;
+  known.texts.set(name, text.split(/\r\n|\r|\n/));
+  const hash = createHash('sha256').update(`${name}\n${unit.module.source}`).digest('hex');
+  known.maps.set(hash, unit.module.map);
+  return { id: `${hash}-${name}`, module: { hash, source: unit.module.source }, constantsJson: unit.module.constants };
+}
+
 /** Procedures are taken as the service has them now: a run names them only. */
-async function procedureOf(remote: Remote, name: string): Promise<ResolvedProcedure | null> {
-  const found = await remote.get('procedures', name);
-  if (!found) return null;
-  const compiled = compile(String(found['ruleText']), { builtins: builtinTable(), kind: 'procedure' });
-  if (!compiled.ok) return null;
-  const unit = compiled.unit as CompiledProcedure;
-  const hash = createHash('sha256').update(unit.module.source).digest('hex');
-  const program = { id: `${hash}-${name}`, module: { hash, source: unit.module.source }, constantsJson: unit.module.constants };
+async function procedureOf(remote: Remote, name: string, { executable, given }: Recorded, known: Known): Promise<ResolvedProcedure | null> {
+  const isOwn = given.procedure === name && executable.text !== null;
+  const text = isOwn ? executable.text : (await remote.get('procedures', name))?.['ruleText'];
+  if (typeof text !== 'string') return null;
+  const state = await stateOf(remote, name);
+  const unit = compiled(text, 'procedure', true, () => state);
+  const program = traced(text, unit, known);
+  if (unit?.kind !== 'procedure' || !program) return null;
   return {
     name: unit.name,
     program,
     private: unit.private,
     service: unit.serviceName,
+    state: unit.state,
     parameters: [...unit.parameters],
     returns: unit.returns,
   };
+}
+
+/** The state variables of a procedure's service. */
+async function stateOf(remote: Remote, procedure: string): Promise<ServiceStateNames | null> {
+  const service = procedure.includes('.') ? await remote.get('services', procedure.slice(0, procedure.lastIndexOf('.'))) : null;
+  if (!service) return null;
+  const properties = async (type: unknown): Promise<string[] | null> => {
+    const found = typeof type === 'string' ? await remote.get('types', type) : null;
+    return found ? Object.keys(found['properties'] as object) : null;
+  };
+  return { global: await properties(service['globalType']), partitioned: await properties(service['partitionedType']) };
 }

@@ -123,7 +123,7 @@ export type Out =
   /** Gave way; goes on with `go`. `charged`: estimate of the bytes the run holds, garbage included: it only grows, until a `go` corrects it.
    * Above StartOptions.memory the run fails at `go` unless that tells of a heap below. */
   | ['slice', RunId, fuelUsed: number, charged: number]
-  /** `k` counts from 0 within the run. Level is ERROR, WARN, INFO, DEBUG or TRACE. */
+  /** `k` counts from 0 within the run. Level is ERROR, WARN, INFO, DEBUG or TRACE; LINE is a traced module's, its text is `[body, line, [name, value text]…]`. */
   | ['log', RunId, k: number, level: string, text: string];
 
 /** The kinds of host operations; the payload of each is described at its interface. */

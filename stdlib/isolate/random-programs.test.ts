@@ -90,8 +90,8 @@ const host: Host = (kind, _payload, nth): Answer => {
     : { ok: { n: nth } };
 };
 
-function play(text: string): Outcome {
-  const lane = new TestLane({ compile: (source) => compile(source, { builtins }), evaluate: runInThisContext });
+function play(text: string, traced = false): Outcome {
+  const lane = new TestLane({ compile: (source) => compile(source, { builtins, traced }), evaluate: runInThisContext });
   lane.load('PROCEDURE helper(x) if (x == 7) { INSERT Seen(x: toString(x)) } return x');
   lane.load(text);
   const args = [5, 'b', [1, { n: 2 }], { n: 3 }];
@@ -107,5 +107,20 @@ test('any program runs to an end of its own, the same each time', () => {
       expect(play(text).outbox).toBe(outcome.outbox);
     }),
     { numRuns: 300 },
+  );
+});
+
+test('the traced form of any program asks for the same and ends the same', () => {
+  fc.assert(
+    fc.property(block, expression, (body, last) => {
+      const text = `PROCEDURE f(a, b, list, object)\nvar fresh\n${body}\nreturn ${last}`;
+      const plain = play(text);
+      const told = play(text, true);
+      expect(told.ops, text).toEqual(plain.ops);
+      expect(told.failure?.code, text).toBe(plain.failure?.code);
+      expect(told.value).toEqual(plain.value);
+      expect(told.logs.filter((line) => !line.startsWith('LINE'))).toEqual(plain.logs);
+    }),
+    { numRuns: 60 },
   );
 });

@@ -172,6 +172,10 @@ export class Run implements BuiltinContext, RunFacts {
     const name = LEVELS.find(([bound]) => level >= bound)?.[1] ?? 'TRACE';
     this.outbox.push(`["log",${this.idJson},${this.#logs++},"${name}",${JSON.stringify(message)}]`);
   }
+  /** What a traced module tells of a line. */
+  line(text: string): void {
+    this.outbox.push(`["log",${this.idJson},${this.#logs++},"LINE",${JSON.stringify(text)}]`);
+  }
   warnOnce(topic: string, message: string): void {
     this.#warned ??= new Set();
     if (this.#warned.has(topic)) return;

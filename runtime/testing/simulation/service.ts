@@ -14,7 +14,7 @@ import { deleteMany } from '../../resources/instances/delete.ts';
 import { insertMany, insertOne } from '../../resources/instances/insert.ts';
 import { updateMany, updateOne } from '../../resources/instances/update.ts';
 import { raise } from '../../resources/events.ts';
-import { recordingWrite } from '../../resources/recordings.ts';
+import { recordingWrites } from '../../resources/recordings.ts';
 import { serviceActor } from '../../resources/service-actor.ts';
 import type { InstanceResource, Namespace } from '../../resources/types.ts';
 import { Contention, type Executable, Pressure, type RunHost, Runner } from '../../runs/index.ts';
@@ -124,7 +124,7 @@ export class SimulatedService {
       },
       failure: () => ({ writes: [], events: [] }),
       poisoned: () => ({ writes: [], events: [] }),
-      record: (recording) => recordingWrite(this.space, recording),
+      record: (recording) => recordingWrites(this.space, recording),
       isTraced: () => false,
       logLevel: () => 20,
       mapOf: () => null,
@@ -173,6 +173,7 @@ export class SimulatedService {
     const nobody = { has: () => false };
     this.space = {
       name: 'sim',
+      definitions: { get: () => undefined },
       db,
       rows: {
         find: (collection: string, { filter, sort, limit }: Document) =>
