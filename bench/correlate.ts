@@ -67,7 +67,7 @@ function machine(): { arrive: (arriving: Arriving) => number; open: () => number
   const places = [[0], [1]];
   return {
     arrive({ happening, value }) {
-      values.expect(happening, value as unknown as ObjectValue);
+      values.expect(happening, value);
       return correlation.arrive(happening, places[happening.path === PATHS[0] ? 0 : 1] ?? []).completed.length;
     },
     open: () => correlation.open,

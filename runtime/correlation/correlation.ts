@@ -2,7 +2,7 @@
 // An event first completes what older ones began, then begins its own: so it never fills both places.
 
 import type { CorrelationSpec, TriggerSpec } from '../../compiler/index.ts';
-import { conditionOf, type ConditionSurroundings, type Join, joinOf, type Surrounding } from '../triggers/index.ts';
+import { conditionOf, type ConditionSurroundings, type Join, type JoinKey, joinOf, type Surrounding } from '../triggers/index.ts';
 import { DueList, OpenEvaluation, SideIndex } from './open-evaluations.ts';
 import {
   type Began,
@@ -174,29 +174,28 @@ export class Correlation implements Machine {
     const isExact = join?.isWhole === true && join[side].wasExact;
     const found: { evaluation: OpenEvaluation; whole: Bound }[] = [];
     for (const evaluation of candidates) {
-      if (evaluation.deadlineMs < atMs || sharesEvent(evaluation, bound)) continue;
-      const begun = this.#standing(node, evaluation, OPPOSITE[side]);
-      const whole = { places: this.#together(begun.places, bound.places), happenings: [...begun.happenings, ...bound.happenings] };
+      if (evaluation.deadlineMs < atMs || bound.happenings.some(({ uuid }) => evaluation.has(uuid))) continue;
+      const whole = this.#whole(this.#placesOf(node, evaluation, OPPOSITE[side]), evaluation, bound);
       // Both have the values themselves for a key: the condition has been decided by it.
       if ((isExact && evaluation.isExact) || this.#holds(node, whole)) found.push({ evaluation, whole });
     }
     return found;
   }
 
-  /** One array for all pairs of single events. */
-  #together(begun: readonly number[], came: readonly number[]): readonly number[] {
-    if (begun.length !== 1 || came.length !== 1) return [...begun, ...came];
-    const [first = 0, second = 0] = [begun[0], came[0]];
-    const index = first * this.#options.triggers.length + second;
-    return (this.#pairs[index] ??= [first, second]);
+  /** What has begun and what came. All pairs of single events share the array of their places. */
+  #whole(begun: readonly number[], evaluation: OpenEvaluation, came: Bound): Bound {
+    const { only } = evaluation;
+    const [second] = came.happenings;
+    if (!only || !second || came.happenings.length !== 1)
+      return { places: [...begun, ...came.places], happenings: [...evaluation.happenings, ...came.happenings] };
+    const index = (begun[0] ?? 0) * this.#options.triggers.length + (came.places[0] ?? 0);
+    return { places: (this.#pairs[index] ??= [...begun, ...came.places]), happenings: [only, second] };
   }
 
-  /** The events of an evaluation as they stand on a side: one that may be in either place is in this one. */
-  #standing({ children }: Node, evaluation: Evaluation, side: Side): Bound {
+  /** Where the events of an evaluation stand on a side: one that may be in either place is in this one. */
+  #placesOf({ children }: Node, { began, places }: Evaluation, side: Side): readonly number[] {
     const place = children[side];
-    return evaluation.began === 'either' && typeof place === 'number'
-      ? { places: this.#alone(place), happenings: evaluation.happenings }
-      : evaluation;
+    return began === 'either' && typeof place === 'number' ? this.#alone(place) : places;
   }
 
   #holds({ test }: Node, bound: Bound): boolean {
@@ -228,22 +227,24 @@ export class Correlation implements Machine {
   #insert(node: Node, evaluation: OpenEvaluation): void {
     const { surroundings } = this.#options;
     const { join } = node;
-    const put = (side: Side): ReturnType<SideIndex['add']> => {
-      const key = join ? join[side].keyOf(surroundings.surroundingOf(this.#standing(node, evaluation, side))) : NO_JOIN;
-      return node.waitsFor[OPPOSITE[side]].add(evaluation, key);
+    const put = (side: Side): JoinKey => {
+      const bound = { places: this.#placesOf(node, evaluation, side), happenings: evaluation.happenings };
+      const key = join ? join[side].keyOf(surroundings.surroundingOf(bound)) : NO_JOIN;
+      node.waitsFor[OPPOSITE[side]].add(evaluation, key);
+      return key;
     };
     const side = evaluation.began === 'right' ? 'right' : 'left';
-    evaluation.bucket = put(side);
+    evaluation.key = put(side);
     evaluation.isExact = join?.isWhole === true && join[side].wasExact && evaluation.began !== 'either';
-    if (evaluation.began === 'either') evaluation.otherBucket = put('right');
+    if (evaluation.began === 'either') evaluation.otherKey = put('right');
     node.due.add(evaluation);
     this.#open++;
   }
 
   #close(node: Node, evaluation: OpenEvaluation): void {
     evaluation.isOpen = false;
-    if (evaluation.bucket) node.waitsFor[evaluation.began === 'right' ? 'left' : 'right'].forget(evaluation.bucket);
-    if (evaluation.otherBucket) node.waitsFor.left.forget(evaluation.otherBucket);
+    node.waitsFor[evaluation.began === 'right' ? 'left' : 'right'].remove(evaluation, evaluation.key);
+    if (evaluation.otherKey !== null) node.waitsFor.left.remove(evaluation, evaluation.otherKey);
     node.due.remove(evaluation);
     this.#open--;
   }
@@ -278,8 +279,3 @@ const NO_JOIN = '';
 
 const placesOf = (child: number | Node): number[] =>
   typeof child === 'number' ? [child] : [...placesOf(child.children.left), ...placesOf(child.children.right)];
-
-function sharesEvent(a: Bound, b: Bound): boolean {
-  for (const { uuid } of a.happenings) for (const other of b.happenings) if (other.uuid === uuid) return true;
-  return false;
-}

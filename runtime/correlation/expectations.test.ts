@@ -39,3 +39,23 @@ test('EVERY: intervals that ended while nobody looked count as one, and the grid
   expect(timeOuts(again.expire(1_234))).toEqual(['none']);
   expect(again.nextDueMs).toBe(1_300);
 });
+
+test('EVERY: intervals with events change nothing that is kept, and a restart knows of the last one', () => {
+  const machine = new ExpectEvery(100);
+  const kept = new Set(machine.begin(0).opened);
+  const take = ({ opened, closed, timedOut }: Outcome): number => {
+    for (const one of opened) kept.add(one);
+    for (const one of [...closed, ...timedOut]) expect(kept.delete(one)).toBe(true);
+    return timedOut.length;
+  };
+  for (let endMs = 100; endMs <= 500; endMs += 100) {
+    expect(take(machine.arrive(at(`in ${endMs}`, endMs - 30), [0]))).toBe(0);
+    expect(take(machine.expire(endMs))).toBe(0);
+    expect(kept.size).toBe(2); // the grid, and the mark of the interval that has just ended
+  }
+  const again = new ExpectEvery(100);
+  for (const evaluation of kept) again.restore(evaluation);
+  expect(timeOuts(again.expire(520))).toEqual([]);
+  expect(again.nextDueMs).toBe(600);
+  expect(timeOuts(again.expire(600))).toEqual(['none']);
+});

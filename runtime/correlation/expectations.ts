@@ -66,12 +66,15 @@ const INTERVAL = 0;
 const SEEN = 1;
 
 /**
- * One evaluation is the interval that ends next, another one marks an interval in which an event came. Intervals that ended while the
- * service was away count as one.
+ * One evaluation is where the grid of the intervals begins, the others mark intervals in which an event came. The grid is kept anew only with
+ * a time-out, and the mark of an interval until the next one has ended: so an interval with events costs no write of its own, and a restart
+ * knows whether the last one had any. Intervals that ended while the service was away count as one.
  */
 export class ExpectEvery implements Machine {
   readonly #everyMs: number;
   #interval: Evaluation | null = null;
+  /** When the present interval ends. */
+  #endMs: number | null = null;
   readonly #seen = new Map<number, Evaluation>();
   #order = 0;
 
@@ -84,11 +87,12 @@ export class ExpectEvery implements Machine {
   }
 
   get nextDueMs(): number | null {
-    return this.#interval?.deadlineMs ?? null;
+    return this.#endMs;
   }
 
   begin(nowMs: number): Outcome {
     this.#interval = this.#made(INTERVAL, nowMs + this.#everyMs, [], []);
+    this.#endMs = this.#interval.deadlineMs;
     return { ...NOTHING, opened: [this.#interval] };
   }
 
@@ -103,26 +107,30 @@ export class ExpectEvery implements Machine {
 
   expire(untilMs: number): Outcome {
     const ended = this.#interval;
-    if (!ended || ended.deadlineMs > untilMs) return NOTHING;
+    if (!ended || this.#endMs === null || this.#endMs > untilMs) return NOTHING;
     const nextMs = this.#endAfter(untilMs + 1);
     const lastMs = nextMs - this.#everyMs;
     const wasSeen = this.#seen.has(lastMs);
     const closed: Evaluation[] = [];
     for (const [endMs, seen] of this.#seen)
-      if (endMs <= lastMs) {
+      if (endMs < lastMs) {
         this.#seen.delete(endMs);
         closed.push(seen);
       }
-    ended.isOpen = false;
     for (const seen of closed) seen.isOpen = false;
+    this.#endMs = nextMs;
+    if (wasSeen) return { ...NOTHING, closed };
+    ended.isOpen = false;
     this.#interval = this.#made(INTERVAL, nextMs, [], []);
-    const opened = [this.#interval];
-    return wasSeen ? { ...NOTHING, opened, closed: [...closed, ended] } : { ...NOTHING, opened, closed, timedOut: [ended] };
+    return { ...NOTHING, opened: [this.#interval], closed, timedOut: [ended] };
   }
 
   restore(evaluation: Evaluation): void {
     this.#order = Math.max(this.#order, evaluation.order);
-    if (evaluation.node === INTERVAL) this.#interval = { ...evaluation };
+    if (evaluation.node === INTERVAL) {
+      this.#interval = { ...evaluation };
+      this.#endMs = evaluation.deadlineMs;
+    }
     else this.#seen.set(evaluation.deadlineMs, { ...evaluation });
   }
 
@@ -133,7 +141,7 @@ export class ExpectEvery implements Machine {
 
   /** The end of the interval that a time is in, an end belonging to the interval that it ends. */
   #endAfter(timeMs: number): number {
-    const endMs = this.#interval?.deadlineMs ?? timeMs;
+    const endMs = this.#endMs ?? timeMs;
     return timeMs <= endMs ? endMs : endMs + Math.ceil((timeMs - endMs) / this.#everyMs) * this.#everyMs;
   }
 

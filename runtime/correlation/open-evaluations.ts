@@ -18,9 +18,10 @@ export class OpenEvaluation implements Evaluation {
   /** Its key is the values that are compared, and nothing else is. */
   isExact = false;
   kept: Evaluation['kept'];
-  bucket: Bucket | null = null;
-  /** Of one that may stand in either place. */
-  otherBucket: Bucket | null = null;
+  /** Under which it waits. */
+  key: JoinKey = ANY;
+  /** Of one that may stand in either place: under which it waits for the left side. */
+  otherKey: JoinKey | null = null;
   previousDue: OpenEvaluation | null = null;
   nextDue: OpenEvaluation | null = null;
 
@@ -39,6 +40,17 @@ export class OpenEvaluation implements Evaluation {
     return isOne(this.#held) ? [this.#held] : this.#held;
   }
 
+  /** The one event that it has, if it is one. */
+  get only(): Happening | null {
+    return isOne(this.#held) ? this.#held : null;
+  }
+
+  has(uuid: string): boolean {
+    if (isOne(this.#held)) return this.#held.uuid === uuid;
+    for (const one of this.#held) if (one.uuid === uuid) return true;
+    return false;
+  }
+
   get deadlineMs(): number {
     const last = isOne(this.#held) ? this.#held : this.#held.at(-1);
     return (last?.atMs ?? 0) + this.#leftMs;
@@ -47,65 +59,60 @@ export class OpenEvaluation implements Evaluation {
 
 const isOne = (held: Happening | readonly Happening[]): held is Happening => !Array.isArray(held);
 
-/** Evaluations with one key, oldest first. Most hold one, which needs no array; closed ones stay until enough of them have gathered. */
-export class Bucket {
-  readonly key: JoinKey;
-  #only: OpenEvaluation | null = null;
-  #items: OpenEvaluation[] | null = null;
+/** Several evaluations with one key, oldest first; closed ones stay until enough of them have gathered. */
+class Bucket {
+  #items: OpenEvaluation[];
   #head = 0;
-  live = 0;
+  live = 2;
 
-  constructor(key: JoinKey) {
-    this.key = key;
+  constructor(first: OpenEvaluation, second: OpenEvaluation) {
+    this.#items = [first, second];
   }
 
   add(evaluation: OpenEvaluation): void {
     this.live++;
-    if (this.#items) this.#items.push(evaluation);
-    else if (this.#only?.isOpen) this.#items = [this.#only, evaluation];
-    else this.#only = evaluation;
+    this.#items.push(evaluation);
   }
 
   forget(): void {
     this.live--;
-    if (!this.#items) return;
     while (this.#head < this.#items.length && !this.#items[this.#head]?.isOpen) this.#head++;
     const held = this.#items.length - this.#head;
-    if ((held > 8 && this.live * 2 < held) || (this.#head > 1_000 && this.#head * 2 > this.#items.length)) this.#tidy(this.#items);
+    if ((held > 8 && this.live * 2 < held) || (this.#head > 1_000 && this.#head * 2 > this.#items.length)) this.#tidy();
   }
 
   open(): readonly OpenEvaluation[] {
-    if (!this.#items) return this.#only?.isOpen ? [this.#only] : [];
-    return this.live < this.#items.length ? this.#tidy(this.#items) : this.#items;
+    if (this.live < this.#items.length) this.#tidy();
+    return this.#items;
   }
 
-  #tidy(items: readonly OpenEvaluation[]): readonly OpenEvaluation[] {
-    this.#items = items.filter(({ isOpen }) => isOpen);
+  #tidy(): void {
+    this.#items = this.#items.filter(({ isOpen }) => isOpen);
     this.#head = 0;
-    return this.#items;
   }
 }
 
 const NONE: readonly OpenEvaluation[] = [];
 const byAge = (a: OpenEvaluation, b: OpenEvaluation): number => a.order - b.order;
 
-/** Evaluations that wait for one side of the node, by the key that the side's event must have. */
+/** Evaluations that wait for one side of the node, by the key that the side's event must have. Most keys have one. */
 export class SideIndex {
-  readonly #byKey = new Map<JoinKey, Bucket>();
+  readonly #byKey = new Map<JoinKey, OpenEvaluation | Bucket>();
 
-  add(evaluation: OpenEvaluation, key: JoinKey): Bucket {
-    let bucket = this.#byKey.get(key);
-    if (!bucket) {
-      bucket = new Bucket(key);
-      this.#byKey.set(key, bucket);
-    }
-    bucket.add(evaluation);
-    return bucket;
+  add(evaluation: OpenEvaluation, key: JoinKey): void {
+    const found = this.#byKey.get(key);
+    if (found === undefined) this.#byKey.set(key, evaluation);
+    else if (found instanceof Bucket) found.add(evaluation);
+    else this.#byKey.set(key, new Bucket(found, evaluation));
   }
 
-  forget(bucket: Bucket): void {
-    bucket.forget();
-    if (bucket.live === 0 && this.#byKey.get(bucket.key) === bucket) this.#byKey.delete(bucket.key);
+  /** One of that key is closed. */
+  remove(evaluation: OpenEvaluation, key: JoinKey): void {
+    const found = this.#byKey.get(key);
+    if (found instanceof Bucket) {
+      found.forget();
+      if (found.live === 0) this.#byKey.delete(key);
+    } else if (found === evaluation) this.#byKey.delete(key);
   }
 
   get isEmpty(): boolean {
@@ -114,10 +121,16 @@ export class SideIndex {
 
   /** A copy of those that an event with this key may complete, oldest first. */
   candidates(key: JoinKey): readonly OpenEvaluation[] {
-    if (key === ANY) return [...this.#byKey.values()].flatMap((bucket) => bucket.open()).sort(byAge);
-    const same = this.#byKey.get(key)?.open() ?? NONE;
-    const any = this.#byKey.get(ANY)?.open();
-    return any ? [...same, ...any].sort(byAge) : same.length > 0 ? [...same] : NONE;
+    if (key === ANY) return [...this.#byKey.keys()].flatMap((one) => this.#at(one)).sort(byAge);
+    const same = this.#at(key);
+    const any = this.#at(ANY);
+    return any.length > 0 ? [...same, ...any].sort(byAge) : same;
+  }
+
+  #at(key: JoinKey): readonly OpenEvaluation[] {
+    const found = this.#byKey.get(key);
+    if (found === undefined) return NONE;
+    return found instanceof Bucket ? [...found.open()] : [found];
   }
 }
 
