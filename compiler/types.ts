@@ -62,8 +62,6 @@ interface CompiledHead {
   readonly description: string;
   readonly module: CompiledModule;
   readonly warnings: readonly Diagnostic[];
-  /** A construct that compiles but that this installation does not run (yet): its name, for a refusal at registration. */
-  readonly unsupported?: string;
 }
 export interface CompiledRule extends CompiledHead {
   readonly kind: 'rule';
@@ -77,6 +75,8 @@ export interface CompiledRule extends CompiledHead {
   readonly triggers: readonly TriggerSpec[];
   /** RULE … WHERE; also the test that picks a version (language.md 6.4). */
   readonly where: ConditionData | null;
+  /** What of the WHEN the body decides, as a text to compare; null: nothing. Absent in what an earlier version compiled. */
+  readonly guard?: string | null;
   /** CONSTRAIN TO of a merge; a correlation has its own. */
   readonly constraint: ConditionData | null;
   readonly correlation: CorrelationSpec | null;

@@ -174,15 +174,28 @@ test('a condition on events becomes data', () => {
 
 test('of a condition, what only a program can decide becomes the guard of the body', () => {
   const guarded = rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE check(p) == 1 AND p.rate > 3 AND level > 2');
-  expect(guarded.unsupported).toBeUndefined();
   expect(guarded.triggers[0]?.condition).toMatchObject({ op: 'and', terms: [{ operator: '>' }, { operator: '>' }] });
   expect(guarded.module.source).toContain('"check"');
   expect(rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE NOT (check(p) == p.rate)').triggers[0]?.condition).toBeNull();
 });
 
-test('a condition of several events, or of a version, that only a program could decide is named as unsupported', () => {
-  expect(rule('RULE r:1 WHERE check(p) == 1 WHEN INSERT OCCURS ON Pump AS p').unsupported).toContain('check');
-  expect(rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE check(p) == 1 OR UPDATE OCCURS ON Pump AS p').unsupported).toContain('check');
+test('so do an OR of events with paths, CONSTRAIN TO and the WHERE of a rule without versions', () => {
+  const merged = rule(
+    'RULE r WHEN EVENT OCCURS ON "/topics/a" WHERE check(event.value) OR EVENT OCCURS ON "/topics/b" WHERE event.value.n > 3',
+  );
+  expect(merged.triggers.map(({ condition }) => condition)).toMatchObject([null, { operator: '>' }]);
+  expect(merged.module.source).toContain('"path"');
+  expect(rule('RULE r WHEN INSERT OCCURS ON Pump OR UPDATE OCCURS ON Pump CONSTRAIN TO check(Pump)')).toMatchObject({ constraint: null });
+  const where = rule('RULE r WHERE check(p) == 1 AND p.n > 3 WHEN INSERT OCCURS ON Pump AS p');
+  expect([where.where, where.guard]).toMatchObject([{ operator: '>' }, null]);
+});
+
+test('a call that no body can decide is told of where it stands', () => {
+  const at = 'INSERT OCCURS ON Pump AS p WHERE check(p) == 1';
+  expect(found('RULE r:1 WHERE check(p) == 1 WHEN INSERT OCCURS ON Pump AS p')).toEqual(['lang.syntax 1:16']);
+  expect(found(`RULE r WHEN ${at} OR UPDATE OCCURS ON Pump AS p`)).toEqual(['lang.syntax 1:46']);
+  expect(found(`RULE r WHEN ${at} BEFORE UPDATE OCCURS ON Pump AS q WITHIN 5`)).toEqual(['lang.syntax 1:46']);
+  expect(found(`RULE r WHEN ${at} EXPECT WITHIN 5 seconds`)).toEqual(['lang.syntax 1:46']);
 });
 
 test('merges, correlations and timers are checked', () => {
@@ -229,10 +242,6 @@ test('a rule knows its version, description and activation constraint', () => {
   });
   expect(made.where).toMatchObject({ op: 'compare', operator: '<' });
   expect(found('RULE r ACTIVATIONCONSTRAINT "x" WHEN EVENT OCCURS ON "/topics/a"')).toEqual(['rule.activation 1:29']);
-});
-
-test('PROCESSED BY is no reason to refuse a text', () => {
-  expect(unit('PROCEDURE f(a)\nSELECT FROM T PROCESSED BY ALL').unsupported).toBeUndefined();
 });
 
 test('only what may suspend or loop is a generator', () => {

@@ -1,6 +1,6 @@
 // Conditions on events as data: they are decided by the trigger index, outside the sandbox (design.md 5). Names are the event variables;
 // a bare property on the left of a condition on a type's event means the instance's (language.md W2, W4).
-import type { Arguments, Comparison, Condition, Expression, MethodCall } from '../ast.ts';
+import type { Arguments, Comparison, Condition, Expression, MethodCall, Span } from '../ast.ts';
 import type { ConditionData, ExpressionData, TriggerSpec } from '../types.ts';
 import { type CallResolver, dottedPath } from './calls.ts';
 import { fold, toInnerTree } from './constants.ts';
@@ -17,8 +17,8 @@ export class ConditionWriter {
   readonly #resolver: CallResolver;
   readonly #report: Report;
   readonly #table: Table = this.#makeTable();
-  /** What in a condition cannot be decided outside the sandbox. */
-  unsupported: string | null = null;
+  /** Something in a condition can only be decided by a program. */
+  refused = false;
   constructor(resolver: CallResolver, report: Report) {
     this.#resolver = resolver;
     this.#report = report;
@@ -42,7 +42,7 @@ export class ConditionWriter {
     const constant = fold(node);
     if (constant !== undefined) return { k: 'const', v: toInnerTree(constant) };
     const make = this.#table[node.type] as ((node: Expression, bound: Bound) => ExpressionData) | undefined;
-    return make ? make(node, bound) : this.#refuse(`${node.type} in the condition of an event`);
+    return make ? make(node, bound) : this.#refuse(node, 'this expression');
   }
 
   #makeTable(): Table {
@@ -61,18 +61,18 @@ export class ConditionWriter {
       Ternary: (node, bound) => ({ k: 'ternary', c: one(node.condition, bound), a: one(node.then, bound), b: one(node.otherwise, bound) }),
       Call: (node, bound) => {
         const isVariable = (name: string): boolean => bound.some((binding) => binding.variable === name);
-        return this.#call(this.#resolver.call(node, isVariable), node.arguments, bound);
+        return this.#call(node, this.#resolver.call(node, isVariable), node.arguments, bound);
       },
-      MethodCall: (node: MethodCall, bound) => this.#call(this.#resolver.method(node), node.arguments, bound),
+      MethodCall: (node: MethodCall, bound) => this.#call(node, this.#resolver.method(node), node.arguments, bound),
     };
   }
 
-  #call(target: CallTarget, args: Arguments, bound: Bound): ExpressionData {
-    if (target.kind === 'user') return this.#refuse(`a call of ${target.names[0]} in the condition of an event`);
+  #call(node: Expression, target: CallTarget, args: Arguments, bound: Bound): ExpressionData {
+    if (target.kind === 'user') return this.#refuse(node, `a call of '${target.names[0]}'`);
     const { info, receiver } = target;
     const takesLambda = info.params.some((parameter) => parameter.lambda);
-    if (info.effect === 'suspends' || takesLambda) return this.#refuse(`${info.name} in the condition of an event`);
-    if (args.named.length > 0) return this.#refuse('named arguments in the condition of an event');
+    if (info.effect === 'suspends' || takesLambda) return this.#refuse(node, `'${info.name}'`);
+    if (args.named.length > 0) return this.#refuse(node, 'a call with named arguments');
     const values = [...(receiver ? [receiver] : []), ...(args.positional as readonly Expression[])];
     return { k: 'call', name: info.name, args: values.map((value) => this.expression(value, bound)) };
   }
@@ -93,8 +93,14 @@ export class ConditionWriter {
     return NULL;
   }
 
-  #refuse(what: string): ExpressionData {
-    this.unsupported ??= what;
+  #refuse(node: Span, what: string): ExpressionData {
+    this.refused = true;
+    this.#report(
+      node,
+      'cascade.lang.syntax',
+      `${what} cannot decide here`,
+      'this condition is decided without running a program: test it in the body, with IF',
+    );
     return NULL;
   }
 }

@@ -47,7 +47,6 @@ export function check(written: Definition, { builtins, stateOf }: Pick<CompileOp
   return {
     definition,
     ...found,
-    unsupported: rule?.unsupported ?? null,
     variables: { main: main.variables, timeout: timeout?.variables ?? [] },
     uses: { main, timeout: timeout ?? main },
     arrayParameters: new Set(procedure?.parameters.filter((parameter) => parameter.array).map((parameter) => parameter.name)),

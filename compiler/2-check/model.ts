@@ -39,7 +39,6 @@ export interface Model {
   readonly effects: Effects;
   readonly rule: RuleFacts | null;
   readonly procedure: ProcedureFacts | null;
-  readonly unsupported: string | null;
 }
 
 export interface Uses {
@@ -61,9 +60,10 @@ export interface RuleFacts {
   readonly where: ConditionData | null;
   readonly variables: readonly string[];
   readonly expectMs: number | null;
-  /** What of the trigger's WHERE only a program decides. */
+  /** What of the conditions only a program decides. */
   readonly guard: Expression | null;
-  readonly unsupported: string | null;
+  /** That of the WHEN alone, to compare versions by. */
+  readonly guardText: string | null;
 }
 export interface ProcedureFacts {
   readonly name: string;

@@ -15,7 +15,7 @@ function ruleUnit(model: Model, node: RuleDefinition, module: CompiledModule, wa
   if (!facts) throw new Error('a rule without its facts');
   const { trigger } = node;
   const name = model.package === null ? node.name.name : `${model.package}.${node.name.name}`;
-  const unit: Omit<CompiledRule, 'unsupported'> = {
+  return {
     kind: 'rule',
     name,
     version: node.version?.text ?? null,
@@ -25,6 +25,7 @@ function ruleUnit(model: Model, node: RuleDefinition, module: CompiledModule, wa
     timing: trigger.type === 'When' ? 'when' : 'before',
     triggers: facts.triggers,
     where: facts.where,
+    guard: facts.guardText,
     constraint: facts.constraint,
     correlation: facts.correlation,
     expect: trigger.type === 'When' && trigger.expect ? { kind: trigger.expect.kind, intervalMs: facts.expectMs ?? 0 } : null,
@@ -35,7 +36,6 @@ function ruleUnit(model: Model, node: RuleDefinition, module: CompiledModule, wa
     module,
     warnings,
   };
-  return withRefusal(unit, model.unsupported);
 }
 
 function constraintText(node: RuleDefinition): string | null {
@@ -53,7 +53,7 @@ function procedureUnit(
   const facts = model.procedure;
   if (!facts) throw new Error('a procedure without its facts');
   const argument = node.returns?.typeRef.argument;
-  const unit: Omit<CompiledProcedure, 'unsupported'> = {
+  return {
     kind: 'procedure',
     name: facts.name,
     serviceName: facts.serviceName,
@@ -73,9 +73,4 @@ function procedureUnit(
     module,
     warnings,
   };
-  return withRefusal(unit, model.unsupported);
-}
-
-function withRefusal<U extends object>(unit: U, unsupported: string | null): U & { unsupported?: string } {
-  return unsupported === null ? unit : { ...unit, unsupported };
 }

@@ -32,7 +32,6 @@ export async function runFile(file: string, argsText: string | undefined, termin
   const args = argsText === undefined ? undefined : parsed(argsText);
   const unit = await compiled(file, terminal);
   if (!unit) return 1;
-  if (unit.unsupported !== undefined) throw new UsageError(`${unit.unsupported} cannot be run by this version.`);
   const program = programOf(unit);
   const start = unit.kind === 'procedure' ? procedureStart(unit, args) : ruleStart(unit, program, args);
   const sandbox = await openSandbox({

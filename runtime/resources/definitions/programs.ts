@@ -23,15 +23,7 @@ export function compileText(
 ): (Compiled & { ok: true })['unit'] {
   const compiled = compile(source, { builtins: builtinTable(), kind, ofService, stateOf });
   if (!compiled.ok) throw new CascadeErrors(compiled.diagnostics.filter(({ severity }) => severity === 'error').map(toError));
-  const refused = unsupportedIn(compiled.unit);
-  if (refused !== null)
-    throw new CascadeError('cascade.federation.statement.unsupported', `${refused} cannot be run by this version.`, [1, 1, refused], 400);
   return compiled.unit;
-}
-
-/** What compiles but has no part of the service behind it. */
-function unsupportedIn(unit: (Compiled & { ok: true })['unit']): string | null {
-  return unit.unsupported ?? null;
 }
 
 function toError({ code, message, params, hint, frame, line, column }: Diagnostic): CascadeError {

@@ -141,8 +141,8 @@ function executableOf(space: Namespace, rule: CompiledRule, username: string): E
   };
 }
 
-const clauseOf = ({ timing, triggers, correlation, constraint, expect }: CompiledRule): string =>
-  JSON.stringify([timing, triggers, correlation, constraint, expect]);
+const clauseOf = ({ timing, triggers, correlation, constraint, expect, guard = null }: CompiledRule): string =>
+  JSON.stringify([timing, triggers, correlation, constraint, expect, guard]);
 
 /** All versions of a rule share their WHEN (language.md V6). */
 function checkVersions(space: Namespace, rule: CompiledRule): void {
