@@ -32,11 +32,17 @@ import { tokens } from '../stdlib/builtins/tokens.ts';
 import { xml } from '../stdlib/builtins/xml.ts';
 import { CATALOGUE as PROGRAM_CATALOGUE } from '../stdlib/errors.ts';
 
-/** Name and text of each page. */
-export const referencePages = (): ReadonlyMap<string, string> =>
+/** An expression and its value, both as text. */
+export interface Example {
+  readonly expression: string;
+  readonly result: string;
+}
+
+/** Name and text of each page. @param examples of built-ins, in any order: each built-in shows the first that is its own */
+export const referencePages = (examples: readonly Example[]): ReadonlyMap<string, string> =>
   new Map([
     ['errors.md', errorsPage()],
-    ['builtins.md', builtinsPage()],
+    ['builtins.md', builtinsPage(examples)],
   ]);
 
 const NOTE = '<!-- Made by `npm run docs` from the code: change it there. -->';
@@ -204,30 +210,67 @@ const AREAS: readonly (readonly [title: string, declarations: readonly Declarati
 
 const FORMS: Readonly<Record<string, string>> = { F: 'f(x)', M: 'x.f()', FM: 'f(x), x.f()', S: 'with its service' };
 
-function builtinsPage(): string {
+function builtinsPage(examples: readonly Example[]): string {
   const placed = new Set(AREAS.flatMap(([, declarations]) => declarations.map(({ call }) => call.slice(0, call.indexOf('(')))));
   const others = [...allBuiltins()].flatMap(({ overloads }) => overloads).filter(({ name }) => !placed.has(name));
-  const heads = ['Declaration', 'Called', 'Does'];
+  const heads = ['Declaration', 'Called', 'Does', 'Errors'];
+  const rowsOf = (declarations: readonly Row[]): string[][] => declarations.map((declaration) => declarationRow(declaration, examples));
   return page([
     '# Built-in procedures',
     NOTE,
     'Each line is a declaration: name, parameters with their types, result. `?` marks a parameter that may be left out, `=` gives what it is then, ' +
       '`…` takes any number of arguments, `|` separates types, `any|null` takes everything. A DateTime may be given as ISO text or milliseconds, ' +
-      'a Real as an Integer. The column *Called* tells the forms: as a function, as a method of the first parameter, or with the name before the dot.',
-    ...AREAS.flatMap(([title, declarations]) => [`## ${title}`, table(heads, declarations.map(declarationRow))]),
-    ...(others.length > 0 ? ['## Others', table(heads, others.map(overloadRow))] : []),
+      'a Real as an Integer. The column *Called* tells the forms: as a function, as a method of the first parameter, or with the name before the dot. ' +
+      'Arguments may be named, all or none: `slice(str: "abcd", start: 1)`. ' +
+      'The prefix `system.` before any name changes nothing; `ResourceConfig` and `Test` may have `io.service.` in front, too.',
+    '*Errors* are codes without `cascade.` in front ([errors.md](errors.md) has their messages and params). Not listed are those that any call may ' +
+      'raise: `procedure.argument.count`, `procedure.argument.unknown`, `procedure.parameter.missing` and `procedure.parameter.type` for arguments that are ' +
+      'not those of the declaration, `lang.null` for null where the types have none, `builtin.method.unknown` for a receiver of another type, ' +
+      '`lang.sequence.operation` and `lang.sequence.conversion` for a Sequence where none is taken, and the limits of a run (`execution.…`, `lang.string.size`). ' +
+      '`*` stands for what the operation or procedure raises that is carried out.',
+    ...AREAS.flatMap(([title, declarations]) => [`## ${title}`, table(heads, rowsOf(declarations))]),
+    ...(others.length > 0 ? ['## Others', table(heads, rowsOf(others.map(rowOf)))] : []),
   ]);
 }
 
-const declarationRow = ({ call, forms, about }: Pick<Declaration, 'call' | 'forms' | 'about'>): string[] => [
-  `\`${call.replaceAll('|', '\\|')}\``,
-  FORMS[forms] ?? forms,
-  cell(about),
-];
+type Row = Pick<Declaration, 'call' | 'forms' | 'about' | 'errors'>;
 
-const overloadRow = ({ name, params, result, forms, about }: Overload): string[] => {
+function declarationRow({ call, forms, about, errors = [] }: Row, examples: readonly Example[]): string[] {
+  const example = exampleOf(call, examples);
+  return [
+    `\`${call.replaceAll('|', '\\|')}\``,
+    FORMS[forms] ?? forms,
+    cell(about) + (example ? `<br>\`${`${example.expression} → ${example.result}`.replaceAll('|', '\\|')}\`` : ''),
+    errors.map((code) => (code === '*' ? '\\*' : `\`${code.replace(/^cascade\./, '')}\``)).join(', '),
+  ];
+}
+
+/** What a first argument of a type begins with, and what a receiver ends in; null where no expression shows one. */
+const SHAPES: Readonly<Record<string, readonly [first: string, receiver: string] | null>> = {
+  String: ['"', '"'],
+  List: ['\\[', '\\]'],
+  Object: ['\\{', '\\}\\)'],
+  Matcher: ['regExp', 'matcher\\([^()]*\\)'],
+  Binary: ['(?:Hash|Decode)\\.', '(?:Hash\\.\\w+|base64Raw)\\([^()]*\\)'],
+  Map: null,
+  Cache: null,
+  Xml: null,
+};
+
+/** The first call of the name with a first argument of the type that the declaration wants. */
+function exampleOf(call: string, examples: readonly Example[]): Example | undefined {
+  const [, name = '', type = ''] = /^([\w.]+)\((?:…?\w+\??: (\w+)(?![\w|]))?/.exec(call) ?? [];
+  const shape = SHAPES[type];
+  if (shape === null) return undefined;
+  const [first, receiver] = shape ?? ['', ''];
+  const escaped = name.replaceAll('.', '\\.');
+  const calls = new RegExp(`(?<![\\w.])${escaped}\\(${first}|${receiver}\\.${escaped}\\(`);
+  return examples.find(({ expression }) => calls.test(expression));
+}
+
+const rowOf = ({ name, params, result, forms, about, errors }: Overload): Row => {
   const list = params.map((each) => `${each.rest ? '…' : ''}${each.name}${each.optional ? '?' : ''}: ${each.types.join('|')}`);
-  return declarationRow({ call: `${name}(${list.join(', ')}) => ${result}`, forms, about });
+  return { call: `${name}(${list.join(', ')}) => ${result}`, forms, about, errors };
 };
 
 // ---------------------------------------------------------------- Markdown

@@ -134,6 +134,7 @@ export const aggregates: readonly Declaration[] = Object.entries(ABOUT).map(([na
   call: `${name}(values: List|Sequence, property?: String) => any`,
   forms: 'FM',
   about,
+  errors: ['cascade.query.aggregate.value', 'cascade.lang.arithmetic.overflow'],
   run: (_, list: Value[], property: string | null) => {
     if (name === 'count' && property === null) return list.length;
     return aggregate(name as AggregateName, valuesAt(list, property), property);

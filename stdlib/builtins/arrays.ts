@@ -3,7 +3,7 @@ import { fail, failDeep } from '../errors.ts';
 import { deepEquals, eq } from '../operators/index.ts';
 import { MAX_DEPTH, text, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
-import type { Declaration } from './declaration.ts';
+import { COMPARED, type Declaration } from './declaration.ts';
 import { grow, made, madeList, refuseLength } from './growth.ts';
 import { sort } from './sorting.ts';
 import { sliceBounds } from './strings.ts';
@@ -105,8 +105,20 @@ export const arrays: readonly Declaration[] = [
       return madeList(context, Array.isArray(joined) ? arr.concat(joined) : [...arr, joined]);
     },
   },
-  { call: 'contains(arr: List, element: any|null) => Boolean', forms: 'FM', about: 'Whether an element equals it.', run: includes },
-  { call: 'includes(arr: List, element: any|null) => Boolean', forms: 'FM', about: 'Whether an element equals it.', run: includes },
+  {
+    call: 'contains(arr: List, element: any|null) => Boolean',
+    forms: 'FM',
+    about: 'Whether an element equals it.',
+    errors: COMPARED,
+    run: includes,
+  },
+  {
+    call: 'includes(arr: List, element: any|null) => Boolean',
+    forms: 'FM',
+    about: 'Whether an element equals it.',
+    errors: COMPARED,
+    run: includes,
+  },
   {
     call: 'fill(arr: List, value: any|null, begin: Integer = 0, end?: Integer) => List',
     forms: 'FM',
@@ -123,6 +135,7 @@ export const arrays: readonly Declaration[] = [
     call: 'get(arr: List, index: Integer) => any',
     forms: 'M',
     about: 'The element; outside: index error.',
+    errors: ['cascade.lang.index'],
     run: (_, arr: Value[], index: number) => {
       if (index < 0 || index >= arr.length) fail('cascade.lang.index', index, arr.length);
       return arr[index] ?? null;
@@ -132,12 +145,14 @@ export const arrays: readonly Declaration[] = [
     call: 'indexOf(arr: List, element: any|null) => Integer',
     forms: 'FM',
     about: 'The first position of an equal element, or -1.',
+    errors: COMPARED,
     run: (_, arr: Value[], element: Value) => arr.findIndex((each) => eq(element, each)),
   },
   {
     call: 'lastIndexOf(arr: List, element: any|null) => Integer',
     forms: 'FM',
     about: 'The last position of an equal element, or -1.',
+    errors: COMPARED,
     run: (_, arr: Value[], element: Value) => arr.findLastIndex((each) => eq(element, each)),
   },
   { call: 'isEmpty(arr: List) => Boolean', forms: 'M', about: 'Whether there is no element.', run: (_, arr: Value[]) => arr.length === 0 },
@@ -145,6 +160,7 @@ export const arrays: readonly Declaration[] = [
     call: 'join(arr: List, separator: String = ",") => String',
     forms: 'FM',
     about: 'The texts of all elements; null is empty.',
+    errors: ['cascade.lang.range'],
     run: (context, arr: Value[], separator: string) => join(context, arr, separator),
   },
   { call: 'length(arr: List) => Integer', forms: 'FM', about: 'The number of elements.', run: (_, arr: Value[]) => arr.length },
@@ -181,18 +197,21 @@ export const arrays: readonly Declaration[] = [
     call: 'remove(arr: List, element: any|null) => Boolean',
     forms: 'FM',
     about: 'Removes all equal elements; mutates.',
+    errors: COMPARED,
     run: (_, arr: Value[], element: Value) => remove(arr, element, true),
   },
   {
     call: 'removeElement(arr: List, element: any|null) => Boolean',
     forms: 'FM',
     about: 'Removes the first equal element; mutates.',
+    errors: COMPARED,
     run: (_, arr: Value[], element: Value) => remove(arr, element, false),
   },
   {
     call: 'removeAt(arr: List, index: Integer) => any',
     forms: 'FM',
     about: 'Removes and gives the element; outside: index error; mutates.',
+    errors: ['cascade.lang.index'],
     run: (_, arr: Value[], index: number) => removeAt(arr, index),
   },
   { call: 'reverse(arr: List) => List', forms: 'FM', about: 'Turns the order around; mutates.', run: (_, arr: Value[]) => arr.reverse() },
@@ -206,6 +225,7 @@ export const arrays: readonly Declaration[] = [
     call: 'sort(arr: List, property?: String) => List',
     forms: 'FM',
     about: 'Ascending and stable, null first; mutates.',
+    errors: ['cascade.lang.currency.mismatch'],
     run: (_, arr: Value[], property: string | null) => sort(arr, property),
   },
   {

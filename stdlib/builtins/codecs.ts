@@ -23,6 +23,7 @@ function uri(name: string, parameter: string, about: string, convert: (text: str
     call: `${name}(${parameter}: String) => String`,
     forms: 'FM',
     about,
+    errors: ['cascade.builtin.parse'],
     run: (context: BuiltinContext, source: string) => {
       try {
         return made(context, convert(source));
@@ -90,6 +91,7 @@ const digest = (name: DigestName): Declaration => ({
   call: `Hash.${name}(val: String|Binary|null = false, resourceRef?: String|Object) => Binary`,
   forms: 'S',
   about: `The ${name.toUpperCase()} digest of a value. Of a document by resourceRef: refused, as this version keeps none.`,
+  errors: ['cascade.lang.range', 'cascade.resource.not.found'],
   run: (_: BuiltinContext, val: string | Binary | false | null, resourceRef: string | ObjectValue | null) => {
     if (resourceRef !== null && (val === false || val === null)) return missingDocument(documentReference(resourceRef, 'resourceRef'));
     if (resourceRef !== null || val === false)
@@ -102,6 +104,7 @@ const keyed = (method: string, name: DigestName): Declaration => ({
   call: `Hash.${method}(key: String|Binary, val: String|Binary) => Binary`,
   forms: 'S',
   about: `The HMAC by ${name.toUpperCase()}.`,
+  errors: ['cascade.lang.range'],
   run: (_: BuiltinContext, key: string | Binary, val: string | Binary) => {
     const bytes = bytesOf(key);
     if (bytes.length === 0) fail('cascade.lang.range', 'key', 'an empty key');
@@ -141,18 +144,21 @@ export const codecs: readonly Declaration[] = [
     call: 'Encode.formUrl(val: Object) => String',
     forms: 'S',
     about: 'The body of an HTML form.',
+    errors: ['cascade.lang.range'],
     run: (context: BuiltinContext, val: ObjectValue) => made(context, encodeForm(val)),
   },
   {
     call: 'Decode.base64(val: String|Binary) => String',
     forms: 'S',
     about: 'The UTF-8 text of base64.',
+    errors: ['cascade.builtin.parse'],
     run: (context: BuiltinContext, val: string | Binary) => made(context, decodeUtf8(decodedBase64(val))),
   },
   {
     call: 'Decode.base64Raw(val: String|Binary) => Binary',
     forms: 'S',
     about: 'The bytes of base64.',
+    errors: ['cascade.builtin.parse'],
     run: (context: BuiltinContext, val: string | Binary) => {
       const bytes = decodedBase64(val);
       context.charge(bytes.length);
@@ -163,6 +169,7 @@ export const codecs: readonly Declaration[] = [
     call: 'Decode.formUrl(val: String) => Object',
     forms: 'S',
     about: 'The names and values of an HTML form.',
+    errors: ['cascade.builtin.parse'],
     run: (context: BuiltinContext, val: string) => {
       context.charge(val.length * 2);
       return decodeForm(val);

@@ -31,6 +31,7 @@ function mover(name: string, parameter: string, about: string, unitMs: number): 
     call: `${name}(date: DateTime, ${parameter}: Integer) => DateTime`,
     forms: 'M',
     about,
+    errors: ['cascade.lang.arithmetic.overflow'],
     run: (_, date: DateTime, count: number) => moved(date, count * unitMs, name),
   };
 }
@@ -69,12 +70,14 @@ export const dates: readonly Declaration[] = [
     call: 'parseDate(str: String, dateFormat: String) => DateTime',
     forms: 'FM',
     about: 'Reads a text by the letters of a date pattern.',
+    errors: ['cascade.lang.conversion', 'cascade.builtin.pattern'],
     run: (context, str: string, dateFormat: string) => parseByPattern(str, dateFormat, context.now()),
   },
   {
     call: 'date(value: any, sourceRepresentation?: String, destinationRepresentation?: String) => any',
     forms: 'FM',
     about: 'An instant from one representation to another; alone: epoch milliseconds.',
+    errors: ['cascade.lang.range', 'cascade.lang.conversion'],
     run: (_, value: Value, source: string | null, destination: string | null) => {
       if (source !== null && destination === null) fail('cascade.procedure.parameter.missing', 'date', 'destinationRepresentation');
       return convertDate(value, source ?? 'date', destination ?? 'epochMilliseconds');
@@ -131,18 +134,21 @@ export const dates: readonly Declaration[] = [
     call: 'truncateTo(date: DateTime, chronoUnit: String) => DateTime',
     forms: 'FM',
     about: 'The start of the unit, from MILLIS to DAYS.',
+    errors: ['cascade.lang.range'],
     run: (_, date: DateTime, unit: string) => truncateTo(date, unit),
   },
   {
     call: 'addMonth(date: DateTime, monthOffset: Integer, preserveLastDay: Boolean = false) => DateTime',
     forms: 'FM',
     about: 'Months later, on the last day where the month is shorter.',
+    errors: ['cascade.lang.arithmetic.overflow'],
     run: (_, date: DateTime, offset: number, keepLast: boolean) => addMonths(date, offset, keepLast, 'addMonth'),
   },
   {
     call: 'addYear(date: DateTime, yearOffset: Integer, preserveLastDay: Boolean = false) => DateTime',
     forms: 'FM',
     about: 'Years later, on the last day where the month is shorter.',
+    errors: ['cascade.lang.arithmetic.overflow'],
     run: (_, date: DateTime, offset: number, keepLast: boolean) => addMonths(date, offset * 12, keepLast, 'addYear'),
   },
 ];

@@ -1,4 +1,5 @@
 // How an area declares its built-ins: one entry each, in a table.
+import type { LangCode } from '../errors.ts';
 import type { Value } from '../values/index.ts';
 import type { BuiltinContext, RunFacts } from './context.ts';
 
@@ -12,7 +13,38 @@ interface Described {
   readonly forms: 'F' | 'M' | 'FM' | 'S';
   /** One line for the documentation. */
   readonly about: string;
+  /** Codes that it raises beside those that `isOfArguments` knows. */
+  readonly errors?: readonly DeclaredCode[];
 }
+
+/** A code of this catalogue or of the host's (runtime/faults.ts). `*`: whatever the operation or procedure raises that it carries out. */
+export type DeclaredCode =
+  | LangCode
+  | 'cascade.authorization.denied'
+  | 'cascade.namespace.not.authorized'
+  | 'cascade.notification.payload'
+  | 'cascade.notification.source'
+  | 'cascade.notification.users'
+  | 'cascade.operation.unknown'
+  | 'cascade.query.too.expensive'
+  | 'cascade.request.parameter.invalid'
+  | 'cascade.resource.not.found'
+  | 'cascade.source.inactive'
+  | 'cascade.source.unavailable'
+  | 'cascade.topic.name.invalid'
+  | '*';
+
+/** Of those that compare by `==`: values that cannot be compared, or not in time. */
+export const COMPARED: readonly DeclaredCode[] = ['cascade.lang.class.cast', 'cascade.lang.arithmetic.overflow', 'cascade.lang.range'];
+
+/**
+ * Whether any built-in may raise the code, which its declaration then leaves out: it tells of arguments that are not those of the
+ * signature, of a value that is no data or has no text, or of a limit of the run.
+ */
+export const isOfArguments = (code: string): boolean =>
+  /^cascade\.(?:procedure\.(?:argument\.|parameter\.(?:missing|type)$)|lang\.(?:null|string\.size|sequence\.\w+)$|execution\.|builtin\.method\.)/.test(
+    code,
+  );
 
 export interface PureDeclaration extends Described {
   readonly run: Implementation;

@@ -25,6 +25,7 @@ export const events: readonly Declaration[] = [
     call: 'Event.request(serviceEventName: String, data: any|null, timeout?: Integer) => any',
     forms: 'S',
     about: 'Publishes an event of a service and waits for the reply of a rule, for so many milliseconds at most.',
+    errors: ['cascade.lang.range', 'cascade.builtin.timeout', 'cascade.service.event.direction', 'cascade.resource.not.found'],
     effect: 'suspends',
   },
 ];

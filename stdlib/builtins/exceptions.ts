@@ -47,7 +47,14 @@ export const exceptions: readonly Declaration[] = [
     call: 'exception(code: String, message: any|null, params?: any) => never',
     forms: 'F',
     about: 'Raises an exception; the message is formatted with params.',
+    errors: ['cascade.lang.range'],
     run: exception,
   },
-  { call: 'rethrow(exception: Object) => never', forms: 'F', about: 'Raises a caught exception again.', run: rethrow },
+  {
+    call: 'rethrow(exception: Object) => never',
+    forms: 'F',
+    about: 'Raises a caught exception again.',
+    errors: ['cascade.lang.range'],
+    run: rethrow,
+  },
 ];

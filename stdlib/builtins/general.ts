@@ -74,12 +74,14 @@ export const general: readonly Declaration[] = [
     call: 'stringify(target: any|null|Sequence, prettyPrint: Boolean = false) => String',
     forms: 'FM',
     about: 'JSON, compact or with 4 blanks a level.',
+    errors: ['cascade.lang.range'],
     run: (context, target: Value, pretty: boolean) => made(context, stringify(target, pretty)),
   },
   {
     call: 'parse(str: String) => any',
     forms: 'FM',
     about: 'The value of a JSON text.',
+    errors: ['cascade.builtin.parse'],
     run: (context, str: string) => {
       context.charge(str.length * BYTES_A_CHARACTER);
       return parseJsonText(str);
@@ -89,12 +91,14 @@ export const general: readonly Declaration[] = [
     call: 'threshold(previousValue: any|null, newValue: any|null, thresholdValue: any, direction: String = "either") => Boolean',
     forms: 'F',
     about: 'Whether a value has just crossed a threshold.',
+    errors: ['cascade.lang.range'],
     run: threshold,
   },
   {
     call: 'range(from: Number, to: Number, increment: Number = 1) => Sequence',
     forms: 'F',
     about: 'The Integers from, from + increment … before to.',
+    errors: ['cascade.lang.range'],
     run: (context, from: Value, to: Value, increment: Value) => {
       const bounds = [
         exactInteger('range', 'from', from),

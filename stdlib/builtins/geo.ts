@@ -44,12 +44,14 @@ export const geo: readonly Declaration[] = [
     call: 'toGeoJSON(obj: Object|String) => Object',
     forms: 'FM',
     about: 'Checks a Point, LineString or Polygon, or reads `POINT(lon lat)`.',
+    errors: ['cascade.lang.conversion'],
     run: (_, obj: ObjectValue | string) => toGeoJson(typeof obj === 'string' ? (parsePoint(obj) ?? unconvertible(obj, 'GeoJSON')) : obj),
   },
   {
     call: 'geoDistance(pointA: Object|String, pointB: Object|String) => Real',
     forms: 'FM',
     about: 'The metres between two points on the sphere.',
+    errors: ['cascade.lang.conversion', 'cascade.builtin.parse'],
     run: geoDistance,
   },
 ];

@@ -78,18 +78,21 @@ export const intervals: readonly Declaration[] = [
     call: 'stringToInterval(str: String) => Integer',
     forms: 'FM',
     about: 'The milliseconds of an interval literal.',
+    errors: ['cascade.lang.conversion'],
     run: (_, str: string) => stringToInterval(str),
   },
   {
     call: 'durationInMillis(str: String) => Integer',
     forms: 'FM',
     about: 'The milliseconds of an ISO duration.',
+    errors: ['cascade.lang.conversion'],
     run: (_, str: string) => durationInMillis(str),
   },
   {
     call: 'timezoneOffset(zoneId: String, date?: DateTime) => String',
     forms: 'F',
     about: 'The offset of a time zone at an instant.',
+    errors: ['cascade.lang.range'],
     run: (context, zoneId: string, date: DateTime | null) => timezoneOffset(zoneId, date?.ms ?? context.now()),
   },
   {

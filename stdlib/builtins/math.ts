@@ -70,7 +70,13 @@ function random(context: BuiltinContext, min: Value, max: Value): Value {
 }
 
 export const math: readonly Declaration[] = [
-  { call: 'Math.abs(val: Number|Currency) => Number|Currency', forms: 'S', about: 'Without the sign.', run: abs },
+  {
+    call: 'Math.abs(val: Number|Currency) => Number|Currency',
+    forms: 'S',
+    about: 'Without the sign.',
+    errors: ['cascade.lang.arithmetic.overflow'],
+    run: abs,
+  },
   { call: 'Math.ceil(val: Number) => Number', forms: 'S', about: 'The next whole number above.', run: rounding(Math.ceil) },
   { call: 'Math.floor(val: Number) => Number', forms: 'S', about: 'The next whole number below.', run: rounding(Math.floor) },
   ofDoubles('round', 'The nearest whole number, a tie upwards.', (x) => Math.round(x) + 0),
@@ -109,7 +115,13 @@ export const math: readonly Declaration[] = [
     about: 'The angle of the point (x, y).',
     run: (_, y: AnyNumber, x: AnyNumber) => real(Math.atan2(numberOf(y), numberOf(x))),
   },
-  { call: 'Math.random(min: Number, max: Number) => Integer', forms: 'S', about: 'A random Integer, both ends included.', run: random },
+  {
+    call: 'Math.random(min: Number, max: Number) => Integer',
+    forms: 'S',
+    about: 'A random Integer, both ends included.',
+    errors: ['cascade.lang.range'],
+    run: random,
+  },
   { call: 'Math.randomReal() => Real', forms: 'S', about: 'A random Real from 0, below 1.', run: (context) => real(context.random()) },
   constant('E', "Euler's number.", Math.E),
   constant('LN2', 'The natural logarithm of 2.', Math.LN2),

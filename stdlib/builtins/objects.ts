@@ -140,12 +140,25 @@ export const objects: readonly Declaration[] = [
     about: 'Whether other is an equal Object.',
     run: (_, obj: ObjectValue, other: Value) => deepEquals(obj, other),
   },
-  { call: 'Object.clone(obj: any) => Object', forms: 'S', about: 'A deep copy of an Object or List.', run: clone('Object.clone') },
-  { call: 'Utils.clone(obj: any) => Object', forms: 'S', about: 'The same as Object.clone; deprecated.', run: clone('Utils.clone') },
+  {
+    call: 'Object.clone(obj: any) => Object',
+    forms: 'S',
+    about: 'A deep copy of an Object or List.',
+    errors: ['cascade.lang.range'],
+    run: clone('Object.clone'),
+  },
+  {
+    call: 'Utils.clone(obj: any) => Object',
+    forms: 'S',
+    about: 'The same as Object.clone; deprecated.',
+    errors: ['cascade.lang.range'],
+    run: clone('Utils.clone'),
+  },
   {
     call: 'Utils.deepMerge(target: Object, source: Object) => Object',
     forms: 'S',
     about: 'Merges source into target: Objects by key, Lists by index; mutates.',
+    errors: ['cascade.lang.range'],
     run: (context, target: ObjectValue, source: ObjectValue) => deepMerge(context, target, source),
   },
   {

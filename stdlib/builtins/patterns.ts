@@ -117,18 +117,21 @@ export const patterns: readonly Declaration[] = [
     call: 'regExp(patternString: String) => RegExp',
     forms: 'F',
     about: 'Compiles a regular expression.',
+    errors: ['cascade.builtin.pattern'],
     run: (_, source: string) => Pattern.of(source),
   },
   {
     call: 'RegExp(patternString: String) => RegExp',
     forms: 'F',
     about: 'The same as regExp.',
+    errors: ['cascade.builtin.pattern'],
     run: (_, source: string) => Pattern.of(source),
   },
   {
     call: 'match(str: String, pattern: RegExp|String) => List',
     forms: 'FM',
     about: 'Every whole match in order; null when there is none.',
+    errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
     run: (context, str: string, pattern: Pattern | string) => {
       const found: Value[] = [];
       within(context, 'match', (patience) => {
@@ -144,6 +147,7 @@ export const patterns: readonly Declaration[] = [
     call: 'matches(str: String, pattern: RegExp|String) => Boolean',
     forms: 'FM',
     about: 'Whether the whole text matches.',
+    errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
     run: (context, str: string, pattern: Pattern | string) =>
       within(context, 'matches', (patience) => Pattern.of(pattern).engine.matches(str, patience)),
   },
@@ -151,6 +155,7 @@ export const patterns: readonly Declaration[] = [
     call: 'search(str: String, pattern: RegExp|String) => Integer',
     forms: 'FM',
     about: 'The position of the first match, or -1.',
+    errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
     run: (context, str: string, pattern: Pattern | string) =>
       within(context, 'search', (patience) => {
         const match = Pattern.of(pattern).engine.matcher(str, patience);
@@ -161,6 +166,7 @@ export const patterns: readonly Declaration[] = [
     call: 'replace(str: String, pattern: RegExp|String, newSubStr: String|Number) => String',
     forms: 'FM',
     about: 'Replaces all matches; $0 to $9 stand for groups.',
+    errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
     run: (context, str: string, pattern: Pattern | string, replacement: Value) => {
       if (replacement instanceof Decimal)
         fail('cascade.procedure.parameter.type', 'replace', 'newSubStr', 'String or Integer or Real', typeOf(replacement));
@@ -171,6 +177,7 @@ export const patterns: readonly Declaration[] = [
     call: 'split(str: String, pattern: RegExp|String, limit: Integer = -1) => List',
     forms: 'FM',
     about: 'The parts between the matches, empty ones too; at most limit of them.',
+    errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
     run: (context, str: string, pattern: Pattern | string, limit: number) =>
       within(context, 'split', (patience) => split(context, str, Pattern.of(pattern), limit, patience)),
   },
@@ -178,6 +185,7 @@ export const patterns: readonly Declaration[] = [
     call: 'matcher(pattern: RegExp, str: String) => Matcher',
     forms: 'M',
     about: 'All matches with their groups, to be indexed.',
+    errors: ['cascade.builtin.timeout'],
     run: (context, pattern: Pattern, str: string) => new Matcher(context, pattern, str),
   },
   {

@@ -4,7 +4,7 @@ import type { BuiltinInfo, BuiltinParameter, BuiltinTable } from '../../compiler
 import { fail } from '../errors.ts';
 import { getOwn, LocalValue, type ObjectValue, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
-import type { Declaration, HostDeclaration, Implementation } from './declaration.ts';
+import type { Declaration, DeclaredCode, HostDeclaration, Implementation } from './declaration.ts';
 import { type ParameterSpec, parseSignature } from './signature.ts';
 import { type Accept, acceptor, fitting } from './types.ts';
 
@@ -15,6 +15,7 @@ export interface Overload {
   readonly params: readonly ParameterSpec[];
   readonly result: string;
   readonly about: string;
+  readonly errors: readonly DeclaredCode[];
   /** Of a built-in that the host answers: gives the checked arguments. */
   readonly run: Implementation;
   readonly host: HostDeclaration | null;
@@ -235,13 +236,13 @@ export class Registry {
 
 /** A signature or type that does not exist is a mistake of ours and throws. */
 function overloadOf(declaration: Declaration): Overload {
-  const { call, forms, about } = declaration;
+  const { call, forms, about, errors = [] } = declaration;
   const { name, params, result } = parseSignature(call);
   const host = 'effect' in declaration ? declaration : null;
   const run = 'run' in declaration ? declaration.run : gathered;
   const [first] = params;
   const fits = first ? fitting(first.types) : (): boolean => false;
-  return { name, forms, params, result, about, run, host, accepts: params.map(({ types }) => acceptor(types)), fits };
+  return { name, forms, params, result, about, errors, run, host, accepts: params.map(({ types }) => acceptor(types)), fits };
 }
 
 const gathered: Implementation = (_context, ...args: Value[]) => args;

@@ -1,7 +1,14 @@
 // What several runs may hold at one time (builtins.md 10): Map, Cache, Value and Lock. The host keeps them; here are their calls.
 import type { Declaration, HostDeclaration } from './declaration.ts';
 
-const made = (call: string, about: string): Declaration => ({ call, forms: 'S', about, effect: 'suspends', shared: 'create' });
+const made = (call: string, about: string, errors: Declaration['errors'] = []): Declaration => ({
+  call,
+  forms: 'S',
+  about,
+  errors,
+  effect: 'suspends',
+  shared: 'create',
+});
 const method =
   (shared: HostDeclaration['shared']) =>
   (call: string, about: string): Declaration => ({ call, forms: 'M', about, effect: 'suspends', ...(shared && { shared }) });
@@ -13,6 +20,7 @@ export const sharedObjects: readonly Declaration[] = [
   made(
     'Concurrent.Cache(maximumSize: Integer = -1, expireAfterAccessMs: Integer = -1, expireAfterWriteMs: Integer = -1) => Map',
     'A Map that lets entries go: those used longest ago when it is full, and those whose time is over.',
+    ['cascade.lang.range'],
   ),
   made('Concurrent.Value() => Value', 'A new Value that procedures of a service may share; null at first.'),
   made('Concurrent.Lock() => Lock', 'A new Lock.'),

@@ -34,6 +34,7 @@ export const strings: readonly Declaration[] = [
     call: 'concat(str: String, …s: any|null) => String',
     forms: 'FM',
     about: 'Joins the texts of all arguments.',
+    errors: ['cascade.lang.range'],
     run: (context, str: string, others: Value[]) => {
       let result = str;
       for (const other of others) refuseLength((result += text(other)).length);
@@ -110,6 +111,7 @@ export const strings: readonly Declaration[] = [
     call: 'charAt(str: String, index: Integer) => String',
     forms: 'FM',
     about: 'One code unit; outside: index error.',
+    errors: ['cascade.lang.index'],
     run: (_, str: string, index: number) =>
       index >= 0 && index < str.length ? str.charAt(index) : fail('cascade.lang.index', index, str.length),
   },
@@ -117,6 +119,7 @@ export const strings: readonly Declaration[] = [
     call: 'repeat(str: String, count: Integer) => String',
     forms: 'FM',
     about: 'str count times.',
+    errors: ['cascade.lang.range'],
     run: (context, str: string, count: number) => {
       if (count < 0) fail('cascade.lang.range', 'count', count);
       refuseLength(str.length * count);
@@ -139,6 +142,7 @@ export const strings: readonly Declaration[] = [
     call: 'substr(str: String, begin: Integer, length?: Integer) => String',
     forms: 'FM',
     about: 'length characters from begin; outside the text: index error.',
+    errors: ['cascade.lang.index'],
     run: (context, str: string, begin: number, length: number | null) => {
       if (begin < 0 || begin > str.length) fail('cascade.lang.index', begin, str.length);
       const end = begin + (length ?? str.length - begin);
@@ -180,6 +184,7 @@ export const strings: readonly Declaration[] = [
     call: 'whitespaceTo(str: String, char: String) => String',
     forms: 'FM',
     about: 'Every white-space character becomes char, which has length 1.',
+    errors: ['cascade.lang.range'],
     run: (context, str: string, char: string) => {
       if (char.length !== 1) fail('cascade.lang.range', 'char', char);
       return made(
@@ -228,6 +233,7 @@ export const strings: readonly Declaration[] = [
     call: 'toString(v: any|null) => String',
     forms: 'FM',
     about: 'The text of any value.',
+    errors: ['cascade.lang.range'],
     run: (context, v: Value) => made(context, text(v)),
   },
 ];

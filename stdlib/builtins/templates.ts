@@ -1,6 +1,6 @@
 // Templates (builtins.md 28.1): `$name`, `${a.b}`, `@repeat(list)…@endrepeat`, in a text or in all texts of a structure.
-import { fail } from '../errors.ts';
-import { getOwn, isObject, type ObjectValue, setOwn, text, typeOf, type Value } from '../values/index.ts';
+import { fail, failDeep } from '../errors.ts';
+import { getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, text, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { missingDocument } from './documents.ts';
@@ -64,12 +64,13 @@ function fill(parts: readonly Part[], input: ObjectValue): string {
 }
 
 /** A text filled in, or a structure whose texts are. */
-function format(context: BuiltinContext, template: Value, input: ObjectValue): Value {
+function format(context: BuiltinContext, template: Value, input: ObjectValue, depth = 0): Value {
+  if (depth > MAX_DEPTH) failDeep('depth', depth);
   if (typeof template === 'string') return made(context, fill(parseTemplate(template), input));
-  if (Array.isArray(template)) return template.map((element) => format(context, element, input));
+  if (Array.isArray(template)) return template.map((element) => format(context, element, input, depth + 1));
   if (!isObject(template)) return template;
   const result: ObjectValue = {};
-  for (const key of Object.keys(template)) setOwn(result, key, format(context, template[key] as Value, input));
+  for (const key of Object.keys(template)) setOwn(result, key, format(context, template[key] as Value, input, depth + 1));
   return result;
 }
 
@@ -78,12 +79,14 @@ export const templates: readonly Declaration[] = [
     call: 'io.service.text.Template.format(template: String|Object|List, input: Object) => any',
     forms: 'S',
     about: 'A template, or a structure of them, with values put in.',
-    run: format,
+    errors: ['cascade.template.variable', 'cascade.builtin.pattern', 'cascade.lang.range'],
+    run: (context, template: Value, input: ObjectValue) => format(context, template, input),
   },
   {
     call: 'io.service.text.Template.documentReference(docName: String) => Object',
     forms: 'S',
     about: 'A document as a template or an input value; refused, as this version keeps no documents.',
+    errors: ['cascade.resource.not.found'],
     run: (_, docName: string) => missingDocument(`/documents/${docName}`),
   },
 ];

@@ -12,6 +12,7 @@ export const xml: readonly Declaration[] = [
     call: 'parseXml(str: String) => Object',
     forms: 'FM',
     about: 'The root element of an XML text.',
+    errors: ['cascade.builtin.parse'],
     run: (context: BuiltinContext, str: string) => {
       context.charge(str.length * BYTES_A_CHARACTER);
       return parseXml(str);

@@ -30,7 +30,7 @@ export function testContext(random = 0.5): BuiltinContext & { charged: number; l
     uuid: () => '00000000-0000-4000-8000-000000000000',
     sequence: (elements: Iterable<Value>) => new TestSequence(elements),
     merge: (labelled: readonly (readonly [string, Value])[]) =>
-      new TestSequence(labelled.flatMap(([label, list]) => (list as Value[]).map((element) => ({ [label]: element })))),
+      new TestSequence(labelled.flatMap(([label, list]) => (Array.isArray(list) ? list : [list]).map((element) => ({ [label]: element })))),
     patternSteps: 100_000,
     slow: () => undefined,
     charge: (bytes: number) => {
