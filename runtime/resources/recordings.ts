@@ -1,6 +1,7 @@
 // Runs as they went: what started them and what they were answered, so that they can be repeated to the same end and looked into
 // (`cascade replay`). Those that failed are kept by themselves, others while a debug config of type `trace` asks for it.
 
+import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
 import type { Write } from '../commit/index.ts';
 import type { Recording } from '../runs/index.ts';
@@ -12,6 +13,9 @@ const MOST = 1_000;
 /** Made since the oldest went last: a storm of failures is known by its first ones. */
 const made = new WeakMap<Namespace, number>();
 
+/** Of a run that an event started: it ends once. What others called may end more than once, when their caller's run is repeated. */
+const idOf = (invocation: string): ObjectId => new ObjectId(createHash('sha256').update(invocation).digest().subarray(0, 12));
+
 /** The write that keeps it, to go with the end of the run; none in a storm. */
 export function recordingWrites(space: Namespace, { event, given, ...rest }: Recording): Write[] {
   const count = (made.get(space) ?? 0) + 1;
@@ -20,7 +24,7 @@ export function recordingWrites(space: Namespace, { event, given, ...rest }: Rec
   const { invocation, executable, steps, error } = rest;
   const { resource, name, map } = executable;
   const document: Document & { _id: ObjectId } = {
-    _id: new ObjectId(),
+    _id: event ? idOf(invocation) : new ObjectId(),
     ars_version: Long.ONE,
     recordedAt: new Date(space.clock.now()),
     invocation,
