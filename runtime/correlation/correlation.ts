@@ -260,7 +260,13 @@ export class Correlation implements Machine {
   }
 
   #outcome(completed: Outcome['completed'], timedOut: readonly Evaluation[]): Outcome {
-    const outcome = { opened: this.#opened, closed: this.#closed, completed, timedOut };
+    // What is handed out is never added to afterwards, an empty one neither: it is carried out with what the next events lead to.
+    const outcome = {
+      opened: this.#opened.length > 0 ? this.#opened : NONE,
+      closed: this.#closed.length > 0 ? this.#closed : NONE,
+      completed,
+      timedOut,
+    };
     if (this.#opened.length > 0) this.#opened = [];
     if (this.#closed.length > 0) this.#closed = [];
     return outcome;
