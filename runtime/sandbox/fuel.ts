@@ -19,13 +19,13 @@ export class FuelGauge {
   }
 
   fuelFor(run: LaneRun): number {
-    return this.#fuel.get(keyOf(run)) ?? this.#first;
+    return this.#fuel.peek(keyOf(run)) ?? this.#first;
   }
 
   /** A run has used so much fuel, alone, in so many milliseconds. */
   learn(run: LaneRun, fuel: number, ms: number): void {
     const key = keyOf(run);
-    const before = this.#fuel.get(key) ?? this.#first;
+    const before = this.#fuel.peek(key) ?? this.#first;
     const fitting = Math.min(MOST_FUEL, Math.max(LEAST_FUEL, (fuel / Math.max(ms, 0.01)) * SLICE_MS));
     this.#fuel.set(key, Math.round(Math.min(before * 2, (before + fitting) / 2)));
   }

@@ -1,5 +1,5 @@
 // What the service knows of one isolate: what it holds, who lives in it, and the items that wait to be sent to it.
-import type { FrameOptions } from '../../stdlib/isolate/protocol.ts';
+import type { FrameSettings } from '../../stdlib/isolate/protocol.ts';
 import { Run } from './run.ts';
 import type { Program, RunEvent, RunOptions } from './types.ts';
 
@@ -7,7 +7,7 @@ import type { Program, RunEvent, RunOptions } from './types.ts';
 export type LaneRun = Run<IsolateState>;
 
 /** Source and constants that an isolate may hold, characters for each MB of its limit; then it is replaced. */
-const MAX_SOURCE_PER_MB = 16_384;
+const MAX_SOURCE_PER_MB = 32_768;
 const MAX_RUNS = 256;
 const FIRST_RUNS = 32;
 const MAX_BATCH_LENGTH = 1024 * 1024;
@@ -22,10 +22,9 @@ export interface Item {
   program?: Program | null;
 }
 
-/** What the runs of a resource have in common, as the isolate was last told. */
+/** What the runs of a program have in common, as the isolate was last told. */
 interface Frame {
-  readonly name: string;
-  readonly program: string;
+  readonly number: number;
   readonly opts: RunOptions;
 }
 
@@ -71,9 +70,11 @@ export class IsolateState {
   readonly #owner: Owner;
   /** A run stands for its own beginning. */
   readonly #items: (Item | LaneRun)[] = [];
-  /** By what runs; a name is never given again, as a batch may begin runs of before and after a change. */
-  readonly #frames = { event: new Map<string, Frame>(), value: new Map<string, Frame>() };
-  #framesNamed = 0;
+  /** A number is never given again, as a batch may begin runs of before and after a change. */
+  readonly #frames = { event: new Map<Program, Frame>(), value: new Map<Program, Frame>() };
+  #nextFrame = 0;
+  /** By their text: most frames have the same. */
+  readonly #settings = new Map<string, number>();
   #next = 0;
   #runsPerBatch = FIRST_RUNS;
   readonly #modules = new Set<string>();
@@ -146,12 +147,16 @@ export class IsolateState {
         if (runs.length >= most) break;
         const { request, sliceFuel } = item;
         const own = request.event as RunEvent;
-        const program = request.program as Program;
-        length += this.#prepare(program, names, load);
         const { at, seed } = request.opts;
+        const frame = this.#frames[own.binds].get(request.program as Program);
+        let number = frame?.number;
+        if (!frame || !isSame(frame.opts, request.opts)) {
+          length += this.#prepare(request.program as Program, names, load);
+          number = this.#frame(request.program as Program, own, request.opts, memoryBytes, names);
+        }
         const sent = event?.key === own.key && event.binds === own.binds ? '0' : `[${own.json}]`;
         event = own;
-        text = `["run",${item.wireId},"${this.#frameOf(program, own, request.opts, memoryBytes, names)}",${at},${JSON.stringify(seed)},${sliceFuel},${sent}]`;
+        text = `["run",${item.wireId},${number},${at},${JSON.stringify(seed)},${sliceFuel},${sent}]`;
         item.hasBegun = true;
         runs.push(item);
       } else {
@@ -172,17 +177,21 @@ export class IsolateState {
     return { items, runs, text: `[${names.length > 0 ? `${names.join(',')},` : ''}${parts.join(',')}]`, load };
   }
 
-  #frameOf(program: Program, { binds }: RunEvent, opts: RunOptions, memoryBytes: number, names: string[]): string {
-    const frames = this.#frames[binds];
-    const known = frames.get(opts.resource);
-    if (known?.program === program.id && isSame(known.opts, opts)) return known.name;
-    const name = `f${this.#framesNamed++}`;
-    frames.set(opts.resource, { name, program: program.id, opts });
-    const { at: _at, seed: _seed, fuel: _fuel, ...lasting } = opts;
-    const text = JSON.stringify(['frame', name, this.nameOf(program), { memory: memoryBytes, ...lasting, binds } satisfies FrameOptions]);
+  #frame(program: Program, { binds }: RunEvent, opts: RunOptions, memoryBytes: number, names: string[]): number {
+    const number = this.#nextFrame++;
+    this.#frames[binds].set(program, { number, opts });
+    const { at: _at, seed: _seed, fuel: _fuel, eventArgs: _eventArgs, resource, ...lasting } = opts;
+    const settingsJson = JSON.stringify({ memory: memoryBytes, ...lasting, binds } satisfies FrameSettings);
+    let settings = this.#settings.get(settingsJson);
+    if (settings === undefined) {
+      settings = this.#settings.size;
+      this.#settings.set(settingsJson, settings);
+      names.push(`["settings",${settings},${settingsJson}]`);
+    }
+    const text = `["frame",${number},"${this.nameOf(program)}",${settings},${JSON.stringify(resource)}]`;
     this.#sourceLength += text.length;
     names.push(text);
-    return name;
+    return number;
   }
 
   /** Batches grow while they are quick: a slow one keeps the neighbours waiting, and comes near its time limit. */
@@ -215,6 +224,11 @@ export class IsolateState {
   }
 }
 
-/** Whether two runs of one resource can begin in one frame. */
+/** Whether two runs of one program can begin in one frame. */
 const isSame = (a: RunOptions, b: RunOptions): boolean =>
-  a.username === b.username && a.level === b.level && a.service === b.service && a.memory === b.memory && a.depth === b.depth;
+  a.resource === b.resource &&
+  a.username === b.username &&
+  a.level === b.level &&
+  a.service === b.service &&
+  a.memory === b.memory &&
+  a.depth === b.depth;

@@ -95,25 +95,21 @@ test('modules, constants and events go along with the first item that needs them
   isolate.push({ runs: [newRun('1')], text: '"start 1"', program: { ...program, id: 'R' } });
   lane.pump();
   const bound = (name: string, constants: number[]) => ['bind', name, 'M', constants];
-  const frame = (name: string, of: string, resource: string) => [
-    'frame',
-    name,
-    of,
-    { memory: 1_000, namespace: 'n', username: '', resource, binds: 'value' },
-  ];
-  const begun = (name: string, own: unknown) => ['run', 7, name, 1, 's', 0, own];
+  const settings = ['settings', 0, { memory: 1_000, namespace: 'n', username: '', binds: 'value' }];
+  const begun = (number: number, own: unknown) => ['run', 7, number, 1, 's', 0, own];
   expect(sent[0]?.header.load).toEqual([['M', 'S']]);
   expect(sent[0]?.items).toEqual([
     bound('p0', [1]),
-    frame('f0', 'p0', '/rules/a'),
+    settings,
+    ['frame', 0, 'p0', 0, '/rules/a'],
     bound('p1', [2]),
-    frame('f1', 'p1', '/rules/b'),
-    begun('f0', [{ v: 1 }]),
-    begun('f1', 0),
-    begun('f1', [{ v: 1 }]),
+    ['frame', 1, 'p1', 0, '/rules/b'],
+    begun(0, [{ v: 1 }]),
+    begun(1, 0),
+    begun(1, [{ v: 1 }]),
   ]);
   expect(sent[1]?.header.load).toBeUndefined();
-  expect(sent[1]?.items).toEqual([bound('p2', [1]), begun('f0', [{ v: 1 }]), 'start 1']);
+  expect(sent[1]?.items).toEqual([bound('p2', [1]), begun(0, [{ v: 1 }]), 'start 1']);
 });
 
 test('the isolate used least recently makes room, never one that something is under way to', () => {

@@ -50,7 +50,7 @@ test('several rules of one batch have an event each of their own', () => {
   const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" event.value.n += 1 log.info(event.newValue.n)');
   const first = lane.begin('a', program, { path: '/topics/a/publish', value: { n: 1 } }, OPTIONS);
   const { at, seed, fuel } = OPTIONS;
-  const next = (id: string): In => ['run', id, 'f a', at, seed, fuel, 0];
+  const next = (id: string): In => ['run', id, 0, at, seed, fuel, 0];
   const out = lane.step(...first, next('b'), next('c'));
   expect(out.filter((item) => item[0] === 'log').map((item) => item[4])).toEqual(['2', '2', '2']);
 });

@@ -4,7 +4,7 @@ import { deepCopy, fromInner, getOwn, isObject, isPlainInner, type ObjectValue, 
 import { encoded, outward } from './operations.ts';
 import { Procedures } from './procedures.ts';
 import { type Entry, type Factory, Programs } from './programs.ts';
-import type { FrameId, FrameOptions, In, Inner, RunId, StartOptions } from './protocol.ts';
+import type { FrameSettings, In, Inner, RunId, RunSettings, StartOptions } from './protocol.ts';
 import { resultList } from './result-lists.ts';
 import { type Outbox, Run } from './run.ts';
 import { makeRuntime, type Runtime } from './runtime.ts';
@@ -28,9 +28,10 @@ interface Task {
   awaits: string | null;
 }
 
-/** What runs have in common. */
+/** What runs have in common. `isObject`: they are given the event object, not its value alone. */
 interface Frame {
-  readonly options: FrameOptions;
+  readonly options: RunSettings;
+  readonly isObject: boolean;
   readonly entry: Entry;
   readonly constants: readonly Value[];
 }
@@ -47,7 +48,8 @@ class StepDriver {
   readonly programs: Programs;
   readonly #procedures: Procedures;
   readonly #tasks = new Map<RunId, Task>();
-  readonly #frames = new Map<FrameId, Frame>();
+  readonly #settings: FrameSettings[] = [];
+  readonly #frames: Frame[] = [];
   /** Runs that wait for a procedure, by its name. */
   readonly #waiting = new Map<string, Set<Task>>();
   #out: string[] = [];
@@ -93,13 +95,22 @@ class StepDriver {
       bind: ([, program, mod, constants]) => this.programs.bind(program, mod, constants),
       unbind: ([, program]) => this.programs.unbind(program),
       unload: ([, mod]) => this.programs.unload(mod),
-      frame: ([, name, program, options]) => {
-        this.#frames.set(name, { options, entry: this.programs.entry(program, 'main'), constants: this.programs.constants(program) });
+      settings: ([, number, settings]) => {
+        this.#settings[number] = settings;
       },
-      run: ([, id, name, at, seed, fuel, event], isShared) => {
-        const frame = this.#frames.get(name);
-        if (!frame) throw new Error(`frame ${name} is not known`);
-        const isObject = frame.options.binds === 'event';
+      frame: ([, number, program, settings, resource]) => {
+        const { binds, ...lasting } = this.#settings[settings] as FrameSettings;
+        this.#frames[number] = {
+          options: { ...lasting, resource },
+          isObject: binds === 'event',
+          entry: this.programs.entry(program, 'main'),
+          constants: this.programs.constants(program),
+        };
+      },
+      run: ([, id, number, at, seed, fuel, event], isShared) => {
+        const frame = this.#frames[number];
+        if (!frame) throw new Error(`frame ${number} is not known`);
+        const { isObject } = frame;
         if (event !== 0) this.#event = isObject ? eventObject(this.#decode(event[0])) : this.#decode(event[0]);
         const own = !isShared ? this.#event : isObject ? ownCopy(this.#event) : deepCopy(this.#event);
         this.#start(new Run(id, frame.constants, frame.options, { at, seed, fuel }, this.#outbox), frame.entry, [own]);

@@ -3,7 +3,7 @@ export { createDriver, type Driver } from './driver.ts';
 export type {
   AggregateName,
   Frame,
-  FrameOptions,
+  FrameSettings,
   In,
   OpKind,
   OpPayloads,

@@ -6,8 +6,9 @@
 export type Inner = unknown;
 /** Ids that the host chooses. A run's id is unique while the run is open. */
 export type RunId = string | number;
-/** Name of what runs have in common: a program and the options that don't change from run to run. */
-export type FrameId = string;
+/** Number, from 0, of what runs have in common: a program and the options that don't change from run to run. */
+export type FrameId = number;
+export type SettingsId = number;
 /** Name of a program: a module and its constants. A program is bound before it is started. */
 export type ProgramId = string;
 /** Name of a module: the hash of its text. Its script runs `$cascade.define(mod, factory)` under the file name `cascade:<mod>`. */
@@ -53,8 +54,8 @@ export interface StartOptions {
 
 /** What does not change from run to run of one program. */
 export type RunSettings = Omit<StartOptions, 'at' | 'seed' | 'fuel' | 'eventArgs'>;
-/** `binds`: what the frame's runs are sent of their event, the event object or its `value` alone. */
-export type FrameOptions = RunSettings & { binds: 'event' | 'value' };
+/** Of many frames. `binds`: what their runs are sent of their event, the event object or its `value` alone. */
+export type FrameSettings = Omit<RunSettings, 'resource'> & { binds: 'event' | 'value' };
 
 /** What the host knows of a user procedure, for argument checks and the call (language.md 3.4, 4.9). */
 export interface ProcedureInfo {
@@ -88,8 +89,9 @@ export type In =
   | ['bind', ProgramId, ModuleId, Inner[]]
   | ['unbind', ProgramId]
   | ['unload', ModuleId]
-  /** A frame is known before a run of it starts; naming one anew replaces it for the runs that follow. */
-  | ['frame', FrameId, ProgramId, FrameOptions]
+  /** A frame is known before a run of it starts, its settings before the frame; both stay as they are. */
+  | ['settings', SettingsId, FrameSettings]
+  | ['frame', FrameId, ProgramId, SettingsId, resource: string]
   /** The start of a rule for an event: there are very many, so it says no more than it must. `event`: 0 is that of the last `run` item
    * before it in this batch. An event object is sent with `value` only: the isolate adds `newValue`. */
   | ['run', RunId, FrameId, at: number, seed: string, fuel: number, event: [Inner] | 0]

@@ -8,7 +8,7 @@
 export const FAKE_BUNDLE = `(() => {
 'use strict';
 const factories = new Map(), programs = new Map(), runs = new Map(), procedures = new Map(), waiting = new Map();
-const frames = new Map();
+const frames = new Map(), settings = new Map();
 let out, event;
 
 function advance(run, input) {
@@ -83,7 +83,8 @@ function resume(id, at, input) {
 
 const handlers = {
   bind: ([, program, mod, constants]) => programs.set(program, { mod, constants }),
-  frame: ([, name, program, options]) => frames.set(name, { program, options }),
+  settings: ([, name, options]) => settings.set(name, options),
+  frame: ([, name, program, common, resource]) => frames.set(name, { program, options: { ...settings.get(common), resource } }),
   run: ([, id, name, at, seed, fuel, own]) => {
     if (own !== 0) event = own[0];
     const { program, options } = frames.get(name);

@@ -4,7 +4,7 @@ import { encodeInner, fromInner, type ObjectValue, type Value } from '../../valu
 import {
   createDriver,
   type Driver,
-  type FrameOptions,
+  type FrameSettings,
   type In,
   type Out,
   type ProcedureInfo,
@@ -38,6 +38,7 @@ export class TestLane {
   readonly #tools: Tools;
   readonly #procedures = new Map<string, ProcedureInfo>();
   #loaded = 0;
+  #frames = 0;
   #runs = 0;
 
   constructor(tools: Tools) {
@@ -63,11 +64,12 @@ export class TestLane {
   }
 
   /** What a program's run for an event begins with: its frame, and itself. */
-  begin(id: string, program: string, event: Value, options: StartOptions, binds: FrameOptions['binds'] = 'event'): In[] {
-    const { at, seed, fuel, ...lasting } = options;
+  begin(id: string, program: string, event: Value, options: StartOptions, binds: FrameSettings['binds'] = 'event'): In[] {
+    const { at, seed, fuel, resource, ...lasting } = options;
     return [
-      ['frame', `f ${id}`, program, { ...lasting, binds }],
-      ['run', id, `f ${id}`, at, seed, fuel, [JSON.parse(encodeInner(event))]],
+      ['settings', this.#frames, { ...lasting, binds }],
+      ['frame', this.#frames, program, this.#frames, resource],
+      ['run', id, this.#frames++, at, seed, fuel, [JSON.parse(encodeInner(event))]],
     ];
   }
 
