@@ -9,12 +9,11 @@ import { MongoClient } from 'mongodb';
 import pino from 'pino';
 import { RestClient, startService } from '../conformance/client/index.ts';
 import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
-import { HTTP, httpRequest, load, type Protocol, webSocket } from './load.ts';
-import { type Baseline, cpuSeconds, expectOk, startBaseline, tokenOf } from './processes.ts';
-import { type Figure, median, progress } from './report.ts';
+import { compare, type Effort } from './compare.ts';
+import { HTTP, httpRequest, type Protocol, webSocket } from './load.ts';
+import { type Baseline, expectOk, startBaseline, tokenOf } from './processes.ts';
+import type { Figure } from './report.ts';
 
-const ROUNDS = 3;
-const SECONDS = 2;
 const CONNECTIONS = [1, 32, 256];
 const INSTANCES = 2_000;
 const SENSORS = 100;
@@ -22,7 +21,7 @@ const SENSORS = 100;
 const KINDS = ['insert', 'select by key', 'select 20 where'] as const;
 type Kind = (typeof KINDS)[number];
 
-interface Contestant {
+interface Able {
   readonly name: string;
   readonly url: string;
   readonly pid: number;
@@ -46,7 +45,7 @@ const instance = (n: number) => ({
 
 const TYPES: Readonly<Record<string, string>> = { rate: 'Real', n: 'Integer', ok: 'Boolean', low: 'Real', high: 'Real' };
 
-export async function api(): Promise<Figure[]> {
+export async function api(effort: Effort): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), 'cascade-bench-'));
   const mongod = await openEmbeddedMongod({ dataDir: folder, log: pino({ level: 'silent' }) });
   const service = await startService({ args: ['--mongo', mongod.uri] });
@@ -68,13 +67,13 @@ export async function api(): Promise<Figure[]> {
     const [bare, grouped, fastify] = baselines as [Baseline, Baseline, Baseline];
     const token = await tokenOf(service.url, service.user, service.password);
     const own = { name: 'cascade', url: service.url, pid: service.process.pid ?? 0 };
-    const rest: Contestant[] = [
+    const rest: Able[] = [
       { ...own, protocol: HTTP, requests: restRequests('/api/v1/resources/custom', token, ownIds) },
       restBaseline('bare handler', bare, otherIds),
       restBaseline('Fastify', fastify, otherIds),
       { ...restBaseline('group commit by hand', grouped, otherIds), requests: { insert: insertBesides } },
     ];
-    const socket: Contestant[] = [
+    const socket: Able[] = [
       { ...own, protocol: webSocket('/api/v1/wsock/websocket', loginMessage(token)), requests: socketRequests(ownIds) },
       socketBaseline('bare handler', bare, otherIds, KINDS),
       socketBaseline('group commit by hand', grouped, otherIds, ['insert']),
@@ -83,8 +82,9 @@ export async function api(): Promise<Figure[]> {
     for (const [name, contestants] of [['REST', rest] as const, ['WebSocket', socket] as const])
       for (const kind of KINDS)
         for (const connections of CONNECTIONS) {
-          const able = contestants.filter(({ requests }) => requests[kind]);
-          figures.push(await compare(`${name} ${kind}, ${connections} connections`, kind, able, connections, mongod.pid ?? 0));
+          const able = contestants.flatMap(({ requests, ...one }) => (requests[kind] ? [{ ...one, request: requests[kind] }] : []));
+          const comparison = { name: `${name} ${kind}, ${connections} connections`, unit: 'requests/s', connections };
+          figures.push(await compare({ ...comparison, mongodPid: mongod.pid ?? 0 }, able, effort));
         }
     return figures;
   } finally {
@@ -107,7 +107,7 @@ async function fillBaseline(uri: string): Promise<string[]> {
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const picked = (ids: readonly string[], n: number): string => ids[(n * 7919) % ids.length] ?? '';
 
-function restRequests(path: string, token: string, ids: readonly string[]): Contestant['requests'] {
+function restRequests(path: string, token: string, ids: readonly string[]): Able['requests'] {
   const headers = { Authorization: `Bearer ${token}` };
   const where = (sensor: string): string => encodeURIComponent(JSON.stringify({ sensor }));
   return {
@@ -120,7 +120,7 @@ function restRequests(path: string, token: string, ids: readonly string[]): Cont
 /** With a sensor that no `where` asks for, so that what is selected stays the same 20. */
 const insertBesides = (n: number): string => httpRequest('POST', '/insert', JSON_TYPE, JSON.stringify({ ...instance(n), sensor: 'new' }));
 
-const restBaseline = (name: string, { url, process }: Baseline, ids: readonly string[]): Contestant => ({
+const restBaseline = (name: string, { url, process }: Baseline, ids: readonly string[]): Able => ({
   name,
   url,
   pid: process.pid ?? 0,
@@ -134,7 +134,7 @@ const restBaseline = (name: string, { url, process }: Baseline, ids: readonly st
 
 const loginMessage = (token: string): string => JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: token });
 
-function socketRequests(ids: readonly string[]): Contestant['requests'] {
+function socketRequests(ids: readonly string[]): Able['requests'] {
   return {
     insert: (n) => JSON.stringify({ op: 'insert', resourceName: 'BenchNew', object: instance(n), parameters: { requestId: '1' } }),
     'select by key': (n) => JSON.stringify({ op: 'select', resourceName: 'BenchItem', resourceId: picked(ids, n) }),
@@ -143,7 +143,7 @@ function socketRequests(ids: readonly string[]): Contestant['requests'] {
   };
 }
 
-function socketBaseline(name: string, { url, process }: Baseline, ids: readonly string[], kinds: readonly Kind[]): Contestant {
+function socketBaseline(name: string, { url, process }: Baseline, ids: readonly string[], kinds: readonly Kind[]): Able {
   const all: Record<Kind, (n: number) => string> = {
     insert: (n) => JSON.stringify({ op: 'insert', object: { ...instance(n), sensor: 'new' } }),
     'select by key': (n) => JSON.stringify({ op: 'one', id: picked(ids, n) }),
@@ -151,42 +151,4 @@ function socketBaseline(name: string, { url, process }: Baseline, ids: readonly 
   };
   const requests = Object.fromEntries(kinds.map((kind) => [kind, all[kind]]));
   return { name, url, pid: process.pid ?? 0, protocol: webSocket('/ws'), requests };
-}
-
-async function compare(
-  name: string,
-  kind: Kind,
-  contestants: readonly Contestant[],
-  connections: number,
-  mongodPid: number,
-): Promise<Figure> {
-  const rounds: Record<string, number[]> = {};
-  const noted: Record<string, { p50: number[]; p99: number[]; cpu: number[]; mongod: number[] }> = {};
-  for (let round = 0; round <= ROUNDS; round++)
-    for (const one of contestants) {
-      progress(`${name}: ${one.name}, ${round === 0 ? 'warming' : `round ${round} of ${ROUNDS}`}`);
-      const before = { own: 0, store: 0 };
-      const onOpen = async (): Promise<void> => {
-        before.own = await cpuSeconds(one.pid);
-        before.store = await cpuSeconds(mongodPid);
-      };
-      const { url, protocol, requests } = one;
-      const request = requests[kind] as (n: number) => string;
-      const result = await load({ url, protocol, connections, seconds: round === 0 ? SECONDS / 4 : SECONDS, request, onOpen });
-      if (round === 0) continue;
-      const per1000 = 1_000 / result.requests;
-      (rounds[one.name] ??= []).push(result.requests / result.seconds);
-      const notes = (noted[one.name] ??= { p50: [], p99: [], cpu: [], mongod: [] });
-      notes.p50.push(result.p50);
-      notes.p99.push(result.p99);
-      notes.cpu.push(((await cpuSeconds(one.pid)) - before.own) * per1000);
-      notes.mongod.push(((await cpuSeconds(mongodPid)) - before.store) * per1000);
-    }
-  const besides = Object.fromEntries(
-    Object.entries(noted).map(([contestant, { p50, p99, cpu, mongod }]) => [
-      contestant,
-      { 'p50 ms': median(p50), 'p99 ms': median(p99), 'CPU s per 1,000': median(cpu), 'mongod CPU s per 1,000': median(mongod) },
-    ]),
-  );
-  return { name, unit: 'requests/s', rounds, besides };
 }

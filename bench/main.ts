@@ -1,21 +1,25 @@
-// `npm run bench -- [NAME] [--json]`: every figure beside a baseline measured in the same run.
+// `npm run bench -- [NAME] [--json] [--rounds N] [--seconds S]`: every figure beside a baseline measured in the same run. Rounds and their
+// length are those of the benchmarks under load (api, durable).
 
 import { parseArgs } from 'node:util';
 import { type Figure, machine, toText } from './report.ts';
 import { api } from './api.ts';
 import { builtins } from './builtins.ts';
 import { compilation } from './compile.ts';
+import type { Effort } from './compare.ts';
 import { correlate } from './correlate.ts';
+import { durable } from './durable.ts';
 import { rest } from './rest.ts';
 import { rules } from './rules.ts';
 import { sandbox } from './sandbox.ts';
 import { stream } from './stream.ts';
 import { triggerIndex } from './trigger-index.ts';
 
-const BENCHES: Readonly<Record<string, () => Promise<Figure[]>>> = {
+const BENCHES: Readonly<Record<string, (effort: Effort) => Promise<Figure[]>>> = {
   rules,
   rest,
   api,
+  durable,
   stream,
   sandbox,
   index: triggerIndex,
@@ -24,7 +28,19 @@ const BENCHES: Readonly<Record<string, () => Promise<Figure[]>>> = {
   builtins,
 };
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean', default: false } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '1.5' },
+  },
+});
+const effort: Effort = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
+if (!(Number.isInteger(effort.rounds) && effort.rounds > 0 && effort.seconds > 0)) {
+  console.error('--rounds is a whole number above 0, --seconds a number above 0.');
+  process.exit(2);
+}
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
 const unknown = names.find((name) => !Object.hasOwn(BENCHES, name));
 if (unknown !== undefined) {
@@ -34,7 +50,7 @@ if (unknown !== undefined) {
 const figures: Figure[] = [];
 for (const name of names) {
   console.error(`· ${name}…`);
-  const made = (await BENCHES[name]?.()) ?? [];
+  const made = (await BENCHES[name]?.(effort)) ?? [];
   figures.push(...made);
   if (!values.json) for (const figure of made) console.log(toText(figure));
 }

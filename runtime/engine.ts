@@ -234,8 +234,10 @@ export async function openEngine({
             identity: request.identity,
             clock,
             chain: { root: null, depth: 0 },
-            commit: (unit) =>
-              space.committer.submit(unit).catch((error: unknown) => Promise.reject(error instanceof QueueFull ? tooFull(error) : error)),
+            commit: (unit) => {
+              const full = space.committer.refusal(unit);
+              return full ? Promise.reject(tooFull(full)) : space.committer.submit(unit);
+            },
             reading: null,
             childKey: null,
             depth: 0,

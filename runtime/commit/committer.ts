@@ -147,6 +147,12 @@ export class Committer implements AsyncDisposable {
     return this.#queue.length;
   }
 
+  /** Why a unit that comes from outside cannot be taken now; null when it can. */
+  refusal({ events }: Unit): QueueFull | null {
+    if (this.#queue.length >= UNITS_WAITING) return new QueueFull('waitingWrites', UNITS_WAITING);
+    return events.every((event) => event.runs.length === 0) ? null : this.#options.isFull();
+  }
+
   /**
    * Stores the unit as a whole. Resolves after the majority commit.
    * @param urgent it belongs to what was acknowledged already, and waits however long the line is
@@ -155,8 +161,7 @@ export class Committer implements AsyncDisposable {
   submit(given: Unit, urgent = false): Promise<void> {
     if (this.#fenced) return Promise.reject(this.#fenced);
     if (!urgent && this.#away !== null && this.#free.length < SLOTS) return Promise.reject(this.#away);
-    if (!urgent && this.#queue.length >= UNITS_WAITING) return Promise.reject(new QueueFull('waitingWrites', UNITS_WAITING));
-    const full = urgent || given.events.every((event) => event.runs.length === 0) ? null : this.#options.isFull();
+    const full = urgent ? null : this.refusal(given);
     if (full) return Promise.reject(full);
     const unit = withDeliveries(this.#options.toStored?.(given) ?? given);
     return new Promise<void>((resolve, reject) => {
@@ -504,11 +509,12 @@ const waits = ({ holds }: Waiting, taken: ReadonlySet<string>): boolean => taken
 const published = (unit: Unit): string[] => unit.events.filter(({ path }) => !UNORDERED.test(path)).map(({ path }) => path);
 const UNORDERED = /^\/(?:types|procedures|rules)\//;
 
-const keysOf = (unit: Unit): string[] => unit.writes.map(keyOf);
+const keysOf = (unit: Unit): string[] => unit.writes.filter((write) => write.op !== 'insert' || !write.isNew).map(keyOf);
 
 /** A rough size, for the bound of a tick: what an event or step carries as text, and a guess for each document. */
 function sizeOf(unit: Unit): number {
-  let bytes = 500 * unit.writes.length;
+  let bytes = 0;
+  for (const write of unit.writes) bytes += (write.op === 'insert' ? write.mostBytes : undefined) ?? 500;
   for (const event of unit.events) bytes += 2 * event.value.length;
   for (const step of unit.steps ?? []) bytes += lengthOf(step.answer) + step.reads.reduce((sum, read) => sum + lengthOf(read.answer), 0);
   return bytes;

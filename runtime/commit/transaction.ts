@@ -2,6 +2,7 @@
 // waits for, one unordered insert a collection. It tells which units stood in the way; what follows is the committer's business.
 
 import { type ClientSession, type Db, type Document, Long, MongoBulkWriteError, MongoServerError } from 'mongodb';
+import { insertAll, type WriteError } from '../store/index.ts';
 import { writeAside } from './aside.ts';
 import { DocumentRefused, DuplicateKey, Fenced, type TickRow, type Unit, VersionMiss, type Write } from './types.ts';
 
@@ -104,19 +105,23 @@ async function insertGroup(
   group: readonly Placed[],
   session: ClientSession | undefined,
 ): Promise<ReadonlyMap<Unit, Error>> {
-  const documents = group.map(({ write }) => (write as Write & { op: 'insert' }).document);
-  try {
-    await db.collection(name).insertMany(documents, session ? { session, ordered: false } : { ordered: false, writeConcern: DURABLE });
-    return new Map();
-  } catch (error) {
-    const found = refusals(error, name);
-    if (session) return lost(found, group, error).units;
-    // Nothing but our own earlier attempt stands in the way, and the store has no other complaint: all of them are stored.
-    const others = new Map([...found].filter(([, reason]) => !(reason instanceof DuplicateKey && reason.index === ID_INDEX)));
-    if (others.size === 0 && found.size > 0 && isDurable(error)) return new Map();
-    return lost(others, group, error).units;
-  }
+  const errors = await insertAll(
+    db,
+    name,
+    group.map(({ write }) => write as Write & { op: 'insert' }),
+    session,
+  );
+  const [first] = errors;
+  if (!first) return NOBODY;
+  const found = refusalsIn(errors, name);
+  if (found.size === 0) throw new MongoServerError({ ...first, message: first.errmsg });
+  if (session) return lost(found, group, first).units;
+  // Nothing but our own earlier attempt stands in the way: all of them are stored.
+  const others = new Map([...found].filter(([, reason]) => !(reason instanceof DuplicateKey && reason.index === ID_INDEX)));
+  return others.size === 0 ? NOBODY : lost(others, group, first).units;
 }
+
+const NOBODY: ReadonlyMap<Unit, Error> = new Map();
 
 function lost(found: ReadonlyMap<number, Error>, group: readonly Placed[], error: unknown): Losers {
   const losers = new Map<Unit, Error>();
@@ -130,9 +135,12 @@ function lost(found: ReadonlyMap<number, Error>, group: readonly Placed[], error
 
 /** Why single documents were not stored, by their place in the request; empty when that is not all there is to say. */
 function refusals(error: unknown, collection: string): Map<number, Error> {
+  return error instanceof MongoBulkWriteError ? refusalsIn([error.writeErrors].flat(), collection) : new Map();
+}
+
+function refusalsIn(errors: readonly WriteError[], collection: string): Map<number, Error> {
   const found = new Map<number, Error>();
-  if (!(error instanceof MongoBulkWriteError)) return found;
-  for (const one of [error.writeErrors].flat()) {
+  for (const one of errors) {
     const message = one.errmsg ?? '';
     if (one.code === DUPLICATE) found.set(one.index, new DuplicateKey(collection, /index: (\S+) dup key/.exec(message)?.[1] ?? ''));
     else if (REFUSALS.has(one.code)) found.set(one.index, new DocumentRefused(collection, one.code, message));
@@ -140,9 +148,6 @@ function refusals(error: unknown, collection: string): Map<number, Error> {
   }
   return found;
 }
-
-/** Whether what is stored is so for good: no write concern failed besides. */
-const isDurable = (error: unknown): boolean => error instanceof MongoBulkWriteError && error.result.getWriteConcernError() === undefined;
 
 /** After a rollback: the units whose documents don't have the version they were read at. */
 export async function findMisses(db: Db, units: readonly Unit[]): Promise<ReadonlyMap<Unit, Error>> {

@@ -5,7 +5,14 @@ import type { WireError } from '../../stdlib/isolate/protocol.ts';
 
 /** One change of one stored document. Replace and delete are conditional on the version that was read. */
 export type Write = { collection: string } & (
-  | { op: 'insert'; document: Document & { _id: ObjectId } }
+  | {
+      op: 'insert';
+      document: Document & { _id: ObjectId };
+      /** Its `_id` was made for it: until it is stored nobody else can mean it. */
+      isNew?: true;
+      /** It is no larger in BSON; absent where nobody knows. */
+      mostBytes?: number;
+    }
   | { op: 'replace'; id: ObjectId; version: bigint; document: Document }
   | { op: 'delete'; id: ObjectId; version: bigint }
 );

@@ -4,20 +4,30 @@ import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, typeOf } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import { type Executable, runDirect } from '../runs/index.ts';
+import type { Soon } from '../soon.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import { returned, shownOne } from './scalars/index.ts';
 import { type Namespace, programIn } from './types.ts';
 
 /** The instance as the rules leave it; null when one of them cancels the operation. */
-export async function runBefore(
+export function runBefore(
   space: Namespace,
   type: TypeDefinition,
   operation: 'insert' | 'update' | 'delete',
   instance: ObjectValue,
   actor: Actor,
-): Promise<ObjectValue | null> {
+): Soon<ObjectValue | null> {
   const path = `/types/${type.name}/${operation}`;
-  if (!space.before.has(path)) return instance;
+  return space.before.has(path) ? runThem(space, type, path, instance, actor) : instance;
+}
+
+async function runThem(
+  space: Namespace,
+  type: TypeDefinition,
+  path: string,
+  instance: ObjectValue,
+  actor: Actor,
+): Promise<ObjectValue | null> {
   const shown = await shownOne(space, type, instance, actor);
   const result = await chain(space, path, shown, actor);
   if (result === null || result === shown) return result && instance;

@@ -3,6 +3,7 @@
 import { type Db, MongoClient } from 'mongodb';
 
 export { inTime, isLockedOut, isTransient, isUnavailable } from './errors.ts';
+export { insertAll, type Inserted, type WriteError } from './insert.ts';
 export { EqualReads } from './equal-reads.ts';
 export { PointReads } from './point-reads.ts';
 export { type Find, RowReader, type Rows } from './rows.ts';

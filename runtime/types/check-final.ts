@@ -1,6 +1,6 @@
 // What an instance must be when it is stored, after defaults and BEFORE rules (resources-and-api.md 2.4): required, maxLength, group.
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../faults.ts';
+import { type CascadeError, fault } from '../faults.ts';
 import type { PropertyDefinition, TypeDefinition } from './definition.ts';
 import { Problems } from './problems.ts';
 
@@ -9,19 +9,20 @@ import { Problems } from './problems.ts';
  * @throws CascadeError, or CascadeErrors when several things are wrong
  */
 export function checkFinal(type: TypeDefinition, instance: ObjectValue, stored?: ObjectValue): void {
-  const problems = new Problems();
+  let problems: Problems | undefined;
+  const add = (problem: CascadeError): void => (problems ??= new Problems()).add(problem);
   for (const property of type.properties.values()) {
     const value = getOwn(instance, property.name);
     if (value === null) {
       if (property.required && becomesNull(instance, stored, property.name))
-        problems.add(fault('cascade.type.property.required', type.name, property.name));
+        add(fault('cascade.type.property.required', type.name, property.name));
     } else if (!fitsMaxLength(property, value)) {
-      problems.add(fault('cascade.type.property.invalid', type.name, property.name, property.type, 'maxLength'));
+      add(fault('cascade.type.property.invalid', type.name, property.name, property.type, 'maxLength'));
     }
   }
   if (type.groupRequired && getOwn(instance, 'ars_group') === null && becomesNull(instance, stored, 'ars_group'))
-    problems.add(fault('cascade.group.required', type.name, 'ars_group', 'missing'));
-  problems.raise();
+    add(fault('cascade.group.required', type.name, 'ars_group', 'missing'));
+  problems?.raise();
 }
 
 /** The property is null now, and not just as it was. */

@@ -14,6 +14,7 @@ import {
   type Value,
 } from '../../stdlib/values/index.ts';
 import { CascadeError, fault } from '../faults.ts';
+import { isWellFormed } from '../values/well-formed.ts';
 import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
 import { DataError, MAX_DEPTH, plainData } from './plain-data.ts';
 import { Problems } from './problems.ts';
@@ -32,7 +33,16 @@ interface Place {
  * @throws cascade.type.property.invalid with `[type, property, expected type, reason]`; CascadeErrors for several inside a typed Object
  */
 export const coerceProperty = (type: Pick<TypeDefinition, 'name'>, property: PropertyDefinition, value: Value): Value =>
-  coerceAt({ typeName: type.name, property, path: property.name }, value);
+  isStoredForm(property, value) ? value : coerceAt({ typeName: type.name, property, path: property.name }, value);
+
+/** Whether a single value is as the property stores it, at a glance; false where that takes a closer look. */
+function isStoredForm({ base, kind, multi }: PropertyDefinition, value: Value): boolean {
+  if (multi || kind !== 'base') return false;
+  if (base === 'String') return typeof value === 'string' && isWellFormed(value);
+  if (base === 'Boolean') return typeof value === 'boolean';
+  if (base === 'Integer') return Number.isSafeInteger(value);
+  return base === 'Real' && typeof value === 'number' && Number.isFinite(value) && !Number.isInteger(value);
+}
 
 /** The same for a system property that the caller may set (1.3). */
 export function coerceSystemProperty(type: Pick<TypeDefinition, 'name'>, name: keyof typeof SYSTEM_PROPERTIES, value: Value): Value {

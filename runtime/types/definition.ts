@@ -69,6 +69,8 @@ export interface TypeDefinition {
   readonly role: 'standard' | 'schema';
   /** In the order of declaration. */
   readonly properties: ReadonlyMap<string, PropertyDefinition>;
+  /** All of them have base types. */
+  readonly isPlain: boolean;
   readonly naturalKey: readonly string[];
   readonly indexes: readonly IndexDefinition[];
   /** Metadata only, never enforced. */

@@ -74,6 +74,7 @@ export function parseType(body: ObjectValue, known: KnownNames, options: ParseTy
     name,
     role,
     properties,
+    isPlain: [...properties.values()].every(({ kind }) => kind === 'base'),
     naturalKey,
     indexes,
     foreignKeys: check(() => arrayOrNull(fields, 'foreignKeys'), null),

@@ -27,7 +27,7 @@ export function prepareInsert(type: TypeDefinition, body: Value): ObjectValue {
   for (const property of type.properties.values()) {
     if (property.default !== undefined && !Object.hasOwn(given, property.name)) given[property.name] = deepCopy(property.default);
   }
-  return inOrder(type, given);
+  return isInOrder(type, given) ? given : inOrder(type, given);
 }
 
 export interface Changes {
@@ -63,13 +63,17 @@ export const applyChanges = (type: TypeDefinition, stored: ObjectValue, values: 
 
 function coerceBody(type: TypeDefinition, body: Value): ObjectValue {
   if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object was expected', 0);
-  const problems = new Problems();
   const coerced: ObjectValue = {};
+  let problems: Problems | undefined;
   for (const name of Object.keys(body)) {
-    const value = problems.attempt(() => coerceMember(type, name, body[name] as Value));
-    if (value !== undefined) coerced[name] = value;
+    try {
+      const value = coerceMember(type, name, body[name] as Value);
+      if (value !== undefined) coerced[name] = value;
+    } catch (error) {
+      (problems ??= new Problems()).caught(error);
+    }
   }
-  problems.raise();
+  problems?.raise();
   return coerced;
 }
 
@@ -86,7 +90,28 @@ function coerceMember(type: TypeDefinition, name: string, value: Value): Value |
 /** `_id`, declared properties, system properties: the order of every representation (resources-and-api.md 1.4). */
 function inOrder(type: TypeDefinition, instance: ObjectValue): ObjectValue {
   const ordered: ObjectValue = {};
-  const names = ['_id', ...type.properties.keys(), ...Object.keys(SYSTEM_PROPERTIES)];
-  for (const name of names) if (Object.hasOwn(instance, name)) ordered[name] = instance[name] as Value;
+  for (const name of memberNames(type)) if (Object.hasOwn(instance, name)) ordered[name] = instance[name] as Value;
   return ordered;
+}
+
+/** Whether the members stand in that order already, as those of most bodies do. */
+function isInOrder(type: TypeDefinition, instance: ObjectValue): boolean {
+  const names = memberNames(type);
+  let place = 0;
+  for (const name of Object.keys(instance)) {
+    while (place < names.length && names[place] !== name) place++;
+    if (place++ >= names.length) return false;
+  }
+  return true;
+}
+
+const namesOf = new WeakMap<TypeDefinition, readonly string[]>();
+
+function memberNames(type: TypeDefinition): readonly string[] {
+  let names = namesOf.get(type);
+  if (!names) {
+    names = ['_id', ...type.properties.keys(), ...Object.keys(SYSTEM_PROPERTIES)];
+    namesOf.set(type, names);
+  }
+  return names;
 }

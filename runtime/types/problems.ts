@@ -13,11 +13,16 @@ export class Problems {
     try {
       return check();
     } catch (error) {
-      if (error instanceof CascadeErrors) this.found.push(...error.errors);
-      else if (error instanceof CascadeError) this.found.push(error);
-      else throw error;
+      this.caught(error);
       return undefined;
     }
+  }
+
+  /** @throws what is no refusal */
+  caught(error: unknown): void {
+    if (error instanceof CascadeErrors) this.found.push(...error.errors);
+    else if (error instanceof CascadeError) this.found.push(error);
+    else throw error;
   }
 
   /** @throws the one problem itself, several together */

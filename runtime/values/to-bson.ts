@@ -60,21 +60,23 @@ function objectToBson(value: Extract<Value, object>): unknown {
 /** A coerced value of a property with this base type; elements of a multi property one by one. */
 export function propertyToBson(base: BaseType, value: Value): unknown {
   if (Array.isArray(value) && base !== 'Object') return value.map((element) => propertyToBson(base, element));
-  if (base === 'Real' && typeof value === 'number') return new Double(value);
+  if (base === 'Real' && typeof value === 'number') return Number.isInteger(value) ? new Double(value) : value; // a fraction is stored as a Double
   if (base === 'Real' && value !== null) return new Double(numberOf(value));
   if (value instanceof Currency) return base === 'Currency' ? { c: value.code, v: toDecimal128(value.amount) } : value.toString();
   return toBson(value);
 }
+
+const SYSTEM_NAMES = Object.keys(SYSTEM_PROPERTIES) as SystemProperty[];
 
 /** The stored document: `_id`, declared properties, system properties; `transcode` relies on that order. Others are left out. */
 export function instanceToBson(type: TypeDefinition, instance: ObjectValue): Document {
   const document: Document = {};
   if (Object.hasOwn(instance, '_id')) document['_id'] = idToBson(getOwn(instance, '_id'));
   for (const property of type.properties.values()) {
-    if (Object.hasOwn(instance, property.name)) document[property.name] = storedProperty(type, property, getOwn(instance, property.name));
+    if (Object.hasOwn(instance, property.name)) document[property.name] = storedProperty(type, property, instance[property.name] as Value);
   }
-  for (const name of Object.keys(SYSTEM_PROPERTIES) as SystemProperty[]) {
-    if (Object.hasOwn(instance, name)) document[name] = propertyToBson(SYSTEM_PROPERTIES[name], getOwn(instance, name));
+  for (const name of SYSTEM_NAMES) {
+    if (Object.hasOwn(instance, name)) document[name] = propertyToBson(SYSTEM_PROPERTIES[name], instance[name] as Value);
   }
   return document;
 }

@@ -1,5 +1,5 @@
 // Values to the JSON that clients see (resources-and-api.md 1.4, 5): Decimal, Currency and DateTime as text, Integers with all digits.
-import { getOwn, isObject, isReference, LocalValue, type ObjectValue, Real, type Value } from '../../stdlib/values/index.ts';
+import { isObject, isReference, LocalValue, type ObjectValue, Real, type Value } from '../../stdlib/values/index.ts';
 import { type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../types/definition.ts';
 
 /** The text of a Real: `5.0` where nothing else tells that it is one, else (in a Real property, a coordinate) just `5`. */
@@ -54,22 +54,43 @@ export function propertyToJson(property: Pick<PropertyDefinition, 'base'>, value
   return write(value, property.base === 'Real' || property.base === 'GeoJSON');
 }
 
+/** How the members of an instance are written, in their order. */
+interface MemberWriter {
+  readonly name: string;
+  /** The name with its quotes and colon. */
+  readonly label: string;
+  readonly property: Pick<PropertyDefinition, 'base'>;
+}
+const known = new WeakMap<TypeDefinition, readonly MemberWriter[]>();
+
+function writersOf(type: TypeDefinition): readonly MemberWriter[] {
+  let writers = known.get(type);
+  if (!writers) {
+    const writer = (name: string, property: Pick<PropertyDefinition, 'base'>) => ({ name, label: `"${name}":`, property });
+    writers = [
+      writer('_id', { base: 'String' }),
+      ...[...type.properties.values()].map((property) => writer(property.name, property)),
+      ...(Object.keys(SYSTEM_PROPERTIES) as SystemProperty[]).map((name) => writer(name, { base: SYSTEM_PROPERTIES[name] })),
+    ];
+    known.set(type, writers);
+  }
+  return writers;
+}
+
 /**
  * An instance as clients see it: `_id`, declared properties, system properties, each where the instance has it. What is not declared is left out.
  * @param props the properties to keep besides `_id`; none or an empty list means all
  */
 export function instanceToJson(type: TypeDefinition, instance: ObjectValue, props?: readonly string[]): string {
-  const kept = props && props.length > 0 ? new Set(props.map(topLevel)) : null;
-  const members: string[] = [];
-  const member = (name: string, toText: (value: Value) => string): void => {
-    if (Object.hasOwn(instance, name) && (kept === null || kept.has(name) || name === '_id'))
-      members.push(`"${name}":${toText(getOwn(instance, name))}`);
-  };
-  member('_id', toJson);
-  for (const property of type.properties.values()) member(property.name, (value) => propertyToJson(property, value));
-  for (const name of Object.keys(SYSTEM_PROPERTIES) as SystemProperty[])
-    member(name, (value) => propertyToJson({ base: SYSTEM_PROPERTIES[name] }, value));
-  return `{${members.join(',')}}`;
+  const kept = props && props.length > 0 ? new Set(['_id', ...props.map(topLevel)]) : null;
+  let json = '';
+  for (const { name, label, property } of writersOf(type)) {
+    if (!Object.hasOwn(instance, name) || (kept !== null && !kept.has(name))) continue;
+    const value = instance[name] as Value;
+    const text = typeof value === 'string' ? JSON.stringify(value) : propertyToJson(property, value);
+    json += json === '' ? label + text : `,${label}${text}`;
+  }
+  return `{${json}}`;
 }
 
 /** The property that a path into it belongs to. */

@@ -4,28 +4,35 @@ import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../..
 import type { Actor } from '../../actor.ts';
 import { DocumentRefused, DuplicateKey, type Unit } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
-import { checkFinal, prepareInsert } from '../../types/index.ts';
+import type { Soon } from '../../soon.ts';
+import { checkFinal, prepareInsert, type TypeDefinition } from '../../types/index.ts';
 import { instanceToBson } from '../../values/index.ts';
 import { runBefore } from '../before.ts';
 import { instanceEvent, raise } from '../events.ts';
 import { trimCapped } from '../capped.ts';
-import { isShownOtherwise, shownOne, toStored } from '../scalars/index.ts';
+import { shownOne, toShown, toStored } from '../scalars/index.ts';
 import { stampNew } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { laidOut } from './late-collections.ts';
 import { noteType } from './late-writes.ts';
-import { asFault, checkSize, isSmall } from './refusals.ts';
+import { asFault, checkSize, sizeWithin } from './refusals.ts';
 
 /** Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
-export async function insertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
-  return insertStored(space, resource, await toStored(space, resource.type, body, actor), actor);
+export function insertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+  const stored = toStored(space, resource.type, body, actor);
+  if (stored instanceof Promise) return stored.then((all) => insertStored(space, resource, all, actor));
+  return insertStored(space, resource, stored, actor);
 }
 
 /** The same for a body in its stored form. */
 export async function insertStored(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
-  const instance = await prepared(space, resource, body, actor);
+  const ready = prepared(space, resource, body, actor);
+  const instance = ready instanceof Promise ? await ready : ready;
   if (!instance) return null;
-  const { unit, json, stamped, shown } = await unitOf(space, resource, instance, actor);
+  const stamped = stampNew(instance, actor);
+  const soon = shownOne(space, resource.type, stamped, actor);
+  const shown = soon instanceof Promise ? await soon : soon;
+  const { unit, json } = unitOf(space, resource, stamped, shown, actor);
   const answer = {
     // Only a run's record wants it.
     get ok() {
@@ -54,7 +61,7 @@ export async function insertMany(
   const ready: ObjectValue[] = [];
   let failure: Error | null = null;
   // Conversions by procedures go together; what fails is met in its turn.
-  const converted = bodies.map((body) => toStored(space, resource.type, body, actor));
+  const converted = bodies.map(async (body) => toStored(space, resource.type, body, actor));
   for (const one of converted) one.catch(() => undefined);
   for (const body of converted) {
     try {
@@ -84,7 +91,9 @@ async function storeAll(
   // One of them is refused: one after the other shows which, and keeps those before it.
   const stored = [...before];
   for (const instance of ready.slice(before.length)) {
-    const { unit, json, stamped, shown } = await unitOf(space, resource, instance, actor);
+    const stamped = stampNew(instance, actor);
+    const shown = await shownOne(space, resource.type, stamped, actor);
+    const { unit, json } = unitOf(space, resource, stamped, shown, actor);
     try {
       await actor.commit(unit, undefined, { number: stored.length, note: `[${json()}]` });
     } catch (error) {
@@ -104,7 +113,9 @@ async function storeTogether(
   actor: Actor,
   last: boolean,
 ): Promise<ObjectValue[] | null> {
-  const parts = await Promise.all(ready.map((instance) => unitOf(space, resource, instance, actor)));
+  const stamped = ready.map((instance) => stampNew(instance, actor));
+  const shown = await toShown(space, resource.type, stamped, actor);
+  const parts = stamped.map((instance, index) => unitOf(space, resource, instance, shown[index] as ObjectValue, actor));
   const whole: Unit = { writes: parts.flatMap(({ unit }) => unit.writes), events: parts.flatMap(({ unit }) => unit.events) };
   const note = `[${parts.map(({ json }) => json()).join(',')}]`;
   try {
@@ -112,10 +123,10 @@ async function storeTogether(
     else if (parts.length > 0) await actor.commit(whole, undefined, { number: 0, note });
   } catch (error) {
     const isOne = error instanceof DuplicateKey || error instanceof DocumentRefused;
-    if (!isOne || parts.length === 1) throw parts[0] ? asFault(error, resource, parts[0].stamped) : error;
+    if (!isOne || parts.length === 1) throw stamped[0] ? asFault(error, resource, stamped[0]) : error;
     return null;
   }
-  return parts.map(({ shown }) => shown);
+  return shown;
 }
 
 /** What an earlier try of the statement has stored, in order. */
@@ -124,28 +135,42 @@ function storedBefore({ parts }: Actor): ObjectValue[] {
   return numbers.flatMap((number) => decodeInner(parts?.get(number) ?? '[]') as ObjectValue[]);
 }
 
-async function prepared(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+function prepared(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Soon<ObjectValue | null> {
   const { type } = resource;
   if (type.role === 'schema') throw fault('cascade.type.role.no.instances', type.name);
-  await laidOut(space, resource);
-  const submitted = prepareInsert(type, body);
-  const final = type.rulesSuppressed ? submitted : await runBefore(space, type, 'insert', submitted, actor);
-  if (!final) return null;
-  const instance = final === submitted ? final : prepareInsert(type, final);
-  checkFinal(type, instance);
-  return instance;
+  const ready = laidOut(space, resource);
+  return ready ? ready.then(() => passed(space, type, body, actor)) : passed(space, type, body, actor);
 }
 
-/** @returns beside the unit the instance as it is stored, as everybody sees it, and that as text, made when it is wanted */
-async function unitOf(space: Namespace, resource: InstanceResource, instance: ObjectValue, actor: Actor) {
-  const stamped = stampNew(instance, actor);
-  const shown = isShownOtherwise(resource.type) ? await shownOne(space, resource.type, stamped, actor) : stamped;
+/** As the BEFORE rules leave it. */
+function passed(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): Soon<ObjectValue | null> {
+  const submitted = prepareInsert(type, body);
+  const left = type.rulesSuppressed ? submitted : runBefore(space, type, 'insert', submitted, actor);
+  const checked = (final: ObjectValue | null): ObjectValue | null => {
+    if (!final) return null;
+    const instance = final === submitted ? final : prepareInsert(type, final);
+    checkFinal(type, instance);
+    return instance;
+  };
+  return left instanceof Promise ? left.then(checked) : checked(left);
+}
+
+/**
+ * @param stamped as it is stored; @param shown as everybody sees it
+ * @returns beside the unit that as text, made when it is wanted
+ */
+function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectValue, shown: ObjectValue, actor: Actor) {
+  const { type, collection } = resource;
   let text: string | undefined;
   const json = (): string => (text ??= encodeInner(shown));
-  const events = resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, actor, { valueJson: json });
-  const document = instanceToBson(resource.type, stamped) as never;
-  noteType(document, resource.type);
-  if (!isSmall(stamped)) checkSize(json(), document);
-  const unit: Unit = { writes: [{ collection: resource.collection, op: 'insert', document }], events };
-  return { unit, json, stamped, shown };
+  const events = type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, actor, { valueJson: json });
+  const document = instanceToBson(type, stamped) as never;
+  noteType(document, type);
+  const mostBytes = sizeWithin(stamped);
+  if (mostBytes === undefined) checkSize(json(), document);
+  const unit: Unit = {
+    writes: [{ collection, op: 'insert', document, isNew: true, ...(mostBytes !== undefined && { mostBytes }) }],
+    events,
+  };
+  return { unit, json };
 }

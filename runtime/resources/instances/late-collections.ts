@@ -8,8 +8,9 @@ import type { InstanceResource, Namespace } from '../types.ts';
 /** Per database, by collection; what failed is tried again by the next. */
 const ready = new WeakMap<Db, Map<string, Promise<void>>>();
 
-export async function laidOut(space: Namespace, { late, collection, type }: InstanceResource): Promise<void> {
-  if (!late) return;
+/** @returns null where there is nothing to wait for */
+export function laidOut(space: Namespace, { late, collection, type }: InstanceResource): Promise<void> | null {
+  if (!late) return null;
   const known = ready.get(space.db) ?? new Map<string, Promise<void>>();
   ready.set(space.db, known);
   let made = known.get(collection);
@@ -18,7 +19,7 @@ export async function laidOut(space: Namespace, { late, collection, type }: Inst
     known.set(collection, made);
     made.catch(() => known.delete(collection)); // told to who asked
   }
-  await made;
+  return made;
 }
 
 async function make(space: Namespace, collection: string, type: TypeDefinition): Promise<void> {

@@ -6,11 +6,13 @@ import { type CascadeError, fault } from '../../faults.ts';
 import { compareTypes, type TypeDefinition } from '../../types/index.ts';
 import type { Namespace } from '../types.ts';
 
-const madeFor = new WeakMap<Document, TypeDefinition>();
+/** Not stored: the store takes what has a name. */
+const MADE_FOR = Symbol('made for');
+type Noted = Document & { [MADE_FOR]?: TypeDefinition };
 
 /** Notes for which type a document was made. */
-export function noteType(document: Document, type: TypeDefinition): void {
-  madeFor.set(document, type);
+export function noteType(document: Noted, type: TypeDefinition): void {
+  document[MADE_FOR] = type;
 }
 
 /**
@@ -22,7 +24,7 @@ export function refusalOf({ types }: Pick<Namespace, 'types'>, unit: Unit): Casc
     const name = write.collection.slice(2);
     const type = types.get(name);
     if (!type) return fault('cascade.resource.type.not.found', name);
-    const before = write.op === 'delete' ? undefined : madeFor.get(write.document);
+    const before = write.op === 'delete' ? undefined : (write.document as Noted)[MADE_FOR];
     if (!before || before === type) continue;
     const [attribute] = compareTypes(before, type).needsEmpty;
     if (attribute !== undefined) return fault('cascade.type.change.incompatible', name, attribute);

@@ -17,14 +17,20 @@ export function checkSize(json: string, document: Document): void {
     throw fault('cascade.resource.too.large', MOST_BYTES);
 }
 
-/** Whether the instance is surely far from too large, by a look at its values. */
-export function isSmall(instance: ObjectValue): boolean {
-  let characters = 0;
-  for (const value of Object.values(instance)) {
-    if (typeof value === 'string') characters += value.length;
-    else if (Array.isArray(value) || isObject(value)) return false;
+/** What a value that is no text takes at most, with its kind; a member's name takes what its characters do. */
+const PLAIN_VALUE_BYTES = 64;
+const CHARACTER_BYTES = 3;
+
+/** A bound of the instance's size in BSON, far below what the store takes, by a look at its values; undefined where that does not tell. */
+export function sizeWithin(instance: ObjectValue): number | undefined {
+  let bytes = PLAIN_VALUE_BYTES;
+  for (const name of Object.keys(instance)) {
+    const value = instance[name];
+    bytes += PLAIN_VALUE_BYTES + CHARACTER_BYTES * name.length;
+    if (typeof value === 'string') bytes += CHARACTER_BYTES * value.length;
+    else if (typeof value === 'object' && value !== null && (Array.isArray(value) || isObject(value))) return undefined;
   }
-  return characters < UNSUSPICIOUS_CHARACTERS;
+  return bytes < UNSUSPICIOUS_CHARACTERS ? bytes : undefined;
 }
 
 /** A refusal of the store as the client's error; any other error as it is. */

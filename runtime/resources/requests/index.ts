@@ -34,14 +34,16 @@ const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
   execute,
 };
 
-/** Carries out a client's request. @throws CascadeError, CascadeErrors */
-export async function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+const GENERIC: ReadonlySet<string> = new Set(OPERATIONS);
+
+/** Carries out a client's request. @throws CascadeError, CascadeErrors, at once or later */
+export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (request.publicOnly) requirePublic(space, request);
   if (request.illFormedAt !== undefined) refuseIllFormed(space, request, request.illFormedAt);
   const account = accountResource(request.resourceName, request.custom);
   if (account) return carryOutAccount(space, account, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);
-  if (!(OPERATIONS as readonly string[]).includes(request.op)) return command(space, resource, request, actor);
+  if (!GENERIC.has(request.op)) return command(space, resource, request, actor);
   const op = request.op === 'selectOne' ? 'select' : request.op;
   const operation = Object.hasOwn(CARRIED_OUT, op) ? CARRIED_OUT[op] : undefined;
   if (!operation || !resource.operations.has(op)) throw fault('cascade.method.not.allowed', request.op, resource.name);

@@ -18,28 +18,25 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   const body = bodyOf(resource, request);
   if (!Array.isArray(body) && !isObject(body))
     throw fault('cascade.request.body.invalid', 'an object or an array of objects is expected', 0);
-  const one = async (object: Value, by: Actor): Promise<string | null> => {
-    if (resource.kind === 'definitions')
-      return definitionJson(shown(space, resource, await putDefinition(space, resource, object, by, upsert)));
-    const stored = upsert ? await upsertOne(space, resource, object, by) : await insertOne(space, resource, object, by);
-    return stored && instanceToJson(resource.type, stored);
+  const one = (object: Value, by: Actor): Promise<ObjectValue | null> => {
+    if (resource.kind === 'definitions') return putDefinition(space, resource, object, by, upsert);
+    return upsert ? upsertOne(space, resource, object, by) : insertOne(space, resource, object, by);
   };
+  const textOf = (stored: ObjectValue): string =>
+    resource.kind === 'instances' ? instanceToJson(resource.type, stored) : definitionJson(shown(space, resource, stored));
   if (!Array.isArray(body)) {
-    const json = await one(body, actor);
-    if (json === null) return { ...NO_CONTENT, ...counted(request, 0) };
-    return { status: 200, body: resource.kind === 'instances' ? `[${json}]` : json, ...counted(request, 1) };
+    const stored = await one(body, actor);
+    if (stored === null) return { ...NO_CONTENT, ...counted(request, 0) };
+    return { status: 200, body: resource.kind === 'instances' ? `[${textOf(stored)}]` : textOf(stored), ...counted(request, 1) };
   }
   if (body.length > MOST_INSTANCES) throw fault('cascade.request.too.many.instances', MOST_INSTANCES);
   // Without user code in between they all share a tick, which keeps their order; else, and for definitions, one after the other.
   const apart = resource.kind === 'definitions' || upsert || space.before.has(`/types/${resource.name}/insert`);
   // Each is a part of the request: what an earlier try of it has stored is answered as it was.
-  const part = (object: Value, number: number): Promise<string | null> => {
+  const part = async (object: Value, number: number): Promise<string | null> => {
     const note = actor.parts?.get(number);
-    if (note === undefined) return one(object, partOf(actor, number));
-    const stored = decodeInner(note) as ObjectValue;
-    return Promise.resolve(
-      resource.kind === 'instances' ? instanceToJson(resource.type, stored) : definitionJson(shown(space, resource, stored)),
-    );
+    const stored = note === undefined ? await one(object, partOf(actor, number)) : (decodeInner(note) as ObjectValue);
+    return stored && textOf(stored);
   };
   return several(request, await (apart ? inTurn(body, part) : Promise.allSettled(body.map(part))));
 }

@@ -39,10 +39,14 @@ export async function indexAnswers(db: Db): Promise<void> {
 
 const running = new WeakMap<Namespace, Map<string, Promise<ApiReply>>>();
 
-/** Carries out a request; one with a request id at most once a day and identity. */
-export async function carryOutOnce(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
-  if (request.requestId === undefined) return carryOut(space, request, actor);
-  const text = `${request.identity.username}\n${request.requestId}`;
+/** Carries out a request; one with a request id at most once a day and identity. @throws as `carryOut` */
+export function carryOutOnce(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { requestId } = request;
+  return requestId === undefined ? carryOut(space, request, actor) : recorded(space, request, requestId, actor);
+}
+
+async function recorded(space: Namespace, request: ApiRequest, requestId: string, actor: Actor): Promise<ApiReply> {
+  const text = `${request.identity.username}\n${requestId}`;
   const key = createHash('sha256').update(text).digest('hex').slice(0, 24);
   const inWork = running.get(space) ?? new Map<string, Promise<ApiReply>>();
   running.set(space, inWork);

@@ -6,16 +6,16 @@ import { encodeInner, getOwn, isObject } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import { CascadeErrors, type CascadeError } from '../../faults.ts';
 import type { ScalarAction, TypeDefinition } from '../../types/index.ts';
+import type { Soon } from '../../soon.ts';
 import type { Namespace } from '../types.ts';
 import { convertEach } from './calls.ts';
 import { type Slot, slotsOf, uses } from './slots.ts';
 
 /** A submitted body with its scalars as they are stored. @throws what the procedures throw */
-export async function toStored(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): Promise<Value> {
-  if (!isObject(body) || !uses(type, 'toInternal')) return body;
+export function toStored(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): Soon<Value> {
+  if (!uses(type, 'toInternal') || !isObject(body)) return body;
   const { copy, slots } = slotsOf(type, body, 'toInternal');
-  await fill(space, 'toInternal', slots, actor);
-  return copy;
+  return fill(space, 'toInternal', slots, actor).then(() => copy);
 }
 
 /** Stored instances as everybody outside sees them. */
@@ -36,8 +36,8 @@ export async function toShown<T extends ObjectValue>(
   return each.map(({ copy }) => copy);
 }
 
-export async function shownOne(space: Namespace, type: TypeDefinition, stored: ObjectValue, actor: Actor): Promise<ObjectValue> {
-  return uses(type, 'toExternal') ? ((await toShown(space, type, [stored], actor))[0] as ObjectValue) : stored;
+export function shownOne(space: Namespace, type: TypeDefinition, stored: ObjectValue, actor: Actor): Soon<ObjectValue> {
+  return uses(type, 'toExternal') ? toShown(space, type, [stored], actor).then(([shown]) => shown as ObjectValue) : stored;
 }
 
 export const isShownOtherwise = (type: TypeDefinition): boolean => uses(type, 'toExternal');

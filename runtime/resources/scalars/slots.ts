@@ -11,12 +11,14 @@ export interface Slot {
 }
 
 /** Whether any instance of the type may hold values of a scalar with this procedure. */
-export function uses(type: TypeDefinition, action: ScalarAction, seen: ReadonlySet<TypeDefinition> = new Set()): boolean {
+export const uses = (type: TypeDefinition, action: ScalarAction): boolean => !type.isPlain && usesIn(type, action, new Set());
+
+function usesIn(type: TypeDefinition, action: ScalarAction, seen: ReadonlySet<TypeDefinition>): boolean {
   for (const property of type.properties.values()) {
     if (property.kind === 'base') continue;
     if (property.scalar?.[action] !== undefined) return true;
     const members = property.structure?.();
-    if (members && !seen.has(members) && uses(members, action, new Set([...seen, members]))) return true;
+    if (members && !seen.has(members) && usesIn(members, action, new Set([...seen, members]))) return true;
   }
   return false;
 }

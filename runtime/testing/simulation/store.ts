@@ -43,7 +43,19 @@ export class SimulatedStore {
 
   /** The store as one life of the service sees it. */
   connect(life: Life): { client: MongoClient; db: Db } {
-    const db = { collection: (name: string) => this.#collection(life, name) } as unknown as Db;
+    const db = {
+      collection: (name: string) => this.#collection(life, name),
+      /** `insert` alone. */
+      command: async ({ insert, documents }: { insert: string; documents: Document[] }, options?: { session?: Transaction }) => {
+        try {
+          await this.#collection(life, insert).insertMany(documents, options);
+          return { ok: 1 };
+        } catch (error) {
+          if (error instanceof MongoBulkWriteError) return { ok: 1, writeErrors: error.writeErrors };
+          throw error;
+        }
+      },
+    } as unknown as Db;
     const client = {
       startSession: () => new Transaction(this, life),
       withSession: async (work: (session: Transaction) => Promise<unknown>) => work(new Transaction(this, life)),

@@ -1,0 +1,73 @@
+// What durable rules are measured beside: the least that could do an insert and the insert that follows from it, over the plain driver.
+// `node durable-baseline.js PORT MONGO_URI (bare|grouped)`
+//   bare      a uWebSockets.js handler that awaits two insertOne
+//   grouped   the same, but requests that come while a group is under way are the next one: two insertMany a group
+
+import { type Document, MongoClient } from 'mongodb';
+import { App, type HttpResponse } from 'uWebSockets.js';
+
+const [port = '0', uri = '', kind = 'bare'] = process.argv.slice(2);
+const client = await new MongoClient(uri, { maxPoolSize: 64, writeConcern: { w: 'majority', journal: true } }).connect();
+const readings = client.db('bench_durable_baseline').collection('readings');
+const alerts = client.db('bench_durable_baseline').collection('alerts');
+
+const alertOf = (reading: Document): Document => ({ reading: reading['_id'], at: new Date() });
+
+async function insertBoth(reading: Document): Promise<Document> {
+  await readings.insertOne(reading);
+  await alerts.insertOne(alertOf(reading));
+  return reading;
+}
+
+let waiting: { reading: Document; resolve: (reading: Document) => void; reject: (error: unknown) => void }[] = [];
+let underWay = 0;
+
+const insertGrouped = (reading: Document): Promise<Document> =>
+  new Promise((resolve, reject) => {
+    waiting.push({ reading, resolve, reject });
+    if (waiting.length === 1) setImmediate(takeGroup);
+  });
+
+function takeGroup(): void {
+  if (underWay >= 2 || waiting.length === 0) return;
+  const group = waiting;
+  waiting = [];
+  underWay++;
+  const all = group.map(({ reading }) => reading);
+  readings
+    .insertMany(all, { ordered: false })
+    .then(() => alerts.insertMany(all.map(alertOf), { ordered: false }))
+    .then(
+      () => group.forEach(({ reading, resolve }) => resolve(reading)),
+      (error: unknown) => group.forEach(({ reject }) => reject(error)),
+    )
+    .finally(() => {
+      underWay--;
+      takeGroup();
+    });
+}
+
+const insert = kind === 'grouped' ? insertGrouped : insertBoth;
+
+App()
+  .post('/insert', (response: HttpResponse) => {
+    let isGone = false;
+    const parts: Buffer[] = [];
+    response.onAborted(() => {
+      isGone = true;
+    });
+    response.onData((chunk, isLast) => {
+      parts.push(Buffer.from(Buffer.from(chunk)));
+      if (!isLast) return;
+      insert(JSON.parse(Buffer.concat(parts).toString('utf8')) as Document).then(
+        (reading) => isGone || response.cork(() => response.writeHeader('Content-Type', 'application/json').end(JSON.stringify([reading]))),
+        () => isGone || response.cork(() => response.writeStatus('500 Failed').end()),
+      );
+    });
+  })
+  .any('/*', (response) => {
+    response.end('ok');
+  })
+  .listen('127.0.0.1', Number(port), (socket) => {
+    if (!socket) process.exit(1);
+  });

@@ -1,0 +1,58 @@
+// Many new documents of one collection at once. The driver's insertMany measures and copies each document before it is written; this is the
+// command below it (mongod's `insert`), with documents whose size is known to be small.
+
+import { BSON, type ClientSession, type Db, type Document, MongoServerError } from 'mongodb';
+
+/** Of one command: a message holds 48 MB and 100,000 documents. */
+const BYTES = 40_000_000;
+const DOCUMENTS = 50_000;
+
+const DURABLE = { w: 'majority', j: true } as const;
+
+/** A document that the store did not take. */
+export interface WriteError {
+  /** Its place. */
+  readonly index: number;
+  readonly code: number;
+  readonly errmsg?: string;
+}
+
+export interface Inserted {
+  readonly document: Document;
+  /** It is no larger in BSON; absent where nobody knows. */
+  readonly mostBytes?: number;
+}
+
+/**
+ * Stores them in any order, by majority and journal, or within the session's transaction (which has its own concern).
+ * @returns those that were refused; inside a transaction the first of them only
+ * @throws the driver's error when nothing of that kind is all there is to say: what is stored is then unknown
+ */
+export async function insertAll(
+  db: Db,
+  collection: string,
+  given: readonly Inserted[],
+  session: ClientSession | undefined,
+): Promise<WriteError[]> {
+  const refused: WriteError[] = [];
+  for (let from = 0; from < given.length; ) {
+    const documents: Document[] = [];
+    for (let bytes = 0; from + documents.length < given.length && documents.length < DOCUMENTS; ) {
+      const { document, mostBytes = BSON.calculateObjectSize(document) } = given[from + documents.length] as Inserted;
+      bytes += mostBytes;
+      if (bytes > BYTES && documents.length > 0) break;
+      documents.push(document);
+    }
+    for (const error of await insertSome(db, collection, documents, session)) refused.push({ ...error, index: from + error.index });
+    if (session && refused.length > 0) break;
+    from += documents.length;
+  }
+  return refused;
+}
+
+async function insertSome(db: Db, insert: string, documents: Document[], session: ClientSession | undefined): Promise<WriteError[]> {
+  const command = { insert, documents, ordered: false };
+  const reply = session ? await db.command(command, { session }) : await db.command({ ...command, writeConcern: DURABLE });
+  if (reply['writeConcernError']) throw new MongoServerError(reply['writeConcernError'] as Document);
+  return (reply['writeErrors'] ?? []) as WriteError[];
+}
