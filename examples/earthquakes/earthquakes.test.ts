@@ -1,7 +1,6 @@
 // The example against a service of its own: what the rules have made of the file is what is computed from the file.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RestClient, type StartedService, startService } from '../../conformance/client/index.ts';
-import { chaos } from './chaos.ts';
 import { expectedAlerts, expectedSummary } from './expected.ts';
 import { install, load, whenQuiet } from './load.ts';
 import { type Feature, readFeatures, shuffled } from './quakes.ts';
@@ -56,11 +55,6 @@ test('every alert is there once and every tally is right', { timeout: 120_000 },
 
 test('the order of the rows does not matter', { timeout: 120_000 }, async () => {
   expect(await outcomeOf(shuffled(features, 7))).toEqual({ summary: expectedSummary(features), alerts: expectedAlerts(features) });
-});
-
-test('killed in the middle of the load, the service loses and doubles nothing', { timeout: 180_000 }, async () => {
-  const { kills, wrong } = await chaos(service, 3, 42);
-  expect([kills, wrong]).toEqual([3, []]);
 });
 
 test('what the loader has sent is normalised', async () => {

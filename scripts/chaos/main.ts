@@ -1,20 +1,27 @@
 // `npm run chaos -- [--kills N] [--seed S] [--verbose]`: the crash test. Prints what was lost, doubled or wrong; exits 1 when anything was.
+// With `--without marks|journal|versions` it runs against a copy of the service that lacks these, and exits 1 when the checker is content.
 import { parseArgs } from 'node:util';
+import { buildWith, CHAOS_FAULTS, repository } from './faults.ts';
 import { chaos } from './run.ts';
 
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
+    without: { type: 'string' },
     verbose: { type: 'boolean', default: false },
   },
 });
 const kills = Number(values.kills);
 const seed = Number(values.seed);
 if (!Number.isSafeInteger(kills) || kills < 0 || !Number.isSafeInteger(seed)) throw new Error('--kills and --seed take whole numbers');
+const fault = CHAOS_FAULTS.find(({ name }) => name === values.without);
+if (values.without !== undefined && !fault) throw new Error(`--without takes ${CHAOS_FAULTS.map(({ name }) => name).join(', ')}`);
+using copy = fault ? await buildWith(fault, repository()) : null;
 const outcome = await chaos({
   kills,
   seed,
+  ...(copy && { program: copy.program }),
   onStep: (line) => console.log(`  ${line}`),
   ...(values.verbose && { onOutput: (text: string) => void process.stderr.write(text) }),
 });
@@ -27,4 +34,8 @@ console.log(
 console.log(
   `${outcome.kills} kills, seed ${seed}: lost ${outcome.lost.length}, doubled ${outcome.doubled.length}, wrong ${outcome.wrong.length}, unclear ${outcome.unclear.length}`,
 );
-process.exitCode = outcome.lost.length + outcome.doubled.length + outcome.wrong.length + outcome.unclear.length === 0 ? 0 : 1;
+if (fault) {
+  const noticed = outcome[fault.reported].length > 0;
+  console.log(`without ${fault.name}: ${noticed ? `noticed as ${fault.reported}` : 'NOT NOTICED'}`);
+  process.exitCode = noticed ? 0 : 1;
+} else process.exitCode = outcome.lost.length + outcome.doubled.length + outcome.wrong.length + outcome.unclear.length === 0 ? 0 : 1;
