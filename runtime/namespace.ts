@@ -53,7 +53,7 @@ import type { Cipher } from './values/index.ts';
 
 export interface OpenNamespace extends AsyncDisposable {
   readonly space: Namespace;
-  resolveProcedure(name: string): ResolvedProcedure | null;
+  resolveProcedure(name: string): Promise<ResolvedProcedure | null>;
   /**
    * Takes over what dead processes left here, and the lead where nobody has it: what rules wait for and what is due are this process's then.
    * @param dead epochs that are this process's to take over
@@ -317,7 +317,7 @@ export async function openNamespace({
       await refreshAll(space);
       await arrivals.look();
     },
-    resolveProcedure: (procedure) => callableOf(space, procedure, callables)?.resolved ?? null,
+    resolveProcedure: async (procedure) => (await callableOf(space, procedure, callables))?.resolved ?? null,
     get pending() {
       return runner.pending;
     },

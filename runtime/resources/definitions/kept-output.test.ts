@@ -2,7 +2,9 @@
 import { MongoClient } from 'mongodb';
 import { expect, test } from 'vitest';
 import { openTestEngine } from '../../testing/engine.ts';
+import type { CompiledProcedure } from '../../../compiler/index.ts';
 import { KeptOutput } from './kept-output.ts';
+import { compileText } from './programs.ts';
 
 const TEXT = 'RULE kept WHEN INSERT OCCURS ON Pump AS p WHERE p.rate > 5\nlog.info(p.rate)';
 
@@ -70,3 +72,24 @@ test('no request reaches what is kept', async () => {
   const lookup = '[{"$lookup": {"from": "compiled", "localField": "rate", "foreignField": "_id", "as": "x"}}]';
   await expect(engine.ask('aggregate', 'Pump', { body: lookup })).rejects.toMatchObject({ status: expect.any(Number) as number });
 });
+
+test('a procedure is taken from what was kept, for the state and the compiler it was kept for', () =>
+  withDatabase(async (db) => {
+    const text = 'PROCEDURE Tank.level() return 5';
+    const first = await KeptOutput.open(db, 'one');
+    const made = compileText(text, 'procedure') as CompiledProcedure;
+    await first.keepProcedure(text, null, made);
+    const second = await KeptOutput.open(db, 'one');
+    await second.settle();
+    expect(await second.loadProcedure(text, null)).toEqual(JSON.parse(JSON.stringify(made)));
+    expect(second.taken).toBe(1);
+    await second.loadProcedure(text, { global: ['n'], partitioned: null });
+    expect(second.taken).toBe(1);
+    await second.dropProcedure(text, null);
+    await second.loadProcedure(text, null);
+    expect(second.taken).toBe(1);
+    const newer = await KeptOutput.open(db, 'two');
+    expect(await rowsOf(db).countDocuments({ procedureOf: 'one' })).toBe(0);
+    expect(await newer.loadProcedure(text, null)).toEqual(made);
+    expect(newer.taken).toBe(0);
+  }));

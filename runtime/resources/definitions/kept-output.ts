@@ -1,5 +1,6 @@
-// What rules compile to, kept in the store so that a start need not compile them again. A row is found by the hash of the compiler and the
-// rule's text, and holds a hash of itself: output of another compiler, of another text or cut short is not used, the text is compiled.
+// What rules and procedures compile to, kept in the store so that a start need not compile them again. A row is found by the hash of the
+// compiler and the text, and holds a hash of itself: output of another compiler, of another text or cut short is not used, the text is
+// compiled. Rules are all read at the start; a procedure is read when it is first called.
 // Rows are verified code (the compiler verifies what it gives) and nothing else may write them: no resource of the API, no type and no
 // pipeline stage names this collection.
 
@@ -7,18 +8,21 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Collection, Db } from 'mongodb';
-import type { CompiledRule } from '../../../compiler/index.ts';
+import type { CompiledProcedure, CompiledRule, ServiceStateNames } from '../../../compiler/index.ts';
 import { builtinTable } from '../../../stdlib/builtins/index.ts';
 import { compileText } from './programs.ts';
 
 export const KEPT_OUTPUT = 'compiled';
 const BATCH_ROWS = 1_000;
+const READ_MS = 2_000;
 
 interface Row {
   readonly _id: string;
   readonly sum: string;
-  /** A CompiledRule as JSON. */
+  /** A CompiledRule or CompiledProcedure as JSON. */
   readonly unit: string;
+  /** Of a procedure: the compiler that made it. */
+  readonly procedureOf?: string;
 }
 
 export class KeptOutput {
@@ -38,7 +42,9 @@ export class KeptOutput {
   /** Reads all that a namespace has kept. @param compiler what compilerHash() gives */
   static async open(db: Db, compiler: string): Promise<KeptOutput> {
     const kept = new KeptOutput(db, compiler);
-    for await (const row of kept.#rows.find({}, { batchSize: BATCH_ROWS })) kept.#read.set(row._id, row);
+    await kept.#rows.deleteMany({ procedureOf: { $exists: true, $ne: compiler } });
+    const ofRules = { procedureOf: { $exists: false } };
+    for await (const row of kept.#rows.find(ofRules, { batchSize: BATCH_ROWS })) kept.#read.set(row._id, row);
     return kept;
   }
 
@@ -53,7 +59,7 @@ export class KeptOutput {
     const row = this.#read.get(id);
     this.#read.delete(id);
     const unit = row && unitOf(row);
-    if (unit) {
+    if (unit?.kind === 'rule') {
       this.#taken += 1;
       return unit;
     }
@@ -66,6 +72,33 @@ export class KeptOutput {
   async keep(text: string, rule: CompiledRule): Promise<void> {
     const { _id, ...fields } = rowOf(this.#idOf(text), rule);
     await this.#rows.updateOne({ _id }, { $set: fields }, { upsert: true });
+  }
+
+  /**
+   * What a procedure compiles to, from the store where it is kept there. @param state the names of its service's state, which are its variables
+   * @throws CascadeErrors when the text no longer compiles
+   */
+  async loadProcedure(text: string, state: ServiceStateNames | null): Promise<CompiledProcedure> {
+    // A store that is away, or slow, is no reason not to call: then the text is compiled.
+    const row = await this.#rows.findOne({ _id: this.#idOfProcedure(text, state) }, { timeoutMS: READ_MS }).catch(() => null);
+    const unit = row && unitOf(row);
+    if (unit?.kind === 'procedure') {
+      this.#taken += 1;
+      return unit;
+    }
+    const procedure = compileText(text, 'procedure', false, () => state) as CompiledProcedure;
+    void this.keepProcedure(text, state, procedure).catch(() => undefined); // the next start compiles it again
+    return procedure;
+  }
+
+  async keepProcedure(text: string, state: ServiceStateNames | null, procedure: CompiledProcedure): Promise<void> {
+    const { _id, ...fields } = rowOf(this.#idOfProcedure(text, state), procedure);
+    await this.#rows.updateOne({ _id }, { $set: { ...fields, procedureOf: this.#compiler } }, { upsert: true });
+  }
+
+  /** A text of a procedure is no longer in force. */
+  async dropProcedure(text: string, state: ServiceStateNames | null): Promise<void> {
+    await this.#rows.deleteOne({ _id: this.#idOfProcedure(text, state) });
   }
 
   /** Once all rules are loaded: stores what was compiled meanwhile, and removes what no rule asked for. */
@@ -83,18 +116,22 @@ export class KeptOutput {
       await this.#rows.deleteMany({ _id: { $in: left.slice(from, from + BATCH_ROWS) } });
   }
 
+  #idOfProcedure(text: string, state: ServiceStateNames | null): string {
+    return this.#idOf(`${text}\n${JSON.stringify(state)}`);
+  }
+
   #idOf(text: string): string {
     return sha256(`${this.#compiler}\n${text}`);
   }
 }
 
-function rowOf(_id: string, rule: CompiledRule): Row {
-  const unit = JSON.stringify(rule);
+function rowOf(_id: string, compiled: CompiledRule | CompiledProcedure): Row {
+  const unit = JSON.stringify(compiled);
   return { _id, unit, sum: sha256(`${_id}\n${unit}`) };
 }
 
-function unitOf({ _id, sum, unit }: Row): CompiledRule | null {
-  return typeof unit === 'string' && sum === sha256(`${_id}\n${unit}`) ? (JSON.parse(unit) as CompiledRule) : null;
+function unitOf({ _id, sum, unit }: Row): CompiledRule | CompiledProcedure | null {
+  return typeof unit === 'string' && sum === sha256(`${_id}\n${unit}`) ? (JSON.parse(unit) as CompiledRule | CompiledProcedure) : null;
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,7 +1,7 @@
 // Procedures (resources-and-api.md 4.4) and the services that they make (4.5).
 
 import { decodeInner, getOwn, type ObjectValue, setOwn, type Value } from '../../../stdlib/values/index.ts';
-import type { CompiledProcedure } from '../../../compiler/index.ts';
+import type { CompiledProcedure, ServiceStateNames } from '../../../compiler/index.ts';
 import { builtinTable } from '../../../stdlib/builtins/index.ts';
 import { langError } from '../../../stdlib/errors.ts';
 import { fault } from '../../faults.ts';
@@ -42,6 +42,8 @@ export const PROCEDURES: DefinitionResource = {
       name: procedure.name,
       object,
       prepare: async () => {
+        if (stored && sourceOf(stored) !== text) await space.output.dropProcedure(sourceOf(stored), stateOf(space, stored));
+        await space.output.keepProcedure(text, serviceName === null ? null : stateNamesOf(space, serviceName), procedure);
         if (serviceName !== null && !space.definitions.get('services', serviceName))
           await putDefinition(space, SERVICES, { name: serviceName }, { ...actor, commit: (unit) => space.committer.submit(unit) }, true);
       },
@@ -49,7 +51,10 @@ export const PROCEDURES: DefinitionResource = {
     };
   },
   async remove(space, stored) {
-    return { apply: () => space.sandbox.procedureChanged(space.name, String(getOwn(stored, 'name'))) };
+    return {
+      prepare: () => space.output.dropProcedure(sourceOf(stored), stateOf(space, stored)),
+      apply: () => space.sandbox.procedureChanged(space.name, String(getOwn(stored, 'name'))),
+    };
   },
 };
 
@@ -112,17 +117,20 @@ export interface Callable {
   readonly map: string;
 }
 
-/** The procedure of that name as it can be called; compiled when it is first asked for. */
-export function callableOf(space: Namespace, name: string, compiled: Map<string, { text: string; callable: Callable }>): Callable | null {
+/** The procedure of that name as it can be called; compiled, or read from what was kept, when it is first asked for. */
+export async function callableOf(
+  space: Namespace,
+  name: string,
+  compiled: Map<string, { text: string; callable: Callable }>,
+): Promise<Callable | null> {
   const object = space.definitions.get('procedures', name);
   if (!object) return null;
-  const source = String(getOwn(object, 'ruleText'));
-  const service = getOwn(object, 'serviceName');
-  const state = typeof service === 'string' ? stateNamesOf(space, service) : null;
+  const source = sourceOf(object);
+  const state = stateOf(space, object);
   const text = `${source}\n${JSON.stringify(state)}`; // of another state it is another program
   const known = compiled.get(name);
   if (known?.text === text) return known.callable;
-  const procedure = compileText(source, 'procedure', false, () => state) as CompiledProcedure;
+  const procedure = await space.output.loadProcedure(source, state);
   const { parameters, returns } = procedure;
   const resolved: ResolvedProcedure = {
     name: procedure.name,
@@ -136,4 +144,11 @@ export function callableOf(space: Namespace, name: string, compiled: Map<string,
   const callable = { resolved, map: procedure.module.map };
   compiled.set(name, { text, callable });
   return callable;
+}
+
+const sourceOf = (object: ObjectValue): string => String(getOwn(object, 'ruleText'));
+
+function stateOf(space: Namespace, object: ObjectValue): ServiceStateNames | null {
+  const service = getOwn(object, 'serviceName');
+  return typeof service === 'string' ? stateNamesOf(space, service) : null;
 }
