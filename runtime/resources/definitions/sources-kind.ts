@@ -74,6 +74,7 @@ export const SOURCES: DefinitionResource = {
     return {
       name,
       object: { ...fields, direction, active: own(fields, 'active') ?? true, config: open, secrets },
+      ...(own(fields, 'isReliable') === true ? { prepare: () => space.deliveries.layOut() } : {}),
       apply: () => space.sources.began(name, space.clock.now()),
     };
   },

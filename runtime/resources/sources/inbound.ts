@@ -18,7 +18,8 @@ type Transport = NonNullable<Raising['transport']>;
 
 /**
  * Takes one message of a source and raises its event, one for each element where it unwinds arrays.
- * @throws cascade.source.direction, .inactive; cascade.source.pipeline.unresolved
+ * @throws cascade.source.direction, .inactive; cascade.source.pipeline.unresolved; cascade.source.pipeline.failed of a reliable source: who
+ *   brought the message brings it again
  */
 export async function receive(space: Namespace, source: ObjectValue, message: Value, transport: Transport, actor: Actor): Promise<void> {
   const name = String(own(source, 'name'));
@@ -66,13 +67,13 @@ async function throughPipeline(
       });
       current = decodeInner(json);
     } catch (error) {
-      space.sources.add(name, 'dropped', space.clock.now());
       const detail = `the rule ${ruleName} of the pipeline failed: ${error instanceof Error ? error.message : String(error)}`;
-      await actor.commit({
-        writes: [],
-        events: [],
-        logs: [logOf(space, name, fault('cascade.source.pipeline.failed', name, detail).message)],
-      });
+      const failed = fault('cascade.source.pipeline.failed', name, detail);
+      space.sources.add(name, 'failed', space.clock.now());
+      const line = space.sources.lineOf(name, failed.message, space.clock.now());
+      if (line !== null) await space.committer.submit({ writes: [], events: [], logs: [logOf(space, name, line)] }, true);
+      if (own(source, 'isReliable') === true) throw failed;
+      space.sources.add(name, 'dropped', space.clock.now());
       return undefined;
     }
     if (current === null) {

@@ -34,7 +34,7 @@ export async function publishToSource(space: Namespace, id: string, value: Value
   if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH TO SOURCE');
   const name = requireOutwards(source);
   if (own(source, 'direction') === 'SOURCE') throw fault('cascade.source.direction', name, 'nothing is sent to it');
-  if (!isMocked(source)) throw fault('cascade.source.unavailable', name, noConnection(source));
+  if (!isMocked(source)) throw unavailable(space, source, name);
   const request: ObjectValue = {};
   for (const part of [value, isObject(using) ? using : {}]) for (const key of Object.keys(part)) setOwn(request, key, getOwn(part, key));
   await mock(space, source, 'publish', 'pubDesc', request, actor);
@@ -60,7 +60,12 @@ export async function querySource(space: Namespace, id: string, request: ObjectV
   if (isMocked(source)) return mock(space, source, 'query', 'queryDesc', withDefaults(source, request), actor);
   if (SOURCE_KINDS[String(own(source, 'type'))]?.hasQuery !== true)
     throw fault('cascade.source.query.unsupported', name, 'it has no queries');
-  throw fault('cascade.source.unavailable', name, noConnection(source));
+  throw unavailable(space, source, name);
+}
+
+function unavailable(space: Namespace, source: ObjectValue, name: string): Error {
+  space.sources.add(name, 'failed', space.clock.now());
+  return fault('cascade.source.unavailable', name, noConnection(source));
 }
 
 /** The properties of a request document (integrations.md 2.2), which WITH may spell in any case. */
@@ -96,8 +101,19 @@ function mergedKeys(before: ObjectValue, after: ObjectValue, withoutCase: boolea
   return merged;
 }
 
-/** What the procedure gives that stands for the outside; null without one. It runs as the creator of the source. */
-async function mock(
+/** What the procedure gives that stands for the outside; null without one. A failure counts as one of the source. */
+async function mock(...asked: Parameters<typeof mocked>): Promise<Value> {
+  const [space, source] = asked;
+  try {
+    return await mocked(...asked);
+  } catch (error) {
+    space.sources.add(String(own(source, 'name')), 'failed', space.clock.now());
+    throw error;
+  }
+}
+
+/** It runs as the creator of the source. */
+async function mocked(
   space: Namespace,
   source: ObjectValue,
   which: 'query' | 'publish',

@@ -21,11 +21,15 @@ interface CountsDocument extends Counts {
 
 export const SOURCE_COUNTS = 'sourceCounts';
 const STORED_EVERY_MS = 10_000;
+/** How often the same error of a source is told (integrations.md 1.8). */
+const SAME_TOLD_EVERY_MS = 60_000;
 
 export class SourceCounts {
   readonly #db: Db;
   readonly #counts = new Map<string, Counts>();
   readonly #changed = new Set<string>();
+  /** The last error of each that was told, and how often it came again since. */
+  readonly #told = new Map<string, { message: string; at: number; again: number }>();
   #storedAt = 0;
 
   private constructor(db: Db) {
@@ -53,7 +57,19 @@ export class SourceCounts {
     if (what === 'received' || what === 'published') counts.lastMessageAt = now;
   }
 
+  /** What the log says of an error now: null for one that it has just told of. */
+  lineOf(source: string, message: string, now: number): string | null {
+    const told = this.#told.get(source);
+    if (told?.message === message && now - told.at < SAME_TOLD_EVERY_MS) {
+      told.again++;
+      return null;
+    }
+    this.#told.set(source, { message, at: now, again: 0 });
+    return told?.message === message && told.again > 0 ? `${message} (${told.again} more of these since the last line)` : message;
+  }
+
   forget(source: string): void {
+    this.#told.delete(source);
     this.#counts.delete(source);
     this.#changed.add(source);
   }
