@@ -41,15 +41,16 @@ export class BodyChecker {
   readonly #found: Findings;
   readonly #report: Report;
   readonly #rows: RowExpressionChecker;
-  /** Variables that hold a shared Map, as far as the text shows. */
-  readonly #maps = new Set<string>();
+  /** Whether any value here may be a shared Map. */
+  readonly #mayHoldMaps: boolean;
   #recommendations: Recommendations | null = null;
   readonly #visitors: Record<string, AnyVisit>;
 
-  constructor(scope: Scope, resolver: CallResolver, found: Findings, report: Report) {
+  constructor(scope: Scope, resolver: CallResolver, found: Findings, mayHoldMaps: boolean, report: Report) {
     this.#scope = scope;
     this.#resolver = resolver;
     this.#found = found;
+    this.#mayHoldMaps = mayHoldMaps;
     this.#report = report;
     this.#rows = new RowExpressionChecker(resolver, found, report);
     this.#visitors = this.#table();
@@ -80,7 +81,6 @@ export class BodyChecker {
       Var: (node: AnyNode & { name: Identifier; value: AnyNode | null }) => {
         this.#value(node.value);
         scope.declare(node.name);
-        if (makesMap(node.value)) this.#maps.add(node.name.name);
       },
       Assign: (node: AnyNode & { target: Expression; value: AnyNode }) => {
         if (node.target.type === 'Name') this.#assigned(node.target);
@@ -132,7 +132,7 @@ export class BodyChecker {
       Member: (node: Extract<Expression, { type: 'Member' }>) => this.#member(node),
       Subscript: (node: Extract<Expression, { type: 'Subscript' }>) => {
         this.#visitAll([node.object, node.index]);
-        this.#mapRead(node, node.object);
+        if (this.#mayHoldMaps) this.#found.mapReads.add(node);
       },
       Call: (node: Call) => {
         const target = this.#resolver.call(node, (name) => scope.isVariable(name) && !(name === 'log' && !scope.has('log')));
@@ -218,12 +218,7 @@ export class BodyChecker {
       }
     }
     this.#visit(node.object);
-    this.#mapRead(node, node.object);
-  }
-
-  /** The host is asked for an entry; a Map under any other name is read by its methods. */
-  #mapRead(node: Expression, object: Expression): void {
-    if (object.type === 'Name' && (this.#scope.isState(object.name) || this.#maps.has(object.name))) this.#found.mapReads.add(node);
+    if (this.#mayHoldMaps) this.#found.mapReads.add(node);
   }
 
   // -------------------------------------------------------------- SELECT
@@ -316,9 +311,6 @@ export class BodyChecker {
 }
 
 type Loop = AnyNode & { variable: Identifier; collection: AnyNode; until: AnyNode | null; body: Block };
-
-const MAKE_MAP: ReadonlySet<string> = new Set(['Concurrent.Map', 'Concurrent.Cache', 'system.Concurrent.Map', 'system.Concurrent.Cache']);
-const makesMap = (node: AnyNode | null): boolean => node?.type === 'Call' && MAKE_MAP.has((node as unknown as Call).callee.text);
 
 /** The first name of `a.b.c`. */
 function rootOf(chain: Expression): Expression {

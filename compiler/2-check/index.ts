@@ -1,5 +1,5 @@
 // Second phase: what the tree means. Names, calls, triggers, the header, effects; everything found is beside the tree, in the Model.
-import type { Definition, ProcedureDefinition, RuleDefinition, Statement } from '../ast.ts';
+import type { Call, Definition, ProcedureDefinition, RuleDefinition, Statement } from '../ast.ts';
 import type { CompileOptions } from '../types.ts';
 import { BodyChecker, type Findings } from './body.ts';
 import { CallResolver } from './calls.ts';
@@ -14,6 +14,7 @@ import { checkReturns } from './returns.ts';
 import { Scope } from './scope.ts';
 import { checkState } from './state.ts';
 import { checkTriggers } from './triggers.ts';
+import { type AnyNode, childrenOf } from './walk.ts';
 
 export type { CallTarget, Model, Names, Uses } from './model.ts';
 export type { Report } from './report.ts';
@@ -36,9 +37,10 @@ export function check(written: Definition, { builtins, stateOf }: Pick<CompileOp
   const definition = written.type === 'Rule' && rule?.guard ? guarded(written, rule.guard) : written;
   const procedure = definition.type === 'Procedure' ? checkHeader(definition, imports.package, imports.names, report) : null;
   const state = definition.type === 'Procedure' && procedure ? checkState(definition, procedure, stateOf ?? (() => null), report) : null;
+  const mayHoldMaps = holdsMaps(definition, procedure);
   const body = (statements: readonly Statement[]): Scope => {
     const scope = new Scope({ parameters: parametersOf(definition), events: rule?.variables ?? [], state: state?.names ?? [], report });
-    new BodyChecker(scope, resolver, found, report).statements(statements);
+    new BodyChecker(scope, resolver, found, mayHoldMaps, report).statements(statements);
     checkReturns(statements, report);
     return scope;
   };
@@ -57,6 +59,16 @@ export function check(written: Definition, { builtins, stateOf }: Pick<CompileOp
     rule,
     procedure,
   };
+}
+
+const MAKES_MAP = /^(?:system\.)?Concurrent\.(?:Map|Cache)$/;
+
+/** A shared Map is made by the text itself, or comes from what procedures of one service keep and hand each other (language.md 4.9, C6). */
+function holdsMaps(definition: Definition, procedure: Model['procedure']): boolean {
+  if (procedure && procedure.serviceName !== null) return true;
+  const makes = (node: AnyNode): boolean =>
+    (node.type === 'Call' && MAKES_MAP.test((node as unknown as Call).callee.text)) || childrenOf(node).some(makes);
+  return makes(definition as unknown as AnyNode);
 }
 
 function checkRule(definition: RuleDefinition, names: Model['names'], resolver: CallResolver, report: Report): RuleFacts {

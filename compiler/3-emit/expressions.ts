@@ -46,17 +46,11 @@ const table: Table<Expression> = {
   Member: (node, module) => {
     const constant = module.model.constants.get(node);
     if (constant) return b.call(module.builtin('builtin', constant.name, node), b.id('$'));
-    const object = module.value(node.object);
-    if (module.row === null && module.model.mapReads.has(node))
-      return emitMapRead(node, node.propertySpan, object, b.literal(node.property), module);
-    return module.helper('get', node.propertySpan, object, b.literal(node.property), emitPath(node.object, module));
+    return emitRead(node, node.propertySpan, 'get', b.literal(node.property), module);
   },
   Subscript: (node, module) => {
     const inside = node.object.type === 'Name' && module.model.arrayParameters.has(node.object.name);
-    const object = module.value(node.object);
-    if (module.row === null && module.model.mapReads.has(node))
-      return emitMapRead(node, node.index, object, module.value(node.index), module);
-    return module.helper(inside ? 'atInside' : 'at', node.index, object, module.value(node.index), emitPath(node.object, module));
+    return emitRead(node, node.index, inside ? 'atInside' : 'at', null, module);
   },
   Call: (node, module) => emitCall(node, module),
   MethodCall: (node, module) => emitMethodCall(node, module),
@@ -151,14 +145,28 @@ export function emitAssign(target: Target, module: ModuleWriter, value: () => es
   return module.helper('setAt', target.index, b.id('$'), object, module.value(target.index), value(), path);
 }
 
-/** An entry of a shared Map, or a member of anything else. */
-function emitMapRead(
+/** A member of anything, or an entry of a shared Map, for which the host is asked. */
+function emitRead(
   node: Extract<Expression, { type: 'Member' | 'Subscript' }>,
   at: Span,
-  object: es.Expression,
-  key: es.Expression,
+  plain: 'get' | 'at' | 'atInside',
+  property: es.Expression | null,
   module: ModuleWriter,
 ): es.Expression {
-  const place = [emitPath(node.object, module), b.literal(node.type === 'Subscript')];
-  return b.delegate(module.helper('entry', at, b.id('$'), module.site(), object, key, ...place));
+  const object = module.value(node.object);
+  const key = property ?? module.value((node as Extract<Expression, { type: 'Subscript' }>).index);
+  const path = emitPath(node.object, module);
+  if (module.row !== null || !module.model.mapReads.has(node)) return module.helper(plain, at, object, key, path);
+  const held = module.temporary();
+  const first = b.assign(held, object);
+  const before = property === null ? [b.assign(module.temporary(), key)] : [];
+  const again = before[0]?.left as es.Expression | undefined;
+  const index = again ?? key;
+  const place = [b.id('$'), module.site(), held, index, path, b.literal(property === null)];
+  const read = b.conditional(
+    module.helper('isShared', at, held),
+    b.delegate(module.helper('entry', at, ...place)),
+    module.helper(plain, at, held, index, path),
+  );
+  return b.sequence([first, ...before, read]);
 }
