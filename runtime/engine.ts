@@ -92,6 +92,7 @@ export async function openEngine({
     const leaders = exclusive ? null : new Leaders(store.installation, process);
     /** Another process has taken over: only a new start helps. */
     const onFenced = (): void => {
+      if (!isFenced) log.fatal('another process has taken over the work of this one, which stood still for too long: start it again');
       status = 'database';
       isFenced = true;
     };
