@@ -165,6 +165,7 @@ export async function openNamespace({
     toStored: (unit) => (leads ? unit : arrivals.hand(unit)),
     onFenced,
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
+    cipher: () => space.cipher,
     refuses: (unit) => refusalOf(space, unit),
     findTaken: (units) => findTaken(db, units, (collection) => typeOfCollection(space, collection)),
     onError: (error, message) => log.error({ err: error, namespace: name }, message),

@@ -34,7 +34,7 @@ export async function takeOver(
   if (dead.length === 0) return [];
   await removeOldEnds(space.db);
   await closeEpochs(space.db, dead, SLOTS);
-  const left = await readLeftOpen(space.db, dead);
+  const left = await readLeftOpen(space.db, dead, space.cipher);
   const byEvent = new Map<string, [RunId, Step[]][]>();
   for (const [run, steps] of left.steps) {
     recorded.set(run, steps);

@@ -4,7 +4,9 @@
 
 import type { ClientSession, Db, Long, MongoClient } from 'mongodb';
 import { isLockedOut, isTransient, isUnavailable } from '../store/index.ts';
+import type { Cipher } from '../values/index.ts';
 import { Journal } from './journal.ts';
+import { sealing, withRowTexts } from './sealing.ts';
 import { commitWithRow, findMisses, insertPlain, isPlain, Losers, Missed } from './transaction.ts';
 import {
   type Answer,
@@ -52,6 +54,8 @@ export interface CommitterOptions {
   readonly toStored?: (unit: Unit) => Unit;
   /** Asked before a unit is stored: why it may not be, as what it was made for is no longer there. */
   readonly refuses?: (unit: Unit) => Error | null;
+  /** What texts of journal rows are sealed with; null, or absent: they are stored as they are. */
+  readonly cipher?: () => Cipher | null;
   readonly onError: (error: unknown, message: string) => void;
   /** Another process has taken over: nothing can be committed any more. */
   readonly onFenced?: () => void;
@@ -361,7 +365,7 @@ export class Committer implements AsyncDisposable {
     let transient = 0;
     const doubt: Doubt = [];
     while (units.length > 0) {
-      const row = marks.length === 0 && units.every(isPlain) ? null : this.journal.row(place.slot, withMarks(units, marks));
+      const row = marks.length === 0 && units.every(isPlain) ? null : this.#row(place, units, marks);
       try {
         await this.#attempt(place, units, row, doubt);
         return;
@@ -469,6 +473,12 @@ export class Committer implements AsyncDisposable {
   async #losersOf(error: unknown, units: readonly Unit[]): Promise<ReadonlyMap<Unit, Error> | null> {
     if (error instanceof Losers) return error.units;
     return error instanceof Missed ? findMisses(this.#options.db, units) : null;
+  }
+
+  #row({ slot }: Place, units: readonly Unit[], marks: readonly RunId[]): TickRow {
+    const row = this.journal.row(slot, withMarks(units, marks));
+    const cipher = this.#options.cipher?.() ?? null;
+    return cipher ? withRowTexts(row, sealing(cipher)) : row;
   }
 
   async #halves(place: Place, units: readonly Unit[], marks: readonly RunId[], failed: Map<Unit, unknown>): Promise<void> {

@@ -3,7 +3,9 @@
 
 import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
 import { ASIDE, wholeEvent, wholeStep } from './aside.ts';
+import type { Cipher } from '../values/index.ts';
 import { runIdOf } from './journal.ts';
+import { opening, withEventTexts, withStepTexts } from './sealing.ts';
 import { attemptOf, type RowId, type RunId, type Step, type StoredEvent, type TickRow } from './types.ts';
 
 const DUPLICATE = 11000;
@@ -54,8 +56,12 @@ export async function openEpochs(db: Db, isWanted: (epoch: number) => boolean | 
   return wanted.sort((a, b) => a - b);
 }
 
-/** Reads what the epochs left open. An event that stands in two epochs' rows (a take-over was interrupted) counts once. */
-export async function readLeftOpen(db: Db, epochs: readonly number[]): Promise<LeftOpen> {
+/**
+ * Reads what the epochs left open. An event that stands in two epochs' rows (a take-over was interrupted) counts once.
+ * @param cipher what texts of rows were sealed with; null where the namespace has no key
+ */
+export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Cipher | null = null): Promise<LeftOpen> {
+  const opened = opening(cipher);
   const done = new Set<RunId>();
   const events = new Map<string, { row: RowId; index: number; event: StoredEvent }>();
   const steps = new Map<RunId, { row: RowId; index: number; step: Step }[]>();
@@ -72,7 +78,7 @@ export async function readLeftOpen(db: Db, epochs: readonly number[]): Promise<L
   const open: StoredEvent[] = [];
   for (const { row, index, event } of events.values()) {
     const runs = event.runs.filter((run) => !done.has(runIdOf(event, run.rule)));
-    if (runs.length > 0) open.push({ ...(await wholeEvent(db, row, index, event)), runs });
+    if (runs.length > 0) open.push({ ...withEventTexts(await wholeEvent(db, row, index, event), opened), runs });
   }
   // Steps of children stand under ids that begin with their parent's; steps of what is done are of no use.
   const isOpen = new Set(open.flatMap((event) => event.runs.map((run) => runIdOf(event, run.rule))));
@@ -80,7 +86,8 @@ export async function readLeftOpen(db: Db, epochs: readonly number[]): Promise<L
   for (const [run, found] of steps) {
     if (!isOpen.has(run.split('/').slice(0, 3).join('/'))) continue;
     const last = new Map(found.map((one) => [`${one.step.site}.${one.step.nth}`, one])); // each once: it may stand in two epochs' rows
-    whole.set(run, await Promise.all([...last.values()].map(({ row, index, step }) => wholeStep(db, row, index, step))));
+    const read = [...last.values()].map(async ({ row, index, step }) => withStepTexts(await wholeStep(db, row, index, step), opened));
+    whole.set(run, await Promise.all(read));
   }
   return { events: open, steps: whole };
 }

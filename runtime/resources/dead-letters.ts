@@ -3,9 +3,10 @@
 
 import type { Long } from 'mongodb';
 import { type Document } from 'mongodb';
-import { DateTime, decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { DateTime, decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { StoredEvent, Unit } from '../commit/index.ts';
-import { instanceToBson } from '../values/index.ts';
+import { instanceToBson, openText, sealText } from '../values/index.ts';
+import { omit } from './definitions/store.ts';
 import { DEAD_LETTERS } from './delivery-types.ts';
 import { raise } from './events.ts';
 import { serviceActor } from './service-actor.ts';
@@ -20,6 +21,8 @@ const LONGEST_VALUE = 256 * 1024;
 const LONGEST_KEPT = 4_000_000;
 const KEPT_MS = 7 * 86_400_000;
 const MOST = 10_000;
+/** What the kept event is sealed for, where the namespace has a key. */
+const KEPT = 'dead letter';
 
 export interface Dead {
   readonly event: StoredEvent;
@@ -39,9 +42,10 @@ export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by
 export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 'events'> {
   if (dead.event.path === DEAD_LETTER_PATH) return { writes: [], events: [] };
   const { uuid, path, value, at, by, sequence } = dead.event;
-  const truncated = value.length > LONGEST_VALUE;
+  const open = withoutEncrypted(space, path, value);
+  const truncated = open.length > LONGEST_VALUE;
   const now = new DateTime(space.clock.now());
-  const shown: Value = truncated ? value.slice(0, LONGEST_VALUE) : decodeInner(value);
+  const shown: Value = truncated ? open.slice(0, LONGEST_VALUE) : decodeInner(open);
   const instance: ObjectValue = {
     event: { uuid, path, value: shown, createdAt: new DateTime(at.getTime()) },
     target: dead.target,
@@ -55,11 +59,28 @@ export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 
   const actor = serviceActor(space);
   const stamped = stampNew(instance, actor);
   const document = instanceToBson(DEAD_LETTERS.type, stamped) as Document & { _id: never };
-  if (value.length <= LONGEST_KEPT) document['kept'] = { uuid, path, value, at, by, ...(sequence && { sequence }) } satisfies KeptEvent;
+  if (value.length <= LONGEST_KEPT)
+    document['kept'] = {
+      uuid,
+      path,
+      value: sealText(space.cipher, value, KEPT),
+      at,
+      by,
+      ...(sequence && { sequence }),
+    } satisfies KeptEvent;
   return {
     writes: [{ collection: DEAD_LETTERS.collection, op: 'insert', document }],
     events: raise(space, DEAD_LETTER_PATH, stamped, actor),
   };
+}
+
+/** The value of a type's event as anybody may find it in the store: what is encrypted there is not in the clear here. */
+function withoutEncrypted(space: Namespace, path: string, value: string): string {
+  const type = space.types.get(/^\/types\/([^/]+)\//.exec(path)?.[1] ?? '');
+  const secrets = [...(type?.properties.values() ?? [])].filter(({ encrypted }) => encrypted).map(({ name }) => name);
+  if (secrets.length === 0) return value;
+  const instance = decodeInner(value);
+  return isObject(instance) ? encodeInner(omit(instance, secrets)) : value;
 }
 
 /** Those that are older than a week, and the oldest of too many, go; without events (integrations.md 12.4). */
@@ -83,6 +104,12 @@ export interface StoredDeadLetter {
   readonly kept: KeptEvent | null;
 }
 
+/** The event that a stored dead letter keeps. */
+export function keptIn({ cipher }: Namespace, stored: Document): KeptEvent | null {
+  const kept = stored['kept'] as KeptEvent | undefined;
+  return kept ? { ...kept, value: openText(cipher, kept.value, KEPT) } : null;
+}
+
 export async function readDeadLetter(space: Namespace, id: Document['_id']): Promise<StoredDeadLetter | null> {
   const found = await space.db.collection(DEAD_LETTERS.collection).findOne({ _id: id }, { promoteLongs: false });
   if (!found) return null;
@@ -90,6 +117,6 @@ export async function readDeadLetter(space: Namespace, id: Document['_id']): Pro
     target: String(found['target']),
     deliveries: Number(found['deliveries']),
     version: (found['ars_version'] as Long).toBigInt(),
-    kept: (found['kept'] as KeptEvent | undefined) ?? null,
+    kept: keptIn(space, found),
   };
 }

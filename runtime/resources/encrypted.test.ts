@@ -90,6 +90,28 @@ test('an Object of a type with encrypted properties is encrypted as a whole, or 
   );
 });
 
+test('it stands in the clear nowhere else either: not in the journal, kept answers, recordings or dead letters', async () => {
+  const secret = 'no-one-may-read-this-0815';
+  await t.type('Vault', { name: { type: 'String' }, number: { type: 'String', encrypted: true } });
+  await t.program(
+    'rules',
+    'RULE spoiled WHEN INSERT OCCURS ON Vault AS c WHERE c.name == "spoiled" INSERT Vault(name: "copied", number: c.number) exception("x", c.name, [])',
+  );
+  const request = { body: `{"name":"spoiled","number":"${secret}"}`, requestId: 'secret-1' };
+  const first = await t.ask('insert', 'Vault', request);
+  expect(first.body).toContain(secret);
+  await t.eventually('Vault', { name: 'copied' }, 1);
+  await t.eventually('ArsRuleSnapshot', {}, 1);
+  expect((await t.ask('insert', 'Vault', request)).body).toBe(first.body);
+  const looked = new Set<string>();
+  for (const { name } of await db().listCollections().toArray())
+    for await (const document of db().collection(name).find({}, { raw: true })) {
+      looked.add(name);
+      expect(`${name}: ${(document as unknown as Buffer).includes(secret)}`).toBe(`${name}: false`);
+    }
+  for (const name of ['journal', 'answers', 'recordings', 't.Vault']) expect(looked).toContain(name);
+});
+
 test('another process with the same master key reads it; without the key the namespace is not opened', async () => {
   const { namespace } = t.identity;
   const other = await openTestEngine({ masterKey, namespace });

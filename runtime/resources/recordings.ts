@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
 import type { Write } from '../commit/index.ts';
 import type { Recording } from '../runs/index.ts';
+import { openText, sealText } from '../values/index.ts';
 import type { Namespace } from './types.ts';
 
 export const RECORDINGS = 'recordings';
@@ -12,6 +13,9 @@ export const RECORDINGS = 'recordings';
 const MOST = 1_000;
 /** Made since the oldest went last: a storm of failures is known by its first ones. */
 const made = new WeakMap<Namespace, number>();
+
+/** What the texts of a recording are sealed for, where the namespace has a key. */
+const PLACE = 'recording';
 
 /** Of a run that an event started: it ends once. What others called may end more than once, when their caller's run is repeated. */
 const idOf = (invocation: string): ObjectId => new ObjectId(createHash('sha256').update(invocation).digest().subarray(0, 12));
@@ -23,15 +27,17 @@ export function recordingWrites(space: Namespace, { event, given, ...rest }: Rec
   if (count > MOST) return [];
   const { invocation, executable, steps, error } = rest;
   const { resource, name, map } = executable;
+  const kept = event && { ...event, deliveries: undefined };
   const document: Document & { _id: ObjectId } = {
     _id: event ? idOf(invocation) : new ObjectId(),
     ars_version: Long.ONE,
     recordedAt: new Date(space.clock.now()),
     invocation,
     executable: { resource, name, ...(map === undefined ? {} : { map }), text: textOf(space, resource) },
-    event: event && { ...event, deliveries: undefined },
-    given,
-    steps,
+    // All three may hold values of encrypted properties.
+    ...(space.cipher
+      ? { event: event && { uuid: event.uuid }, sealed: sealText(space.cipher, JSON.stringify({ event: kept, given, steps }), PLACE) }
+      : { event: kept, given, steps }),
     error,
   };
   return [{ collection: RECORDINGS, op: 'insert', document }];
@@ -52,7 +58,9 @@ export async function findRecording(space: Namespace, id: string): Promise<Docum
     .sort({ recordedAt: -1, _id: -1 })
     .limit(1)
     .toArray();
-  return found ?? null;
+  if (typeof found?.['sealed'] !== 'string') return found ?? null;
+  const { sealed, ...open } = found;
+  return { ...open, ...(JSON.parse(openText(space.cipher, sealed, PLACE)) as Document) };
 }
 
 export async function trimRecordings(space: Namespace): Promise<void> {

@@ -1,10 +1,11 @@
 // Why rules do or do not run for an event: each rule on its path, and the term that decided, with the values it was decided on.
 
 import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { StoredEvent } from '../commit/index.ts';
+import { opening, type StoredEvent, withEventTexts } from '../commit/index.ts';
 import { eventObject } from '../event-object.ts';
 import { fault } from '../faults.ts';
 import type { Explanation } from '../triggers/index.ts';
+import { keptIn } from './dead-letters.ts';
 import { DEAD_LETTERS } from './delivery-types.ts';
 import { findRecording } from './recordings.ts';
 import type { Namespace } from './types.ts';
@@ -24,9 +25,12 @@ async function stored(space: Namespace, uuid: string) {
   const open = (row?.['events'] as StoredEvent[] | undefined)?.find((event) => event.uuid === uuid && event.value !== null);
   const recording = open ? null : await findRecording(space, uuid);
   const dead = open || recording ? null : await space.db.collection(DEAD_LETTERS.collection).findOne({ 'kept.uuid': uuid });
-  const event = open ?? (recording?.['event'] as StoredEvent | undefined) ?? (dead?.['kept'] as StoredEvent | undefined);
+  const event =
+    (open && withEventTexts(open, opening(space.cipher))) ??
+    (recording?.['event'] as StoredEvent | undefined) ??
+    (dead ? keptIn(space, dead) : null);
   if (!event) throw fault('cascade.resource.not.found', `/events/${uuid}`);
-  return { uuid: event.uuid, path: event.path, at: event.at, value: decodeInner(event.value) };
+  return { uuid: event.uuid, path: event.path, at: new Date(event.at), value: decodeInner(event.value) };
 }
 
 /** @param name of the rule to explain; null: all that are on the path */

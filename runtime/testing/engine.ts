@@ -27,6 +27,8 @@ export interface Ask {
   text?: string;
   custom?: boolean;
   parameters?: Record<string, string>;
+  /** X-Cascade-Request-Id. */
+  requestId?: string;
 }
 
 const newName = (): string => `test${randomBytes(6).toString('hex')}`;
@@ -53,12 +55,13 @@ export async function openTestEngine({ clock, masterKey, namespace = newName(), 
     ...(masterKey && { masterKey }),
   });
   const identity: Identity = { username: 'ann', namespace, profiles: ['admin', 'admin__system'] };
-  const ask: TestEngine['ask'] = (op, resource, { id, body, text, custom = /^[A-Z]/.test(resource), parameters = {} } = {}) => {
+  const ask: TestEngine['ask'] = (op, resource, { id, body, text, custom = /^[A-Z]/.test(resource), parameters = {}, requestId } = {}) => {
     const parsed = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, parseJson(value)]));
     const request: ApiRequest = { identity, op, resourceName: resource, custom, parameters: parsed };
     if (id !== undefined) request.resourceId = id;
     if (body !== undefined) request.object = parseJson(body);
     if (text !== undefined) request.text = text;
+    if (requestId !== undefined) request.requestId = requestId;
     return engine.execute(request);
   };
   const rows: TestEngine['rows'] = async (resource, where = {}) => {

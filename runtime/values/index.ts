@@ -7,5 +7,6 @@ export { escapeKey, unescapeKey } from './keys.ts';
 export { parseJson, type ParseJsonOptions } from './parse-json.ts';
 export { idToBson, instanceToBson, propertyToBson, storedProperty, toBson } from './to-bson.ts';
 export { instanceToJson, propertyToJson, referenceText, toJson } from './to-json.ts';
+export { openText, sealText } from './sealed-text.ts';
 export { storedVersion } from './stored-version.ts';
 export { transcode, type TranscodeOptions, type Transcoder, transcoder, wholeTranscoder, type Spelling } from './transcode.ts';

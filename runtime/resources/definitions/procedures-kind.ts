@@ -1,12 +1,12 @@
 // Procedures (resources-and-api.md 4.4) and the services that they make (4.5).
 
-import { decodeInner, getOwn, type ObjectValue, setOwn, type Value } from '../../../stdlib/values/index.ts';
+import { decodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../../stdlib/values/index.ts';
 import type { CompiledProcedure, ServiceStateNames } from '../../../compiler/index.ts';
 import { builtinTable } from '../../../stdlib/builtins/index.ts';
 import { langError } from '../../../stdlib/errors.ts';
 import { fault } from '../../faults.ts';
 import type { ResolvedProcedure } from '../../sandbox/index.ts';
-import { checkName } from '../../types/index.ts';
+import { BASE_TYPES, checkName } from '../../types/index.ts';
 import { PROCEDURE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
 import { checkFields, textField, warningsOf, withoutOldText } from './fields.ts';
@@ -14,6 +14,7 @@ import { putDefinition } from './operations.ts';
 import { compileText, programOf } from './programs.ts';
 import { stateNamesOf } from './service-state.ts';
 import { SERVICES } from './services-kind.ts';
+import { withErrors } from './told-errors.ts';
 
 export const PROCEDURES: DefinitionResource = {
   kind: 'definitions',
@@ -50,6 +51,8 @@ export const PROCEDURES: DefinitionResource = {
       apply: () => space.sandbox.procedureChanged(space.name, procedure.name),
     };
   },
+  /** One whose parameters or result name a type that is no longer there is told as erroneous. */
+  show: (space, stored) => withErrors(space, stored, namedTypes(stored)),
   async remove(space, stored) {
     return {
       prepare: () => space.output.dropProcedure(sourceOf(stored), stateOf(space, stored)),
@@ -110,6 +113,17 @@ function describe(procedure: CompiledProcedure): ObjectValue {
     ...optionFields(procedure),
   };
 }
+
+/** The types of others' making that its parameters and its result name. */
+function namedTypes(stored: ObjectValue): string[] {
+  const parameters = Object.hasOwn(stored, 'parameters') ? getOwn(stored, 'parameters') : null;
+  const returnType = Object.hasOwn(stored, 'returnType') ? getOwn(stored, 'returnType') : null;
+  return [...(Array.isArray(parameters) ? parameters : []), returnType]
+    .map((one) => (isObject(one) ? getOwn(one, 'type') : null))
+    .filter((type): type is string => typeof type === 'string' && !OTHER_TYPES.has(type));
+}
+
+const OTHER_TYPES: ReadonlySet<string> = new Set([...BASE_TYPES, 'Any', 'Map', 'Value']);
 
 /** What the sandbox needs to call a procedure, and where its errors are. */
 export interface Callable {

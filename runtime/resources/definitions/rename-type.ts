@@ -1,16 +1,17 @@
 // The command `rename` of a type (resources-and-api.md 4.1): its instances stay, the type of the old name goes and one of the new name comes.
 
 import type { Db } from 'mongodb';
-import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import { fault } from '../../faults.ts';
-import { checkName, parseType, type TypeDefinition } from '../../types/index.ts';
+import { checkName } from '../../types/index.ts';
 import { raise } from '../events.ts';
 import { stampChanged } from '../stamp.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
 import { findDefinition } from './operations.ts';
 import { definitionWrite } from './store.ts';
 import { collectionOf, indexesBuilt } from './type-storage.ts';
+import { loadType } from './types-kind.ts';
 
 /** Names on their way, so that a crash between collection and definition is put right at the next start. */
 const RENAMES = 'renames';
@@ -34,13 +35,13 @@ export async function renameType(
   checkName('type', newName);
   if (space.scalars.has(newName)) throw fault('cascade.type.name.reserved', newName);
   if (space.definitions.get('types', newName)) throw fault('cascade.resource.duplicate.key', 'types', `name=${newName}`);
-  const type = parseType({ ...stored, name: newName }, space);
-  const renamed = stampChanged({ ...stored, name: newName }, stored, actor);
+  const object = naming({ ...stored, name: newName }, name, newName) ?? { ...stored, name: newName };
+  const renamed = stampChanged(object, stored, actor);
   await indexesBuilt(space, name);
   // What waits to be stored under the old name is refused afterwards: it would land where nobody looks.
   const lift = space.committer.bar([collectionOf(name), collectionOf(newName)]);
   try {
-    return await moveType(space, { name, stored, newName, renamed, type }, actor);
+    return await moveType(space, { name, stored, newName, renamed }, actor);
   } finally {
     lift();
   }
@@ -51,19 +52,55 @@ interface Move {
   readonly stored: ObjectValue;
   readonly newName: string;
   readonly renamed: ObjectValue;
-  readonly type: TypeDefinition;
 }
 
-async function moveType(space: Namespace, { name, stored, newName, renamed, type }: Move, actor: Actor): Promise<ObjectValue> {
+/** The definition of a type with another's new name wherever it names it; null where it does not. */
+function naming(object: ObjectValue, name: string, newName: string): ObjectValue | null {
+  let isNamed = false;
+  const properties: ObjectValue = {};
+  const declared = getOwn(object, 'properties') as ObjectValue;
+  for (const key of Object.keys(declared)) {
+    const property = getOwn(declared, key) as ObjectValue;
+    const names = getOwn(property, 'type') === name;
+    isNamed ||= names;
+    setOwn(properties, key, names ? { ...property, type: newName } : property);
+  }
+  const keys = Object.hasOwn(object, 'foreignKeys') ? getOwn(object, 'foreignKeys') : null;
+  const foreignKeys = Array.isArray(keys)
+    ? keys.map((one): Value => {
+        if (!isObject(one) || !Object.hasOwn(one, 'type') || getOwn(one, 'type') !== name) return one;
+        isNamed = true;
+        return { ...one, type: newName };
+      })
+    : keys;
+  return isNamed ? { ...object, properties, ...(foreignKeys === null ? {} : { foreignKeys }) } : null;
+}
+
+/** The other types that name it, as they are and as they become. */
+function othersNaming(space: Namespace, { name, newName }: Move, actor: Actor) {
+  return space.definitions.list('types').flatMap(([other, stored]) => {
+    const changed = other === name ? null : naming(stored, name, newName);
+    return changed ? [{ other, stored, changed: stampChanged(changed, stored, actor) }] : [];
+  });
+}
+
+async function moveType(space: Namespace, move: Move, actor: Actor): Promise<ObjectValue> {
+  const { name, stored, newName, renamed } = move;
+  const others = othersNaming(space, move, actor);
   const renames = space.db.collection<Rename>(RENAMES);
   await renames.insertOne({ _id: name, to: newName });
   await space.committer.exclusive(() => moveCollection(space.db, name, newName));
   const events = [
     ...raise(space, '/types/system.types/delete', stored, actor),
     ...raise(space, '/types/system.types/insert', renamed, actor),
+    ...others.flatMap(({ changed }) => raise(space, '/types/system.types/update', changed, actor)),
+  ];
+  const writes = [
+    definitionWrite('types', newName, renamed, stored),
+    ...others.map((one) => definitionWrite('types', one.other, one.changed, one.stored)),
   ];
   try {
-    await actor.commit({ writes: [definitionWrite('types', newName, renamed, stored)], events }, { ok: encodeInner(renamed) });
+    await actor.commit({ writes, events }, { ok: encodeInner(renamed) });
   } catch (error) {
     await space.committer.exclusive(() => moveCollection(space.db, newName, name));
     await renames.deleteOne({ _id: name });
@@ -72,8 +109,12 @@ async function moveType(space: Namespace, { name, stored, newName, renamed, type
   space.definitions.remove('types', name);
   space.definitions.put('types', newName, renamed);
   space.types.delete(name);
-  space.types.set(newName, type);
-  for (const one of [name, newName]) {
+  space.types.set(newName, loadType(renamed, space));
+  for (const { other, changed } of others) {
+    space.definitions.put('types', other, changed);
+    space.types.set(other, loadType(changed, space));
+  }
+  for (const one of [name, newName, ...others.map(({ other }) => other)]) {
     space.when.retype(one);
     space.before.retype(one);
     space.correlations.retype(one);

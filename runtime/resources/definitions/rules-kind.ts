@@ -12,6 +12,7 @@ import { RULE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, IndexedProgram, Namespace } from '../types.ts';
 import { compileText, programOf } from './programs.ts';
 import { checkFields, invalidField, textField, warningsOf, withoutOldText } from './fields.ts';
+import { withErrors } from './told-errors.ts';
 
 export const RULES: DefinitionResource = {
   kind: 'definitions',
@@ -53,13 +54,7 @@ export const RULES: DefinitionResource = {
     };
   },
   /** Rules on a type that is no longer there are told as erroneous; they have no events (resources-and-api.md 4.1). */
-  show(space, stored) {
-    const errors = missingTypes(space, stored).map((type): Value => {
-      const { code, message } = fault('cascade.resource.type.not.found', type);
-      return { code, message, line: 1, column: 1 };
-    });
-    return errors.length === 0 ? stored : { ...stored, errors };
-  },
+  show: (space, stored) => withErrors(space, stored, triggeringTypes(stored)),
   async remove(space, stored) {
     return { apply: () => leaveForce(space, String(getOwn(stored, 'name'))) };
   },
@@ -70,11 +65,10 @@ function givenBy(source: string): ObjectValue {
   return description ? { description } : {};
 }
 
-function missingTypes(space: Namespace, stored: ObjectValue): string[] {
+function triggeringTypes(stored: ObjectValue): string[] {
   const triggers = getOwn(stored, 'triggers');
   const names = (Array.isArray(triggers) ? triggers : []).map((trigger) => /^\/types\/([^/]+)\//.exec(pathOf(trigger))?.[1]);
-  const custom = names.filter((name): name is string => name !== undefined && !name.startsWith('system.') && !name.startsWith('Ars'));
-  return [...new Set(custom)].filter((name) => !space.types.has(name));
+  return names.filter((name): name is string => name !== undefined);
 }
 
 const pathOf = (trigger: Value): string => (isObject(trigger) ? String(getOwn(trigger, 'path')) : '');

@@ -11,8 +11,8 @@ const BUFFER_BYTES = 65_536;
 export interface Flushing {
   /** Bytes that are sent together. */
   readonly bufferBytes: number;
-  /** Whether each element is sent for itself. */
-  readonly each: boolean;
+  /** Milliseconds after which what there is is sent; 0: at once, after each element; Infinity: by size only. */
+  readonly everyMs: number;
 }
 
 /** @throws request.parameter.invalid */
@@ -22,20 +22,22 @@ export function flushingOf(parameters: Readonly<Record<string, Value>>): Flushin
     if (!isInteger(value) || value < least) throw fault('cascade.request.parameter.invalid', name, value);
     return Number(value);
   };
-  return { bufferBytes: whole('maxBufferSize', 1, BUFFER_BYTES), each: whole('maxFlushInterval', -1, 0) === -1 };
+  const interval = whole('maxFlushInterval', -1, 0);
+  return { bufferBytes: whole('maxBufferSize', 1, BUFFER_BYTES), everyMs: interval === 0 ? Infinity : Math.max(interval, 0) };
 }
 
 /** The texts of the elements are made as they are taken. */
-export function elementsOf(values: readonly Value[], { bufferBytes, each }: Flushing): Pieces {
+export function elementsOf(values: readonly Value[], { bufferBytes, everyMs }: Flushing): Pieces {
   let next = 0;
   let isEnded = false;
   return {
     next: () => {
       if (isEnded) return Promise.resolve(null);
+      const begun = performance.now();
       let text = next === 0 ? '[' : '';
       while (next < values.length) {
         text += `${next === 0 ? '' : ','}${toJson(values[next++] ?? null)}`;
-        if (each || text.length >= bufferBytes) return Promise.resolve(text);
+        if (text.length >= bufferBytes || performance.now() - begun >= everyMs) return Promise.resolve(text);
       }
       isEnded = true;
       return Promise.resolve(`${text}]`);

@@ -9,7 +9,7 @@ import { decodeInner, type ObjectValue } from '../../../stdlib/values/index.ts';
 import { type Actor, ChildKeys, type StepKeeper } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
 import { DuplicateKey, type Step, type Unit, type Write } from '../../commit/index.ts';
-import { instanceToJson } from '../../values/index.ts';
+import { instanceToJson, openText, sealText } from '../../values/index.ts';
 import { resolve } from '../catalogue.ts';
 import { definitionJson, shown } from '../definitions/operations.ts';
 import type { Namespace } from '../types.ts';
@@ -28,10 +28,20 @@ const STEP_PREFIX_DIGITS = 16;
 interface StoredAnswer {
   readonly _id: ObjectId;
   readonly at: Date;
-  /** Inner JSON of what the first change gave; null where that was nothing of its own. */
+  /** Inner JSON of what the first change gave; null where that was nothing of its own. Sealed where the namespace has a key. */
   readonly answer: string | null;
+  /** The same holds for its body. */
   readonly reply?: ApiReply;
 }
+
+/** What texts of records are sealed for. */
+const PLACE = 'kept answer';
+
+const openedReply = ({ cipher }: Namespace, { body, ...reply }: ApiReply): ApiReply =>
+  body === undefined ? reply : { ...reply, body: openText(cipher, body, PLACE) };
+
+const openedAnswer = ({ cipher }: Namespace, answer: string | null | undefined): string | null =>
+  answer == null ? null : openText(cipher, answer, PLACE);
 
 export async function indexAnswers(db: Db): Promise<void> {
   await db.collection(ANSWERS).createIndex({ at: 1 }, { expireAfterSeconds: KEPT_SECONDS });
@@ -75,28 +85,39 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   const { id } = records;
   const answers = space.db.collection<StoredAnswer>(ANSWERS);
   const stored = await answers.findOne({ _id: id });
-  const recorded = stored && (stored.reply ?? replyOf(space, request, stored.answer));
+  const recorded = stored && told(space, request, stored);
   if (recorded) return recorded;
   let given: ApiReply;
   try {
-    const keeper = request.op === 'execute' ? await keepSteps(answers, records) : undefined;
-    const parts = !keeper && Array.isArray(request.object) ? await storedParts(answers, records) : new Map<number, string>();
+    const keeper = request.op === 'execute' ? await keepSteps(space, answers, records) : undefined;
+    const parts = !keeper && Array.isArray(request.object) ? await storedParts(space, answers, records) : new Map<number, string>();
     given = await carryOut(space, request, {
-      ...recording(actor, records, stored !== null),
+      ...recording(space, actor, records, stored !== null),
       parts,
       ...(keeper && { childKey: new ChildKeys(`request/${id.toHexString()}`, keeper) }),
     });
   } catch (error) {
     if (!(error instanceof AnsweredElsewhere)) throw error;
     const other = await answers.findOne({ _id: id });
-    return other?.reply ?? replyOf(space, request, other?.answer ?? null) ?? NO_CONTENT;
+    return (other && told(space, request, other)) ?? NO_CONTENT;
   }
   if ((given.body?.length ?? 0) <= LONGEST_BODY)
-    await answers.updateOne({ _id: id }, { $set: { at: new Date(), reply: given }, $setOnInsert: { answer: null } }, { upsert: true });
+    await answers.updateOne(
+      { _id: id },
+      { $set: { at: new Date(), reply: sealedReply(space, given) }, $setOnInsert: { answer: null } },
+      { upsert: true },
+    );
   if (request.op === 'execute') await answers.deleteMany({ _id: idsFrom(records.steps) });
   else if (Array.isArray(request.object)) await answers.deleteMany({ _id: partIds(records) });
   return given;
 }
+
+const sealedReply = ({ cipher }: Namespace, { body, ...reply }: ApiReply): ApiReply =>
+  body === undefined ? reply : { ...reply, body: sealText(cipher, body, PLACE) };
+
+/** What a record tells of the reply; undefined where that is not all. */
+const told = (space: Namespace, request: ApiRequest, { reply: given, answer }: StoredAnswer): ApiReply | undefined =>
+  given ? openedReply(space, given) : replyOf(space, request, openedAnswer(space, answer));
 
 /** Another process was given the same request. */
 class AnsweredElsewhere extends Error {}
@@ -112,12 +133,12 @@ const idsFrom = (prefix: string) => ({
 });
 
 /** The statements that an earlier try has carried out, and the records of those to come. */
-async function keepSteps(answers: Collection<StoredAnswer>, { steps: prefix }: Records): Promise<StepKeeper> {
+async function keepSteps(space: Namespace, answers: Collection<StoredAnswer>, { steps: prefix }: Records): Promise<StepKeeper> {
   const found = await answers
     .find({ _id: idsFrom(prefix) })
     .sort({ _id: 1 })
     .toArray();
-  const steps = found.map(({ answer }) => fromText(answer ?? ''));
+  const steps = found.map(({ answer }) => fromText(openedAnswer(space, answer) ?? ''));
   let next = steps.length;
   return {
     taken: (run) => steps.filter((step) => step.run === run),
@@ -126,7 +147,7 @@ async function keepSteps(answers: Collection<StoredAnswer>, { steps: prefix }: R
       return {
         collection: ANSWERS,
         op: 'insert',
-        document: { _id, ars_version: Long.fromNumber(1), at: new Date(), answer: JSON.stringify(step) },
+        document: { _id, ars_version: Long.fromNumber(1), at: new Date(), answer: sealText(space.cipher, JSON.stringify(step), PLACE) },
       };
     },
   };
@@ -140,23 +161,25 @@ function fromText(text: string): Step {
 }
 
 /** What an earlier try has stored, by number. */
-async function storedParts(answers: Collection<StoredAnswer>, records: Records): Promise<Map<number, string>> {
+async function storedParts(space: Namespace, answers: Collection<StoredAnswer>, records: Records): Promise<Map<number, string>> {
   const found = await answers.find({ _id: partIds(records) }).toArray();
-  return new Map(found.map(({ _id, answer }) => [Number.parseInt(_id.toHexString().slice(PREFIX_DIGITS), 16), answer ?? 'null']));
+  return new Map(
+    found.map(({ _id, answer }) => [Number.parseInt(_id.toHexString().slice(PREFIX_DIGITS), 16), openedAnswer(space, answer) ?? 'null']),
+  );
 }
 
 /** The first change carries the record; parts carry one each. */
-function recording(actor: Actor, records: Records, isRecorded: boolean): Actor {
+function recording(space: Namespace, actor: Actor, records: Records, isRecorded: boolean): Actor {
   const { id } = records;
   let recorded = isRecorded;
   return {
     ...actor,
     async commit(unit, answer, part) {
-      if (part) return actor.commit(withRecord(unit, partId(records, part.number), part.note), answer, part);
+      if (part) return actor.commit(withRecord(space, unit, partId(records, part.number), part.note), answer, part);
       if (recorded || (unit.writes.length === 0 && unit.events.length === 0)) return actor.commit(unit, answer);
       recorded = true;
       try {
-        await actor.commit(withRecord(unit, id, answer && 'ok' in answer ? answer.ok : null), answer);
+        await actor.commit(withRecord(space, unit, id, answer && 'ok' in answer ? answer.ok : null), answer);
       } catch (error) {
         recorded = false;
         if (error instanceof DuplicateKey && error.collection === ANSWERS) throw new AnsweredElsewhere();
@@ -166,11 +189,20 @@ function recording(actor: Actor, records: Records, isRecorded: boolean): Actor {
   };
 }
 
-const withRecord = (unit: Unit, id: ObjectId, answer: string | null): Unit => ({
+const withRecord = ({ cipher }: Namespace, unit: Unit, id: ObjectId, answer: string | null): Unit => ({
   ...unit,
   writes: [
     ...unit.writes,
-    { collection: ANSWERS, op: 'insert', document: { _id: id, ars_version: Long.fromNumber(1), at: new Date(), answer } },
+    {
+      collection: ANSWERS,
+      op: 'insert',
+      document: {
+        _id: id,
+        ars_version: Long.fromNumber(1),
+        at: new Date(),
+        answer: answer === null ? null : sealText(cipher, answer, PLACE),
+      },
+    },
   ],
 });
 
@@ -178,6 +210,7 @@ const withRecord = (unit: Unit, id: ObjectId, answer: string | null): Unit => ({
 function replyOf(space: Namespace, request: ApiRequest, answer: string | null): ApiReply | undefined {
   if (answer === null || Array.isArray(request.object)) return undefined;
   if (request.op === 'publish') return reply('{}');
+  if (request.op === 'rename') return reply(definitionJson(decodeInner(answer) as ObjectValue));
   if (request.op !== 'insert' && request.op !== 'upsert') return undefined;
   const resource = resolve(space, request.resourceName, request.custom);
   const stored = decodeInner(answer) as ObjectValue;
