@@ -100,6 +100,20 @@ test('K10: beyond its bound the oldest evaluation closes without a time-out', ()
   expect(tested.send('/b', 'b', 1)).toEqual(['two+b', 'three+b']);
 });
 
+test('K9: an event that is replayed completes nothing that was begun after it', () => {
+  const trigger = `${on('a', 'a')} BEFORE ${on('b', 'b')} WITHIN 5 seconds CONSTRAIN TO a.value == b.value BEFORE ${on('a', 'c')} WITHIN 5 seconds`;
+  const before = machineOf(trigger);
+  before.send('/a', 'waiting', 0, 1);
+  before.send('/a', 'a', 10, 2);
+  before.send('/b', 'b', 20, 2);
+  const pair = [...before.machine.evaluations()].filter(({ happenings }) => happenings.length === 2);
+  expect(pair).toHaveLength(1);
+  const after = machineOf(trigger);
+  for (const one of pair) after.machine.restore(one);
+  expect(after.replay('/a', 'waiting', 0, 1)).toEqual([]);
+  expect(after.send('/a', 'later', 30, 3)).toEqual(['a+b+later']);
+});
+
 /** Values that language.md 4.7 finds equal across kinds, and such that it does not. */
 const value = fc.constantFrom<unknown>(
   ...[1, 2, '1', '1.0', ' 1', 'x', 'true', true, false, null, [1, 2], ['x'], { a: 1 }, '\u0001r1', '\u0001d1.00', '\u0001t1', '2026-01-01'],

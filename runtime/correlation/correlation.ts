@@ -51,6 +51,7 @@ export class Correlation implements Machine {
   readonly #places: (readonly number[])[] = [];
   readonly #pairs: (readonly number[])[] = [];
   #order = 0;
+  #isReplaying = false;
   #open = 0;
 
   constructor(options: CorrelationOptions) {
@@ -72,7 +73,8 @@ export class Correlation implements Machine {
     return NOTHING;
   }
 
-  arrive(happening: Happening, places: readonly number[]): Outcome {
+  arrive(happening: Happening, places: readonly number[], isReplayed = false): Outcome {
+    this.#isReplaying = isReplayed;
     const completed: Outcome['completed'][number][] = [];
     this.#at(this.#root, happening, places, (evaluation, bound) => completed.push({ evaluation, bound }));
     return this.#outcome(completed, []);
@@ -174,6 +176,7 @@ export class Correlation implements Machine {
     const isExact = join?.isWhole === true && join[side].wasExact;
     const found: { evaluation: OpenEvaluation; whole: Bound }[] = [];
     for (const evaluation of candidates) {
+      if (this.#isReplaying && evaluation.lastMs > atMs) continue;
       if (evaluation.deadlineMs < atMs || bound.happenings.some(({ uuid }) => evaluation.has(uuid))) continue;
       const whole = this.#whole(this.#placesOf(node, evaluation, OPPOSITE[side]), evaluation, bound);
       // Both have the values themselves for a key: the condition has been decided by it.

@@ -130,7 +130,7 @@ export class Correlations implements AsyncDisposable {
     const rank = new Map(order.map(({ uuid }, i) => [uuid, i]));
     const rankOf = ({ event }: { event: StoredEvent }): number => rank.get(event.uuid) ?? order.length; // what is new comes last
     early.sort((a, b) => rankOf(a) - rankOf(b));
-    for (const { event, reference } of early) this.#take(event, reference);
+    for (const { event, reference } of early) this.#take(event, reference, rank.has(event.uuid));
     this.#flush();
     for (const family of this.#families.values()) family.start();
   }
@@ -155,11 +155,11 @@ export class Correlations implements AsyncDisposable {
     await this.settled();
   }
 
-  #take(event: StoredEvent, reference: RunReference): void {
+  #take(event: StoredEvent, reference: RunReference, isReplayed = false): void {
     const { rule, program, places } = reference;
     const family = this.#families.get(rule.slice(1));
     if (family?.owner.when !== program) return this.#host.committer.markDone(`${event.uuid}/${rule}/1`);
-    family.arrive(event, places ?? [], this.#payloads.get(reference));
+    family.arrive(event, places ?? [], this.#payloads.get(reference), isReplayed);
     this.#concerned.add(family);
   }
 

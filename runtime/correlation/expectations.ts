@@ -130,8 +130,7 @@ export class ExpectEvery implements Machine {
     if (evaluation.node === INTERVAL) {
       this.#interval = { ...evaluation };
       this.#endMs = evaluation.deadlineMs;
-    }
-    else this.#seen.set(evaluation.deadlineMs, { ...evaluation });
+    } else this.#seen.set(evaluation.deadlineMs, { ...evaluation });
   }
 
   *evaluations(): Iterable<Evaluation> {

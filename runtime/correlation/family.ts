@@ -134,11 +134,12 @@ export class Family {
   /**
    * A committed event that satisfies these triggers. `flush` stores what follows.
    * @param value its value, where it is known
+   * @param isReplayed it was taken over
    */
-  arrive(event: StoredEvent, places: readonly number[], value: Value | undefined): void {
+  arrive(event: StoredEvent, places: readonly number[], value: Value | undefined, isReplayed: boolean): void {
     const happening = toHappening(event, this.triggers[places[0] ?? 0]?.paths);
     this.#values.expect(happening, value);
-    this.#follow(this.#machine.arrive(happening, places), happening);
+    this.#follow(this.#machine.arrive(happening, places, isReplayed), happening);
   }
 
   /** Moves what the journal has held for long to the store. */

@@ -51,9 +51,13 @@ export class OpenEvaluation implements Evaluation {
     return false;
   }
 
+  /** The arrival of its last event. */
+  get lastMs(): number {
+    return (isOne(this.#held) ? this.#held : this.#held.at(-1))?.atMs ?? 0;
+  }
+
   get deadlineMs(): number {
-    const last = isOne(this.#held) ? this.#held : this.#held.at(-1);
-    return (last?.atMs ?? 0) + this.#leftMs;
+    return this.lastMs + this.#leftMs;
   }
 }
 

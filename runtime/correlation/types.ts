@@ -56,8 +56,12 @@ export interface Outcome {
 
 /** Decides what events mean for the trigger of one rule. No clock, no store: time comes in as data, what to do goes out as data. */
 export interface Machine {
-  /** An event in the order of arrivals. @param places the triggers whose WHERE it satisfies */
-  arrive(happening: Happening, places: readonly number[]): Outcome;
+  /**
+   * An event in the order of arrivals.
+   * @param places the triggers whose WHERE it satisfies
+   * @param isReplayed it arrived before the service ended: what was restored may be younger, and is then nothing to it
+   */
+  arrive(happening: Happening, places: readonly number[], isReplayed?: boolean): Outcome;
   /** Closes what was due until then. */
   expire(untilMs: number): Outcome;
   /** When `expire` has something to do; null while nothing is open. */

@@ -20,6 +20,8 @@ export interface TestMachine {
   full: number;
   /** An event on a topic. Gives what completed, each as the names of its events by the order of their places. */
   send(topic: string, name: string, atMs: number, value?: unknown): string[];
+  /** The same for one that came before what has been restored. */
+  replay: TestMachine['send'];
   /** The names of the events whose time-out is due. */
   expire(untilMs: number): string[];
 }
@@ -46,6 +48,14 @@ export function machineOf(trigger: string, mostOpen = 1_000_000): TestMachine {
       onFull: () => made.full++,
     },
   });
+  const arrive = (isReplayed: boolean, topic: string, name: string, atMs: number, value: unknown = null): string[] => {
+    const path = `/topics${topic}/publish`;
+    const text = encodeInner(fromInner(value));
+    const happening: Happening = { uuid: name, path, value: text, atMs, by: 'ann', chain: null };
+    values.expect(happening);
+    const places = rule.triggers.flatMap(({ paths }, i) => (paths.includes(path) ? [i] : []));
+    return namesIn(machine.arrive(happening, places, isReplayed));
+  };
   return {
     machine,
     rule,
@@ -53,14 +63,8 @@ export function machineOf(trigger: string, mostOpen = 1_000_000): TestMachine {
     get full() {
       return made.full;
     },
-    send(topic, name, atMs, value = null) {
-      const path = `/topics${topic}/publish`;
-      const text = encodeInner(fromInner(value));
-      const happening: Happening = { uuid: name, path, value: text, atMs, by: 'ann', chain: null };
-      values.expect(happening);
-      const places = rule.triggers.flatMap(({ paths }, i) => (paths.includes(path) ? [i] : []));
-      return namesIn(machine.arrive(happening, places));
-    },
+    send: (...event) => arrive(false, ...event),
+    replay: (...event) => arrive(true, ...event),
     expire: (untilMs) => machine.expire(untilMs).timedOut.map(({ happenings }) => happenings.map(({ uuid }) => uuid).join('+')),
   };
 }
