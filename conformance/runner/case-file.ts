@@ -223,9 +223,18 @@ export function readCaseFile(name: string, text: string): CaseFile {
     if (isAlias(node)) return toWanted((node.resolve(document) ?? fail(node, 'an alias of nothing')) as ParsedNode);
     if (!isScalar(node)) return fail(node, 'a value is expected');
     if (node.tag === '!any' || node.tag === '!like') return new Tagged(node.tag === '!any' ? 'any' : 'like', String(node.value));
+    if (node.tag === '!repeat') return repeated(String(node.value)) ?? fail(node, '!repeat "before|times|part|after" is expected');
     if (typeof node.value === 'number' || typeof node.value === 'bigint') return new JsonNumber(node.source ?? String(node.value));
     return node.value as null | boolean | string;
   }
+}
+
+/** `!repeat "before|times|part|after"`: a text that would be too long to write down. */
+function repeated(text: string): string | undefined {
+  const [before, times, part, after, more] = text.split('|');
+  if (before === undefined || part === undefined || after === undefined || more !== undefined || !/^\d+$/.test(times ?? ''))
+    return undefined;
+  return before + part.repeat(Number(times)) + after;
 }
 
 /** A wanted value that is to be sent, where tags have no place. */
