@@ -52,6 +52,8 @@ export const RUNTIME_NAMES = [
   'host',
   'isShared',
   'entry',
+  'contents',
+  'joined',
   'caught',
   'passed',
   'stateGet',

@@ -14,6 +14,8 @@ export interface BuiltinInfo {
   readonly effect: 'pure' | 'suspends';
   /** As a method it asks the host where the receiver is a shared object. */
   readonly maySuspend?: boolean;
+  /** It reads what is in shared Maps among its arguments, at any depth: the caller puts their contents there first. */
+  readonly contents?: boolean;
 }
 export interface BuiltinParameter {
   readonly name: string;

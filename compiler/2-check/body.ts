@@ -10,6 +10,7 @@ import type {
   Expression,
   Identifier,
   MethodCall,
+  Option,
   ProcessedBy,
   Recommendations,
   Ref,
@@ -101,7 +102,9 @@ export class BodyChecker {
         this.#visit(node.finalizer);
       },
       Recommendations: (node: Recommendations) => this.#recommendationLoop(node),
-      Recommend: (node: AnyNode & { candidate: Expression; options: readonly AnyNode[] }) => {
+      Recommend: (node: AnyNode & { candidate: Expression; options: readonly Option[] }) => {
+        for (const { key, keySpan } of node.options.filter((option) => !/^(?:relevance|reason)$/i.test(option.key)))
+          this.#report(keySpan, 'cascade.lang.option.unknown', `'${key}' is no option of RECOMMEND`);
         if (this.#recommendations) this.#found.recommendations.set(node, this.#recommendations);
         else this.#report(node, 'cascade.lang.syntax', 'RECOMMEND stands inside MATCH only');
         this.#visit(node.candidate);
@@ -263,8 +266,12 @@ export class BodyChecker {
   }
 
   #comparison(node: Comparison): void {
-    if (!dottedPath(node.left)) this.#report(node.left, 'cascade.lang.syntax', 'the left side of a condition is a property path');
-    this.#visit(node.right);
+    if (dottedPath(node.left)) return this.#visit(node.right);
+    const right = dottedPath(node.right);
+    const isProperty = right !== null && !this.#scope.has(right[0] ?? '');
+    const hint = isProperty ? `put ${right.join('.')} on the left` : undefined;
+    this.#report(node.left, 'cascade.lang.syntax', 'the left side of a condition is a property path', hint);
+    if (!isProperty) this.#visit(node.right);
   }
 
   /** A where-object in a variable, or a bare property (language.md W5). */

@@ -25,8 +25,10 @@ export class Effects {
   readonly #calls: ReadonlyMap<Call | MethodCall | Execute, CallTarget>;
   readonly #state: ReadonlySet<object>;
   readonly #known = new WeakMap<object, boolean>();
+  readonly #mayHoldMaps: boolean;
   /** @param state nodes that stand for what the host keeps: the service's state, entries of Maps */
-  constructor(calls: ReadonlyMap<Call | MethodCall | Execute, CallTarget>, state: ReadonlySet<object>) {
+  constructor(calls: ReadonlyMap<Call | MethodCall | Execute, CallTarget>, state: ReadonlySet<object>, mayHoldMaps: boolean) {
+    this.#mayHoldMaps = mayHoldMaps;
     this.#calls = calls;
     this.#state = state;
   }
@@ -45,6 +47,7 @@ export class Effects {
   #infer(node: AnyNode): boolean {
     if (SUSPENDING.has(node.type) || this.#state.has(node)) return true;
     if (node.type === 'Lambda') return false;
+    if (this.#mayHoldMaps && isSum(node)) return true;
     if (node.type === 'Filter' || node.type === 'Map') return this.suspends(lazyCollection(node as unknown as { collection: Value }));
     if ((node.type === 'Call' || node.type === 'MethodCall') && this.#callSuspends(node as Call | MethodCall)) return true;
     return this.suspends(childrenOf(node));
@@ -55,6 +58,7 @@ export class Effects {
     if (!target || target.kind === 'user' || target.info.effect === 'suspends') return true;
     if (target.receiver && target.info.maySuspend) return true;
     if (target.info.params.some((parameter) => parameter.sequence)) return true;
+    if (this.#mayHoldMaps && target.info.contents) return true;
     return node.arguments.positional.some((value) => value.type === 'Lambda' && this.lambdaSuspends(value));
   }
 
@@ -63,6 +67,13 @@ export class Effects {
     return this.suspends(node.body);
   }
 }
+
+/** A `+` that may put the text of a shared Map into another one: not with a number beside it. */
+export function isSum(node: object): boolean {
+  const { type, operator, left, right } = node as { type: string; operator?: string; left?: AnyNode; right?: AnyNode };
+  return type === 'Binary' && operator === '+' && !NUMBERS.has(left?.type ?? '') && !NUMBERS.has(right?.type ?? '');
+}
+const NUMBERS: ReadonlySet<string> = new Set(['Integer', 'Real', 'Interval']);
 
 /** What FILTER and MAP evaluate at once of their collection: of a SELECT that is read when elements are pulled, only what it asks for. */
 function lazyCollection({ collection }: { collection: Value }): object | object[] {

@@ -17,6 +17,7 @@ import { checkTriggers } from './triggers.ts';
 import { type AnyNode, childrenOf } from './walk.ts';
 
 export type { CallTarget, Model, Names, Uses } from './model.ts';
+export { isSum } from './effects.ts';
 export type { Report } from './report.ts';
 
 /** Reports what is wrong; the model is of use to the emitter only when nothing was. */
@@ -49,12 +50,13 @@ export function check(written: Definition, { builtins, stateOf }: Pick<CompileOp
   return {
     definition,
     ...found,
+    mayHoldMaps,
     variables: { main: main.variables, timeout: timeout?.variables ?? [] },
     uses: { main, timeout: timeout ?? main },
     arrayParameters: new Set(procedure?.parameters.filter((parameter) => parameter.array).map((parameter) => parameter.name)),
     package: imports.package,
     names: imports.names,
-    effects: new Effects(found.calls, new Set([...found.state, ...found.mapReads])),
+    effects: new Effects(found.calls, new Set([...found.state, ...found.mapReads]), mayHoldMaps),
     stateAccess: state?.access ?? null,
     rule,
     procedure,
@@ -68,7 +70,7 @@ function holdsMaps(definition: Definition, procedure: Model['procedure']): boole
   if (procedure && procedure.serviceName !== null) return true;
   const makes = (node: AnyNode): boolean =>
     (node.type === 'Call' && MAKES_MAP.test((node as unknown as Call).callee.text)) || childrenOf(node).some(makes);
-  return makes(definition as unknown as AnyNode);
+  return makes(definition);
 }
 
 function checkRule(definition: RuleDefinition, names: Model['names'], resolver: CallResolver, report: Report): RuleFacts {

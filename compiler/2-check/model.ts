@@ -32,6 +32,8 @@ export interface Model {
   readonly state: ReadonlySet<object>;
   /** Members and subscripts of what may be a shared Map. */
   readonly mapReads: ReadonlySet<object>;
+  /** Whether any value of the text may be a shared Map. */
+  readonly mayHoldMaps: boolean;
   readonly stateAccess: 'global' | 'partition' | 'partitions' | null;
   /** Package of the text, or null. */
   readonly package: string | null;

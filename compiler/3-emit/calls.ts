@@ -48,8 +48,8 @@ function emitPlain(info: BuiltinInfo, receiver: Expression | null, args: Argumen
   const first = receiver ? [emitReceiver(receiver, info, at, module)] : [];
   if (args.named.length > 0) {
     // By name a declaration is chosen when it is called: where one of them takes a Sequence, any argument may be it.
-    const value = info.params.some(({ sequence }) => sequence) ? emitMaterialized : (node: Value) => module.value(node);
-    const named = b.object(args.named.map((argument) => [argument.name.name, value(argument.value, module)] as const));
+    const isSequence = info.params.some(({ sequence }) => sequence);
+    const named = b.object(args.named.map(({ name, value }) => [name.name, emitRead(value, isSequence, info, module)] as const));
     return b.call(module.builtin(receiver ? 'namedMethod' : 'named', info.name, at), b.id('$'), ...first, named);
   }
   const positional = args.positional.map((value, index) => emitArgument(value, info, index + first.length, module));
@@ -77,12 +77,24 @@ const SCALARS: ReadonlySet<string> = new Set(['Integer', 'Real', 'String', 'Bool
 
 function emitReceiver(receiver: Expression, info: BuiltinInfo, at: Span, module: ModuleWriter): es.Expression {
   const value = module.helper('receiver', at, module.value(receiver), emitPath(receiver, module));
-  return info.params[0]?.sequence ? materialized(value, at, module) : value;
+  return emitContents(value, info.params[0]?.sequence ?? false, info, at, module);
 }
 
 function emitArgument(value: Value, info: BuiltinInfo, index: number, module: ModuleWriter): es.Expression {
   const parameter = info.params[Math.min(index, info.params.length - 1)];
-  return parameter?.sequence ? emitMaterialized(value, module) : module.value(value);
+  return emitRead(value, parameter?.sequence ?? false, info, module);
+}
+
+/** An argument as a built-in reads it, which cannot ask the host: Sequences, where it takes them, and what Maps hold, where it wants that. */
+function emitRead(node: Value, isSequence: boolean, info: BuiltinInfo, module: ModuleWriter): es.Expression {
+  const value = module.value(node);
+  const isScalar = SCALARS.has(node.type) || (!info.contents && LITERALS.has(node.type));
+  return isScalar ? value : emitContents(value, isSequence, info, node, module);
+}
+function emitContents(value: es.Expression, isSequence: boolean, info: BuiltinInfo, at: Span, module: ModuleWriter): es.Expression {
+  if (module.row !== null) return value;
+  if (!info.contents || !(isSequence || module.model.mayHoldMaps)) return isSequence ? materialized(value, at, module) : value;
+  return b.delegate(module.helper('contents', at, b.id('$'), value, b.literal(isSequence), b.literal(module.model.mayHoldMaps)));
 }
 
 /** A closure gives null where its last statement gives nothing. */

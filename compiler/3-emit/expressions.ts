@@ -4,6 +4,7 @@ import type { BinaryOperator, Expression, Name, Span, Target, Unary } from '../a
 import type { RuntimeName } from '../runtime-names.ts';
 import * as b from './build.ts';
 import { emitPath, type ModuleWriter, readVariable, writeVariable } from './context.ts';
+import { isSum } from '../2-check/index.ts';
 import { emitCall, emitLambda, emitMethodCall } from './calls.ts';
 import { skipped } from './skipped.ts';
 
@@ -56,6 +57,7 @@ const table: Table<Expression> = {
   MethodCall: (node, module) => emitMethodCall(node, module),
   Unary: (node, module) => emitUnary(node, module),
   Binary: (node, module) => {
+    if (module.row === null && module.model.mayHoldMaps && isSum(node)) return emitSum(node, module);
     const name = OPERATION[node.operator];
     const operands = [module.value(node.left), module.value(node.right)];
     return module.helper(name, node.operatorSpan, ...(name === 'geo' ? [b.literal(node.operator)] : []), ...operands);
@@ -143,6 +145,22 @@ export function emitAssign(target: Target, module: ModuleWriter, value: () => es
   if (target.type === 'Member')
     return module.helper('set', target.propertySpan, b.id('$'), object, b.literal(target.property), value(), path);
   return module.helper('setAt', target.index, b.id('$'), object, module.value(target.index), value(), path);
+}
+
+/** A sum, in which a shared Map beside a text is asked for its contents. */
+function emitSum(node: Extract<Expression, { type: 'Binary' }>, module: ModuleWriter): es.Expression {
+  const [left, right] = [module.temporary(), module.temporary()];
+  const at = node.operatorSpan;
+  const isShared = (value: es.Expression): es.Expression => module.helper('isShared', at, value);
+  return b.sequence([
+    b.assign(left, module.value(node.left)),
+    b.assign(right, module.value(node.right)),
+    b.conditional(
+      b.logical('||', isShared(left), isShared(right)),
+      b.delegate(module.helper('joined', at, b.id('$'), left, right)),
+      module.helper('add', at, left, right),
+    ),
+  ]);
 }
 
 /** A member of anything, or an entry of a shared Map, for which the host is asked. */

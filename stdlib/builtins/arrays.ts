@@ -160,6 +160,7 @@ export const arrays: readonly Declaration[] = [
     call: 'join(arr: List, separator: String = ",") => String',
     forms: 'FM',
     about: 'The texts of all elements; null is empty.',
+    contents: true,
     errors: ['cascade.lang.range'],
     run: (context, arr: Value[], separator: string) => join(context, arr, separator),
   },

@@ -15,6 +15,8 @@ interface Described {
   readonly about: string;
   /** Codes that it raises beside those that `isOfArguments` knows. */
   readonly errors?: readonly DeclaredCode[];
+  /** It writes what is in shared Maps among its arguments (compiler/types.ts). */
+  readonly contents?: true;
 }
 
 /** A code of this catalogue or of the host's (runtime/faults.ts). `*`: whatever the operation or procedure raises that it carries out. */

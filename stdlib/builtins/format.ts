@@ -121,6 +121,7 @@ export const format: readonly Declaration[] = [
     call: 'format(str: String, …p: any|null) => String',
     forms: 'FM',
     about: 'A message with its values: {0}, {1,number,#.##}, {2,date,short}, {3,choice,0#none|1#one}.',
+    contents: true,
     errors: ['cascade.builtin.pattern', 'cascade.builtin.format'],
     run: (context: BuiltinContext, str: string, values: Value[]) => {
       if (values.length > MOST_VALUES) fail('cascade.procedure.argument.count', 'format', MOST_VALUES + 2);
@@ -131,6 +132,7 @@ export const format: readonly Declaration[] = [
     call: 'io.service.text.Strings.format(str: String, args: List) => String',
     forms: 'S',
     about: 'As format, the values in a List of any length.',
+    contents: true,
     errors: ['cascade.builtin.pattern', 'cascade.builtin.format'],
     run: (context: BuiltinContext, str: string, values: Value[]) => made(context, formatMessage(str, values)),
   },

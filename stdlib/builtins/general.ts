@@ -74,6 +74,7 @@ export const general: readonly Declaration[] = [
     call: 'stringify(target: any|null|Sequence, prettyPrint: Boolean = false) => String',
     forms: 'FM',
     about: 'JSON, compact or with 4 blanks a level.',
+    contents: true,
     errors: ['cascade.lang.range'],
     run: (context, target: Value, pretty: boolean) => made(context, stringify(target, pretty)),
   },

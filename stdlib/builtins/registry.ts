@@ -16,6 +16,7 @@ export interface Overload {
   readonly result: string;
   readonly about: string;
   readonly errors: readonly DeclaredCode[];
+  readonly contents: boolean;
   /** Of a built-in that the host answers: gives the checked arguments. */
   readonly run: Implementation;
   readonly host: HostDeclaration | null;
@@ -46,6 +47,7 @@ export class Builtin {
       name: first.name,
       forms: [...new Set(overloads.flatMap((overload) => [...overload.forms]))].join(''),
       params: mergedParameters(overloads),
+      ...(overloads.some(({ contents }) => contents) ? { contents: true } : {}),
       effect: this.host ? 'suspends' : 'pure',
       ...(asks > 0 && !this.host ? { maySuspend: true } : {}),
     };
@@ -236,13 +238,13 @@ export class Registry {
 
 /** A signature or type that does not exist is a mistake of ours and throws. */
 function overloadOf(declaration: Declaration): Overload {
-  const { call, forms, about, errors = [] } = declaration;
+  const { call, forms, about, errors = [], contents = false } = declaration;
   const { name, params, result } = parseSignature(call);
   const host = 'effect' in declaration ? declaration : null;
   const run = 'run' in declaration ? declaration.run : gathered;
   const [first] = params;
   const fits = first ? fitting(first.types) : (): boolean => false;
-  return { name, forms, params, result, about, errors, run, host, accepts: params.map(({ types }) => acceptor(types)), fits };
+  return { name, forms, params, result, about, errors, contents, run, host, accepts: params.map(({ types }) => acceptor(types)), fits };
 }
 
 const gathered: Implementation = (_context, ...args: Value[]) => args;

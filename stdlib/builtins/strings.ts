@@ -233,6 +233,7 @@ export const strings: readonly Declaration[] = [
     call: 'toString(v: any|null) => String',
     forms: 'FM',
     about: 'The text of any value.',
+    contents: true,
     errors: ['cascade.lang.range'],
     run: (context, v: Value) => made(context, text(v)),
   },

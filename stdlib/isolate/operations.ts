@@ -17,7 +17,7 @@ export function* operation(run: Run, site: number, kind: OpKind, payload: Value,
 export function* encoded(run: Run, value: Value): Steps<string> {
   if (!run.madeSequence) return outward(run, value);
   refuseGiant(run, value);
-  return holdsSequence(value, 0) ? outward(run, yield* materialized(run, value)) : encodeInner(value);
+  return holds(value, (inner) => inner instanceof Sequence, 0) ? outward(run, yield* materialized(run, value)) : encodeInner(value);
 }
 
 /** Inner JSON text, unless it would be larger than all that a run may hold: one part may stand at many places of a value. */
@@ -25,7 +25,7 @@ export function outward(run: Run, value: Value): string {
   refuseGiant(run, value);
   return encodeInner(value);
 }
-function refuseGiant(run: Run, value: Value): void {
+export function refuseGiant(run: Run, value: Value): void {
   if (typeof value === 'object' && value !== null && weigh(value, LIMITS.weight, 0) < 0)
     run.exceed('cascade.execution.memory', run.memoryLimit);
 }
@@ -44,14 +44,15 @@ function weigh(value: Value, left: number, depth: number): number {
   return rest;
 }
 
-/** Only runs that have made a Sequence are looked through; deeper than this there is none to find. */
+/** Deeper than this there is none to find. */
 const DEEPEST = 64;
-function holdsSequence(value: Value, depth: number): boolean {
+/** Whether something stands in a value, which is no giant. */
+export function holds(value: Value, isWanted: (inner: Value) => boolean, depth: number): boolean {
   if (typeof value !== 'object' || value === null || depth > DEEPEST) return false;
-  if (value instanceof Sequence) return true;
-  if (Array.isArray(value)) return value.some((element) => holdsSequence(element, depth + 1));
+  if (isWanted(value)) return true;
+  if (Array.isArray(value)) return value.some((element) => holds(element, isWanted, depth + 1));
   if (!isObject(value)) return false;
-  for (const key of Object.keys(value)) if (holdsSequence(value[key] as Value, depth + 1)) return true;
+  for (const key of Object.keys(value)) if (holds(value[key] as Value, isWanted, depth + 1)) return true;
   return false;
 }
 

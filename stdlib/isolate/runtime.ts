@@ -14,7 +14,7 @@ import type { Procedures } from './procedures.ts';
 import * as references from './references.ts';
 import type { Run } from './run.ts';
 import * as statements from './statements.ts';
-import { entry, isShared, shared } from './shared-objects.ts';
+import { contents, entry, isShared, joined, shared } from './shared-objects.ts';
 import { slice, type Steps } from './steps.ts';
 import { tell } from './trace.ts';
 import { exceptionObject } from './wire-errors.ts';
@@ -92,6 +92,8 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
       procedures.callMethod(run, site, names, args, named),
     host,
     isShared,
+    contents,
+    joined,
     entry: (run: Run, site: number, object: Value, key: Value, path: string, isSubscript: boolean) =>
       entry(run, `${site}`, object, key, () =>
         isSubscript ? references.at(object, key, path) : references.get(object, String(key), path),

@@ -2,11 +2,12 @@
 // request before it, with the entry locked for the run, and one after it; so it runs once, and alone.
 import type { HostDeclaration } from '../builtins/index.ts';
 import { fail } from '../errors.ts';
-import { getOwn, LocalValue, type ObjectValue, setOwn, Shared, stringify, text, type Value } from '../values/index.ts';
+import { add } from '../operators/index.ts';
+import { getOwn, isObject, LocalValue, type ObjectValue, setOwn, Shared, stringify, text, type Value } from '../values/index.ts';
 import { LIMITS } from './limits.ts';
-import { materialized } from './operations.ts';
+import { holds, materialized, refuseGiant } from './operations.ts';
 import type { Run } from './run.ts';
-import { type Cursor, ListCursor } from './sequence.ts';
+import { type Cursor, drain, ListCursor, Sequence } from './sequence.ts';
 import { ask } from './state.ts';
 import type { Steps } from './steps.ts';
 
@@ -128,6 +129,38 @@ export class MapSnapshot extends LocalValue {
 
 export function* snapshotOf(run: Run, map: Shared): Steps<MapSnapshot> {
   return new MapSnapshot((yield* ask(run, 'entries', { op: 'call', object: map, method: 'entrySet', args: [] })) as Value[]);
+}
+
+/**
+ * A value in which the contents of shared Maps stand for them; Sequences, too, where `sequences`. It is a copy where there were any.
+ * What is too large to be copied is too large for the run. Where `maps` is false the text can hold none.
+ */
+export function* contents(run: Run, value: Value, sequences: boolean, maps: boolean): Steps<Value> {
+  if (typeof value !== 'object' || value === null || !(maps || run.madeSequence)) return value;
+  if (isSharedMap(value)) return yield* snapshotOf(run, value);
+  if (value instanceof Sequence) return sequences ? yield* contents(run, yield* drain(value.open(), run), true, maps) : value;
+  const isHeld = (inner: Value): boolean => isSharedMap(inner) || (sequences && inner instanceof Sequence);
+  if (!Array.isArray(value) && !isObject(value)) return value;
+  refuseGiant(run, value);
+  return holds(value, isHeld, 0) ? yield* replaced(run, value, sequences) : value;
+}
+
+function* replaced(run: Run, value: Value, sequences: boolean): Steps<Value> {
+  if (Array.isArray(value)) {
+    const list: Value[] = [];
+    for (const element of value) list.push(yield* replaced(run, element, sequences));
+    return list;
+  }
+  if (!isObject(value)) return isSharedMap(value) || value instanceof Sequence ? yield* contents(run, value, sequences, true) : value;
+  const copy: ObjectValue = {};
+  for (const key of Object.keys(value)) setOwn(copy, key, yield* replaced(run, getOwn(value, key), sequences));
+  return copy;
+}
+
+/** `a + b` of which one is a shared object: beside a text a Map is written with its contents. */
+export function* joined(run: Run, a: Value, b: Value): Steps<Value> {
+  if (typeof a === 'string' && isSharedMap(b)) return add(a, yield* snapshotOf(run, b));
+  return typeof b === 'string' && isSharedMap(a) ? add(yield* snapshotOf(run, a), b) : add(a, b);
 }
 
 /** `map.key`, `map[key]`; `other` reads what is no Map. */
