@@ -20,7 +20,9 @@ const COMPARISONS: ReadonlySet<string> = new Set<ComparisonOperator>([
 const QUERY_OBJECTS: ReadonlySet<string> = new Set(['Object', 'Name', 'Member', 'Subscript', 'Call', 'MethodCall']);
 
 export function condition(p: Cursor): Condition {
-  return toCondition(p, logical(p));
+  const written = logical(p);
+  if (p.at('=') && !p.isFresh()) p.fail("'=' assigns", 'for a comparison write ==');
+  return toCondition(p, written);
 }
 
 /** `WHERE condition`, if it stands here. */

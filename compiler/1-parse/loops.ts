@@ -63,11 +63,9 @@ function countingLoop(p: Cursor): never {
 export function whileLoop(p: Cursor, lists: Lists): While {
   const start = p.start();
   p.take();
-  const condition = p.group(
-    '(',
-    () => value(p),
-    () => p.nothing(),
-  );
+  const inside = (): Value => value(p);
+  if (!p.at('(')) p.soft(p.here(), `expected '(', found ${p.describe()}`, 'a condition stands in parentheses');
+  const condition = p.at('(') ? p.group('(', inside, () => p.nothing()) : inside();
   return p.node(start, { type: 'While', condition, body: lists.block(p) });
 }
 

@@ -43,6 +43,8 @@ test('there is a tree when the header could be read, and none when not', () => {
 test.each([
   ['x = a === b', "'===' is not in the language (write ==)"],
   ['if (a = 1) { }', "'=' assigns (for a comparison write ==)"],
+  ['SELECT FROM Pump WHERE rate = 1', "'=' assigns (for a comparison write ==)"],
+  ['while a < 3 { a++ }', "expected '(', found 'a' (a condition stands in parentheses)"],
   ['if (a) {', "expected '}', found the end of the text ('{' of line 2 is not closed)"],
   ['x = a[1:2]', 'there are no slices (write slice(array, from, to))'],
   ['x = 5minutes', "a number cannot be followed directly by 'minutes' (write a blank before the unit: 5 minutes)"],

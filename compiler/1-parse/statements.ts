@@ -117,11 +117,14 @@ function statement(p: Cursor): Statement {
   const parse = STATEMENTS.get(p.text());
   if (parse) return parse(p);
   if (p.at('try') && p.at('{', 1)) return attempt(p);
-  if (p.at('while') && p.at('(', 1)) return whileLoop(p, lists);
+  if (p.at('while') && (p.at('(', 1) || isBareLoop(p))) return whileLoop(p, lists);
   if (startsRecommend(p)) return recommend(p);
   strayWord(p);
   return foreignDeclaration(p) ?? assignmentOrExpression(p);
 }
+
+/** `while a < 3 {`: meant as a loop, unless there is such a variable. */
+const isBareLoop = (p: Cursor): boolean => !p.declared.has(p.written()) && p.isWord(1) && !p.isFresh(1) && !CONTEXTUAL.has(p.text(1));
 
 /** A word that is assigned to or has a member is a name; a reserved one is told of and read as one all the same. */
 function reservedAsName(p: Cursor): Statement {

@@ -13,5 +13,7 @@ export function startsTrigger(p: Cursor, ahead = 0): boolean {
 export function startsSingle(p: Cursor, ahead = 0): boolean {
   if (p.at('occurs', ahead)) return p.at('on', ahead + 1);
   if (p.at('message', ahead)) return p.at('arrives', ahead + 1);
-  return OPERATIONS.some((word) => p.at(word, ahead)) && p.at('occurs', ahead + 1);
+  return isOperation(p, ahead) && p.at('occurs', ahead + 1);
 }
+
+export const isOperation = (p: Cursor, ahead = 0): boolean => OPERATIONS.some((word) => p.at(word, ahead));

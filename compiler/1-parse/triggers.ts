@@ -4,7 +4,7 @@ import { condition, where } from './conditions.ts';
 import type { Cursor } from './cursor.ts';
 import { alias, qualifiedName } from './names.ts';
 import { STRING } from './tokens.ts';
-import { startsSingle, startsTrigger } from './trigger-words.ts';
+import { isOperation, startsSingle, startsTrigger } from './trigger-words.ts';
 
 export function whenClause(p: Cursor): WhenClause {
   const start = p.start();
@@ -125,6 +125,10 @@ function single(p: Cursor): SingleTrigger {
 }
 
 function missingTrigger(p: Cursor): never {
+  if (isOperation(p) && p.isWord(1) && p.at('on', 2)) {
+    p.take();
+    p.missing("'OCCURS'");
+  }
   const isOnWithout = p.isWord() && p.at('on', 1);
   p.missing(
     'an event',
