@@ -19,7 +19,7 @@ export const isServiceSet = (name: string): boolean => SERVICE_SET.has(name);
 
 /** A new instance: the properties of a prepared one (so none is called `__proto__`), with fresh system properties. */
 export function stampNew(instance: ObjectValue, actor: Actor): ObjectValue {
-  const stamped: ObjectValue = { _id: newId().toHexString() };
+  const stamped: ObjectValue = { _id: newId() };
   for (const key of Object.keys(instance)) if (!SERVICE_SET.has(key)) stamped[key] = instance[key] as Value;
   stamped['ars_namespace'] = actor.identity.namespace;
   stamped['ars_version'] = 1;

@@ -2,7 +2,7 @@
 // repetition after a crash is answered from the record and makes only what is missing; a lost race for an instance starts the
 // run again with fresh reads (language.md U7, integrations.md 12).
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Actor, ChildKeys, type Reading, StartAgain, type StepKeeper } from '../actor.ts';
 import type { Identity } from '../api.ts';
 import {
@@ -42,6 +42,11 @@ const MOST_HARM = 3;
 const MOST_ATTEMPTS = 1_000;
 const UNAVAILABLE_RETRY_MS = 500;
 
+interface Answered {
+  readonly answer: Answer;
+  readonly at: Date;
+}
+
 export class DurableRun implements RunObserver, Reading, StepKeeper {
   readonly id: string;
   readonly #host: RunHost;
@@ -50,11 +55,12 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   readonly #binds: RunReference['binds'];
   readonly #ended: () => void;
   readonly #messages: Messages;
+  // Most runs have little to remember: a map is made when there is something to put in it.
   /** Committed effects by `site.nth`. */
-  readonly #effects = new Map<string, { answer: Answer; at: Date }>();
+  #effects: Map<string, Answered> | null = null;
   /** Reads up to the last committed effect: only a repetition after a crash answers by them. */
-  readonly #oldReads = new Map<string, { answer: Answer; at: Date }>();
-  readonly #versions = new Map<string, bigint>();
+  #oldReads: Map<string, Answered> | null = null;
+  #versions: Map<string, bigint> | null = null;
   readonly #parts = new RecordedParts();
   /** Steps of the runs that its statements have started (BEFORE rules, procedures); null: none yet. */
   #children: Map<RunId, readonly Step[]> | null = null;
@@ -76,9 +82,9 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
     this.#messages = new Messages(this.id, executable.resource, this.#identity.username, host.clock);
     const steps = host.takeRecorded(this.id);
     for (const step of steps) {
-      this.#effects.set(`${step.site}.${step.nth}`, step);
+      (this.#effects ??= new Map()).set(`${step.site}.${step.nth}`, step);
       this.#parts.add(step);
-      for (const read of step.reads) this.#oldReads.set(`${read.site}.${read.nth}`, read);
+      for (const read of step.reads) (this.#oldReads ??= new Map()).set(`${read.site}.${read.nth}`, read);
     }
     this.#startedAt = steps[0]?.startedAt ?? this.#now();
   }
@@ -95,7 +101,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
       ...this.#body(),
       opts: {
         at: this.#startedAt.getTime(),
-        seed: createHash('sha256').update(this.id).digest('hex'),
+        seed: hash('sha256', this.id),
         level: this.#host.logLevel(this.#executable.resource),
         namespace,
         username: this.#identity.username,
@@ -127,7 +133,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   op(site: string, nth: number, kind: string, payloadJson: string, tail: boolean): void {
     this.#trail.asked(site, nth, kind, payloadJson);
     const key = `${site}.${nth}`;
-    const known = this.#effects.get(key) ?? this.#oldReads.get(key);
+    const known = this.#effects?.get(key) ?? this.#oldReads?.get(key);
     if (known) this.#answer(known.answer, known.at);
     else void this.#perform(site, nth, kind, payloadJson, tail, this.#attempt);
   }
@@ -157,11 +163,11 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
 
   // ------------------------------------------------------------ Reading
   saw(collection: string, id: string, version: bigint): void {
-    this.#versions.set(`${collection}/${id}`, version);
+    (this.#versions ??= new Map()).set(`${collection}/${id}`, version);
   }
 
   expected(collection: string, id: string): bigint | undefined {
-    return this.#versions.get(`${collection}/${id}`);
+    return this.#versions?.get(`${collection}/${id}`);
   }
 
   async turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on'> {
@@ -253,7 +259,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
       event: { event: this.#event, rule: this.#executable.name },
       reading: this,
       childKey: new ChildKeys(`${this.id}/${site}.${nth}`, this),
-      state: { run: this.id, keep: (answer) => void this.#effects.set(`${site}.${nth}`, { answer, at }) },
+      state: { run: this.id, keep: (answer) => void (this.#effects ??= new Map()).set(`${site}.${nth}`, { answer, at }) },
       depth: 0,
       parts: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {
@@ -275,7 +281,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
         this.#messages.stored(logs);
         this.#host.contention.changed(unit.writes.map(instanceOf), this.id);
         this.#reads.clear();
-        this.#effects.set(`${step.site}.${nth}`, { answer: step.answer, at });
+        (this.#effects ??= new Map()).set(`${step.site}.${nth}`, { answer: step.answer, at });
         this.#parts.add(step);
         if (last) state.committed = true;
         if (ends) this.#closed = true;
@@ -288,7 +294,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
     this.#host.log.warn({ run: this.id, code, tries: this.#harm }, 'a run did harm and is tried again alone');
     this.#attempt++;
     this.#reads.clear();
-    this.#versions.clear();
+    this.#versions = null;
     this.#messages.restart();
     this.#trail.restart();
     this.#host.release(this.id);
@@ -301,8 +307,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
     this.#host.sandbox.drop(this.#attemptId);
     if (++this.#attempt > MOST_ATTEMPTS) return this.fail(toWireError(new Error(`${contended} changed too often`)));
     this.#reads.clear();
-    this.#oldReads.clear();
-    this.#versions.clear();
+    this.#oldReads = null;
+    this.#versions = null;
     this.#messages.restart();
     this.#trail.restart();
     this.#host.release(this.id);

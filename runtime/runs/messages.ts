@@ -1,14 +1,14 @@
 // The messages of a run (language.md H5): entries of the collection `logs`, with ids made from the run and the number of the
 // message, so that a second writing meets the first.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
 import { type Clock, systemClock } from '../clock/index.ts';
 import type { LogEntry } from '../commit/index.ts';
 
 /** The invocation id of a run: the same over repetitions of it. */
 export function invocationOf(run: string): string {
-  const hex = createHash('sha256').update(run).digest('hex');
+  const hex = hash('sha256', run);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
@@ -20,10 +20,10 @@ const LONGEST_TEXT = 32_768;
 
 export class Messages {
   readonly #run: string;
-  readonly #resource: { resource: string; resourceId: string };
+  /** `/<kind>/<name>` */
+  readonly #resource: string;
   readonly #username: string;
   readonly #clock: Clock;
-  readonly invocation: string;
   #waiting: LogEntry[] = [];
   /** Messages below this number are stored. */
   #stored = 0;
@@ -34,10 +34,12 @@ export class Messages {
   constructor(run: string, resource: string, username: string, clock: Clock = systemClock) {
     this.#run = run;
     this.#clock = clock;
-    this.invocation = invocationOf(run);
-    const [, kind = '', ...name] = resource.split('/');
-    this.#resource = { resource: kind, resourceId: name.join('/') };
+    this.#resource = resource;
     this.#username = username;
+  }
+
+  get invocation(): string {
+    return invocationOf(this.#run);
   }
 
   add(k: number, level: string, text: string): void {
@@ -51,14 +53,15 @@ export class Messages {
     const text = whole.length > LONGEST_TEXT ? `${whole.slice(0, LONGEST_TEXT)}…` : whole;
     this.#next = Math.max(this.#next, k + 1);
     this.#characters += text.length;
+    const [, kind = '', ...name] = this.#resource.split('/');
     this.#waiting.push({
-      _id: new ObjectId(createHash('sha256').update(`${this.#run}/${k}`).digest().subarray(0, 12)),
+      _id: new ObjectId(hash('sha256', `${this.#run}/${k}`).slice(0, 24)),
       invocationId: this.invocation,
       level,
       message: text,
       sequenceId: Long.fromNumber(k),
       timestamp: new Date(this.#clock.now()),
-      resource: this.#resource,
+      resource: { resource: kind, resourceId: name.join('/') },
       username: this.#username,
       ars_version: Long.fromNumber(1),
     });

@@ -7,20 +7,22 @@ import type { Step } from '../commit/index.ts';
 export const partSite = (site: string, number: number): string => `${site}#${number}`;
 
 export class RecordedParts {
-  readonly #byStatement = new Map<string, Map<number, string>>();
+  /** Null: none yet, as of nearly all runs. */
+  #byStatement: Map<string, Map<number, string>> | null = null;
 
   /** Takes up a step if it is one of a part. */
   add({ site, nth, answer }: Pick<Step, 'site' | 'nth' | 'answer'>): void {
     const end = site.lastIndexOf('#');
     if (end < 0 || !('ok' in answer)) return;
     const statement = `${site.slice(0, end)}.${nth}`;
+    this.#byStatement ??= new Map();
     const parts = this.#byStatement.get(statement) ?? new Map<number, string>();
     this.#byStatement.set(statement, parts.set(Number(site.slice(end + 1)), answer.ok));
   }
 
   /** The notes of one statement's parts, by number. */
   of(site: string, nth: number): ReadonlyMap<number, string> {
-    return this.#byStatement.get(`${site}.${nth}`) ?? NONE;
+    return this.#byStatement?.get(`${site}.${nth}`) ?? NONE;
   }
 }
 

@@ -73,11 +73,11 @@ test('ids ascend through full seconds and a clock that goes back', () => {
   let now = 10_000;
   const next = idGenerator(7, () => now);
   const ids: string[] = [];
-  for (let n = 0; n < 3; n++) ids.push(next().toHexString());
+  for (let n = 0; n < 3; n++) ids.push(next());
   now = 5_000;
-  ids.push(next().toHexString());
+  ids.push(next());
   now = 11_000;
-  ids.push(next().toHexString());
+  ids.push(next());
   expect(ids).toEqual([
     '0000000a0000000007000000',
     '0000000a0000000007000001',
@@ -90,11 +90,11 @@ test('ids ascend through full seconds and a clock that goes back', () => {
 
 test('a full counter borrows from the next second', () => {
   const next = idGenerator(1, () => 1000, 2);
-  const ids = Array.from({ length: 3 }, () => next().toHexString());
+  const ids = Array.from({ length: 3 }, () => next());
   expect(ids).toEqual(['000000010000000001000000', '000000010000000001000001', '000000020000000001000000']);
 });
 
 test('ids of this process ascend', () => {
-  const ids = Array.from({ length: 1000 }, () => newId().toHexString());
+  const ids = Array.from({ length: 1000 }, () => newId());
   expect([...new Set(ids)].sort()).toEqual(ids);
 });

@@ -1,5 +1,5 @@
 // What a real store makes of a type's indexes and of odd names of members; runs where the test set-up gives a mongod.
-import { type Collection, type Document, MongoClient, MongoServerError } from 'mongodb';
+import { type Collection, type Document, MongoClient, MongoServerError, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { instanceFromBson, instanceToBson, parseJson, toBson } from '../values/index.ts';
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const documentOf = (body: string): Document => ({
   ...instanceToBson(type, prepareInsert(type, parseJson(body))),
-  _id: newId(),
+  _id: new ObjectId(newId()),
 });
 const insert = (body: string) => things.insertOne(documentOf(body));
 

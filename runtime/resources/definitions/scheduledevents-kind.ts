@@ -57,7 +57,7 @@ export async function scheduleByStatement(space: Namespace, topic: string, messa
 
 function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null, past: 'refused' | 'at once'): Defined {
   const nowMs = space.clock.now();
-  const name = Object.hasOwn(body, 'name') && getOwn(body, 'name') !== null ? textField(NAME, body, 'name') : newId().toHexString();
+  const name = Object.hasOwn(body, 'name') && getOwn(body, 'name') !== null ? textField(NAME, body, 'name') : newId();
   if (stored && !isPeriodic(stored))
     throw fault('cascade.scheduledevent.onetime.immutable', name, 'a one-time event is never changed, only deleted');
   if (!stored && Object.hasOwn(body, 'name') && getOwn(body, 'name') !== null) checkName('scheduledevent', name);
