@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { NEEDS_MORE, RestClient, startPrograms, startService } from './client/index.ts';
-import { type CaseFile, coverage, readCases, readKnownFailures, runSuite } from './runner/index.ts';
+import { type CaseFile, coverage, readCases, readKnownFailures, runSuite, testReferences } from './runner/index.ts';
 
 const USAGE = `usage: npm run conformance -- [--url URL --user U --password P] [--in-process] [--coverage DIR] [AREA]
   without --url a service is started for the run
   --in-process    only the cases that need programs alone, against a service of programs without a store: a matter of seconds
-  --coverage DIR  which rows and sections of the specification in DIR no case names (runs nothing)
+  --coverage DIR  which rows and sections of the specification in DIR no case and no test names (runs nothing)
   AREA            a folder or file below conformance/cases, such as rules or rules/when-where`;
 
 /** What `--in-process` runs of: elsewhere hardly a case is about programs alone. */
@@ -62,12 +62,13 @@ async function run(suite: string, files: CaseFile[], url: string, user: string, 
 }
 
 function tellCoverage(specFolder: string, files: CaseFile[]): number {
-  for (const { file, sections, rows } of coverage(specFolder, files)) {
+  for (const { file, sections, rows, byTest } of coverage(specFolder, files, testReferences(dirname(folder())))) {
     console.log(
       `${file}: sections ${sections.all.length - sections.missing.length}/${sections.all.length}, rows ${rows.all.length - rows.missing.length}/${rows.all.length}`,
     );
     if (sections.missing.length > 0) console.log(`  sections without a case: ${sections.missing.join(' ')}`);
     if (rows.missing.length > 0) console.log(`  rows without a case: ${rows.missing.join(' ')}`);
+    if (byTest.length > 0) console.log(`  by a test, not a case: ${byTest.join(' ')}`);
   }
   return 0;
 }

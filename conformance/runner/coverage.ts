@@ -1,23 +1,54 @@
 // Which rows and sections of the specification no case names. A reference is written `language.md 5.2 F1-F4 4.6; builtins.md C7`;
-// a range may name rows (`F1-F4`) or sections (`5.1-5.10`).
+// a range may name rows (`F1-F4`), sections (`5.1-5.10`) or rows of a table without ids by their number (`12.2/1-4`). What cannot be seen
+// through the API alone, such as a crash, is shown by a test, which says so in a line `// spec: …` above it; those count apart.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CaseFile } from './case-file.ts';
 
+interface Named {
+  readonly all: string[];
+  readonly missing: string[];
+}
 export interface Coverage {
   readonly file: string;
-  readonly sections: { readonly all: string[]; readonly missing: string[] };
-  readonly rows: { readonly all: string[]; readonly missing: string[] };
+  readonly sections: Named;
+  readonly rows: Named;
 }
+/** With the sections and rows that no case but a test names. */
+export type CoverageWithTests = Coverage & { readonly byTest: readonly string[] };
 
-export function coverage(specFolder: string, files: readonly CaseFile[]): Coverage[] {
+/** Sections whose tables have rows without ids, which count by their number (`12.2/3`). */
+const NUMBERED: Readonly<Record<string, ReadonlySet<string>>> = { 'integrations.md': new Set(['12.2']) };
+
+/** @param tests references of tests: testReferences() */
+export function coverage(specFolder: string, files: readonly CaseFile[], tests: readonly string[]): CoverageWithTests[] {
   const references = files.flatMap(({ spec, cases }) => [...spec, ...cases.flatMap((one) => one.spec)]);
-  const named = namedBy(references);
+  const byCase = namedBy(references);
+  const byTest = namedBy(tests);
   const calls = callsIn(files);
   return readdirSync(specFolder)
     .filter((file) => file.endsWith('.md') && file !== 'README.md')
-    .map((file) => coverageOf(file, readFileSync(join(specFolder, file), 'utf8'), named.get(file) ?? new Set(), calls));
+    .map((file) => {
+      const text = readFileSync(join(specFolder, file), 'utf8');
+      const cases = byCase.get(file) ?? new Set();
+      const { sections, rows } = coverageOf(file, text, cases, calls);
+      const both = coverageOf(file, text, new Set([...cases, ...(byTest.get(file) ?? [])]), calls);
+      const missing = new Set([...both.sections.missing, ...both.rows.missing]);
+      const shown = [...sections.missing, ...rows.missing].filter((id) => !missing.has(id));
+      return { ...both, byTest: shown };
+    });
 }
+
+/** What the tests below a folder say that they show, in lines `// spec: …`. */
+export function testReferences(root: string): string[] {
+  return readdirSync(root, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(root, entry.name);
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : testReferences(path);
+    if (!entry.name.endsWith('.test.ts')) return [];
+    return [...readFileSync(path, 'utf8').matchAll(/^ *\/\/ spec: (.+)$/gm)].map(([, references = '']) => references);
+  });
+}
+const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'dist', 'data', '.git']);
 
 /** By file: the sections (`5.2`) and row ids (`F1`) that the references name. */
 export function namedBy(references: readonly string[]): Map<string, Set<string>> {
@@ -28,7 +59,7 @@ export function namedBy(references: readonly string[]): Map<string, Set<string>>
     const ids = named.get(file) ?? new Set();
     named.set(file, ids);
     for (const item of rest) {
-      const [, stem, from, to] = /^([A-Z]|\d+\.)(\d+)[-–](?:\1)?(\d+)$/.exec(item) ?? [];
+      const [, stem, from, to] = /^([A-Z]|\d+\.|[\d.]+\/)(\d+)[-–](?:\1)?(\d+)$/.exec(item) ?? [];
       if (stem === undefined) ids.add(item);
       else for (let number = Number(from); number <= Number(to); number++) ids.add(`${stem}${number}`);
     }
@@ -59,6 +90,7 @@ export function coverageOf(file: string, text: string, named: ReadonlySet<string
   const rows: string[] = [];
   const touched = new Set<string>();
   let section = '';
+  let numbered = -2;
   const called = new Set<string>();
   const isTouched = (): boolean => named.has(section) || section.startsWith('0');
   for (const line of text.split('\n')) {
@@ -73,7 +105,10 @@ export function coverageOf(file: string, text: string, named: ReadonlySet<string
       rows.push(id);
       if (calls.has(builtin) && isTouched()) called.add(id);
     }
-    const row = /^\|\s*([A-Z]\d+)\s*\|/.exec(line)?.[1];
+    if (heading !== undefined || !line.startsWith('|'))
+      numbered = -2; // its head and the line below come first
+    else if (NUMBERED[file]?.has(section)) numbered++;
+    const row = numbered > 0 ? `${section}/${numbered}` : /^\|\s*([A-Z]\d+[a-z]?)\s*\|/.exec(line)?.[1];
     if (row === undefined) continue;
     rows.push(row);
     if (named.has(row)) touched.add(section);

@@ -7,7 +7,7 @@ import { type CaseFile, readCaseFile } from './case-file.ts';
 import { type Outcome, runFile } from './run-file.ts';
 import { type Pace, realTime } from './scene.ts';
 
-export { type Coverage, coverage } from './coverage.ts';
+export { type Coverage, coverage, testReferences } from './coverage.ts';
 export { type CaseFile, readCaseFile } from './case-file.ts';
 export type { Pace } from './scene.ts';
 

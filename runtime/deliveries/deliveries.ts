@@ -40,7 +40,6 @@ const TRIES = 10;
 const DEEPEST = 200;
 
 interface Persistent {
-  readonly id: ObjectId;
   readonly name: string;
   readonly path: string;
   readonly username: string;
@@ -191,12 +190,13 @@ export class Deliveries {
   async unsubscribe(identity: Identity, name: string): Promise<void> {
     const found = this.#byName.get(name);
     if (!found || found.username !== identity.username) throw fault('cascade.subscription.unknown', name);
-    await this.forget(name);
-    await this.#options.space().db.collection(SUBSCRIPTIONS.collection).deleteOne({ _id: found.id });
+    await this.end(name);
   }
 
-  /** A stored subscription is deleted: nothing is kept for it any more. */
-  async forget(name: string): Promise<void> {
+  /** Ends a stored subscription: nothing is kept for it any more, and its socket is told. */
+  async end(name: string): Promise<void> {
+    const { db } = this.#options.space();
+    await db.collection(SUBSCRIPTIONS.collection).deleteOne({ name });
     const found = this.#byName.get(name);
     if (!found) return;
     this.#byName.delete(name);
@@ -204,7 +204,7 @@ export class Deliveries {
     others?.delete(found);
     if (others?.size === 0) this.#byPath.delete(found.path);
     found.socket?.deliver({ kind: 'taken', name });
-    await this.#options.space().db.collection(DELIVERIES).deleteMany({ target: name });
+    await db.collection(DELIVERIES).deleteMany({ target: name });
   }
 
   /** What the subscriptions listened to is deleted. */
@@ -414,7 +414,6 @@ export class Deliveries {
 function persistentOf(stored: ObjectValue): Persistent {
   const filter = stored['eventFilter'] ?? null;
   return {
-    id: instanceToBson(SUBSCRIPTIONS.type, stored)['_id'] as ObjectId,
     name: String(stored['name']),
     path: String(stored['topic']),
     username: String(stored['username']),

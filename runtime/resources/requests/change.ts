@@ -6,15 +6,20 @@ import type { ApiReply, ApiRequest } from '../../api.ts';
 import { fault } from '../../faults.ts';
 import { instanceToJson, parseJson, toJson } from '../../values/index.ts';
 import { changeDefinition, definitionJson, deleteDefinition, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
+import { isAdmin } from '../accounts/rights.ts';
+import { toFilter } from '../../conditions/index.ts';
 import { SUBSCRIPTIONS } from '../delivery-types.ts';
 import { deleteMany, deleteOne } from '../instances/delete.ts';
-import { readAt } from '../instances/find.ts';
+import { condition, notFound, read, readAt } from '../instances/find.ts';
 import { changeOf, updateOne } from '../instances/update.ts';
 import { patchChanges } from '../patch.ts';
 import { shownOne, toStored } from '../scalars/index.ts';
 import { isServiceSet } from '../stamp.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../types.ts';
 import { bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
+
+/** Persistent subscriptions that one deletion looks at in one go. */
+const AT_A_TIME = 1_000;
 
 export async function update(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const id = idOf(request);
@@ -100,6 +105,19 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
   if (resourceId !== undefined) return { ...NO_CONTENT, ...counted(request, await removeOne(space, resource, resourceId, request, actor)) };
   const where = parameters['where'];
   if (where === undefined) throw fault('cascade.delete.where.required', resource.name);
+  if (resource.name === SUBSCRIPTIONS.name && resource.kind === 'instances') {
+    const filter = toFilter(await condition(space, resource, where, actor));
+    let count = 0;
+    for (
+      let some = await read(space, resource, filter, AT_A_TIME);
+      some.length > 0;
+      some = await read(space, resource, filter, AT_A_TIME)
+    ) {
+      for (const stored of some) await space.deliveries.end(String(stored['name']));
+      count += some.length;
+    }
+    return { ...NO_CONTENT, ...counted(request, count) };
+  }
   if (resource.kind === 'instances') return { ...NO_CONTENT, ...counted(request, await deleteMany(space, resource, where, actor)) };
   const doomed = matchingStored(space, resource, where, actor);
   for (const [name] of doomed) await deleteDefinition(space, resource, name, actor);
@@ -115,6 +133,8 @@ async function removeOne(space: Namespace, resource: Resource, id: string, reque
   }
   const stored = await readAt(space, resource, id, actor);
   const version = demandedVersion(resource, request, stored);
-  if (resource.name === SUBSCRIPTIONS.name) await space.deliveries.forget(String(stored['name']));
-  return deleteOne(space, resource, () => readAt(space, resource, id, actor), actor, { version });
+  if (resource.name !== SUBSCRIPTIONS.name) return deleteOne(space, resource, () => readAt(space, resource, id, actor), actor, { version });
+  if (!isAdmin(actor.identity) && stored['username'] !== actor.identity.username) throw notFound(resource, id);
+  await space.deliveries.end(String(stored['name']));
+  return 1;
 }

@@ -3,8 +3,10 @@
 import type { Actor } from '../../actor.ts';
 import { type ApiReply, type ApiRequest, OPERATIONS } from '../../api.ts';
 import { fault } from '../../faults.ts';
+import { isAdmin, requireAdmin } from '../accounts/rights.ts';
 import { accountResource, carryOutAccount } from '../accounts/index.ts';
 import { resolve } from '../catalogue.ts';
+import { DEAD_LETTERS, SUBSCRIPTIONS } from '../delivery-types.ts';
 import type { Namespace, Resource } from '../types.ts';
 import { aggregate } from './aggregate.ts';
 import { patch, remove, update } from './change.ts';
@@ -47,5 +49,14 @@ export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): P
   const op = request.op === 'selectOne' ? 'select' : request.op;
   const operation = Object.hasOwn(CARRIED_OUT, op) ? CARRIED_OUT[op] : undefined;
   if (!operation || !resource.operations.has(op)) throw fault('cascade.method.not.allowed', request.op, resource.name);
-  return operation(space, resource, request, actor);
+  if (resource.name === DEAD_LETTERS.name) requireAdmin(actor.identity, request.op, resource.name);
+  return operation(space, resource, resource.name === SUBSCRIPTIONS.name ? ownOnly(request, actor) : request, actor);
+}
+
+/** Persistent subscriptions are seen by whose they are, and by admins (resources-and-api.md 4.21). */
+function ownOnly(request: ApiRequest, { identity }: Actor): ApiRequest {
+  const { where } = request.parameters;
+  if (isAdmin(identity) || request.resourceId !== undefined || (request.op === 'delete' && where === undefined)) return request;
+  const own = { username: { $eq: identity.username } };
+  return { ...request, parameters: { ...request.parameters, where: where === undefined ? own : { $and: [where, own] } } };
 }
