@@ -174,6 +174,7 @@ export async function openNamespace({
   const arrivals: Arrivals = new Arrivals({
     db,
     committer: () => committer,
+    cipher: () => space.cipher,
     onTaken: (events) => {
       for (const { uuid } of events) told.add(uuid);
     },
@@ -184,6 +185,7 @@ export async function openNamespace({
     clock,
     committer,
     conditions: surroundings,
+    cipher: () => space.cipher,
     log,
     failed: (rule, error) => failures.record(rule, error),
     full: (most) => fault('cascade.quota.exceeded', 'openEvaluations', most),

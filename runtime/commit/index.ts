@@ -3,7 +3,7 @@
 export { Committer, type CommitterOptions, SLOTS } from './committer.ts';
 export { runIdOf } from './journal.ts';
 export { openProcess, type ServiceProcess } from './process.ts';
-export { opening, withEventTexts } from './sealing.ts';
+export { opening, sealing, withEventTexts } from './sealing.ts';
 export { closeEpochs, type LeftOpen, openEpochs, readLeftOpen, removeOldEnds, removeRows } from './recovery.ts';
 export {
   type Answer,

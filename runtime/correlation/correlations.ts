@@ -115,7 +115,7 @@ export class Correlations implements AsyncDisposable {
     const stored = db.collection(EVALUATIONS);
     const foreign = new Map<string, { rule: string; when: string }>();
     for await (const document of stored.find({}).sort({ order: 1 }).allowDiskUse()) {
-      const { owner, evaluation } = fromStored(document);
+      const { owner, evaluation } = fromStored(document, this.#host.cipher());
       const family = this.#families.get(owner.rule);
       if (family?.owner.when === owner.when) family.restore(evaluation);
       else foreign.set(`${owner.rule} ${owner.when}`, owner);

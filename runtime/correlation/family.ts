@@ -11,6 +11,7 @@ import type { Value } from '../../stdlib/values/index.ts';
 import { eventObjectJson } from '../event-object.ts';
 import type { Executable } from '../runs/index.ts';
 import { isUnavailable } from '../store/index.ts';
+import type { Cipher } from '../values/index.ts';
 import { compareYouth, conditionOf, type ConditionSurroundings, type Surrounding } from '../triggers/index.ts';
 import { Correlation } from './correlation.ts';
 import { ExpectEvery, ExpectWithin } from './expectations.ts';
@@ -31,6 +32,8 @@ export interface CorrelationHost {
   readonly clock: Clock;
   readonly committer: Committer;
   readonly conditions: ConditionSurroundings;
+  /** What is kept is sealed with it; null while the namespace has no key. */
+  readonly cipher: () => Cipher | null;
   readonly log: Logger;
   /** Records an error in a condition of a rule, or that it has too much open. */
   failed(rule: string, error: unknown): void;
@@ -150,7 +153,7 @@ export class Family {
     for (let i = 0; i < due.length; i += EVALUATIONS_A_UNIT) {
       const evaluations = due.slice(i, i + EVALUATIONS_A_UNIT).map(({ evaluation }) => evaluation);
       const unit = {
-        writes: evaluations.map((one) => insertion(this.owner, one)),
+        writes: evaluations.map((one) => insertion(this.owner, one, this.#host.cipher())),
         events: [],
         done: evaluations.map((one) => this.#runOf(one)),
       };
@@ -245,7 +248,7 @@ export class Family {
   #insertions(opened: readonly Evaluation[]): Write[] {
     const open = opened.filter(({ isOpen }) => isOpen);
     for (const one of open) one.kept = 'store';
-    return open.map((one) => insertion(this.owner, one));
+    return open.map((one) => insertion(this.owner, one, this.#host.cipher()));
   }
 
   /**

@@ -3,9 +3,12 @@
 import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
 import type { Write } from '../commit/index.ts';
+import { type Cipher, openText, sealText } from '../values/index.ts';
 import type { Evaluation, Happening } from './types.ts';
 
 export const EVALUATIONS = 'evaluations';
+/** What sealed texts open under. */
+const PLACE = 'evaluations';
 
 /** Whose an evaluation is: the rule without its version, and what its trigger is (another one has other evaluations). */
 export interface Owner {
@@ -25,8 +28,10 @@ interface StoredEvaluation extends Document {
   readonly happenings: readonly Happening[];
 }
 
-export function insertion({ rule, when }: Owner, evaluation: Evaluation): Write {
-  const { order, node, began, deadlineMs, places, happenings } = evaluation;
+/** @param cipher seals the values of the events; null: the namespace has nothing to hide */
+export function insertion({ rule, when }: Owner, evaluation: Evaluation, cipher: Cipher | null): Write {
+  const { order, node, began, deadlineMs, places } = evaluation;
+  const happenings = evaluation.happenings.map((one) => withTexts(one, (text) => sealText(cipher, text, PLACE)));
   const _id = idOf({ rule, when }, evaluation);
   const document = { _id, rule, when, order, node, began, deadline: new Date(deadlineMs), places, happenings };
   return { collection: EVALUATIONS, op: 'insert', document: { ...document, ars_version: Long.ONE } };
@@ -45,7 +50,16 @@ function idOf({ rule, when }: Owner, { node, began, deadlineMs, happenings }: Ev
   return new ObjectId(createHash('sha256').update(text).digest().subarray(0, 12));
 }
 
-export function fromStored(document: Document): { readonly owner: Owner; readonly evaluation: Evaluation } {
+function withTexts(happening: Happening, change: (text: string) => string): Happening {
+  const { value, transport } = happening;
+  return {
+    ...happening,
+    value: change(value),
+    ...(transport && { transport: { ...transport, properties: change(transport.properties) } }),
+  };
+}
+
+export function fromStored(document: Document, cipher: Cipher | null): { readonly owner: Owner; readonly evaluation: Evaluation } {
   const { rule, when, order, node, began, deadline, places, happenings } = document as StoredEvaluation;
   const evaluation: Evaluation = {
     order: Number(order),
@@ -53,7 +67,7 @@ export function fromStored(document: Document): { readonly owner: Owner; readonl
     began,
     deadlineMs: deadline.getTime(),
     places: places.map(Number),
-    happenings: happenings.map((one) => ({ ...one, atMs: Number(one.atMs) })),
+    happenings: happenings.map((one) => ({ ...withTexts(one, (text) => openText(cipher, text, PLACE)), atMs: Number(one.atMs) })),
     isOpen: true,
     kept: 'store',
   };

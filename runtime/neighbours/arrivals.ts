@@ -2,8 +2,19 @@
 // takes them into its own journal, in the order of their commits, and removes the document in the same transaction: none is lost or counted twice.
 
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
-import { type Committer, Fenced, type StoredEvent, type Unit, VersionMiss, type Write } from '../commit/index.ts';
+import {
+  type Committer,
+  Fenced,
+  opening,
+  sealing,
+  type StoredEvent,
+  type Unit,
+  VersionMiss,
+  withEventTexts,
+  type Write,
+} from '../commit/index.ts';
 import { isUnavailable } from '../store/index.ts';
+import type { Cipher } from '../values/index.ts';
 
 export const ARRIVALS = 'arrivals';
 /** Events in one unit: they stay in their order. */
@@ -19,6 +30,8 @@ interface Arrival extends Document {
 export interface ArrivalsOptions {
   readonly db: Db;
   readonly committer: () => Committer;
+  /** Events are sealed on their way; null while the namespace has no key. */
+  readonly cipher: () => Cipher | null;
   /** Who subscribes has heard of it where it was committed. */
   readonly onTaken: (events: readonly StoredEvent[]) => void;
   readonly onError: (error: unknown) => void;
@@ -41,7 +54,8 @@ export class Arrivals {
     const events = unit.events.map((event) => {
       if (!isAwaited(event)) return event;
       const { deliveries: _, ...awaited } = { ...event, runs: event.runs.filter(({ places }) => places) };
-      writes.push({ collection: ARRIVALS, op: 'insert', document: { _id: new ObjectId(), event: awaited, ars_version: Long.ONE } });
+      const sealed = withEventTexts(awaited, sealing(this.#options.cipher()));
+      writes.push({ collection: ARRIVALS, op: 'insert', document: { _id: new ObjectId(), event: sealed, ars_version: Long.ONE } });
       return { ...event, runs: event.runs.filter(({ places }) => !places) };
     });
     return { ...unit, writes: [...unit.writes, ...writes], events };
@@ -120,7 +134,8 @@ export class Arrivals {
   }
 
   async #store(some: readonly Arrival[]): Promise<void> {
-    const events = some.map(({ event }) => event);
+    const open = opening(this.#options.cipher());
+    const events = some.map(({ event }) => withEventTexts(event, open));
     this.#options.onTaken(events);
     await this.#options.committer().submit(
       {

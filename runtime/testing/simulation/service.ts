@@ -152,6 +152,7 @@ export class SimulatedService {
     }
     this.#correlations = new Correlations({
       namespace: 'sim',
+      cipher: () => null,
       clock,
       committer: this.committer,
       conditions: surroundings,
