@@ -8,7 +8,7 @@ export const LIMITS = {
   /** Largest index of an Array, and most elements. */
   elements: 10_000_000,
   /** Of a regular expression that backtracks: less than a second. */
-  patternSteps: 5_000_000,
+  patternSteps: 10_000_000,
   memoryBytes: 256 * 1024 * 1024,
   /** What a run may charge before it gives way once. */
   chargePerSlice: 8 * 1024 * 1024,

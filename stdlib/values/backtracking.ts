@@ -47,25 +47,27 @@ interface Flags {
 export class Backtracking {
   readonly #program: readonly Instruction[];
   readonly #groups: number;
+  readonly #marks: number;
 
   /** Fails with the pattern error, which has the offset of what is wrong. */
   constructor(source: string) {
     const { tree, groups } = new Parser(source).parse();
-    const writer = new Writer(source);
+    const writer = new Writer(source, 2 * groups + 2);
     writer.write(tree);
     writer.add({ op: 'match' });
     this.#program = writer.program;
     this.#groups = groups;
+    this.#marks = writer.marks;
   }
 
   groupCount(): number {
     return this.#groups;
   }
   matches(text: string, patience: Patience): boolean {
-    return new Attempt(this.#program, text, this.#groups, patience).run(0, 0, text.length) >= 0;
+    return new Attempt(this.#program, text, this.#groups, this.#marks, patience).run(0, 0, text.length) >= 0;
   }
   matcher(text: string, patience: Patience): Finder {
-    return new Finder(new Attempt(this.#program, text, this.#groups, patience), text, this.#groups);
+    return new Finder(new Attempt(this.#program, text, this.#groups, this.#marks, patience), text, this.#groups);
   }
 }
 
@@ -354,10 +356,11 @@ type Instruction =
 class Writer {
   readonly program: Instruction[] = [];
   readonly #source: string;
-  /** Marks that are no groups: where turns of a repetition began. They stand behind those of the groups. */
-  #marks = 2000;
-  constructor(source: string) {
+  /** How many marks there are: those of the groups, and behind them those that tell where a turn of a repetition began. */
+  marks: number;
+  constructor(source: string, marks: number) {
     this.#source = source;
+    this.marks = marks;
   }
 
   add<I extends Instruction>(instruction: I): I {
@@ -425,7 +428,7 @@ class Writer {
   #repeat({ least, most, lazy, body }: Extract<Node, { kind: 'repeat' }>): void {
     for (let i = 0; i < least; i++) this.write(body);
     if (most === Infinity) {
-      const mark = this.#marks++;
+      const mark = this.marks++;
       const start = this.program.length;
       const split = this.add({ op: 'split', to: 0, lazy });
       this.add({ op: 'mark', mark });
@@ -473,18 +476,18 @@ function widthOf(node: Node): [least: number, most: number] {
 /** The matcher of one text; its steps are counted over all its matches. */
 class Attempt {
   /** Start and end of each group, -1 when it took no part; behind them what repetitions remember. */
-  readonly marks: number[];
+  readonly marks: Int32Array;
   readonly #program: readonly Instruction[];
   readonly #text: string;
   readonly #groups: number;
   readonly #patience: Patience;
 
-  constructor(program: readonly Instruction[], text: string, groups: number, patience: Patience) {
+  constructor(program: readonly Instruction[], text: string, groups: number, marks: number, patience: Patience) {
     this.#program = program;
     this.#text = text;
     this.#groups = groups;
     this.#patience = patience;
-    this.marks = [];
+    this.marks = new Int32Array(marks);
     patience.left += STEPS_A_CHARACTER * text.length;
   }
 
