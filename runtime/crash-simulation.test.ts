@@ -6,7 +6,7 @@ import { Simulation } from './testing/simulation/index.ts';
 
 const number = (name: string, otherwise: number): number => Number(process.env[`CASCADE_SIMULATION_${name}`] ?? otherwise);
 const ONE = number('SEED', 0);
-const SEEDS = number('SEEDS', 300);
+const SEEDS = number('SEEDS', 2_000);
 const FROM = number('FROM', 1);
 
 let simulation: Simulation;

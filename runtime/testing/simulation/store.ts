@@ -63,12 +63,14 @@ export class SimulatedStore {
     return { client, db };
   }
 
-  /** One command: may be lost on its way, or its answer may. */
-  async command<T>(life: Life, what: string, act: () => T): Promise<T> {
+  /**
+   * One command: may be lost on its way, or its answer may.
+   * @param mayBeLate the server may go on with it after the connection broke; what belongs to a transaction ends with its own
+   */
+  async command<T>(life: Life, what: string, act: () => T, mayBeLate = false): Promise<T> {
     await this.#world.turn(life, what, true);
     if (this.#world.chance(this.faults)) {
-      // Sometimes the server goes on with what it was sent.
-      if (this.#world.chance(0.3)) this.#world.later(life, `${what} late`, () => quietly(act), true);
+      if (mayBeLate && this.#world.chance(0.3)) this.#world.later(life, `${what} late`, () => quietly(act), true);
       throw new MongoNetworkError('the connection broke before');
     }
     const result = act();
@@ -154,7 +156,7 @@ export class SimulatedStore {
       let count = 0;
       change(session, (rows) => {
         const gone: Change[] = [];
-        for (const [key, row] of rows)
+        for (const [key, row] of candidates(rows, filter))
           if (gone.length < most && meets(row, filter)) gone.push({ collection: name, key, before: row, next: null });
         count = gone.length;
         return gone;
@@ -166,7 +168,8 @@ export class SimulatedStore {
       let most = options.limit ?? Number.POSITIVE_INFINITY;
       const toArray = (): Promise<Document[]> =>
         this.command(life, `find ${name}`, () => {
-          const found = [...this.#of(name).values()].filter((row) => meets(row, filter));
+          const found: Document[] = [];
+          for (const [, row] of candidates(this.#of(name), filter)) if (meets(row, filter)) found.push(row);
           for (const [path, direction] of Object.entries(order)) found.sort((a, b) => direction * compare(a[path], b[path]));
           return options.raw ? found.slice(0, most).map((row) => BSON.serialize(row) as Document) : found.slice(0, most);
         });
@@ -192,7 +195,7 @@ export class SimulatedStore {
       find: (filter: Filter, options: { raw?: boolean; limit?: number; sort?: Record<string, 1 | -1> } = {}) => cursor(filter, options),
       findOne: async (filter: Filter) => (await cursor(filter).toArray())[0] ?? null,
       insertMany: (documents: Document[], { session }: Options = {}) =>
-        this.command(life, `insert ${documents.length} ${name}`, () => insert(documents, session)),
+        this.command(life, `insert ${documents.length} ${name}`, () => insert(documents, session), !session),
       insertOne: (document: Document, { session }: Options = {}) =>
         this.command(life, `insert ${name} ${session ? 'in a transaction' : ''}`, () => {
           try {
@@ -214,7 +217,7 @@ export class SimulatedStore {
             else if (deleteOne) deletedCount += remove(deleteOne.filter as Filter, session, 1);
             else
               change(session, (rows) => {
-                for (const [key, row] of rows)
+                for (const [key, row] of candidates(rows, replaceOne.filter as Filter))
                   if (meets(row, this.planted === 'versions' ? { _id: replaceOne.filter._id } : (replaceOne.filter as Filter))) {
                     matchedCount++;
                     return [{ collection: name, key, before: row, next: { _id: row['_id'], ...(replaceOne.replacement as Document) } }];
@@ -259,7 +262,8 @@ class Transaction {
   }
 
   async commitTransaction(): Promise<void> {
-    await this.#store.command(this.#life, 'commit', () => this.#store.apply(this.changes, this.#life));
+    const { changes } = this;
+    await this.#store.command(this.#life, 'commit', () => this.#store.apply(changes, this.#life), true);
     this.#open = false;
   }
 
@@ -307,6 +311,14 @@ function transient(): MongoServerError {
   const error = new MongoServerError({ message: 'WriteConflict', code: 112 });
   error.addErrorLabel('TransientTransactionError');
   return error;
+}
+
+/** A row by its id is found without a look at the others. */
+function candidates(rows: Rows, filter: Filter): Iterable<[string, Document]> {
+  const id = filter['_id'];
+  if (!(id instanceof ObjectId)) return rows;
+  const row = rows.get(keyOf(id));
+  return row ? [[keyOf(id), row]] : [];
 }
 
 function meets(row: Document, filter: Filter): boolean {
