@@ -1,6 +1,6 @@
 // One mongod process on our data: the one that already lives there, or a new one.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync, statfsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { totalmem } from 'node:os';
 import { basename } from 'node:path';
@@ -187,8 +187,13 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** The last error lines of mongod's log, as sentences. */
+/** Below this a mongod neither starts nor says why. */
+const LEAST_FREE_BYTES = 16 * 1024 * 1024;
+
+/** The last error lines of mongod's log, as sentences; that the disk is full, where it is, since then there may be none. */
 function lastWords(folder: DataFolder): string {
+  const { bavail, bsize } = statfsSync(folder.path);
+  if (bavail * bsize < LEAST_FREE_BYTES) return `the disk of ${folder.path} is full; it starts once there is room`;
   try {
     const lines = readFileSync(folder.logFile, 'utf8').trimEnd().split('\n').slice(-60);
     const told = lines.flatMap((line) => {
