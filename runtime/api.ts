@@ -1,6 +1,7 @@
 // What the bindings (server/) and the engine say to each other: one request, one reply, whatever the way in.
 // Types only. The engine keeps the meaning of an operation; a binding keeps the spelling of its protocol.
 import type { IdentityStore } from './identity/index.ts';
+import type { Tally } from './tally.ts';
 import type { ObjectValue, Value } from '../stdlib/values/index.ts';
 
 /** Who asks, for one namespace (resources-and-api.md 6 and 7.2). */
@@ -70,6 +71,14 @@ export interface ApiRequest {
   exactReals?: boolean;
   /** Of an EXECUTE over HTTP, for the procedure: names in lower case, without `authorization`. */
   headers?: Readonly<Record<string, string>>;
+}
+
+export interface Load {
+  /** Runs of rules that have not ended. */
+  readonly queueDepth: number;
+  /** Deliveries of reliable events that nobody has acknowledged yet. */
+  readonly reliablePending: number;
+  readonly sources: readonly { readonly namespace: string; readonly source: string; readonly isUp: boolean }[];
 }
 
 export interface ApiReply {
@@ -187,6 +196,10 @@ export interface Engine extends AsyncDisposable {
   /** Deletes a persistent subscription. @throws cascade.subscription.unknown */
   unsubscribe(identity: Identity, subscriptionName: string): Promise<void>;
   health(): Health;
+  /** What the process has counted since it started. */
+  readonly tally: Tally;
+  /** How much there is to do now, and which sources are connected. */
+  load(): Promise<Load>;
   /** Resolves when what was set going has come to rest: no rule runs, and nothing that one waits for is being stored. */
   settled(): Promise<void>;
   readonly identity: IdentityStore;

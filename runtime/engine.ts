@@ -15,9 +15,11 @@ import { Leaders, openChanges } from './neighbours/index.ts';
 import { compilerHash } from './resources/definitions/kept-output.ts';
 import { describe } from './resources/describe.ts';
 import { carryOutOnce } from './resources/requests/once.ts';
+import { sourcesUp } from './resources/sources/index.ts';
 import { openSandbox } from './sandbox/index.ts';
 import { isUnavailable, openStore, type Store } from './store/index.ts';
 import { subscribe } from './subscriptions/index.ts';
+import { Tally } from './tally.ts';
 
 export interface EngineConfig {
   readonly mongoUri: string;
@@ -74,6 +76,7 @@ export async function openEngine({
       await openProcess(store.installation, exclusive, (error) => log.error({ err: error }, 'the lease of this process')),
     );
     const spaces = new Map<string, Promise<OpenNamespace>>();
+    const tally = new Tally();
     const sandbox = keep(
       await openSandbox({
         ...(lanes === undefined ? {} : { lanes }),
@@ -115,6 +118,7 @@ export async function openEngine({
           accounts,
           about,
           compiler,
+          tally,
         };
         space = openNamespace(options).then(async (open) => {
           await open.assume(dead);
@@ -209,6 +213,16 @@ export async function openEngine({
         for (const space of await Promise.all(spaces.values())) await space.drained();
       },
       health: () => ({ ready: status === 'ok', status }),
+      tally,
+      async load() {
+        const open = await Promise.all(spaces.values());
+        const pending = await Promise.all(open.map(({ space }) => space.deliveries.pending()));
+        return {
+          queueDepth: open.reduce((sum, one) => sum + one.pending, 0),
+          reliablePending: pending.reduce((sum, one) => sum + one, 0),
+          sources: open.flatMap(({ space }) => sourcesUp(space)),
+        };
+      },
       async describe({ namespace }) {
         return describe((await spaceOf(namespace)).space);
       },

@@ -49,6 +49,7 @@ import { presentIn, Subscribers } from './subscriptions/index.ts';
 import { takeOver } from './take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from './triggers/index.ts';
 import type { ScalarDefinition, TypeDefinition } from './types/index.ts';
+import type { Tally } from './tally.ts';
 import type { Cipher } from './values/index.ts';
 
 export interface OpenNamespace extends AsyncDisposable {
@@ -103,6 +104,7 @@ export interface NamespaceOptions {
   readonly about: About;
   /** What compilerHash() gives. */
   readonly compiler: string;
+  readonly tally: Tally;
 }
 
 export async function openNamespace({
@@ -119,6 +121,7 @@ export async function openNamespace({
   accounts,
   about,
   compiler,
+  tally,
 }: NamespaceOptions): Promise<OpenNamespace> {
   const db = store.namespace(name);
   const rows = new RowReader(db);
@@ -157,6 +160,7 @@ export async function openNamespace({
     db,
     epoch: process.epoch,
     onEvents: (events) => {
+      for (const { path } of events) tally.event(path);
       runner?.begin(correlations.arrive(events));
       const fresh = told.size === 0 ? events : events.filter(({ uuid }) => !told.delete(uuid));
       subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1));
@@ -201,6 +205,7 @@ export async function openNamespace({
     pressure,
     log,
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
+    ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),
     release: (run) => state.release(run),
     takeRecorded: (run) => {
       const steps = recorded.get(run) ?? [];

@@ -2,7 +2,7 @@
 import type { us_listen_socket } from 'uWebSockets.js';
 import type { Logger } from 'pino';
 import { bindHttp, type CorsOrigins, openBinding, type Served } from './http/index.ts';
-import { openMetrics } from './metrics.ts';
+import { openMetrics, type Working } from './metrics.ts';
 import { bindWebSocket, type WebSocketOptions } from './websocket/index.ts';
 
 /** Open requests may take this long to end once the service is told to stop. */
@@ -20,7 +20,8 @@ interface ExclusiveListening {
 }
 
 export interface ListenOptions {
-  engine: Served;
+  /** What it says of its own work is told with the metrics. */
+  engine: Served & Partial<Working>;
   log: Logger;
   /** 0: any free one. */
   port: number;
@@ -47,7 +48,8 @@ export async function listen({ engine, log, port, host = '0.0.0.0', ...options }
   const app = App();
   const { timeoutMs, bodyLimitBytes } = options;
   const sockets = bindWebSocket(app, { engine, log, timeoutMs, messageLimitBytes: bodyLimitBytes, ...options.webSocket });
-  const metrics = openMetrics();
+  const { tally, load } = engine;
+  const metrics = openMetrics(tally && load ? { tally, load } : undefined);
   metrics.watch({ cascade_ws_connections: () => sockets.open, cascade_ws_subscriptions: () => sockets.subscriptions });
   const http = bindHttp(app, openBinding({ engine, log, timeoutMs, metrics }), { log, ...options });
   const socket = await new Promise<us_listen_socket>((resolve, reject) => {

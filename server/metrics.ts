@@ -1,5 +1,6 @@
 // What the service counts and measures about itself, for Prometheus (resources-and-api.md 9.4). No label holds more than names of resources.
 import { Counter, Gauge, Registry } from 'prom-client';
+import type { Engine, Load } from '../runtime/api.ts';
 import { Durations } from './durations.ts';
 
 export interface Metrics {
@@ -12,6 +13,11 @@ export interface Metrics {
   readonly contentType: string;
 }
 
+/** The engine's part of what is told. */
+export type Working = Pick<Engine, 'tally' | 'load'>;
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
+
 const WATCHED = {
   cascade_ws_connections: 'WebSockets that are open',
   cascade_ws_subscriptions: 'Subscriptions of open WebSockets',
@@ -21,7 +27,7 @@ export type WatchedName = keyof typeof WATCHED;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const QUOTA = /"code":"cascade\.quota\.exceeded".*?"params":\["(\w+)"/;
 
-export function openMetrics(): Metrics {
+export function openMetrics(engine?: Working): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   // Counted here, and told to the library when somebody asks: it makes an object and a text of the labels each time.
@@ -36,18 +42,14 @@ export function openMetrics(): Metrics {
       for (const { labels, count } of answers.values()) this.inc(labels, count);
     },
   });
-  const durations = new Durations(
-    'cascade_http_request_seconds',
-    'Time until a request was answered',
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
-    registry,
-  );
+  const durations = new Durations('cascade_http_request_seconds', 'Time until a request was answered', SECONDS, registry);
   const quotas = new Counter({
     name: 'cascade_quota_exceeded_total',
     help: 'Requests refused for a quota',
     labelNames: ['quota'],
     registers,
   });
+  if (engine) tellWork(engine, registry);
   return {
     answered(method, resource, seconds, { status, body }) {
       const name = METHODS.has(method) ? method : 'other';
@@ -73,4 +75,53 @@ export function openMetrics(): Metrics {
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };
+}
+
+/** What rules, events, deliveries and sources are at: counted by the engine, read when somebody asks. */
+function tellWork({ tally, load }: Working, registry: Registry): void {
+  const registers = [registry];
+  new Counter({
+    name: 'cascade_events_total',
+    help: 'Events that were committed',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, count] of tally.events) this.inc({ kind }, count);
+    },
+  });
+  new Counter({
+    name: 'cascade_rule_activations_total',
+    help: 'Runs of rules that have ended',
+    labelNames: ['namespace', 'rule', 'outcome'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { namespace, rule, outcome, count } of tally.activations.values()) this.inc({ namespace, rule, outcome }, count);
+    },
+  });
+  const durations = new Durations('cascade_rule_seconds', 'Time from the start of a run to its end', SECONDS, registry);
+  tally.onRan = (seconds) => durations.add(seconds);
+  const gauge = (name: string, help: string, value: (now: Load) => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(value(await load()));
+      },
+    });
+  };
+  gauge('cascade_queue_depth', 'Runs of rules that have not ended', ({ queueDepth }) => queueDepth);
+  gauge('cascade_reliable_pending', 'Deliveries of reliable events that nobody has acknowledged', ({ reliablePending }) => reliablePending);
+  new Gauge({
+    name: 'cascade_source_up',
+    help: '1 for a source that is ready, 0 for an active one that is not',
+    labelNames: ['namespace', 'source'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const { namespace, source, isUp } of (await load()).sources) this.set({ namespace, source }, isUp ? 1 : 0);
+    },
+  });
 }

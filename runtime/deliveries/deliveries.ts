@@ -71,6 +71,11 @@ export class Deliveries {
     this.#options = options;
   }
 
+  /** How many deliveries nobody has acknowledged yet. */
+  pending(): Promise<number> {
+    return this.#options.space().db.collection(DELIVERIES).estimatedDocumentCount();
+  }
+
   /** Takes up what is stored. */
   async open(): Promise<void> {
     const { db } = this.#options.space();

@@ -71,6 +71,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   #harm = 0;
   readonly #trail = new Trail();
   #closed = false;
+  #hasFailed = false;
+  readonly #beganMs = performance.now();
 
   constructor(host: RunHost, event: StoredEvent, executable: Executable, binds: RunReference['binds'], ended: () => void) {
     this.#host = host;
@@ -153,6 +155,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   fail(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
     const harmful = isHarm(error);
     if (harmful && !error.poison && ++this.#harm < MOST_HARM) return this.#tryAlone(error);
+    this.#hasFailed = true;
     const located = locate(error, this.#executable, this.#host);
     this.#messages.append('ERROR', describe(located));
     const told = this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor('', 0, false));
@@ -336,6 +339,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   }
 
   #end(): void {
+    this.#host.ran?.(this.#executable.name, this.#hasFailed ? 'failed' : 'done', (performance.now() - this.#beganMs) / 1_000);
     this.#host.contention.leave(this.id);
     this.#host.release(this.id);
     this.#ended();

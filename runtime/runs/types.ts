@@ -35,6 +35,8 @@ export interface RunHost {
   readonly log: Logger;
   /** Carries out a request of a run (stdlib/isolate/protocol.ts, OpPayloads). */
   perform(kind: string, payloadJson: string, actor: Actor): Promise<Answer>;
+  /** A rule's run has come to its end, or failed. */
+  ran?(rule: string, outcome: 'done' | 'failed', seconds: number): void;
   /** A run has ended, or starts again: what it held of the state is free. */
   release(run: string): void;
   /** Steps that an earlier process recorded for a run, taken once. */

@@ -3,4 +3,4 @@ export { receive } from './inbound.ts';
 export { checkConfig, DIRECTIONS, type Direction, SOURCE_KINDS } from './kinds.ts';
 export { publishToSource, querySource, sourceNamed } from './outbound.ts';
 export { isSecret, sealed, splitConfig, wholeConfig } from './secrets.ts';
-export { own, SourceCounts, stateOf, statusOfSource } from './state.ts';
+export { own, SourceCounts, sourcesUp, stateOf, statusOfSource } from './state.ts';

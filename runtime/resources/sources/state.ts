@@ -160,3 +160,11 @@ export function statusOfSource(space: Namespace, source: ObjectValue): ObjectVal
     lastMessageAt: at(counts?.lastMessageAt),
   };
 }
+
+/** The active sources of a namespace, and whether each is ready. */
+export function sourcesUp(space: Pick<Namespace, 'definitions' | 'name'>): { namespace: string; source: string; isUp: boolean }[] {
+  return space.definitions.list('sources').flatMap(([source, stored]) => {
+    const { state } = stateOf(space, stored);
+    return state === 'inactive' ? [] : [{ namespace: space.name, source, isUp: state === 'mocked' }];
+  });
+}
