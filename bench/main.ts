@@ -1,5 +1,5 @@
-// `npm run bench -- [NAME] [--json] [--rounds N] [--seconds S]`: every figure beside a baseline measured in the same run. Rounds and their
-// length are those of the benchmarks under load (api, durable).
+// `npm run bench -- [NAME] [--json] [--rounds N] [--seconds S] [--peers]`: every figure beside a baseline measured in the same run.
+// Rounds and their length are those of the benchmarks under load (api, durable); peers are those of `rules` on a Java machine.
 
 import { parseArgs } from 'node:util';
 import { type Figure, machine, toText } from './report.ts';
@@ -10,12 +10,12 @@ import type { Effort } from './compare.ts';
 import { correlate } from './correlate.ts';
 import { durable } from './durable.ts';
 import { rest } from './rest.ts';
-import { rules } from './rules.ts';
+import { rules } from './rules/index.ts';
 import { sandbox } from './sandbox.ts';
 import { stream } from './stream.ts';
 import { triggerIndex } from './trigger-index.ts';
 
-const BENCHES: Readonly<Record<string, (effort: Effort) => Promise<Figure[]>>> = {
+const BENCHES: Readonly<Record<string, (effort: Effort & { readonly peers: boolean }) => Promise<Figure[]>>> = {
   rules,
   rest,
   api,
@@ -34,9 +34,10 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '1.5' },
+    peers: { type: 'boolean', default: false },
   },
 });
-const effort: Effort = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
+const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds), peers: values.peers };
 if (!(Number.isInteger(effort.rounds) && effort.rounds > 0 && effort.seconds > 0)) {
   console.error('--rounds is a whole number above 0, --seconds a number above 0.');
   process.exit(2);

@@ -1,0 +1,205 @@
+// Events a second through the trigger index alone, and through index, sandbox process, lane, isolate and back.
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import pino from 'pino';
+import { openSandbox, type Program, type Sandbox } from '../../runtime/sandbox/index.ts';
+import { TriggerIndex } from '../../runtime/triggers/index.ts';
+import { encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
+import { runPeer } from '../peers/index.ts';
+import { cpuSeconds, memory } from '../processes.ts';
+import { type Figure, progress } from '../report.ts';
+import { events, handMade, jsonRulesEngine, PATH, type Reading, rulesOf, sink } from './workload.ts';
+
+const COUNTS = [1, 10, 100, 1_000, 10_000, 100_000];
+const ROUNDS = 3;
+const ROUND_MS = 400;
+/** json-rules-engine takes milliseconds an event beyond. */
+const MOST_FOR_PEER = 1_000;
+/** Where the peers on the Java machine are measured, too. */
+const WITH_PEERS = 10_000;
+/** Events whose rules have not ended yet. */
+const IN_FLIGHT = 1_000;
+
+setFlagsFromString('--expose_gc');
+const collect = runInNewContext('gc') as () => void;
+function heapBytes(): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+export const openBenchSandbox = (): Promise<Sandbox> =>
+  openSandbox({ log: pino({ level: 'silent' }), resolveProcedure: () => Promise.resolve(null), lanes: 1 });
+
+/** One number of rules, in a namespace of its own. */
+class Rules {
+  readonly index = new TriggerIndex({ typeOf: () => null, builtin: () => undefined, namespace: 'bench', onError: () => undefined });
+  /** Bytes a rule: as compiled, and what the index adds. */
+  readonly definitionBytes: number;
+  readonly indexBytes: number;
+  readonly #sandbox: Sandbox;
+  readonly #namespace: string;
+  #runs = 0;
+
+  constructor(sandbox: Sandbox, count: number) {
+    this.#sandbox = sandbox;
+    this.#namespace = `bench${count}`;
+    const empty = heapBytes();
+    const rules = rulesOf(count);
+    const made = heapBytes();
+    for (const rule of rules) this.index.add(rule);
+    this.definitionBytes = (made - empty) / count;
+    this.indexBytes = (heapBytes() - made) / count;
+  }
+
+  alone(event: Reading): void {
+    if (this.index.match(PATH, event, () => ({})).length !== 1) throw new Error('one rule matches each event');
+  }
+
+  /** Runs the rules of event after event until `next` gives none. @returns how many */
+  through(next: () => Reading | null): Promise<number> {
+    return new Promise((resolve, reject) => {
+      let open = 0;
+      let done = 0;
+      let over = false;
+      const observer = {
+        op: () => reject(new Error('the rule asked for something')),
+        log: () => undefined,
+        fail: (failure: { message: string }) => reject(new Error(failure.message)),
+        done: () => {
+          open--;
+          done++;
+          if (!over) pump();
+          else if (open === 0) resolve(done);
+        },
+      };
+      const pump = (): void => {
+        while (open < IN_FLIGHT) {
+          const event = next() as unknown as ObjectValue | null;
+          if (!event) {
+            over = true;
+            if (open === 0) resolve(done);
+            return;
+          }
+          const matched = this.index.match(PATH, event, () => ({}));
+          const json = encodeInner(event);
+          const key = `e${this.#runs}`;
+          for (const { payload, name } of matched) {
+            open++;
+            this.#sandbox.start({
+              id: `r${this.#runs++}`,
+              namespace: this.#namespace,
+              program: payload as Program,
+              argsJson: '[]',
+              event: { key, binds: 'value', json },
+              opts: { at: 0, seed: key, namespace: this.#namespace, username: 'bench', resource: name },
+              observer,
+            });
+          }
+        }
+      };
+      pump();
+    });
+  }
+}
+
+/** Gives event after event for so long, or so many. */
+function source(stream: readonly Reading[], ms: number, most = Number.POSITIVE_INFINITY): () => Reading | null {
+  const until = performance.now() + ms;
+  let next = 0;
+  return () => (next < most && (next % 64 !== 0 || performance.now() < until) ? (stream[next++ % stream.length] as Reading) : null);
+}
+
+async function perSecond(work: () => Promise<number> | number): Promise<number> {
+  const begun = performance.now();
+  const done = await work();
+  return (1_000 * done) / (performance.now() - begun);
+}
+
+function each(next: () => Reading | null, take: (event: Reading) => void): number {
+  let done = 0;
+  for (let event = next(); event; event = next(), done++) take(event);
+  return done;
+}
+
+/** Every rule has been met and its body loaded. */
+const warm = (rules: Rules, stream: readonly Reading[], hot: number): Promise<number> =>
+  rules.through(source(stream, Number.POSITIVE_INFINITY, Math.max(20_000, 2 * hot)));
+
+export async function throughput(sandbox: Sandbox, peers: boolean): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const count of COUNTS) {
+    progress(`rules: ${count.toLocaleString('en')}`);
+    const before = await memory(sandbox.pid() as number);
+    const rules = new Rules(sandbox, count);
+    const stream = events(count);
+    const hand = handMade(count);
+    const peer = count <= MOST_FOR_PEER ? jsonRulesEngine(count) : null;
+    await warm(rules, stream, count);
+    const after = await memory(sandbox.pid() as number);
+    each(source(stream, ROUND_MS), (event) => rules.alone(event));
+    const rounds: Record<string, number[]> = { 'cascade, body in the sandbox': [], 'cascade, index alone': [], 'hash index by hand': [] };
+    const cost = { host: 0, sandbox: 0, events: 0 };
+    for (let round = 0; round < ROUNDS; round++) {
+      const [host, inside] = [process.cpuUsage(), await cpuSeconds(sandbox.pid() as number)];
+      const rate = await perSecond(async () => {
+        const done = await rules.through(source(stream, ROUND_MS));
+        cost.events += done;
+        return done;
+      });
+      const used = process.cpuUsage(host);
+      cost.host += used.user + used.system;
+      cost.sandbox += 1e6 * ((await cpuSeconds(sandbox.pid() as number)) - inside);
+      rounds['cascade, body in the sandbox']?.push(rate);
+      rounds['cascade, index alone']?.push(await perSecond(() => each(source(stream, ROUND_MS), (event) => rules.alone(event))));
+      rounds['hash index by hand']?.push(await perSecond(() => each(source(stream, ROUND_MS / 2), hand)));
+      if (peer) (rounds['json-rules-engine'] ??= []).push(await perSecond(() => throughPeer(peer, source(stream, ROUND_MS, 640))));
+    }
+    if (peers && count === WITH_PEERS)
+      for (const name of ['Drools', 'Esper'] as const) {
+        progress(`rules: ${count.toLocaleString('en')} in ${name}`);
+        rounds[name] = await runPeer(name, count, ROUNDS, 1);
+      }
+    figures.push({
+      name: `rules: ${count.toLocaleString('en')} on one type, one matches`,
+      unit: 'events/s',
+      rounds,
+      besides: {
+        'cascade, body in the sandbox': {
+          'µs CPU here': cost.host / cost.events,
+          'µs CPU in the sandbox': cost.sandbox / cost.events,
+          ...(count >= 10_000 && { 'bytes a rule in the sandbox': ((after.now - before.now) * 1024 * 1024) / count }),
+        },
+        ...(count >= 1_000 && {
+          'cascade, index alone': { 'bytes a rule': rules.indexBytes, 'bytes a rule as compiled': rules.definitionBytes },
+        }),
+      },
+    });
+  }
+  if (Number.isNaN(sink.sum)) throw new Error('a rule computed no number');
+  return figures;
+}
+
+async function throughPeer(run: (event: Reading) => Promise<unknown>, next: () => Reading | null): Promise<number> {
+  let done = 0;
+  for (let event = next(); event; event = next(), done++) await run(event);
+  return done;
+}
+
+/** What many rules cost beside few, when events meet all of them, and when they meet a thousand: in turn, so that noise meets all alike. */
+export async function manyBesideFew(sandbox: Sandbox): Promise<Figure> {
+  const MANY = 100_000;
+  progress('rules: 100,000 beside 10');
+  const many = new Rules(sandbox, MANY);
+  const contestants = {
+    '100,000 rules, events meet 1,000': { rules: many, stream: events(1_000), hot: 1_000 },
+    '100,000 rules, events meet all': { rules: many, stream: events(MANY), hot: MANY },
+    '10 rules': { rules: new Rules(sandbox, 10), stream: events(10), hot: 10 },
+  };
+  const rounds: Record<string, number[]> = {};
+  for (const { rules, stream, hot } of Object.values(contestants)) await warm(rules, stream, hot);
+  for (let round = 0; round < 2 * ROUNDS; round++)
+    for (const [name, { rules, stream }] of Object.entries(contestants))
+      (rounds[name] ??= []).push(await perSecond(() => rules.through(source(stream, 2 * ROUND_MS))));
+  return { name: 'rules: body in the sandbox, 100,000 rules beside 10', unit: 'events/s', rounds };
+}
