@@ -5,13 +5,8 @@ import { type ApiReply, type ApiRequest, OPERATIONS } from '../../api.ts';
 import { fault } from '../../faults.ts';
 import { isAdmin, requireAdmin } from '../accounts/rights.ts';
 import { accountResource, carryOutAccount } from '../accounts/index.ts';
-import { requireAdmin } from '../accounts/rights.ts';
 import { resolve } from '../catalogue.ts';
-<<<<<<< Updated upstream
 import { DEAD_LETTERS, SUBSCRIPTIONS } from '../delivery-types.ts';
-=======
-import { DEAD_LETTERS } from '../delivery-types.ts';
->>>>>>> Stashed changes
 import type { Namespace, Resource } from '../types.ts';
 import { aggregate } from './aggregate.ts';
 import { patch, remove, update } from './change.ts';
@@ -54,7 +49,6 @@ export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): P
   const op = request.op === 'selectOne' ? 'select' : request.op;
   const operation = Object.hasOwn(CARRIED_OUT, op) ? CARRIED_OUT[op] : undefined;
   if (!operation || !resource.operations.has(op)) throw fault('cascade.method.not.allowed', request.op, resource.name);
-<<<<<<< Updated upstream
   if (resource.name === DEAD_LETTERS.name) requireAdmin(actor.identity, request.op, resource.name);
   return operation(space, resource, resource.name === SUBSCRIPTIONS.name ? ownOnly(request, actor) : request, actor);
 }
@@ -65,8 +59,4 @@ function ownOnly(request: ApiRequest, { identity }: Actor): ApiRequest {
   if (isAdmin(identity) || request.resourceId !== undefined || (request.op === 'delete' && where === undefined)) return request;
   const own = { username: { $eq: identity.username } };
   return { ...request, parameters: { ...request.parameters, where: where === undefined ? own : { $and: [where, own] } } };
-=======
-  if (resource === DEAD_LETTERS) requireAdmin(actor.identity, request.op, resource.name);
-  return operation(space, resource, request, actor);
->>>>>>> Stashed changes
 }
