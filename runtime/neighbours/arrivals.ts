@@ -27,7 +27,7 @@ interface Arrival extends Document {
   readonly event: StoredEvent;
 }
 
-export interface ArrivalsOptions {
+interface ArrivalsOptions {
   readonly db: Db;
   readonly committer: () => Committer;
   /** Events are sealed on their way; null while the namespace has no key. */

@@ -24,7 +24,7 @@ export const ANY = Symbol('any');
 export type JoinKey = Key | typeof ANY;
 
 /** Of the events on one side. */
-export interface JoinSide {
+interface JoinSide {
   /** Never throws. */
   keyOf(around: Surrounding): JoinKey;
   /** Whether the last key was the values themselves: then what has the same key, and was so too, is equal. */
