@@ -15,7 +15,7 @@ import { ACKNOWLEDGEMENTS, SUBSCRIPTIONS } from '../resources/delivery-types.ts'
 import { laidOut } from '../resources/instances/late-collections.ts';
 import { serviceActor } from '../resources/service-actor.ts';
 import { stampNew } from '../resources/stamp.ts';
-import { type Namespace, programIn } from '../resources/types.ts';
+import { bindsOn, type Namespace, programIn } from '../resources/types.ts';
 import { hasMembers, type Present } from '../subscriptions/subscribers.ts';
 import { instanceFromBson, instanceToBson, parseJson } from '../values/index.ts';
 import {
@@ -371,8 +371,7 @@ export class Deliveries {
     const matched = space.when.match(path, payload, () => eventObject({ uuid, path, atMs: at.getTime() }, payload, space.name));
     const rule = matched.find((one) => programIn(one).executable.name === name);
     if (!rule) return null;
-    const { executable, binds } = programIn(rule);
-    return { rule: name, program: executable.program.id, binds };
+    return { rule: name, program: programIn(rule).executable.program.id, binds: bindsOn(rule, path) };
   }
 
   #after({ deadline }: Delivery, at: number): Date {

@@ -7,7 +7,7 @@ import type { Actor } from '../actor.ts';
 import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { eventObject } from '../event-object.ts';
-import { type InstanceResource, type Namespace, programIn } from './types.ts';
+import { bindsOn, type InstanceResource, type Namespace, programIn } from './types.ts';
 
 /** Rule runs from one root event on (language.md G5). */
 export const LONGEST_CHAIN = 200;
@@ -44,8 +44,8 @@ export function raise(
   const waiting = awaited ? space.correlations.match(path, value, event) : [];
   if (!heard && matched.length === 0 && waiting.length === 0) return [];
   const runs = matched.map((rule): RunReference => {
-    const { executable, binds } = programIn(rule);
-    return { rule: executable.name, program: executable.program.id, binds };
+    const { executable } = programIn(rule);
+    return { rule: executable.name, program: executable.program.id, binds: bindsOn(rule, path) };
   });
   const chain = chainOf(uuid, actor);
   const raised = {

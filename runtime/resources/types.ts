@@ -30,10 +30,13 @@ import type { SourceCounts } from './sources/state.ts';
 /** What the trigger indexes hand back with a rule of ours. */
 export interface IndexedProgram {
   readonly executable: Executable;
-  readonly binds: 'event' | 'value';
 }
 
 export const programIn = (rule: IndexedRule): IndexedProgram => rule.payload as IndexedProgram;
+
+/** What a rule's variable holds for an event on a path: the branches of an OR may be of different forms. */
+export const bindsOn = (rule: IndexedRule, path: string): 'event' | 'value' =>
+  rule.triggers.find(({ paths }) => paths.includes(path))?.binds ?? 'event';
 
 export interface Accounts {
   readonly identity: IdentityStore;

@@ -100,8 +100,7 @@ function enforce(space: Namespace, rule: CompiledRule, executable: Executable, a
   space.programs.enforce(rule.fullName, executable, space.clock.now());
   if (isCorrelated(rule)) space.correlations.put({ compiled: rule, baseName, executable });
   if (rule.correlation) return;
-  const [first] = rule.triggers;
-  const program: IndexedProgram = { executable, binds: first?.binds ?? 'event' };
+  const program: IndexedProgram = { executable };
   const indexed: IndexedRule = {
     name: rule.fullName,
     baseName,

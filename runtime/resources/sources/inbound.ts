@@ -9,7 +9,7 @@ import { fault } from '../../faults.ts';
 import { runDirect } from '../../runs/index.ts';
 import { raise, type Raising } from '../events.ts';
 
-import { type Namespace, programIn } from '../types.ts';
+import { bindsOn, type Namespace, programIn } from '../types.ts';
 import { isActive, own, pipelineOf, stateOf } from './state.ts';
 
 export const sourcePath = (name: string): string => `/sources/${name}/publish`;
@@ -55,12 +55,12 @@ async function throughPipeline(
     const event = (): ObjectValue => eventObject(facts, current, space.name);
     const rule = space.when.match(path, current, event).find((one) => one.name === ruleName);
     if (!rule) continue; // its WHERE is false: the message goes on as it is
-    const { executable, binds } = programIn(rule);
+    const { executable } = programIn(rule);
     try {
       const json = await runDirect(space.runs, {
         executable,
         body: { program: executable.program },
-        argsJson: encodeInner([binds === 'event' ? event() : current]),
+        argsJson: encodeInner([bindsOn(rule, path) === 'event' ? event() : current]),
         identity: executable.identity,
         caller: actor,
         snapshot: true,
