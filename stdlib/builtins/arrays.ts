@@ -129,6 +129,7 @@ export const arrays: readonly Declaration[] = [
     call: 'flatten(arr: List) => List',
     forms: 'FM',
     about: 'Nested Lists are replaced by their elements, at every depth; mutates.',
+    errors: ['cascade.lang.range'],
     run: (context, arr: Value[]) => flatten(context, arr),
   },
   {

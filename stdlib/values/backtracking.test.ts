@@ -37,7 +37,7 @@ const pattern = fc
 
 test('it finds what the engine of JavaScript finds', () => {
   fc.assert(
-    fc.property(pattern, fc.array(fc.constantFrom('a', 'b', 'c', '😀')), (source, parts) => {
+    fc.property(pattern, fc.array(fc.constantFrom('a', 'b', 'c', 'é')), (source, parts) => {
       const text = parts.join('');
       expect(found(source, text)).toEqual([...text.matchAll(new RegExp(source, 'gu'))].map((match) => [...match]));
     }),
