@@ -126,8 +126,8 @@ class TriggerChecker {
       const spec = this.triggers[indexes[position] ?? 0] as TriggerSpec;
       return { bound: spec, paths: spec.paths, where: branch.where, guard: guards[position] ?? null, at: branch };
     });
-    const told = found.find(({ bound, guard }) => guard !== null && bound.binds === 'value');
-    if (!told?.guard) return branchGuard(found);
+    const told = found.find(({ guard }) => guard !== null);
+    if (!told?.guard || found.every(({ bound }) => bound.binds === 'event')) return branchGuard(found);
     const hint = 'write EVENT OCCURS ON "/types/…", or put it into CONSTRAIN TO';
     this.#report(told.guard, 'cascade.lang.syntax', 'a branch of an OR cannot be decided by a program here', hint);
     return null;
