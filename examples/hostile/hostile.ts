@@ -1,5 +1,7 @@
 // Runs hostile programs one after the other against a service while a probe in another namespace goes on.
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
 import { RestClient, type StartedService } from '../../conformance/client/index.ts';
 
 export interface Program {
@@ -30,6 +32,14 @@ export interface Outcome {
 
 const NEIGHBOUR = 'neighbour';
 const ENDS_WITHIN_MS = 240_000;
+
+/** All of programs.yaml; each says its class, then what it does. */
+export function programs(): Program[] {
+  const text = readFileSync(new URL('./programs.yaml', import.meta.url).pathname.replace('/dist/', '/'), 'utf8');
+  return Object.entries(parse(text) as Record<string, Program[]>).flatMap(([name, some]) =>
+    some.map((program) => ({ ...program, does: `${name}: ${program.does}` })),
+  );
+}
 
 export async function hostile(service: StartedService, programs: readonly Program[], tell: (line: string) => void): Promise<Outcome> {
   const client = new RestClient(service.url, 4);
@@ -111,8 +121,7 @@ async function execute({ body, procedures = [], bound = 'ends', value }: Program
   for (const text of procedures) await send('POST', '/procedures', text);
   const name = `hostile${index}`;
   const stored = await send('POST', '/procedures', `PROCEDURE ${name}()\n${body}`);
-  if (stored.status !== 200)
-    return /register|cascade/.test(bound) || bound.startsWith('(') ? null : `it is refused: ${stored.text.slice(0, 200)}`;
+  if (stored.status !== 200) return bound === 'register' ? null : `it is refused: ${stored.text.slice(0, 200)}`;
   const { status, text } = await send('POST', `/procedures/${name}`, {});
   await send('DELETE', `/procedures/${name}`);
   const code = status < 300 ? 'ends' : (/"code":"([^"]*)"/.exec(text)?.[1] ?? `status ${status}`);
