@@ -1,0 +1,25 @@
+// A few of the hostile programs, one of each class; `npm run hostile` runs all of them.
+import { expect, test } from 'vitest';
+import { startService } from '../../conformance/client/index.ts';
+import { hostile, programs } from './hostile.ts';
+
+const SAMPLE = [
+  'memory: doubles a text',
+  'memory: assigns far past the end',
+  'numbers: squares an Integer',
+  'depth: calls itself by turns',
+  'log: logs control characters',
+  'store: asks for too many rows',
+  'escape: sets the prototype',
+  'storms: starts many procedures',
+  'rules: sets another going and back',
+];
+
+test('hostile programs meet their bounds, and a neighbour is answered all the time', { timeout: 300_000 }, async () => {
+  const chosen = programs().filter(({ does }) => SAMPLE.includes(does));
+  expect(chosen.length).toBe(SAMPLE.length);
+  await using service = await startService();
+  const { wrong, answers } = await hostile(service, chosen, () => undefined);
+  expect(wrong).toEqual([]);
+  expect(answers).toBeGreaterThan(SAMPLE.length / 2);
+});
