@@ -133,7 +133,7 @@ export async function openEngine({
       // Before the sandbox goes: what was acknowledged gets its time to finish, the rest is in the journal.
       async [Symbol.asyncDispose]() {
         status = 'draining';
-        const open = await Promise.all(spaces.values());
+        const open = await opened();
         const timer = new AbortController();
         await Promise.race([Promise.all(open.map((space) => space.drained())), sleep(DRAIN_MS, timer.signal)]);
         timer.abort();
@@ -168,10 +168,11 @@ export async function openEngine({
         store.client,
         FOLLOWED,
         async (change) => {
-          if (change.database.startsWith(prefix)) await (await spaces.get(change.database.slice(prefix.length)))?.follow(change);
+          if (change.database.startsWith(prefix))
+            await (await spaces.get(change.database.slice(prefix.length))?.catch(() => undefined))?.follow(change);
         },
         async () => {
-          for (const space of spaces.values()) await (await space).followAll();
+          for (const space of await opened()) await space.followAll();
         },
         onError,
       );
@@ -198,24 +199,37 @@ export async function openEngine({
       const gone = await process.claim();
       if (gone.length === 0) return;
       log.info({ epochs: gone }, 'taking over what dead processes left');
+      let isWhole = true;
       const led = new Set(await leaders?.ledBy(gone));
       for (const name of new Set([...led, ...(await knownNamespaces(store)), ...spaces.keys()])) {
         const isConcerned =
           spaces.has(name) || led.has(name) || (await openEpochs(store.namespace(name), (epoch) => gone.includes(epoch))).length > 0;
-        if (isConcerned) await (await spaceOf(name)).assume(gone);
+        if (!isConcerned) continue;
+        try {
+          await (await spaceOf(name)).assume(gone);
+        } catch (error) {
+          isWhole = false; // one that cannot be opened keeps no other one waiting
+          log.error({ err: error, namespace: name }, 'what a dead process left could not be taken over: it is tried again');
+        }
       }
-      await process.forget(gone);
+      if (isWhole) await process.forget(gone);
+    }
+
+    /** Those that could be opened. */
+    async function opened(): Promise<OpenNamespace[]> {
+      const all = await Promise.allSettled(spaces.values());
+      return all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     }
 
     return {
       identity,
       async settled() {
-        for (const space of await Promise.all(spaces.values())) await space.drained();
+        for (const space of await opened()) await space.drained();
       },
       health: () => ({ ready: status === 'ok', status }),
       tally,
       async load() {
-        const open = await Promise.all(spaces.values());
+        const open = await opened();
         const pending = await Promise.all(open.map(({ space }) => space.deliveries.pending()));
         return {
           queueDepth: open.reduce((sum, one) => sum + one.pending, 0),

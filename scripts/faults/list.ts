@@ -108,8 +108,8 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'a subscript of an ARRAY parameter may be beyond its end',
     file: 'compiler/3-emit/expressions.ts',
-    text: "module.helper(inside ? 'atInside' : 'at',",
-    replacement: "module.helper(inside ? 'at' : 'at',",
+    text: "emitRead(node, node.index, inside ? 'atInside' : 'at', null, module)",
+    replacement: "emitRead(node, node.index, inside ? 'at' : 'at', null, module)",
   },
   {
     what: 'the value of IF is lost',

@@ -1,7 +1,7 @@
 // $lookup (resources-and-api.md 3.6): rows of another type of the same namespace by an equality, nothing else.
 
 import type { Document } from 'mongodb';
-import type { ObjectValue } from '../../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue } from '../../../stdlib/values/index.ts';
 import { fault } from '../../faults.ts';
 import type { TypeDefinition } from '../../types/index.ts';
 import { collectionOf } from '../definitions/type-storage.ts';
@@ -14,7 +14,9 @@ export type TypeNamed = (name: string) => TypeDefinition;
 const KEY = '__key';
 
 export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed): { stages: Document[]; shape: Shape } {
-  if (['let', 'pipeline'].some((name) => Object.hasOwn(body, name))) throw fault('cascade.query.stage.forbidden', '$lookup');
+  // A database is named by an object.
+  if (['let', 'pipeline'].some((name) => Object.hasOwn(body, name)) || isObject(getOwn(body, 'from')))
+    throw fault('cascade.query.stage.forbidden', '$lookup');
   const text = (name: string): string => {
     const value = Object.hasOwn(body, name) ? body[name] : null;
     if (typeof value !== 'string') throw fault('cascade.query.operand.invalid', name, '$lookup');
