@@ -70,7 +70,7 @@ export function namedBy(references: readonly string[]): Map<string, Set<string>>
 /** What is called in the programs of the cases: names with a bracket behind, a method by its own name too. */
 export function callsIn(files: readonly CaseFile[]): Set<string> {
   const calls = new Set<string>();
-  for (const [, name = ''] of JSON.stringify(files).matchAll(/([A-Za-z_][\w.]*)\s*\(/g)) {
+  for (const [, name = ''] of JSON.stringify(files).matchAll(/(?<!\w)([A-Za-z_][\w.]*)\s*\(/g)) {
     const parts = name.split('.');
     for (let i = 0; i < parts.length; i++) calls.add(parts.slice(i).join('.'));
   }
