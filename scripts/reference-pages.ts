@@ -13,7 +13,7 @@ import { format } from '../stdlib/builtins/format.ts';
 import { general } from '../stdlib/builtins/general.ts';
 import { geo } from '../stdlib/builtins/geo.ts';
 import { identity } from '../stdlib/builtins/identity.ts';
-import { allBuiltins, type Overload } from '../stdlib/builtins/index.ts';
+import { allBuiltins, callText, type Overload } from '../stdlib/builtins/index.ts';
 import { installation } from '../stdlib/builtins/installation.ts';
 import { intervals } from '../stdlib/builtins/intervals.ts';
 import { logging } from '../stdlib/builtins/logging.ts';
@@ -268,10 +268,7 @@ function exampleOf(call: string, examples: readonly Example[]): Example | undefi
   return examples.find(({ expression }) => calls.test(expression));
 }
 
-const rowOf = ({ name, params, result, forms, about, errors }: Overload): Row => {
-  const list = params.map((each) => `${each.rest ? '…' : ''}${each.name}${each.optional ? '?' : ''}: ${each.types.join('|')}`);
-  return { call: `${name}(${list.join(', ')}) => ${result}`, forms, about, errors };
-};
+const rowOf = (overload: Overload): Row => ({ ...overload, call: callText(overload) });
 
 // ---------------------------------------------------------------- Markdown
 

@@ -168,3 +168,13 @@ test('the program itself passes its arguments on and ends with the exit code', a
   const ended = await promisify(execFile)(process.execPath, [bin, 'backup']).catch((error: unknown) => error);
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is not in this version') as string });
 });
+
+test('builtins: those whose names begin so, for people and as data', async () => {
+  const { code, out } = await cascade(['builtins', 'math.floor']);
+  expect([code, out]).toEqual([0, expect.stringMatching(/^Math\.floor\(\w+: [\w|]+\) => \w+\n {4}\S.*\n$/)]);
+  const all = JSON.parse((await cascade(['builtins', '--json'])).out) as { name: string; effect: string; errors: string[] }[];
+  expect(all.length).toBeGreaterThan(300);
+  expect(all.find(({ name }) => name === 'trim')).toMatchObject({ call: 'trim(str: String) => String', forms: 'FM', effect: 'pure' });
+  expect(all.find(({ name }) => name === 'ResourceAPI.executeOp')).toMatchObject({ effect: 'suspends' });
+  expect((await cascade(['builtins', 'nothingIsCalledSo'])).code).toBe(1);
+});

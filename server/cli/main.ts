@@ -67,6 +67,15 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
       code = await compileFile(file, terminal);
     });
   program
+    .command('builtins')
+    .description('the built-in procedures whose names begin so, or all; exit code 1 when there are none')
+    .argument('[prefix]', '', '')
+    .option('--json', 'as JSON, for editors')
+    .action(async (prefix: string, options: { json?: boolean }) => {
+      const { listBuiltins } = await import('./builtins.ts');
+      code = listBuiltins(prefix, options, terminal);
+    });
+  program
     .command('run')
     .description('runs one procedure or rule file in the sandbox, without a server, and prints the result as JSON')
     .argument('<file>')

@@ -4,6 +4,7 @@ import { aggregates } from './aggregates.ts';
 import { arrays } from './arrays.ts';
 import { codecs } from './codecs.ts';
 import { collaboration } from './collaboration.ts';
+import { type Completion, completionsOf } from './completions.ts';
 import { dates } from './dates.ts';
 import { events } from './events.ts';
 import { exceptions } from './exceptions.ts';
@@ -36,6 +37,7 @@ export { toExceptionObject } from './exceptions.ts';
 export { formatMessage } from './format.ts';
 export { formatLogMessage } from './logging.ts';
 export { Matcher } from './patterns.ts';
+export { callText, type Completion } from './completions.ts';
 export type { Builtin, Overload } from './registry.ts';
 
 const REGISTRY = new Registry([
@@ -108,4 +110,9 @@ export function lookup(name: string): Builtin | undefined {
 /** All of them, for the documentation. */
 export function allBuiltins(): Iterable<Builtin> {
   return REGISTRY.all();
+}
+
+/** What an editor offers where a name begins so; all of them for an empty one. */
+export function completions(prefix: string): Completion[] {
+  return completionsOf(REGISTRY.all(), prefix);
 }
