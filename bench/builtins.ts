@@ -119,7 +119,7 @@ class Calls {
     const begun = process.hrtime.bigint();
     const out = this.#send([['start', `r${this.#runs}`, 'bench', 'main', [which, mine, turns], options]]);
     const took = Number(process.hrtime.bigint() - begun);
-    if (!out.includes('"done"')) throw new Error(`${PAIRS[which]?.[0]}: ${out.slice(0, 300)}`);
+    if (!/"(?:done|ended)"/.test(out)) throw new Error(`${PAIRS[which]?.[0]}: ${out.slice(0, 300)}`);
     return took / turns;
   }
 
