@@ -6,6 +6,7 @@
 
 import { type Document, MongoClient, ObjectId } from 'mongodb';
 import type { HttpResponse } from 'uWebSockets.js';
+import { groupCommit } from './group-commit.ts';
 
 const BASELINE_DATABASE = 'bench_api_baseline';
 const BASELINE_COLLECTION = 'readings';
@@ -19,34 +20,7 @@ const insertOne = async (document: Document): Promise<Document> => {
   return document;
 };
 
-let waiting: { document: Document; resolve: (document: Document) => void; reject: (error: unknown) => void }[] = [];
-let underWay = 0;
-
-const insertGrouped = (document: Document): Promise<Document> =>
-  new Promise((resolve, reject) => {
-    waiting.push({ document, resolve, reject });
-    if (waiting.length === 1) setImmediate(takeGroup);
-  });
-
-function takeGroup(): void {
-  if (underWay >= 2 || waiting.length === 0) return;
-  const group = waiting;
-  waiting = [];
-  underWay++;
-  readings
-    .insertMany(
-      group.map(({ document }) => document),
-      { ordered: false },
-    )
-    .then(
-      () => group.forEach(({ document, resolve }) => resolve(document)),
-      (error: unknown) => group.forEach(({ reject }) => reject(error)),
-    )
-    .finally(() => {
-      underWay--;
-      takeGroup();
-    });
-}
+const insertGrouped = groupCommit<Document>((all) => readings.insertMany(all, { ordered: false }));
 
 const insert = kind === 'grouped' ? insertGrouped : insertOne;
 const byKey = (id: string): Promise<Document | null> => readings.findOne({ _id: new ObjectId(id) });

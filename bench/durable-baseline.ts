@@ -5,6 +5,7 @@
 
 import { type Document, MongoClient } from 'mongodb';
 import { App, type HttpResponse } from 'uWebSockets.js';
+import { groupCommit } from './group-commit.ts';
 
 const [port = '0', uri = '', kind = 'bare'] = process.argv.slice(2);
 const client = await new MongoClient(uri, { maxPoolSize: 64, writeConcern: { w: 'majority', journal: true } }).connect();
@@ -19,33 +20,10 @@ async function insertBoth(reading: Document): Promise<Document> {
   return reading;
 }
 
-let waiting: { reading: Document; resolve: (reading: Document) => void; reject: (error: unknown) => void }[] = [];
-let underWay = 0;
-
-const insertGrouped = (reading: Document): Promise<Document> =>
-  new Promise((resolve, reject) => {
-    waiting.push({ reading, resolve, reject });
-    if (waiting.length === 1) setImmediate(takeGroup);
-  });
-
-function takeGroup(): void {
-  if (underWay >= 2 || waiting.length === 0) return;
-  const group = waiting;
-  waiting = [];
-  underWay++;
-  const all = group.map(({ reading }) => reading);
-  readings
-    .insertMany(all, { ordered: false })
-    .then(() => alerts.insertMany(all.map(alertOf), { ordered: false }))
-    .then(
-      () => group.forEach(({ reading, resolve }) => resolve(reading)),
-      (error: unknown) => group.forEach(({ reject }) => reject(error)),
-    )
-    .finally(() => {
-      underWay--;
-      takeGroup();
-    });
-}
+const insertGrouped = groupCommit<Document>(async (all) => {
+  await readings.insertMany(all, { ordered: false });
+  await alerts.insertMany(all.map(alertOf), { ordered: false });
+});
 
 const insert = kind === 'grouped' ? insertGrouped : insertBoth;
 

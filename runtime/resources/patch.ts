@@ -1,9 +1,9 @@
 // JSON Patch (RFC 6902) on the external form of an instance (resources-and-api.md 2.8). A path may lack its leading slash.
 
+import { isServiceSet } from '../types/index.ts';
 import { eq } from '../../stdlib/operators/index.ts';
 import { deepCopy, getOwn, isNumber, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../faults.ts';
-import { isServiceSet } from './stamp.ts';
 
 /**
  * The properties that the operations change, as they are after all of them; null for removed ones. The instance stays as it is.

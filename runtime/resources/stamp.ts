@@ -2,25 +2,12 @@
 
 import { DateTime, getOwn, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
-import { newId } from '../types/index.ts';
-
-const SERVICE_SET: ReadonlySet<string> = new Set([
-  '_id',
-  'ars_namespace',
-  'ars_version',
-  'ars_createdAt',
-  'ars_createdBy',
-  'ars_modifiedAt',
-  'ars_modifiedBy',
-]);
-
-/** Properties that the service alone sets: ignored in every body (1.3). */
-export const isServiceSet = (name: string): boolean => SERVICE_SET.has(name);
+import { isServiceSet, newId } from '../types/index.ts';
 
 /** A new instance: the properties of a prepared one (so none is called `__proto__`), with fresh system properties. */
 export function stampNew(instance: ObjectValue, actor: Actor): ObjectValue {
   const stamped: ObjectValue = { _id: newId() };
-  for (const key of Object.keys(instance)) if (!SERVICE_SET.has(key)) stamped[key] = instance[key] as Value;
+  for (const key of Object.keys(instance)) if (!isServiceSet(key)) stamped[key] = instance[key] as Value;
   stamped['ars_namespace'] = actor.identity.namespace;
   stamped['ars_version'] = 1;
   stamped['ars_createdAt'] = new DateTime(actor.clock.now());
@@ -31,7 +18,7 @@ export function stampNew(instance: ObjectValue, actor: Actor): ObjectValue {
 /** A changed instance: the stored one's system properties, the version one higher. */
 export function stampChanged(instance: ObjectValue, stored: ObjectValue, actor: Actor): ObjectValue {
   const stamped: ObjectValue = { _id: getOwn(stored, '_id') };
-  for (const key of Object.keys(instance)) if (!SERVICE_SET.has(key)) setOwn(stamped, key, getOwn(instance, key));
+  for (const key of Object.keys(instance)) if (!isServiceSet(key)) setOwn(stamped, key, getOwn(instance, key));
   for (const key of ['ars_namespace', 'ars_createdAt', 'ars_createdBy'])
     if (Object.hasOwn(stored, key)) setOwn(stamped, key, getOwn(stored, key));
   stamped['ars_version'] = Number(versionOf(stored) + 1n);

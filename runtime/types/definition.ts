@@ -130,3 +130,16 @@ export const SYSTEM_PROPERTIES = {
   ars_dependentResource: 'ResourceReference',
 } as const satisfies Record<string, BaseType>;
 export type SystemProperty = keyof typeof SYSTEM_PROPERTIES;
+
+const SERVICE_SET: ReadonlySet<string> = new Set([
+  '_id',
+  'ars_namespace',
+  'ars_version',
+  'ars_createdAt',
+  'ars_createdBy',
+  'ars_modifiedAt',
+  'ars_modifiedBy',
+]);
+
+/** Properties that the service alone sets (1.3): ignored in bodies, never refused, as clients send back what they have selected. */
+export const isServiceSet = (name: string): boolean => SERVICE_SET.has(name);

@@ -7,6 +7,7 @@ export {
   type BaseType,
   type IndexDefinition,
   type IndexKey,
+  isServiceSet,
   type KnownNames,
   type PropertyDefinition,
   SCALAR_ACTIONS,

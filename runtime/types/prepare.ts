@@ -3,19 +3,8 @@
 import { deepCopy, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../faults.ts';
 import { coerceProperty, coerceSystemProperty } from './coerce.ts';
-import { SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from './definition.ts';
+import { isServiceSet, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from './definition.ts';
 import { Problems } from './problems.ts';
-
-/** Set by the service alone: ignored in bodies, never refused, as clients send back what they have selected. */
-const SERVICE_SET: ReadonlySet<string> = new Set([
-  '_id',
-  'ars_namespace',
-  'ars_version',
-  'ars_createdAt',
-  'ars_createdBy',
-  'ars_modifiedAt',
-  'ars_modifiedBy',
-]);
 
 /**
  * A new instance: coerced, with defaults where a property is absent, in the order of declaration.
@@ -81,7 +70,7 @@ function coerceBody(type: TypeDefinition, body: Value): ObjectValue {
 function coerceMember(type: TypeDefinition, name: string, value: Value): Value | undefined {
   const property = type.properties.get(name);
   if (property) return coerceProperty(type, property, value);
-  if (SERVICE_SET.has(name)) return undefined;
+  if (isServiceSet(name)) return undefined;
   if (Object.hasOwn(SYSTEM_PROPERTIES, name)) return coerceSystemProperty(type, name as SystemProperty, value);
   if (/^(_|ars_)/.test(name)) throw fault('cascade.type.property.name.reserved', name);
   throw fault('cascade.type.property.unknown', type.name, name);

@@ -1,9 +1,9 @@
 // Who may do what to accounts, and the fields of their bodies (resources-and-api.md 7.5 for the default profiles, 4.11).
 
+import { isServiceSet } from '../../types/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Identity } from '../../api.ts';
 import { fault } from '../../faults.ts';
-import { isServiceSet } from '../stamp.ts';
 import type { Namespace } from '../types.ts';
 
 export const isAdmin = ({ profiles, system }: Identity): boolean => profiles.includes('admin') || system === true;

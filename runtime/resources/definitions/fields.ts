@@ -1,10 +1,10 @@
 // Fields of definitions that several kinds share.
 
+import { isServiceSet } from '../../types/index.ts';
 import type { Diagnostic } from '../../../compiler/index.ts';
 import { DateTime, encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../stdlib/values/index.ts';
 import { type CascadeError, fault } from '../../faults.ts';
 import type { PropertyDefinition } from '../../types/index.ts';
-import { isServiceSet } from '../stamp.ts';
 import { omit } from './store.ts';
 import type { DefinitionResource } from '../types.ts';
 

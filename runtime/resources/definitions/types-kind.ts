@@ -2,8 +2,15 @@
 
 import { getOwn, type ObjectValue } from '../../../stdlib/values/index.ts';
 import { fault } from '../../faults.ts';
-import { checkTypeChange, compareTypes, type MongoIndex, parseType, type TypeDefinition, typeToValue } from '../../types/index.ts';
-import { isServiceSet } from '../stamp.ts';
+import {
+  isServiceSet,
+  checkTypeChange,
+  compareTypes,
+  type MongoIndex,
+  parseType,
+  type TypeDefinition,
+  typeToValue,
+} from '../../types/index.ts';
 import { SYSTEM_TYPES, TYPE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
 import { accessLevelsOf } from './access-levels.ts';

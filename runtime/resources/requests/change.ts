@@ -1,5 +1,6 @@
 // UPDATE, PATCH and DELETE (resources-and-api.md 2.5, 2.7, 2.8).
 
+import { isServiceSet } from '../../types/index.ts';
 import { isObject, type ObjectValue } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
@@ -14,7 +15,6 @@ import { condition, notFound, read, readAt } from '../instances/find.ts';
 import { changeOf, updateOne } from '../instances/update.ts';
 import { patchChanges } from '../patch.ts';
 import { shownOne, toStored } from '../scalars/index.ts';
-import { isServiceSet } from '../stamp.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../types.ts';
 import { bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
 
