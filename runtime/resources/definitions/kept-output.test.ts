@@ -85,9 +85,11 @@ test('a procedure is taken from what was kept, for the state and the compiler it
     expect(second.taken).toBe(1);
     await second.loadProcedure(text, { global: ['n'], partitioned: null });
     expect(second.taken).toBe(1);
+    await second.settle();
     await second.dropProcedure(text, null);
     await second.loadProcedure(text, null);
     expect(second.taken).toBe(1);
+    await second.settle(); // what it has compiled is on its way to the store, and would come after the newer one has cleared it
     const newer = await KeptOutput.open(db, 'two');
     expect(await rowsOf(db).countDocuments({ procedureOf: 'one' })).toBe(0);
     expect(await newer.loadProcedure(text, null)).toEqual(made);

@@ -33,6 +33,8 @@ export class KeptOutput {
   /** Compiled since, and not stored yet. */
   #made: Row[] = [];
   #taken = 0;
+  /** Procedures on their way to the store. */
+  readonly #keeping = new Set<Promise<void>>();
 
   private constructor(db: Db, compiler: string) {
     this.#rows = db.collection<Row>(KEPT_OUTPUT);
@@ -87,7 +89,9 @@ export class KeptOutput {
       return unit;
     }
     const procedure = compileText(text, 'procedure', false, () => state) as CompiledProcedure;
-    void this.keepProcedure(text, state, procedure).catch(() => undefined); // the next start compiles it again
+    const keeping = this.keepProcedure(text, state, procedure).catch(() => undefined); // the next start compiles it again
+    this.#keeping.add(keeping);
+    void keeping.then(() => this.#keeping.delete(keeping));
     return procedure;
   }
 
@@ -101,8 +105,9 @@ export class KeptOutput {
     await this.#rows.deleteOne({ _id: this.#idOfProcedure(text, state) });
   }
 
-  /** Once all rules are loaded: stores what was compiled meanwhile, and removes what no rule asked for. */
+  /** Once all rules are loaded: stores what was compiled meanwhile, and removes what no rule asked for. Then all is stored that was to be. */
   async settle(): Promise<void> {
+    await Promise.all(this.#keeping);
     const [made, left] = [this.#made, [...this.#read.keys()]];
     this.#made = [];
     this.#read.clear();
