@@ -72,8 +72,16 @@ export async function openEngine({
   try {
     const store = keep(await openStore(mongoUri));
     const clock = given ?? (exclusive ? systemClock : keep(await openClockOf(store, log)));
+    let isFenced = false;
+    let status: Health['status'] = 'starting';
+    /** Another process has taken over: only a new start helps. */
+    const onFenced = (): void => {
+      if (!isFenced) log.fatal('another process has taken over the work of this one, which stood still for too long: start it again');
+      status = 'database';
+      isFenced = true;
+    };
     const process = keep(
-      await openProcess(store.installation, exclusive, (error) => log.error({ err: error }, 'the lease of this process')),
+      await openProcess(store.installation, exclusive, onFenced, (error) => log.error({ err: error }, 'the lease of this process')),
     );
     const spaces = new Map<string, Promise<OpenNamespace>>();
     const tally = new Tally();
@@ -90,16 +98,7 @@ export async function openEngine({
     const accounts = { identity, directory: openDirectory(store.installation), keys };
     const rightsOf = rightsIn(store.installation);
     const compiler = await compilerHash();
-    let status: Health['status'] = 'starting';
-
     const leaders = exclusive ? null : new Leaders(store.installation, process);
-    /** Another process has taken over: only a new start helps. */
-    const onFenced = (): void => {
-      if (!isFenced) log.fatal('another process has taken over the work of this one, which stood still for too long: start it again');
-      status = 'database';
-      isFenced = true;
-    };
-    let isFenced = false;
 
     const spaceOf = (name: string, dead: readonly number[] = []): Promise<OpenNamespace> => {
       let space = spaces.get(name);
@@ -255,6 +254,7 @@ export async function openEngine({
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
         try {
+          if (isFenced) throw new Fenced('another process does the work of this one');
           const { namespace } = request.identity;
           if (request.publicOnly && !(await accounts.directory.hasNamespace(namespace)))
             throw fault('cascade.resource.not.found', `/public/${namespace}/${request.resourceName}/${request.resourceId ?? ''}`);

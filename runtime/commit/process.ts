@@ -32,8 +32,14 @@ export interface ServiceProcess extends AsyncDisposable {
 /**
  * Takes a new epoch and keeps its lease.
  * @param exclusive nobody else can be using this installation (the embedded database has one owner): all other epochs are dead
+ * @param onTaken another process has taken over what this one does: it was taken for dead
  */
-export async function openProcess(installation: Db, exclusive: boolean, onError: (error: unknown) => void): Promise<ServiceProcess> {
+export async function openProcess(
+  installation: Db,
+  exclusive: boolean,
+  onTaken: () => void,
+  onError: (error: unknown) => void,
+): Promise<ServiceProcess> {
   const counters = installation.collection<{ _id: string; value: number }>('counters');
   const processes = installation.collection<ProcessRecord>('processes');
   const counted = await counters.findOneAndUpdate({ _id: 'epoch' }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' });
@@ -48,7 +54,9 @@ export async function openProcess(installation: Db, exclusive: boolean, onError:
     nonce: randomUUID(),
   });
   const renewal = setInterval(() => {
-    processes.updateOne({ _id: epoch }, { $set: { leaseUntil: new Date(Date.now() + LEASE_MS) } }).catch(onError);
+    processes
+      .updateOne({ _id: epoch, takenBy: { $exists: false } }, { $set: { leaseUntil: new Date(Date.now() + LEASE_MS) } })
+      .then(({ matchedCount }) => matchedCount > 0 || onTaken(), onError);
   }, RENEW_EVERY_MS);
   renewal.unref();
   return {

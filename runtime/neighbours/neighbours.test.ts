@@ -95,3 +95,11 @@ test('a pair of which each process takes one event completes once; what is open 
   await b.engine.settled();
   expect(await seen('pair', 5)).toHaveLength(5);
 });
+
+test('who was taken for dead answers nothing any more, not even what needs no journal', { timeout: 120_000 }, async () => {
+  await b.type('Bare', { v: { type: 'Integer' } });
+  await b.ask('insert', 'Bare', { body: '{"v":1}' });
+  await database.takeOver(epochOfB);
+  await heard(() => expect(b.ask('insert', 'Bare', { body: '{"v":2}' })).rejects.toMatchObject({ code: 'cascade.server.unavailable' }));
+  expect(b.engine.health()).toEqual({ ready: false, status: 'database' });
+});

@@ -15,6 +15,8 @@ export interface OwnDatabase extends AsyncDisposable {
   register(namespace: string): Promise<void>;
   /** The number of the process that began last. */
   newestEpoch(): Promise<number>;
+  /** As if another process had taken this one for dead. */
+  takeOver(epoch: number): Promise<void>;
   /** Waits until this process leads the namespace and has taken over what the one before had left. */
   leads(namespace: string, epoch: number): Promise<void>;
 }
@@ -33,6 +35,9 @@ export async function openOwnDatabase(): Promise<OwnDatabase> {
     async newestEpoch() {
       const [newest] = await processes.find().sort({ _id: -1 }).limit(1).toArray();
       return newest?._id ?? 0;
+    },
+    async takeOver(epoch) {
+      await processes.updateOne({ _id: epoch }, { $set: { takenBy: epoch + 1 } });
     },
     async leads(namespace, epoch) {
       const leaders = installation.collection<{ _id: string }>('leaders');
