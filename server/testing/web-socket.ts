@@ -131,15 +131,15 @@ function speak(connection: Duplex, head: Buffer): TestSocket {
       return fragments;
     },
     send: (data, opcode = 'text') => void connection.write(masked(Buffer.from(data), OPCODES[opcode])),
-    frame: (wanted, withinMs = 5_000) => until(() => frames.find(wanted), withinMs, 'a frame'),
+    frame: (wanted, withinMs = 60_000) => until(() => frames.find(wanted), withinMs, 'a frame'),
     messages: () => messages,
-    message: (wanted, withinMs = 5_000) => until(() => messages.find(wanted), withinMs, 'a message'),
+    message: (wanted, withinMs = 60_000) => until(() => messages.find(wanted), withinMs, 'a message'),
     async ask({ parameters = {}, ...rest }) {
       const requestId = `r${nextId++}`;
       socket.send(JSON.stringify({ ...rest, parameters: { ...(parameters as object), requestId } }));
       return socket.message((message) => requestIdOf(message) === requestId);
     },
-    closed: (withinMs = 5_000) => until(() => closeCode, withinMs, 'the close'),
+    closed: (withinMs = 60_000) => until(() => closeCode, withinMs, 'the close'),
     async [Symbol.asyncDispose]() {
       if (connection.destroyed) return;
       const gone = once(connection, 'close');

@@ -81,7 +81,7 @@ test('stopping waits for open requests, refuses new ones and says goodbye', asyn
       release = () => resolve({ status: 200, body: '["whole"]' });
     });
   const open = raw.ask({ op: 'select', resourceName: 'Pump' });
-  for (const until = Date.now() + 2_000; server.requests.length === 0 && Date.now() < until; ) await new Promise((r) => setTimeout(r, 5));
+  for (const until = Date.now() + 60_000; server.requests.length === 0 && Date.now() < until; ) await new Promise((r) => setTimeout(r, 5));
   const stopped = server[Symbol.asyncDispose]();
   expect((await raw.ask({ op: 'select', resourceName: 'Pump' })).status).toBe(500);
   release();

@@ -204,7 +204,7 @@ test('beyond a thousand unanswered requests the others wait for their turn, and 
     return { status: 200, body: '[]' };
   };
   const answers = Array.from({ length: 1_200 }, () => socket.ask({ op: 'publish', resourceName: 'topics', resourceId: '/a' }));
-  for (const until = Date.now() + 250; open < 1_000 && Date.now() < until; ) await new Promise((r) => setTimeout(r, 10));
+  for (const until = Date.now() + 60_000; open < 1_000 && Date.now() < until; ) await new Promise((r) => setTimeout(r, 10));
   expect(open).toBe(1_000);
   release();
   expect((await Promise.all(answers)).every(({ status }) => status === 200)).toBe(true);
@@ -270,7 +270,7 @@ test('unsubscribe is a 204 and ends the subscription, closing the socket ends th
   expect(await socket.message(({ status }) => status === 204)).toEqual({ status: 204, headers: { 'X-Request-Id': 's1' } });
   expect(made.map(({ closed }) => closed)).toEqual([true, false]);
   await socket[Symbol.asyncDispose]();
-  for (const until = Date.now() + 2_000; !made[1]?.closed && Date.now() < until; ) await new Promise((r) => setTimeout(r, 10));
+  for (const until = Date.now() + 60_000; !made[1]?.closed && Date.now() < until; ) await new Promise((r) => setTimeout(r, 10));
   expect(made[1]?.closed).toBe(true);
 });
 

@@ -32,7 +32,7 @@ function pieces(texts: string[], failAt = Infinity): Counted {
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 1_000 && !holds(); tries++) await sleep(10);
+  for (let tries = 0; tries < 6_000 && !holds(); tries++) await sleep(10);
   expect(holds()).toBe(true);
 }
 

@@ -50,7 +50,7 @@ function writing(type: string, body: (n: number) => string) {
   };
 }
 const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-  for (const end = performance.now() + 15_000; !(await isSo()); await new Promise((resolve) => setTimeout(resolve, 5)))
+  for (const end = performance.now() + 60_000; !(await isSo()); await new Promise((resolve) => setTimeout(resolve, 5)))
     if (performance.now() > end) throw new Error('it did not come to be');
 };
 
