@@ -92,7 +92,7 @@ function runner(target: Sandbox, program: Program): Doer {
   const value = JSON.stringify(PAYLOAD);
   return (done) => {
     const id = `run ${(count += 1)}`;
-    target.start({
+    const open = target.start({
       id,
       namespace: 'main',
       program,
@@ -100,7 +100,7 @@ function runner(target: Sandbox, program: Program): Doer {
       event: { key: id, binds: 'value', json: value },
       opts,
       observer: {
-        op: () => target.answer(id, { ok: 'null' }, 2),
+        op: () => target.answer(open, { ok: 'null' }, 2),
         log: () => undefined,
         done,
         fail: (failure) => {

@@ -64,9 +64,10 @@ export function rulesOf(count: number): IndexedRule[] {
     const isSame = rule.module.source === first.module.source && JSON.stringify(rule.triggers) === other.triggers;
     if (!isSame || !sameMembers(rule.module.constants, other.constants)) throw new Error('rules that differ in literals share no code');
   }
+  const module = { hash, source: first.module.source };
   return Array.from({ length: count }, (_, n) => {
     const { triggers: own, constants: constantsJson } = made(n);
-    const program: Program = { id: sha256(`${hash}${constantsJson}`), module: { hash, source: first.module.source }, constantsJson };
+    const program: Program = { id: sha256(`${hash}${constantsJson}`), module, constantsJson };
     return {
       name: `r${n}`,
       baseName: `r${n}`,

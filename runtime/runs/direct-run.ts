@@ -7,7 +7,7 @@ import type { Identity } from '../api.ts';
 import { type Answer, Fenced, type Step, type Unit, type Write } from '../commit/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
-import type { RunObserver, RunRequest } from '../sandbox/index.ts';
+import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
 import { CascadeErrors } from '../faults.ts';
 import { isUnavailable } from '../store/index.ts';
 import { fromWireError, toWireError } from '../wire-error.ts';
@@ -54,6 +54,7 @@ class DirectRun implements RunObserver {
   readonly #startedAt: Date;
   readonly #reads = new Reads();
   readonly #trail = new Trail();
+  #open!: OpenRun;
 
   constructor(host: RunHost, call: DirectCall, resolve: (valueJson: string) => void, reject: (error: unknown) => void) {
     this.#host = host;
@@ -75,7 +76,7 @@ class DirectRun implements RunObserver {
 
   start(): void {
     const { cpuTimeMs } = this.#call;
-    this.#host.sandbox.start({ ...this.#given(), ...(cpuTimeMs !== undefined && { cpuTimeMs }), observer: this });
+    this.#open = this.#host.sandbox.start({ ...this.#given(), ...(cpuTimeMs !== undefined && { cpuTimeMs }), observer: this });
   }
 
   #given(): Given {
@@ -153,7 +154,7 @@ class DirectRun implements RunObserver {
 
   #answer(answer: Answer, at: Date): void {
     this.#trail.answered(answer, at.getTime());
-    this.#host.sandbox.answer(this.#id, answer, at.getTime());
+    this.#host.sandbox.answer(this.#open, answer, at.getTime());
   }
 
   /** What is kept of the run as it went; nothing when that is too much, or when nobody is to look into it. */

@@ -26,7 +26,7 @@ import { isUnavailable } from '../store/index.ts';
 import { toWireError } from '../wire-error.ts';
 import { CascadeErrors } from '../faults.ts';
 import { eventObjectJson } from '../event-object.ts';
-import type { RunObserver, RunRequest } from '../sandbox/index.ts';
+import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import { Reads } from './reads.ts';
@@ -67,6 +67,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   readonly #reads = new Reads();
   #startedAt: Date;
   #attempt = 0;
+  /** The present attempt, in the sandbox. */
+  #open!: OpenRun;
   /** Times that it exceeded a limit by which others are kept from running. */
   #harm = 0;
   readonly #trail = new Trail();
@@ -92,7 +94,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   }
 
   start(): void {
-    this.#host.sandbox.start({ ...this.#given(), observer: this, ...(this.#harm > 0 && { alone: true }) });
+    this.#open = this.#host.sandbox.start({ ...this.#given(), observer: this, ...(this.#harm > 0 && { alone: true }) });
   }
 
   #given(): Given {
@@ -307,7 +309,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
 
   /** Starts again from the event, when its turn for the contended instance has come. Committed effects are answered from the record. */
   async #again(contended: string): Promise<void> {
-    this.#host.sandbox.drop(this.#attemptId);
+    this.#host.sandbox.drop(this.#open);
     if (++this.#attempt > MOST_ATTEMPTS) return this.fail(toWireError(new Error(`${contended} changed too often`)));
     this.#reads.clear();
     this.#oldReads = null;
@@ -322,7 +324,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
 
   #answer(answer: Answer, at: Date): void {
     this.#trail.answered(answer, at.getTime());
-    this.#host.sandbox.answer(this.#attemptId, answer, at.getTime());
+    this.#host.sandbox.answer(this.#open, answer, at.getTime());
   }
 
   /** Stores the end of the run, whatever comes with it. */

@@ -1,6 +1,7 @@
 // The sandbox: user code runs in isolates inside a supervised process of its own, never in ours. This index is the folder's door.
 export { openSandbox } from './sandbox.ts';
 export type {
+  OpenRun,
   Program,
   Reply,
   ResolvedProcedure,

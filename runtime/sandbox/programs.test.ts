@@ -74,13 +74,11 @@ test('a run that is repeated after a kill sees the same time and chance, and ask
       Array.from({ length: 40 }, (_, n) => {
         const opts = { at: 1000 + n, seed: `seed ${n}`, namespace: 'main', username: '', resource: '/procedures/work' };
         let at = 2000;
-        let id = '';
         const ended = run(sandbox, program(''), { program: null, procedure: 'work', args: [n], opts }, async () => {
           await pause(25);
-          sandbox.answer(id, { ok: 'null' }, (at += 1));
+          sandbox.answer(ended.open, { ok: 'null' }, (at += 1));
           return { ok: 'null' }; // comes too late
         });
-        id = ended.id;
         return ended;
       }),
     );

@@ -37,6 +37,8 @@ export class Run<Home = unknown> {
   home: Home | null = null;
   /** Its name over there: another one in each life. */
   wireId = 0;
+  /** Until it has ended, failed or was dropped. */
+  isOpen = true;
   turn: Turn = 'isolate';
   /** It was sent to an isolate, so a new beginning is a repetition. */
   hasBegun = false;

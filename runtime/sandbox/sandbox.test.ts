@@ -63,7 +63,7 @@ test('a dropped run is heard of no more', async () => {
     return { ok: '1' };
   });
   while (heard < 10) await pause(1);
-  sandbox.drop(endless.id);
+  sandbox.drop(endless.open);
   await run(sandbox, 'return 1;');
   const before = heard;
   await pause(50);

@@ -13,12 +13,23 @@ import { failureOf, type Limit, type RunLimits } from './failures.ts';
 import type { Batch, IsolateState, LaneRun } from './isolate-state.ts';
 import type { LaneQueue } from './lane-queue.ts';
 import { readOutbox } from './outbox.ts';
+import { OpenRuns } from './open-runs.ts';
 import { Procedures } from './procedures.ts';
 import { Quarantine } from './quarantine.ts';
 import { Run } from './run.ts';
 import { startItem } from './start-item.ts';
 import { type Death, Station, type StationEvents } from './station.ts';
-import type { Reply, ResolvedProcedure, RunFailure, RunRequest, Sandbox, SandboxOptions, SandboxStats, WireError } from './types.ts';
+import type {
+  OpenRun,
+  Reply,
+  ResolvedProcedure,
+  RunFailure,
+  RunRequest,
+  Sandbox,
+  SandboxOptions,
+  SandboxStats,
+  WireError,
+} from './types.ts';
 import type { BatchReply } from './wire.ts';
 
 const DEFAULTS = {
@@ -61,11 +72,10 @@ class LiveSandbox implements Sandbox {
   readonly #procedures: Procedures;
   readonly #gauge: FuelGauge;
   readonly #records = { held: 0, most: MAX_RECORDS_LENGTH };
-  readonly #runs = new Map<string, LaneRun>();
-  /** By the name that the isolates know them by. */
-  readonly #live = new Map<number, LaneRun>();
+  /** Those that live in an isolate. */
+  readonly #live = new OpenRuns<LaneRun>();
+  #open = 0;
   readonly #tidy: NodeJS.Timeout;
-  #nextWireId = 0;
   #deaths = 0;
   #replays = 0;
   #isClosed = false;
@@ -111,27 +121,26 @@ class LiveSandbox implements Sandbox {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#tidy);
-    this.#runs.clear();
     this.#live.clear();
     await Promise.all([this.#main.close(), this.#apart.close()]);
   }
 
-  start(request: RunRequest): void {
+  start(request: RunRequest): OpenRun {
     if (this.#isClosed) throw new Error('the sandbox is closed');
-    if (this.#runs.has(request.id)) throw new Error(`run ${request.id} is open already`);
     const run: LaneRun = new Run<IsolateState>(request, this.#records);
-    this.#runs.set(request.id, run);
+    this.#open += 1;
     this.#place(run);
+    return run;
   }
 
-  drop(runId: string): void {
-    const run = this.#runs.get(runId);
-    if (run) this.#forget(run, true);
+  drop(open: OpenRun): void {
+    const run = open as LaneRun;
+    if (run.isOpen) this.#forget(run, true);
   }
 
-  answer(runId: string, reply: Reply, at: number = this.#clock.now()): void {
-    const run = this.#runs.get(runId);
-    if (!run?.hasOpenRequest) return;
+  answer(open: OpenRun, reply: Reply, at: number = this.#clock.now()): void {
+    const run = open as LaneRun;
+    if (!run.isOpen || !run.hasOpenRequest || this.#isClosed) return;
     const next = run.answered(reply, at);
     if (run.home === null) this.#place(run);
     else if (next && 'item' in next) run.home.push({ runs: [run], text: next.item });
@@ -154,7 +163,7 @@ class LiveSandbox implements Sandbox {
 
   stats(): SandboxStats {
     return {
-      runs: this.#runs.size,
+      runs: this.#open,
       deaths: this.#deaths,
       replays: this.#replays,
       quarantinePid: this.#apart.pid,
@@ -176,10 +185,9 @@ class LiveSandbox implements Sandbox {
     const apart = run.isAlone || this.#quarantine.holds(namespace, Date.now());
     const lane = apart ? this.#quarantineLane() : chooseLane(this.#main.lanes, namespace);
     const isolate = lane.isolate(run.isAlone ? `${namespace}\n${id}` : namespace, namespace);
-    const wireId = ++this.#nextWireId;
-    run.begin(isolate, wireId);
+    run.begin(isolate, this.#live.next());
     isolate.residents += 1;
-    this.#live.set(wireId, run);
+    this.#live.put(run);
     run.sliceFuel ||= run.request.opts.fuel ?? this.#gauge.fuelFor(run); // the same in each life, so that slices are
     if (run.request.event) isolate.pushStart(run);
     else isolate.push(startItem(run, isolate, this.#settings.memoryBytes));
@@ -302,7 +310,7 @@ class LiveSandbox implements Sandbox {
       home.residents -= 1;
       home.push({ runs: [], text: `["drop",${run.wireId}]` });
     }
-    this.#live.delete(run.wireId);
+    this.#live.remove(run);
     run.home = null;
     this.#place(run);
   }
@@ -396,11 +404,11 @@ class LiveSandbox implements Sandbox {
     const residents = this.#residentsOf(isolate);
     isolate.residents = 0;
     for (const run of residents) {
-      this.#live.delete(run.wireId);
+      this.#live.remove(run);
       run.home = null;
     }
     for (const run of residents) {
-      if (!this.#runs.has(run.request.id)) continue; // dropped by an observer meanwhile
+      if (!run.isOpen) continue; // dropped by an observer meanwhile
       if (run.strikes >= MAX_STRIKES && struck?.has(run)) this.#fail(run, { ...this.#failure(run, reason), poison: true });
       else if (run.turn !== 'caller') this.#place(run);
       else if (!run.isRepeatable) this.#fail(run, this.#failure(run, 'error'));
@@ -419,8 +427,9 @@ class LiveSandbox implements Sandbox {
 
   /** @param isLive it may still be going on over there */
   #forget(run: LaneRun, isLive: boolean): void {
-    this.#runs.delete(run.request.id);
-    this.#live.delete(run.wireId);
+    if (run.isOpen) this.#open -= 1;
+    run.isOpen = false;
+    this.#live.remove(run);
     this.#quarantine.clear(run);
     run.forgetRecord();
     const { home } = run;
@@ -445,7 +454,7 @@ class LiveSandbox implements Sandbox {
 
   /** Looked for where it is rare, so that nothing need be kept where there are many. */
   #residentsOf(isolate: IsolateState): LaneRun[] {
-    return [...this.#live.values()].filter((run) => run.home === isolate);
+    return [...this.#live].filter((run) => run.home === isolate);
   }
 
   #closeIdleQuarantine(): void {

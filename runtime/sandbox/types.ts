@@ -95,12 +95,18 @@ export interface SandboxOptions {
   log: Logger;
 }
 
+/** A run that was started: what it is answered and dropped by. */
+export interface OpenRun {
+  readonly isOpen: boolean;
+}
+
 export interface Sandbox extends AsyncDisposable {
-  start(run: RunRequest): void;
+  /** Its observer hears nothing before this returns. */
+  start(run: RunRequest): OpenRun;
   /** Forgets the run everywhere; its observer hears no more. */
-  drop(runId: string): void;
+  drop(run: OpenRun): void;
   /** @param at what now() gives from here on, ms since the epoch; the present when absent */
-  answer(runId: string, reply: Reply, at?: number): void;
+  answer(run: OpenRun, reply: Reply, at?: number): void;
   /** The next call of this procedure asks resolveProcedure() again, in every isolate. */
   procedureChanged(namespace: string, name: string): void;
   /** Of the process that runs everything but suspects; undefined while it is being replaced. */

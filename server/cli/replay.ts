@@ -42,7 +42,7 @@ export async function replay(id: string, options: RemoteOptions, terminal: Termi
   try {
     const failure = await new Promise<RunFailure | string | null>((resolve) => {
       const left = new Map(recorded.steps.map((step) => [`${step.site}.${step.nth}`, step]));
-      sandbox.start({
+      const open = sandbox.start({
         ...given,
         program: own ?? given.program,
         opts: { ...given.opts, level: 0 },
@@ -52,7 +52,7 @@ export async function replay(id: string, options: RemoteOptions, terminal: Termi
             if (!step) return resolve(`it asks for ${kind} ${shown(payload)}, which the record does not have`);
             const same = step.payload === payload ? '' : `  (recorded: ${shown(step.payload)})`;
             terminal.out(`        ${kind} ${shown(payload)}${same}\n          → ${answered(step.answer)}\n`);
-            sandbox.answer(given.id, step.answer, step.at);
+            sandbox.answer(open, step.answer, step.at);
           },
           log: (_k, level, text) => terminal.out(level === 'LINE' ? lineOf(text, known.texts) : `        log ${level} ${text}\n`),
           done: () => resolve(null),

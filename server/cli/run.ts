@@ -63,7 +63,7 @@ function oneRun(
   const id = randomUUID();
   const state = new StateRoom(() => null, { clock: systemClock, evicted: () => undefined });
   return new Promise((resolve) => {
-    sandbox.start({
+    const open = sandbox.start({
       id,
       namespace: 'main',
       ...start,
@@ -71,8 +71,8 @@ function oneRun(
       observer: {
         op: (_site, _nth, kind, payloadJson) => {
           answerTo(kind, decodeInner(payloadJson) as ObjectValue, state, id).then(
-            (answer) => sandbox.answer(id, answer),
-            (error: unknown) => sandbox.answer(id, { error: toWireError(error) }),
+            (answer) => sandbox.answer(open, answer),
+            (error: unknown) => sandbox.answer(open, { error: toWireError(error) }),
           );
         },
         log: (_k, level, text) => terminal.err(`${level} ${text}\n`),

@@ -2,6 +2,7 @@
 // events name (a run that was interrupted goes on with the text it began with).
 
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import { type Compiled, type CompiledModule, compile, type Diagnostic, type ServiceStateNames } from '../../../compiler/index.ts';
 import { builtinTable } from '../../../stdlib/builtins/index.ts';
@@ -40,10 +41,15 @@ function toError({ code, message, params, hint, frame, line, column }: Diagnosti
  * The program of a module. Rules that differ in literals only share the module; a procedure's has its name in the hash, since
  * places in errors are looked up by module.
  */
-export function programOf(module: CompiledModule, owner: string): Program {
-  const hash = sha256(`${owner}\n${module.source}`);
-  return { id: sha256(`${hash}\n${module.constants}`), module: { hash, source: module.source }, constantsJson: module.constants };
+export function programOf({ source, constants }: CompiledModule, owner: string): Program {
+  const hash = sha256(`${owner}\n${source}`);
+  const module = MODULES.get(hash) ?? { hash, source };
+  MODULES.set(hash, module);
+  return { id: sha256(`${hash}\n${constants}`), module, constantsJson: constants };
 }
+
+/** Programs that share a module hold one text of it. */
+const MODULES = new LRUCache<string, Program['module']>({ max: 10_000 });
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 import { openSandbox } from '../index.ts';
-import type { Program, Reply, RunFailure, RunRequest, Sandbox, SandboxOptions } from '../types.ts';
+import type { OpenRun, Program, Reply, RunFailure, RunRequest, Sandbox, SandboxOptions } from '../types.ts';
 import { FAKE_BUNDLE } from './fake-bundle.ts';
 
 export interface Asked {
@@ -50,14 +50,15 @@ export function run(
   body: string | Program,
   more: Partial<RunRequest> & { args?: unknown[] } = {},
   answer: (asked: Asked) => Reply | Promise<Reply> = ({ payload }) => ({ ok: JSON.stringify(payload) }),
-): Promise<Ended> & { id: string } {
+): Promise<Ended> & { open: OpenRun } {
   const { args, ...request } = more;
   count += 1;
   const id = request.id ?? `run-${count}`;
   const ops: Asked[] = [];
   const logs: string[] = [];
+  let open!: OpenRun;
   const ended = new Promise<Ended>((resolve) => {
-    sandbox.start({
+    open = sandbox.start({
       id,
       namespace: 'main',
       program: typeof body === 'string' ? program(body) : body,
@@ -67,7 +68,7 @@ export function run(
         op: (site, nth, kind, payloadJson) => {
           const asked: Asked = { site, nth, kind, payload: JSON.parse(payloadJson) };
           ops.push(asked);
-          void Promise.resolve(answer(asked)).then((reply) => sandbox.answer(id, reply));
+          void Promise.resolve(answer(asked)).then((reply) => sandbox.answer(open, reply));
         },
         log: (_k, _level, text) => logs.push(text),
         done: (valueJson) => resolve({ value: JSON.parse(valueJson), ops, logs }),
@@ -76,7 +77,7 @@ export function run(
       ...request,
     });
   });
-  return Object.assign(ended, { id });
+  return Object.assign(ended, { open });
 }
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
