@@ -29,7 +29,7 @@ beforeEach(() => {
   started = [];
 });
 
-async function space(epoch = 1, name = `committer_${process.pid}_${databases++}`) {
+async function space(epoch = 1, name = `committer_${process.pid}_${databases++}`, longRunMs = 30_000) {
   const db = client.db(name);
   const committer = new Committer({
     client,
@@ -46,6 +46,7 @@ async function space(epoch = 1, name = `committer_${process.pid}_${databases++}`
       return taken;
     },
     isFull: () => null,
+    longRunMs,
     onError: (error) => {
       if (!(error instanceof Fenced)) throw error;
     },
@@ -224,6 +225,30 @@ test('rows go when their runs are done, and stay while one is open', async () =>
   await committer.journal.clean();
   expect(await db.collection('journal').countDocuments()).toBeLessThanOrEqual(SLOTS);
   expect(committer.journal.openRuns).toBe(0);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('a run that is open for long does not keep the rows after it: it goes on from a fresh one', async () => {
+  const { db, committer } = await space(1, undefined, 0);
+  const rows = db.collection('journal');
+  const step = { run: 'long/a/1', site: '3', nth: 0, at: new Date(5), startedAt: new Date(4), answer: { ok: '{"x":1}' }, reads: [] };
+  const long = { ...event('long', ['a', 'b', 'c']), value: JSON.stringify('x'.repeat(1_500_000)) };
+  await committer.submit({ writes: [], events: [long] });
+  await committer.submit({ writes: [], events: [event('second')], steps: [step], done: ['long/b/1'] }, true);
+  const short = Array.from({ length: 20 }, (_, n) => `short${n}`);
+  for (const uuid of short) await committer.submit({ writes: [], events: [event(uuid)] });
+  for (const uuid of short) await committer.submit({ writes: [], events: [], steps: [], done: [`${uuid}/r/1`] }, true);
+  committer.startCleaning();
+  while ((await rows.countDocuments()) > 2 * SLOTS) await new Promise((resolve) => setTimeout(resolve, 50));
+  const left = await readLeftOpen(db, [1]);
+  expect(left.events).toEqual(
+    [{ ...long, runs: [long.runs[0], long.runs[2]] }, event('second')].map((one) => ({ ...one, at: expect.any(Date) })),
+  );
+  expect(left.steps.get('long/a/1')).toEqual([step]);
+  expect(started.map(({ uuid }) => uuid)).toEqual(['long', 'second', ...short]); // nothing is told twice
+  await committer.submit({ writes: [], events: [], done: ['long/a/1', 'long/c/1', 'second/r/1'] }, true);
+  expect((await readLeftOpen(db, [1])).events).toEqual([]);
+  while ((await db.collection('journalValues').countDocuments()) > 0) await new Promise((resolve) => setTimeout(resolve, 50));
   await committer[Symbol.asyncDispose]();
 });
 

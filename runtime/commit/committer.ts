@@ -6,6 +6,7 @@ import type { ClientSession, Db, Long, MongoClient } from 'mongodb';
 import { isLockedOut, isTransient, isUnavailable } from '../store/index.ts';
 import type { Cipher } from '../values/index.ts';
 import { Journal } from './journal.ts';
+import { asUnits, readHeld } from './long-runs.ts';
 import { sealing, withRowTexts } from './sealing.ts';
 import { commitWithRow, findMisses, insertPlain, isPlain, Losers, Missed } from './transaction.ts';
 import {
@@ -29,6 +30,8 @@ const UNITS_LOOKED_AT = 4 * UNITS_PER_TICK;
 /** Transactions in flight. */
 export const SLOTS = 2;
 const CLEAN_EVERY_MS = 1_000;
+/** A run that is open for longer holds the journal back no more. */
+const LONG_RUN_MS = 30_000;
 /** Done marks wait this long for a tick to ride on. */
 const MARK_AFTER_MS = 25;
 const TRANSIENT_TRIES = 3;
@@ -61,6 +64,8 @@ export interface CommitterOptions {
   readonly onFenced?: () => void;
   /** Why nothing that starts runs may come from outside now; null when it may. */
   readonly isFull: () => QueueFull | null;
+  /** How long a run may hold the journal back. */
+  readonly longRunMs?: number;
 }
 
 /** Where one transaction can be in flight. */
@@ -103,6 +108,7 @@ export class Committer implements AsyncDisposable {
   #paused = false;
   #isPlanned = false;
   #mayClean = false;
+  #cleaning: Promise<void> | null = null;
   #holdsCleaning = 0;
   #idle: (() => void)[] = [];
   /** What is neither stored nor refused, in the order in which it came. */
@@ -111,6 +117,8 @@ export class Committer implements AsyncDisposable {
   #fenced: Fenced | null = null;
   /** The store is away for longer than clients wait: why. */
   #away: unknown = null;
+  /** Rows that make another look at long runs worth while. */
+  #copiesFrom = 0;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
@@ -120,14 +128,13 @@ export class Committer implements AsyncDisposable {
       this.#sessions.push(session);
       return { slot, session };
     });
-    let cleaning = false;
     this.#timer = setInterval(() => {
-      if (cleaning || !this.#mayClean || this.#holdsCleaning > 0 || this.#fenced) return;
-      cleaning = true;
-      this.journal
+      if (!this.#mayClean || this.#holdsCleaning > 0 || this.#fenced) return;
+      this.#cleaning ??= this.journal
         .clean()
+        .then(() => this.#copyLong())
         .catch((error: unknown) => options.onError(error, 'the journal could not be cleaned'))
-        .finally(() => (cleaning = false));
+        .finally(() => (this.#cleaning = null));
     }, CLEAN_EVERY_MS);
     this.#timer.unref();
   }
@@ -228,9 +235,38 @@ export class Committer implements AsyncDisposable {
   /** Waits until everything submitted is stored, then stops. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
+    await this.#cleaning;
     if (this.#marking) this.#flushMarks();
     while (this.#queue.length > 0 || this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
     for (const session of this.#sessions) await session.endSession();
+  }
+
+  /** What belongs to runs that are open for long goes into fresh rows. Most of it is read before, so that ticks wait shortly only. */
+  async #copyLong(): Promise<void> {
+    const { db, longRunMs = LONG_RUN_MS, cipher = () => null } = this.#options;
+    const long = this.journal.longOpen(longRunMs);
+    if (!long || long.rows < this.#copiesFrom) return;
+    const rows = this.journal.standing();
+    const early = await readHeld(db, rows, long.runs, cipher());
+    await this.exclusive(async () => {
+      const later = this.journal.standing(rows);
+      const late = later.length > 0 ? await readHeld(db, later, long.runs, cipher()) : { events: [], steps: [] };
+      const held = { events: [...early.events, ...late.events], steps: [...early.steps, ...late.steps] };
+      const units = this.#holdsCleaning > 0 ? [] : asUnits(held, (run) => this.journal.isOpen(run), long.rows);
+      this.#copiesFrom = units ? 0 : 2 * long.rows; // what is mostly theirs is not worth copying again and again
+      for (const unit of units ?? []) await this.#commitAlone(unit);
+    });
+  }
+
+  /** Within `exclusive`: a tick of its own. */
+  #commitAlone(unit: Unit): Promise<void> {
+    const place = this.#free.pop();
+    if (!place) throw new TypeError('a tick is in flight');
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { nth: ++this.#submitted, urgent: true, unit, keys: [], holds: [], bytes: 0, resolve, reject };
+      this.#unsettled.add(waiting);
+      void this.#commit(place, [waiting]);
+    });
   }
 
   #flushMarks(): void {
@@ -490,7 +526,7 @@ export class Committer implements AsyncDisposable {
   #settled(row: TickRow | null, units: readonly Unit[]): void {
     this.#away = null;
     if (row) this.journal.committed(row);
-    const events = units.flatMap((unit) => unit.events);
+    const events = units.flatMap((unit) => (unit.isCopy ? [] : unit.events));
     if (events.length > 0) this.#options.onEvents(events);
   }
 

@@ -3,6 +3,7 @@
 
 import type { Db, Document, MongoClient } from 'mongodb';
 import { ASIDE, asideOf, asideRange } from './aside.ts';
+import type { RowRange } from './long-runs.ts';
 import { attemptOf, type RowId, type RunId, type StoredEvent, type TickRow, type Unit } from './types.ts';
 
 export const runIdOf = (event: StoredEvent, rule: string): RunId => `${event.uuid}/${rule}/${attemptOf(event)}`;
@@ -10,6 +11,7 @@ export const runIdOf = (event: StoredEvent, rule: string): RunId => `${event.uui
 interface Standing {
   readonly seq: number;
   readonly order: number;
+  readonly atMs: number;
   /** It holds nothing, or nothing any more. */
   isEmpty: boolean;
 }
@@ -19,6 +21,9 @@ interface Slot {
   /** Rows that stand in the store, oldest first. */
   rows: Standing[];
 }
+
+/** Runs that are copied together when they keep rows from going. */
+const LONG_AT_ONCE = 200;
 
 export class Journal {
   readonly epoch: number;
@@ -56,7 +61,8 @@ export class Journal {
   committed(row: TickRow): void {
     const slot = this.#slot(row._id.slot);
     slot.nextSeq = row._id.seq + 1;
-    slot.rows.push({ seq: row._id.seq, order: row.order, isEmpty: row.events.length + row.steps.length + row.done.length === 0 });
+    const isEmpty = row.events.length + row.steps.length + row.done.length === 0;
+    slot.rows.push({ seq: row._id.seq, order: row.order, atMs: performance.now(), isEmpty });
     if (asideOf(row).size > 0) this.#hasAside = true;
     for (const event of row.events) {
       for (const run of event.runs) this.#open.set(runIdOf(event, run.rule), row.order);
@@ -107,6 +113,34 @@ export class Journal {
       if (newest) newest.isEmpty = true;
     }
     return old.reduce((sum, { gone }) => sum + gone, 0);
+  }
+
+  isOpen(run: RunId): boolean {
+    return this.#open.has(run);
+  }
+
+  /**
+   * The oldest runs that have been open for so long, and how many rows of their time stand; null when there are none, or when they are more than
+   * the rows: then it is not a few that keep the others.
+   */
+  longOpen(forMs: number): { runs: Set<RunId>; rows: number } | null {
+    const since = performance.now() - forMs;
+    if (!this.#slots.some(({ rows: [oldest] }) => oldest && oldest.atMs <= since)) return null;
+    const old = this.#slots.flatMap(({ rows }) => rows.filter(({ atMs }) => atMs <= since));
+    const last = old.reduce((most, { order }) => Math.max(most, order), 0);
+    const open = [...this.#open].filter(([, order]) => order <= last).sort(([, a], [, b]) => a - b);
+    if (open.length === 0 || open.length > old.length) return null;
+    const end = open[Math.min(open.length, LONG_AT_ONCE) - 1]?.[1] ?? 0; // all of a row: an event's runs stay together
+    return { runs: new Set(open.flatMap(([run, order]) => (order <= end ? [run] : []))), rows: old.length };
+  }
+
+  /** The rows that stand. @param before only those that have come since these ranges were asked for */
+  standing(earlier: readonly RowRange[] = []): RowRange[] {
+    return this.#slots.flatMap(({ rows, nextSeq }, slot) => {
+      const from = earlier.find((range) => range.from.slot === slot)?.before.seq ?? rows[0]?.seq ?? nextSeq;
+      const place = { epoch: this.epoch, slot };
+      return from < nextSeq || earlier.length === 0 ? [{ from: { ...place, seq: from }, before: { ...place, seq: nextSeq } }] : [];
+    });
   }
 
   #oldestOpen(): number {

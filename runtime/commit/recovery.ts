@@ -6,7 +6,7 @@ import { ASIDE, wholeEvent, wholeStep } from './aside.ts';
 import type { Cipher } from '../values/index.ts';
 import { runIdOf } from './journal.ts';
 import { opening, withEventTexts, withStepTexts } from './sealing.ts';
-import { attemptOf, type RowId, type RunId, type Step, type StoredEvent, type TickRow } from './types.ts';
+import { attemptOf, type RowId, rootOf, type RunId, type Step, type StoredEvent, type TickRow } from './types.ts';
 
 const DUPLICATE = 11000;
 /** How long a process may stand still and still be kept from storing anything, a day. */
@@ -63,12 +63,19 @@ export async function openEpochs(db: Db, isWanted: (epoch: number) => boolean | 
 export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Cipher | null = null): Promise<LeftOpen> {
   const opened = opening(cipher);
   const done = new Set<RunId>();
-  const events = new Map<string, { row: RowId; index: number; event: StoredEvent }>();
+  const events = new Map<string, { row: RowId; index: number; event: StoredEvent; place: { epoch: number; order: number } }>();
   const steps = new Map<RunId, { row: RowId; index: number; step: Step }[]>();
   for (const epoch of [...epochs].sort((a, b) => a - b))
-    for await (const { _id: row, ...held } of db.collection<TickRow>('journal').find(rowsOf(epoch)).sort({ order: 1 }).allowDiskUse()) {
+    for await (const { _id: row, order, ...held } of db
+      .collection<TickRow>('journal')
+      .find(rowsOf(epoch))
+      .sort({ order: 1 })
+      .allowDiskUse()) {
       for (const run of held.done) done.add(run);
-      for (const [index, event] of held.events.entries()) events.set(`${event.uuid}/${attemptOf(event)}`, { row, index, event });
+      for (const [index, event] of held.events.entries()) {
+        const key = `${event.uuid}/${attemptOf(event)}`;
+        events.set(key, { row, index, event, place: events.get(key)?.place ?? { epoch, order: event.order ?? order } });
+      }
       for (const [index, step] of held.steps.entries()) {
         const known = steps.get(step.run);
         if (known) known.push({ row, index, step });
@@ -76,7 +83,10 @@ export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Ci
       }
     }
   const open: StoredEvent[] = [];
-  for (const { row, index, event } of events.values()) {
+  const inOrder = [...events.values()].sort(({ place: a }, { place: b }) => a.epoch - b.epoch || a.order - b.order);
+  for (const found of inOrder) {
+    const { row, index } = found;
+    const { order: _, ...event } = found.event;
     const runs = event.runs.filter((run) => !done.has(runIdOf(event, run.rule)));
     if (runs.length > 0) open.push({ ...withEventTexts(await wholeEvent(db, row, index, event), opened), runs });
   }
@@ -84,7 +94,7 @@ export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Ci
   const isOpen = new Set(open.flatMap((event) => event.runs.map((run) => runIdOf(event, run.rule))));
   const whole = new Map<RunId, Step[]>();
   for (const [run, found] of steps) {
-    if (!isOpen.has(run.split('/').slice(0, 3).join('/'))) continue;
+    if (!isOpen.has(rootOf(run))) continue;
     const last = new Map(found.map((one) => [`${one.step.site}.${one.step.nth}`, one])); // each once: it may stand in two epochs' rows
     const read = [...last.values()].map(async ({ row, index, step }) => withStepTexts(await wholeStep(db, row, index, step), opened));
     whole.set(run, await Promise.all(read));

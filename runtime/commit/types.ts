@@ -60,6 +60,8 @@ export interface StoredEvent {
   readonly sequence?: { readonly partitionId: number; readonly sequenceId: number };
   /** It may have been seen before. */
   readonly redelivered?: true;
+  /** Its place among the events of its process, where it stands in another row than that of its commit. */
+  readonly order?: number;
   /** Of a message: the topic it came on, and inner JSON of what its transport told of it (integrations.md 1.7). */
   readonly transport?: { readonly topic: string | null; readonly properties: string };
   /** What is stored with the event for those who must acknowledge it, in the same commit; never in a row. */
@@ -74,6 +76,9 @@ export interface Chain<Root = string> {
 }
 
 export const attemptOf = (event: StoredEvent): number => event.attempt ?? 1;
+
+/** The run of a rule that a run belongs to: itself, or what has started it. */
+export const rootOf = (run: RunId): RunId => run.split('/').slice(0, 3).join('/');
 
 /** The recorded result of one effect of a run, with the reads it made since the effect before. */
 export interface Step {
@@ -109,6 +114,8 @@ export interface Unit {
   /** Runs that end with this unit. */
   readonly done?: readonly RunId[];
   readonly logs?: readonly LogEntry[];
+  /** It says once more what stands in earlier rows: its events have been told. */
+  readonly isCopy?: true;
 }
 
 export interface RowId {

@@ -103,6 +103,7 @@ export class SimulatedService {
       findTaken: async (units) => this.#taken(units),
       onError: () => undefined,
       isFull: () => null,
+      longRunMs: 500,
     });
     const executables = new Map<string, Executable>();
     const indexes = { when: new TriggerIndex(surroundings), before: new TriggerIndex(surroundings) };

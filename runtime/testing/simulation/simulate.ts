@@ -13,6 +13,8 @@ const PAIRS = 2;
 const COUNTS = 1;
 const MOST_STEPS = 50_000;
 const WINDOW_MS = 5_000;
+/** Chance that much time passes though something is going on: runs are open for long then. */
+const LINGERS = 0.01;
 
 const TYPES = typesOf({
   Event: { tag: 'String' },
@@ -214,6 +216,7 @@ class OneWorld {
         continue;
       }
       if (crashes === 0 && tasks.length === 0) store.faults = 0;
+      if (world.chance(LINGERS)) this.#time.pass(1_100);
       if (world.advance()) {
         quiet = 0;
         continue;

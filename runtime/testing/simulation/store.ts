@@ -325,7 +325,9 @@ function meets(row: Document, filter: Filter): boolean {
   return Object.entries(filter).every(([path, wanted]) => {
     if (path === '$or') return (wanted as Filter[]).some((one) => meets(row, one));
     if (path === '$and') return (wanted as Filter[]).every((one) => meets(row, one));
-    return holds(row[path], wanted);
+    const [array = '', member] = path.split('.');
+    if (member === undefined) return holds(row[path], wanted);
+    return (row[array] as Document[]).some((one) => holds(one[member], wanted));
   });
 }
 
@@ -335,6 +337,7 @@ function holds(value: unknown, wanted: unknown): boolean {
   return operators.every(([name, bound]) => {
     if (name === '$eq') return compare(value, bound) === 0;
     if (name === '$in') return (bound as unknown[]).some((one) => compare(value, one) === 0);
+    if (name === '$regex') return new RegExp(bound as string).test(String(value));
     if (name === '$ne') return compare(value, bound) !== 0;
     const order = compare(value, bound);
     if (name === '$gt') return order > 0;
