@@ -211,7 +211,7 @@ test('1,000 parallel conditional increments, each repeated until it holds, give 
   );
   expect((await db.collection('t.Thing').findOne({ _id: counter._id }))?.['n']).toBe(1_000);
   await committer[Symbol.asyncDispose]();
-}, 300_000); // one after the other, each a transaction: on a busy machine that takes its time
+}); // one after the other, each a transaction: on a busy machine that takes its time
 
 test('rows go when their runs are done, and stay while one is open', async () => {
   const { db, committer } = await space();
