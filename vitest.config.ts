@@ -8,8 +8,8 @@ export default defineConfig({
     globalSetup: ['scripts/test-setup.ts'],
     setupFiles: ['scripts/test-seed.ts'],
     // Far beyond what a test takes, since none may fail for the load of the machine.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Processes are killed and databases restarted here, on machines that may be busy: a failure is tried once more, and a test that needed
     // it is named at the end (scripts/test-report.ts), so that it is mended and not forgotten.
     retry: 1,

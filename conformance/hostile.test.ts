@@ -20,13 +20,13 @@ beforeAll(async () => {
   // Open from the beginning on: while everything else is tried, these never end what they have begun.
   slow = await Promise.all(Array.from({ length: 100 }, () => opened()));
   for (const socket of slow) socket.write('POST /api/v1/resources/custom/Prey HTTP/1.1\r\nHost: x\r\nContent-Le');
-}, 120_000);
+});
 
 afterAll(async () => {
   client.close();
   for (const socket of slow) socket.destroy();
   await service[Symbol.asyncDispose]();
-}, 60_000);
+});
 
 async function opened(): Promise<Socket> {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
@@ -110,14 +110,14 @@ const bodies: [what: string, body: string | Uint8Array, answer: string | RegExp,
 ];
 
 for (const [what, body, answer, headers] of bodies)
-  test(`a body with ${what}`, { timeout: 60_000 }, async () => {
+  test(`a body with ${what}`, async () => {
     expect(await posted(body, headers)).toMatch(
       typeof answer === 'string' ? new RegExp(`^${answer.replace(/[[\]().*+?^$|\\]/g, '\\$&')}`) : answer,
     );
     await lives();
   });
 
-test('a hundred megabytes, in gzip or as they are', { timeout: 120_000 }, async () => {
+test('a hundred megabytes, in gzip or as they are', async () => {
   const bomb = gzipSync(Buffer.alloc(100 * MEGABYTE, 0x20));
   expect(await posted(bomb, { ...JSON_TYPE, 'Content-Encoding': 'gzip' })).toBe('400 request.body.too.large [10485760]');
   const parts = Array.from({ length: 100 }, () => Buffer.alloc(MEGABYTE, 0x20));
@@ -152,12 +152,12 @@ const messages: [what: string, bytes: () => string, answer: RegExp][] = [
 ];
 
 for (const [what, bytes, answer] of messages)
-  test(`a message with ${what}`, { timeout: 60_000 }, async () => {
+  test(`a message with ${what}`, async () => {
     expect(told(await exchange(bytes()))).toMatch(answer);
     await lives();
   });
 
-test('a body that never ends is nobody’s, and those who never ask are let go', { timeout: 120_000 }, async () => {
+test('a body that never ends is nobody’s, and those who never ask are let go', async () => {
   const half = await opened();
   half.write(`${head('POST', PREY, { ...JSON_TYPE, 'Content-Length': 100 })}{"s":`);
   await lives();

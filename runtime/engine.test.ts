@@ -41,7 +41,7 @@ test('rules chain, and read and update what others update: no count is lost', as
   await t.ask('insert', 'Quake', { body: JSON.stringify(quakes) });
   for (const net of ['us', 'ak', 'nc']) await t.eventually('Tally', { net, n: 50 }, 1, 60_000);
   expect(await t.rows('Tally')).toHaveLength(3);
-}, 120_000);
+});
 
 test('a procedure is executed with typed and untyped parameters, and its errors are told with their place', async () => {
   await t.program('procedures', 'PROCEDURE Temp.toKelvin(celsius Real)\nreturn celsius + 273.15');
@@ -114,7 +114,7 @@ test('a rule that throws, loops, recurses or eats memory ends with an error in t
     expect(entry?.['message'], rule).toContain(code);
     expect(entry?.['message'], rule).toMatch(/line \d+/);
   }
-}, 60_000);
+});
 
 test('the effects of BEFORE rules that an array insert of a rule starts are recorded one by one', async () => {
   await t.type('Parcel', { n: { type: 'Integer' } });

@@ -15,7 +15,7 @@ const SAMPLE = [
   'rules: sets another going and back',
 ];
 
-test('hostile programs meet their bounds, and a neighbour is answered all the time', { timeout: 300_000 }, async () => {
+test('hostile programs meet their bounds, and a neighbour is answered all the time', async () => {
   const chosen = programs().filter(({ does }) => SAMPLE.includes(does));
   expect(chosen.length).toBe(SAMPLE.length);
   await using service = await startService();

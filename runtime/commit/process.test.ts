@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => client.close());
 afterEach(() => vi.useRealTimers());
 
-test('a process that another one has taken for dead hears of it when it renews its lease', { timeout: 60_000 }, async () => {
+test('a process that another one has taken for dead hears of it when it renews its lease', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const db = client.db(`process_${process.pid}`);
   const records = db.collection<{ _id: number }>('processes');

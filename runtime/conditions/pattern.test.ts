@@ -111,7 +111,7 @@ test.each(KNOWN)('%s', async (source) => {
   for (const options of ['', 'i', 'm', 's', 'x', 'ims']) await expectSame(source, options);
 });
 
-test('random patterns of the pieces that differ between the engines', { timeout: 120_000 }, async (context) => {
+test('random patterns of the pieces that differ between the engines', async (context) => {
   if (!store) return context.skip('CASCADE_TEST_MONGO is not set');
   const piece = fc.constantFrom(
     'a',

@@ -12,11 +12,11 @@ beforeAll(async () => {
   database = await openOwnDatabase();
   t = await openTestEngine({ clock, mongoUri: database.uri });
   await t.type('Seen', { by: { type: 'String' }, what: { type: 'String' }, at: { type: 'DateTime' } });
-}, 60_000);
+});
 afterAll(async () => {
   await t[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
-}, 60_000);
+});
 
 const publish = (topic: string, message: unknown): Promise<unknown> =>
   t.ask('publish', 'topics', { id: topic, body: JSON.stringify(message) });

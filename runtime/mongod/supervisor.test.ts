@@ -21,7 +21,7 @@ interface Host {
   readonly isAdopted: boolean;
 }
 
-vi.setConfig({ testTimeout: 60_000, maxConcurrency: 4 });
+vi.setConfig({ maxConcurrency: 4 });
 const silent = pino({ level: 'silent' });
 const hostProgram = new URL('./testing/host.mjs', import.meta.url).pathname;
 

@@ -17,11 +17,11 @@ beforeAll(async () => {
   await a.type('Seen', { by: { type: 'String' }, what: { type: 'String' } });
   b = await openTestEngine({ mongoUri: database.uri, namespace: a.identity.namespace });
   epochOfB = await database.newestEpoch();
-}, 120_000);
+});
 afterAll(async () => {
   await b[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
-}, 60_000);
+});
 
 const publish = (to: TestEngine, topic: string, message: unknown): Promise<unknown> =>
   to.ask('publish', 'topics', { id: topic, body: JSON.stringify(message) });
@@ -37,7 +37,7 @@ async function heard<T>(attempt: () => Promise<T>): Promise<T> {
     }
 }
 
-test('types, rules and procedures of one process are in force in the other, and so is their end', { timeout: 120_000 }, async () => {
+test('types, rules and procedures of one process are in force in the other, and so is their end', async () => {
   await a.type('Reading', { v: { type: 'Integer' } });
   await a.program('rules', 'RULE clamp BEFORE INSERT ON Reading  if (Reading.v < 0) { Reading.v = 0 }');
   await a.program('procedures', 'PROCEDURE twice(n Integer) return 2 * n');
@@ -56,15 +56,13 @@ test('types, rules and procedures of one process are in force in the other, and 
   });
 });
 
-test('one that has not heard of a change yet makes its own upon it', { timeout: 120_000 }, async () => {
+test('one that has not heard of a change yet makes its own upon it', async () => {
   for (let i = 0; i < 5; i++)
     for (const one of [a, b]) await one.ask('insert', 'topics', { body: JSON.stringify({ name: '/described', description: `${i}` }) });
   expect(await b.rows('topics', { name: '/described' })).toMatchObject([{ ars_version: 10, description: '4' }]);
 });
 
-test('a pair of which each process takes one event completes once; what is open goes over to the one that stays', {
-  timeout: 180_000,
-}, async () => {
+test('a pair of which each process takes one event completes once; what is open goes over to the one that stays', async () => {
   const rule = (
     name: string,
     within: string,
@@ -96,7 +94,7 @@ test('a pair of which each process takes one event completes once; what is open 
   expect(await seen('pair', 5)).toHaveLength(5);
 });
 
-test('who was taken for dead answers nothing any more, not even what needs no journal', { timeout: 120_000 }, async () => {
+test('who was taken for dead answers nothing any more, not even what needs no journal', async () => {
   await b.type('Bare', { v: { type: 'Integer' } });
   await b.ask('insert', 'Bare', { body: '{"v":1}' });
   await database.takeOver(epochOfB);

@@ -12,11 +12,11 @@ beforeAll(async () => {
   database = await openOwnDatabase();
   t = await openTestEngine({ clock, mongoUri: database.uri });
   await t.type('Tick', { by: { type: 'String' }, at: { type: 'DateTime' }, text: { type: 'String' } });
-}, 60_000);
+});
 afterAll(async () => {
   await t[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
-}, 60_000);
+});
 
 const pass = (ms: number): Promise<void> => clock.advanceTo(clock.now() + ms, () => t.engine.settled());
 const post = async (body: object): Promise<Record<string, unknown>> =>
@@ -160,7 +160,7 @@ test('of two processes one delivers each tick, and either goes on alone', async 
   await t.ask('delete', 'scheduledevents', { id: 'shared' });
 });
 
-test('scheduled procedures run on multiples within the hour, and not while the run before goes on', { timeout: 60_000 }, async () => {
+test('scheduled procedures run on multiples within the hour, and not while the run before goes on', async () => {
   await t.program('procedures', 'PROCEDURE Upkeep.sweep() INSERT Tick(by: "sweep", at: now())  return null');
   const body = JSON.stringify({ name: 'Upkeep', scheduledProcedures: { sweep: 1_200_000 } });
   await t.ask('insert', 'services', { body });

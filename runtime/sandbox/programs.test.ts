@@ -58,7 +58,7 @@ test('procedures call each other, and a changed one is called as it is now', asy
   expect((await call(sandbox, 'nobody')).failure).toMatchObject({ code: expect.stringContaining('procedure') });
 });
 
-test('a run that is repeated after a kill sees the same time and chance, and asks for nothing twice', { timeout: 40_000 }, async () => {
+test('a run that is repeated after a kill sees the same time and chance, and asks for nothing twice', async () => {
   await using sandbox = await openReal();
   load(`PROCEDURE work(n Integer)
     var seen = [uuid(), Math.random(1, 1000000), now()]
@@ -108,7 +108,7 @@ const excesses = [
   { does: 'calls itself', body: 'return calls_itself()', code: 'cascade.execution.depth' },
 ];
 
-test('excess ends the run alone: no isolate is lost, no process ends', { timeout: 60_000 }, async () => {
+test('excess ends the run alone: no isolate is lost, no process ends', async () => {
   await using sandbox = await openReal();
   for (const { does, body } of excesses) load(`PROCEDURE ${does.replaceAll(' ', '_')}()\n${body}`);
   const pid = sandbox.pid();

@@ -86,7 +86,7 @@ function expectSame(index: TriggerIndex, rules: readonly IndexedRule[], path: st
   return expected.length;
 }
 
-test('every kind of value on a topic meets the constants that it compares with by the language', { timeout: 120_000 }, () => {
+test('every kind of value on a topic meets the constants that it compares with by the language', () => {
   const rules = everyRule(['a'], SCALARS);
   const index = new TriggerIndex(options);
   for (const each of rules) index.add(each);

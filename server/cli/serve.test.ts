@@ -59,7 +59,7 @@ async function login(url: string, username: string, password: string): Promise<n
   return (await fetch(`${url}/authenticate`, { headers: { Authorization: authorization } })).status;
 }
 
-test('the first start prints its passwords once, and a signal ends it with exit code 0', { timeout: 60_000 }, async () => {
+test('the first start prints its passwords once, and a signal ends it with exit code 0', async () => {
   const first = await start();
   const passwords = new Map([...first.out.matchAll(/password of user (\S+) is (\S+)/g)].map(([, name, password]) => [name!, password!]));
   expect([...passwords.keys()]).toEqual(['system', 'admin']);
@@ -74,7 +74,7 @@ test('the first start prints its passwords once, and a signal ends it with exit 
   expect(await stop()).toBe(0);
 });
 
-test('given names and passwords are not printed', { timeout: 60_000 }, async () => {
+test('given names and passwords are not printed', async () => {
   const env = { CASCADE_ADMIN_USERNAME: 'Boss', CASCADE_ADMIN_PASSWORD: 'pass:word 9', CASCADE_SYSTEM_PASSWORD: 'system word 9' };
   const { url, out } = await start([], env);
   expect(out).toBe(`Cascade serves on ${url}\n`);
@@ -82,7 +82,7 @@ test('given names and passwords are not printed', { timeout: 60_000 }, async () 
   expect(await login(url, 'system', 'system word 9')).toBe(200);
 });
 
-test('a start that fails says why and leaves nothing behind', { timeout: 60_000 }, async () => {
+test('a start that fails says why and leaves nothing behind', async () => {
   await expect(start([], { CASCADE_ADMIN_PASSWORD: 'short' })).rejects.toThrow(/exit 1: .*8 to 256 characters/s);
   await start([], { CASCADE_ADMIN_PASSWORD: 'long enough' });
 });

@@ -10,7 +10,7 @@ import { acceptsGzip } from './headers.ts';
 
 let server: FakeServer;
 beforeAll(async () => {
-  server = await openFakeServer({ timeoutMs: 300 });
+  server = await openFakeServer();
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -232,8 +232,9 @@ test('Retry-After comes with every 429 but those of a single run, and when the d
 });
 
 test('a request that takes too long is given up', async () => {
-  server.answer = () => new Promise((resolve) => setTimeout(() => resolve({ status: 200, body: '[]' }), 1000).unref());
-  const response = await get();
+  await using hasty = await openFakeServer({ timeoutMs: 300 });
+  hasty.answer = () => new Promise(() => undefined);
+  const response = await hasty.resource('types');
   expect(response.status).toBe(500);
   expect(((await response.json()) as { code: string; params: unknown[] }[])[0]).toMatchObject({
     code: 'cascade.request.timeout',
@@ -242,8 +243,9 @@ test('a request that takes too long is given up', async () => {
 });
 
 test('EXECUTE is not held to the time of a request', async () => {
-  server.answer = () => new Promise((resolve) => setTimeout(() => resolve({ status: 200, body: '"late"' }), 500));
-  expect(await (await server.resource('procedures/P', { method: 'POST' })).json()).toBe('late');
+  await using hasty = await openFakeServer({ timeoutMs: 300 });
+  hasty.answer = () => new Promise((resolve) => setTimeout(() => resolve({ status: 200, body: '"late"' }), 500));
+  expect(await (await hasty.resource('procedures/P', { method: 'POST' })).json()).toBe('late');
 });
 
 test('health is told without login', async () => {

@@ -9,7 +9,7 @@ import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.t
 
 let server: FakeServer;
 beforeAll(async () => {
-  server = await openFakeServer({ timeoutMs: 300 });
+  server = await openFakeServer();
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -130,12 +130,13 @@ test('a compressed body that cannot go on is cut as well', async () => {
 });
 
 test('what comes after the time of the request is up is closed', async () => {
+  await using hasty = await openFakeServer({ timeoutMs: 300 });
   const body = pieces(3, 'x');
-  server.answer = async () => {
+  hasty.answer = async () => {
     await sleep(600);
     return { status: 200, pieces: body };
   };
-  expect((await server.resource('custom/Pump')).status).toBe(500);
+  expect((await hasty.resource('custom/Pump')).status).toBe(500);
   await until(() => body.closed === 1);
   expect(body.taken).toBe(0);
 });

@@ -8,7 +8,7 @@ import { openTestSocket, requestIdOf, type TestSocket } from '../testing/web-soc
 let server: FakeServer;
 let socket: TestSocket;
 beforeAll(async () => {
-  server = await openFakeServer({ bodyLimitBytes: 100_000, timeoutMs: 300 });
+  server = await openFakeServer({ bodyLimitBytes: 100_000 });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 beforeEach(async () => {
@@ -153,8 +153,9 @@ test('a request without an id is answered with empty headers, one that is refuse
 });
 
 test('answers come as they are ready, and one that never is becomes a 500', async () => {
-  await login();
-  server.answer = ({ resourceId }) => (resourceId === 'slow' ? new Promise(() => undefined) : { status: 200, body: '{}' });
+  await using hasty = await openFakeServer({ timeoutMs: 2_000 });
+  await using socket = await login(await openTestSocket(hasty.port));
+  hasty.answer = ({ resourceId }) => (resourceId === 'slow' ? new Promise(() => undefined) : { status: 200, body: '{}' });
   const slow = socket.ask({ op: 'select', resourceName: 'Pump', resourceId: 'slow' });
   expect((await socket.ask({ op: 'select', resourceName: 'Pump', resourceId: 'fast' })).status).toBe(200);
   expect(code(await slow)).toBe('cascade.request.timeout');
