@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
+import type { Answer } from '../commit/index.ts';
 import { matches, parseWhere } from '../conditions/index.ts';
 import { fault } from '../faults.ts';
 import { NODE_SHAPE } from '../resources/definitions/nodes.ts';
@@ -76,6 +77,16 @@ const carriedOut =
   };
 
 const placeOf = (record: ObjectValue): string => encodeInner(['partition', 'node', 'resource'].map((name) => own(record, name)));
+
+/** A client's command on a configuration (resources-and-api.md 2.13). Gives the same records as inner JSON. */
+export const deployByCommand = (
+  space: Namespace,
+  name: string,
+  operation: 'deploy' | 'undeploy',
+  { globalId, errorsOnly }: { globalId: string | null; errorsOnly: boolean },
+  actor: Actor,
+): Promise<Answer> =>
+  Promise.resolve(carriedOut(false, operation)(space, operation === 'deploy' ? [name, globalId, errorsOnly] : [name, errorsOnly], actor));
 
 export const deployment: HostBuiltins = {
   'Deployment.deploy': carriedOut(false, 'deploy'),

@@ -76,7 +76,7 @@ export function profilesIn(user: UserDocument, namespace: string): string[] | nu
   return user.authorizations.find((authorization) => authorization.namespace === namespace)?.profiles ?? null;
 }
 
-async function refusingDuplicates(resource: string, key: string, write: () => Promise<unknown>): Promise<void> {
+export async function refusingDuplicates(resource: string, key: string, write: () => Promise<unknown>): Promise<void> {
   try {
     await write();
   } catch (error) {

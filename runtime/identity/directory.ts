@@ -1,7 +1,7 @@
 // What the resources users, tokens and namespaces show and change (resources-and-api.md 4.9, 4.11, 4.12). Nothing secret leaves here: the
 // records are built member by member.
-import type { Db, Document, ObjectId } from 'mongodb';
-import { profilesIn, updateUser } from './accounts.ts';
+import { type Db, type Document, ObjectId } from 'mongodb';
+import { profilesIn, refusingDuplicates, updateUser } from './accounts.ts';
 import { collectionsOf, type TokenDocument, type UserDocument } from './documents.ts';
 import { generatePassword } from './passwords.ts';
 import { hashToken } from './tokens.ts';
@@ -43,6 +43,8 @@ export interface Directory {
   tokens(namespace: string): Promise<TokenRecord[]>;
   /** The `_id` of the long-lived token with this text; null when there is none. */
   tokenWith(text: string, namespace: string): Promise<string | null>;
+  /** @throws resource.duplicate.key: its creator has another one of that name */
+  renameToken(id: string, name: string): Promise<void>;
   /** Those that the user may enter; all for the system admin. */
   namespaces(username: string, all: boolean): Promise<NamespaceRecord[]>;
   exists(username: string): Promise<boolean>;
@@ -73,6 +75,10 @@ export function openDirectory(db: Db): Directory {
     async tokenWith(text, namespace) {
       const found = await tokens.findOne({ kind: 'permanent', namespace, hash: hashToken(text) }, { projection: { _id: 1 } });
       return found && found._id.toHexString();
+    },
+    async renameToken(id, name) {
+      const one = { _id: ObjectId.createFromHexString(id), kind: 'permanent' as const };
+      await refusingDuplicates('tokens', `name=${name}`, () => tokens.updateOne(one, { $set: { name } }));
     },
     async namespaces(username, all) {
       const user = all ? null : await users.findOne({ username });

@@ -2,8 +2,8 @@
 import { type Db, ObjectId } from 'mongodb';
 import type { Identity } from '../api.ts';
 import { fault } from '../faults.ts';
-import { authorize, insertNamespace, insertUser, normalName, updateUser } from './accounts.ts';
-import { collectionsOf, ensureIndexes, isDuplicateKey, type UserDocument } from './documents.ts';
+import { authorize, insertNamespace, insertUser, normalName, refusingDuplicates, updateUser } from './accounts.ts';
+import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
 import { LoginLimit } from './login-limit.ts';
 import { hashPassword, matchesPassword, requireStrong } from './passwords.ts';
@@ -126,12 +126,8 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
         profiles: own,
         name,
       };
-      try {
-        await tokens.insertOne({ ...document, origin: null, createdAt: date(), expiresAt: expiresAt ?? null });
-      } catch (error) {
-        if (isDuplicateKey(error)) throw fault('cascade.resource.duplicate.key', 'tokens', `name=${name}`);
-        throw error;
-      }
+      const whole = { ...document, origin: null, createdAt: date(), expiresAt: expiresAt ?? null };
+      await refusingDuplicates('tokens', `name=${name}`, () => tokens.insertOne(whole));
       return token;
     },
     async deleteAccessToken(tokenOrName, username) {

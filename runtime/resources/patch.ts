@@ -12,6 +12,7 @@ import { fault } from '../faults.ts';
  * @throws cascade.patch.…
  */
 export function patchChanges(instance: ObjectValue, patch: Value, removed: Set<string> = new Set()): ObjectValue {
+  if (!Array.isArray(patch) && !isObject(patch)) throw fault('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
   const patched = deepCopy(instance) as ObjectValue;
   const touched = new Set<string>();
   for (const operation of Array.isArray(patch) ? patch : [patch]) applyOne(patched, operation, touched);

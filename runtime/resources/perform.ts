@@ -260,7 +260,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const where = getOwn(payload, 'where');
   if (!isObject(values)) throw langError('cascade.lang.insert.value', typeName(values), 'used in UPDATE');
   if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
-  const version = versionIn(values);
+  const version = versionIn(resource, values);
   const predicate = await condition(space, resource, where, actor);
   const query = instanceQuery(predicate, resource.type);
   if (version !== undefined && !query) throw fault('cascade.update.version.query', resource.name);

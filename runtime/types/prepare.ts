@@ -1,6 +1,6 @@
 // Bodies of INSERT, UPDATE, UPSERT and PATCH to instances of their type (resources-and-api.md 1.3, 2.4, 2.5). What a body is refused for is
 // told all at once. `required`, maxLength and the group come later, after the BEFORE rules: check-final.ts.
-import { deepCopy, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { deepCopy, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../faults.ts';
 import { coerceProperty, coerceSystemProperty } from './coerce.ts';
 import { isServiceSet, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from './definition.ts';
@@ -31,11 +31,9 @@ export interface Changes {
 /** The body of an UPDATE, before the stored instance is known. @throws as prepareInsert */
 export function prepareChanges(type: TypeDefinition, body: Value): Changes {
   const values = coerceBody(type, body);
-  const version = getOwn(body as ObjectValue, 'ars_version');
+  const version = coerceSystemProperty(type, 'ars_version', getOwn(body as ObjectValue, 'ars_version'));
   const id = getOwn(body as ObjectValue, '_id');
-  if (version !== null && typeof version !== 'number' && typeof version !== 'bigint')
-    throw fault('cascade.type.property.invalid', type.name, 'ars_version', 'Integer', 'format');
-  return { values, ...(version !== null && { version }), ...(typeof id === 'string' && { id }) };
+  return { values, ...(isInteger(version) && { version }), ...(typeof id === 'string' && { id }) };
 }
 
 /**

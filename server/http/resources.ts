@@ -111,9 +111,9 @@ function serviceProcedure(request: ApiRequest): ApiRequest {
 /** A body `{op, data}`: the operation is in it (2.13). The generic operations have their methods and cannot be reached so. */
 function command(request: ApiRequest): ApiRequest {
   const { object } = request;
-  const op = isObject(object) ? getOwn(object, 'op') : undefined;
-  if (!isObject(object) || typeof op !== 'string' || (OPERATIONS as readonly string[]).includes(op))
-    throw fault('cascade.operation.unknown', op ?? null);
+  if (!isObject(object)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const op = getOwn(object, 'op');
+  if (typeof op !== 'string' || (OPERATIONS as readonly string[]).includes(op)) throw fault('cascade.operation.unknown', op);
   return { ...request, op, object: getOwn(object, 'data') ?? undefined };
 }
 

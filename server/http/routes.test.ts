@@ -209,12 +209,16 @@ test('a custom command is named in the body', async () => {
   });
 });
 
-test.each(['{}', '[]', '{"op":1}', '{"op":"delete"}', '{"op":"selectOne"}'])(
+test.each(['{}', '{"op":1}', '{"op":"delete"}', '{"op":"selectOne"}'])(
   'a body that names no custom command is refused: %s',
   async (body) => {
     expect(await refused('POST', `${R}types/Pump`, body)).toBe('400 cascade.operation.unknown');
   },
 );
+
+test('a command that is no object is no body', async () => {
+  expect(await refused('POST', `${R}types/Pump`, '[]')).toBe('400 cascade.request.body.invalid');
+});
 
 test('POST on a group replaces its members', async () => {
   expect(await asked('POST', 'groups/night', '{"members":["ann"]}')).toEqual({

@@ -15,6 +15,8 @@ export interface Message {
   readonly object: Value | undefined;
   readonly parameters: ObjectValue;
   readonly targetNamespace: string | undefined;
+  /** The first member that is of no kind that it may have, and is not to be taken for missing. */
+  readonly wrong: { readonly name: string; readonly value: Value } | undefined;
   /** As of a request. */
   readonly illFormedAt: number | undefined;
 }
@@ -25,6 +27,7 @@ export function readMessage(source: string | Uint8Array): Message {
   const value = parseJson(source, { onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
   if (!isObject(value)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
   const parameters = memberOf(value, 'parameters');
+  const wrong = MEMBERS.find(({ name, isRight }) => !isRight(memberOf(value, name)));
   return {
     op: textIn(value, 'op'),
     resourceName: textIn(value, 'resourceName'),
@@ -32,9 +35,17 @@ export function readMessage(source: string | Uint8Array): Message {
     object: memberOf(value, 'object') ?? undefined,
     parameters: isObject(parameters) ? parameters : {},
     targetNamespace: textIn(value, 'targetNamespace'),
+    wrong: wrong && { name: wrong.name, value: memberOf(value, wrong.name) },
     illFormedAt,
   };
 }
+
+const isText = (value: Value): boolean => value === null || typeof value === 'string';
+const MEMBERS = [
+  { name: 'resourceId', isRight: isText },
+  { name: 'targetNamespace', isRight: isText },
+  { name: 'parameters', isRight: (value: Value): boolean => value === null || isObject(value) },
+];
 
 /** Null when it is missing. */
 export const memberOf = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);

@@ -132,6 +132,7 @@ export class Session {
   }
 
   async #carryOut(message: Message, identity: Identity): Promise<void> {
+    if (message.wrong) throw fault('cascade.request.parameter.invalid', message.wrong.name, message.wrong.value);
     if (message.op === 'subscribe') {
       const { answer, answered } = await this.#subscriptions.subscribe(message, identity);
       this.#answered(message, answer);

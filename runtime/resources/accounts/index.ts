@@ -1,7 +1,7 @@
 // Users, tokens and namespaces (resources-and-api.md 4.9, 4.11, 4.12): kept by the installation, so neither instances nor definitions of a
 // namespace. Rights are those of 7.5 for the default profiles: admins all, others what is their own.
 
-import { isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import type { ApiReply, ApiRequest, Identity } from '../../api.ts';
 import { matches, parseProps, parseWhere } from '../../conditions/index.ts';
@@ -25,6 +25,8 @@ export interface AccountResource {
   isAt(space: Namespace, id: string, object: ObjectValue): Promise<boolean> | boolean;
   insert(space: Namespace, body: ObjectValue, caller: Identity): Promise<ObjectValue>;
   update?(space: Namespace, stored: ObjectValue, changes: ObjectValue, caller: Identity): Promise<void>;
+  /** What may be updated, but not patched (4.22). */
+  readonly unpatched?: true;
   remove?(space: Namespace, stored: ObjectValue, caller: Identity): Promise<void>;
   readonly commands?: Readonly<Record<string, (space: Namespace, stored: ObjectValue, data: Value, caller: Identity) => Promise<Value>>>;
 }
@@ -39,8 +41,8 @@ const RESOURCES = new Map<string, AccountResource>(
 );
 
 /** The operations that it offers, besides its commands. */
-export const operationsOf = ({ update, remove }: AccountResource): ReadonlySet<string> =>
-  new Set(['select', 'insert', ...(update ? ['update', 'patch'] : []), ...(remove ? ['delete'] : [])]);
+export const operationsOf = ({ update, unpatched, remove }: AccountResource): ReadonlySet<string> =>
+  new Set(['select', 'insert', ...(update ? ['update'] : []), ...(update && !unpatched ? ['patch'] : []), ...(remove ? ['delete'] : [])]);
 
 /** Undefined when the name means something else; their type names count under `custom/`, too. */
 export function accountResource(name: string, custom: boolean | null): AccountResource | undefined {
@@ -69,11 +71,12 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
     }
     case 'update':
     case 'patch': {
-      if (!resource.update || resourceId === undefined) throw fault('cascade.method.not.allowed', request.op, resource.name);
+      if (!resource.update || resourceId === undefined || (request.op === 'patch' && resource.unpatched))
+        throw fault('cascade.method.not.allowed', request.op, resource.name);
       const stored = await at(space, resource, resourceId, caller);
       const changes = request.op === 'patch' ? patchChanges(stored, request.object ?? null) : bodyOf(request.object);
       await resource.update(space, stored, changes, caller);
-      return reply(definitionJson(await at(space, resource, resourceId, caller)));
+      return reply(definitionJson(await at(space, resource, String(getOwn(stored, '_id')), caller))); // its name may be another one now
     }
     case 'delete': {
       if (!resource.remove) throw fault('cascade.method.not.allowed', request.op, resource.name);

@@ -1,5 +1,6 @@
 // The resource tokens (resources-and-api.md 4.12): long-lived access tokens. The token itself is in the answer to its INSERT and nowhere else.
 
+import { eq } from '../../../stdlib/operators/index.ts';
 import { DateTime, getOwn, isInteger, type ObjectValue } from '../../../stdlib/values/index.ts';
 import { fault } from '../../faults.ts';
 import type { TokenRecord } from '../../identity/index.ts';
@@ -23,9 +24,7 @@ export const TOKENS: AccountResource = {
   },
   async insert(space, body, caller) {
     requireAdmin(caller, 'insert', 'tokens');
-    for (const name of ['accessToken', 'expiresAt'])
-      if (Object.hasOwn(body, name)) throw fault('cascade.token.property.generated', 'tokens', name, 'the service makes it');
-    requireKnown('tokens', body, KNOWN);
+    requireGiven(body);
     const name = requiredText('tokens', body, 'name');
     const given = getOwn(body, 'profiles');
     const profiles = given === null || (Array.isArray(given) && given.length === 0) ? undefined : profilesIn(space, given, caller);
@@ -45,12 +44,30 @@ export const TOKENS: AccountResource = {
     if (!stored) throw fault('cascade.resource.not.found', '/tokens');
     return { ...shown(space, stored), accessToken };
   },
+  unpatched: true,
+  async update(space, token, changes, caller) {
+    requireAdmin(caller, 'update', 'tokens');
+    requireGiven(changes);
+    const other = Object.keys(changes).find(
+      (key) => KNOWN.includes(key) && key !== 'name' && !eq(getOwn(changes, key), getOwn(token, key)),
+    );
+    if (other !== undefined) throw fault('cascade.resource.key.immutable', 'tokens', other);
+    const name = Object.hasOwn(changes, 'name') ? requiredText('tokens', changes, 'name') : null;
+    if (name !== null) await space.accounts.directory.renameToken(String(getOwn(token, '_id')), name);
+  },
   async remove(space, token, caller) {
     const username = String(getOwn(token, 'username'));
     if (username !== caller.username) requireAdmin(caller, 'delete', 'tokens');
     await space.accounts.identity.deleteAccessToken(String(getOwn(token, 'name')), username);
   },
 };
+
+/** @throws cascade.token.property.generated, cascade.resource.property.unknown */
+function requireGiven(body: ObjectValue): void {
+  for (const name of ['accessToken', 'expiresAt'])
+    if (Object.hasOwn(body, name)) throw fault('cascade.token.property.generated', 'tokens', name, 'the service makes it');
+  requireKnown('tokens', body, KNOWN);
+}
 
 function shown(space: Namespace, { _id, name, username, profiles, expiresAt, createdAt, createdBy }: TokenRecord): ObjectValue {
   return {

@@ -41,7 +41,7 @@ export async function putDefinition(
 }
 
 /** What is there already is changed where that may be. */
-function again(
+async function again(
   space: Namespace,
   kind: DefinitionResource,
   name: string,
@@ -51,7 +51,10 @@ function again(
 ): Promise<ObjectValue> {
   const stored = space.definitions.get(kind.name, name) ?? {};
   const onExisting = typeof kind.onExisting === 'function' ? kind.onExisting(stored) : kind.onExisting;
-  if (!upsert && onExisting === 'conflict') throw duplicate(kind, name);
+  if (!upsert && onExisting === 'conflict') {
+    (await kind.define(space, body, null, actor)).abandon?.(); // what is wrong with it anyway is told first (resources-and-api.md 2)
+    throw duplicate(kind, name);
+  }
   return changeOnce(space, kind, name, withoutVersion(body), actor);
 }
 

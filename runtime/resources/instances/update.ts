@@ -3,19 +3,19 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
-import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import { type Actor, StartAgain } from '../../actor.ts';
 import { type Unit, VersionMiss } from '../../commit/index.ts';
 import { toFilter } from '../../conditions/index.ts';
 import { CascadeError } from '../../../stdlib/errors.ts';
 import { fault } from '../../faults.ts';
-import { checkFinal, prepareUpdate } from '../../types/index.ts';
+import { checkFinal, coerceSystemProperty, prepareUpdate } from '../../types/index.ts';
 import { idToBson, instanceToBson } from '../../values/index.ts';
 import { runBefore } from '../before.ts';
 import { instanceEvent, raise } from '../events.ts';
 import { shownOne } from '../scalars/index.ts';
 import { idOf, stampChanged, versionOf } from '../stamp.ts';
-import type { InstanceResource, Namespace } from '../types.ts';
+import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { condition, read } from './find.ts';
 import { BulkWalk, type Failed, isRefusal } from './bulk.ts';
 import { noteType } from './late-writes.ts';
@@ -38,10 +38,16 @@ export const changeOf = (resource: InstanceResource, body: Value): Change => {
   return (stored) => prepareUpdate(resource.type, stored, body);
 };
 
-/** The version that a body names for optimistic locking. */
-export function versionIn(body: Value): bigint | undefined {
-  const version = isObject(body) && Object.hasOwn(body, 'ars_version') ? getOwn(body, 'ars_version') : undefined;
-  return typeof version === 'number' || typeof version === 'bigint' ? BigInt(version) : undefined;
+/** The version that a body names for optimistic locking. @throws type.property.invalid, of a definition resource.property.invalid */
+export function versionIn(resource: Pick<Resource, 'kind' | 'name'>, body: Value): bigint | undefined {
+  const given = isObject(body) && Object.hasOwn(body, 'ars_version') ? getOwn(body, 'ars_version') : null;
+  try {
+    const version = coerceSystemProperty(resource, 'ars_version', given);
+    return isInteger(version) ? BigInt(version) : undefined;
+  } catch (error) {
+    if (resource.kind === 'definitions') throw fault('cascade.resource.property.invalid', resource.name, 'ars_version', 'no Integer');
+    throw error;
+  }
 }
 
 /**

@@ -1,11 +1,13 @@
 // Custom commands (resources-and-api.md 2.13): a POST on one instance whose body names what is to be done.
 
 import { ObjectId } from 'mongodb';
+import { decodeInner, getOwn } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
 import type { StoredEvent, Write } from '../../commit/index.ts';
+import { deployByCommand } from '../../builtins/deployment.ts';
 import { fault } from '../../faults.ts';
-import { requireAdmin } from '../accounts/rights.ts';
+import { objectOf, requireAdmin, textIn } from '../accounts/rights.ts';
 import { toJson } from '../../values/index.ts';
 import { readDeadLetter } from '../dead-letters.ts';
 import { findRecording } from '../recordings.ts';
@@ -34,6 +36,18 @@ async function retry(space: Namespace, id: string, actor: Actor): Promise<ApiRep
   return NO_CONTENT;
 }
 
+/** Brings a configuration to its nodes, or away from them (4.20). Data: `globalId` of a deployment, `errorsOnly`. */
+const deployment =
+  (operation: 'deploy' | 'undeploy'): Command =>
+  async (space, id, { object }, actor) => {
+    const data = objectOf(object ?? null);
+    const globalId = textIn('configurations', data, 'globalId');
+    const errorsOnly = Object.hasOwn(data, 'errorsOnly') ? getOwn(data, 'errorsOnly') : false;
+    if (typeof errorsOnly !== 'boolean') throw fault('cascade.resource.property.invalid', 'configurations', 'errorsOnly', 'no Boolean');
+    const answer = await deployByCommand(space, id, operation, { globalId, errorsOnly }, actor);
+    return reply(toJson('ok' in answer ? decodeInner(answer.ok) : []));
+  };
+
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   // Of all rules on the path with the id `*` (interface of `cascade why` and `cascade replay`).
   rules: {
@@ -48,6 +62,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
       return reply(JSON.stringify({ ...found, _id: undefined, ars_version: undefined }));
     },
   },
+  configurations: { deploy: deployment('deploy'), undeploy: deployment('undeploy') },
   deadletters: { retry: (space, id, _request, actor) => retry(space, id, actor) },
   types: {
     rename: async (space, id, { object }, actor) => reply(definitionJson(await renameType(space, TYPES, id, object, actor))),

@@ -50,7 +50,7 @@ export function demandedVersion(resource: Resource, request: ApiRequest, stored:
     if (namesVersion(ifMatch, String(current))) return current;
     throw fault('cascade.update.authorization.or.version.conflict', path, ifMatch.replace(/^(W\/)?"(.*)"$/, '$2'), current);
   }
-  const named = request.op === 'update' ? versionIn(request.object ?? null) : undefined;
+  const named = request.op === 'update' ? versionIn(resource, request.object ?? null) : undefined;
   if (named !== undefined && named !== current)
     throw fault('cascade.update.authorization.or.version.conflict', path, Number(named), current);
   return named;
