@@ -23,7 +23,7 @@ export { parseJsonText } from './json-parse.ts';
 export { Currency, DateTime, Decimal, type Lambda, LocalValue, type ObjectValue, Real, type Value } from './kinds.ts';
 export { integer, isInteger, isNumber, isReal, MAX_INTEGER, MIN_INTEGER, numberOf, parseInteger, parseReal, real } from './numbers.ts';
 export { deepCopy, deepCopyCounted, getOwn, isObject, isReference, MAX_DEPTH, MAX_ELEMENTS, setOwn } from './objects.ts';
-export type { Patience } from './backtracking.ts';
+export type { Patience } from './backtracking/index.ts';
 export { type Match, Pattern } from './pattern.ts';
 export { formatReal } from './real-text.ts';
 export { Shared, type SharedKind } from './shared.ts';

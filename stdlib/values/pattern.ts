@@ -2,7 +2,7 @@
 // steps are bounded.
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 import { fail } from '../errors.ts';
-import { Backtracking, type Patience } from './backtracking.ts';
+import { Backtracking, type Patience } from './backtracking/index.ts';
 import { LocalValue } from './kinds.ts';
 import { translatePattern } from './pattern-syntax.ts';
 

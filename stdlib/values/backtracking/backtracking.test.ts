@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Backtracking } from './backtracking.ts';
+import { Backtracking } from './index.ts';
 
 const found = (pattern: string, text: string): (string | null)[][] => {
   const match = new Backtracking(pattern).matcher(text, { left: 200_000, of: 'test' });
