@@ -5,12 +5,16 @@ import type { Clock } from './clock/index.ts';
 import type { Answer, Chain, RunId, Step, StoredEvent, Unit, Write } from './commit/index.ts';
 import type { StateUser } from './state/index.ts';
 
-export interface Actor {
+/** In whose name something is done. */
+export interface Doer {
   readonly identity: Identity;
   /** What time it is where this happens. */
   readonly clock: Clock;
   /** The chain that events raised here belong to; root null: they begin one of their own. */
   readonly chain: Chain<string | null>;
+}
+
+export interface Actor extends Doer {
   /**
    * Stores a unit and resolves after its commit. Within a durable run the unit also carries the statement's result, so that a
    * repetition after a crash is answered from the record.

@@ -32,7 +32,7 @@ import { refusalOf } from './resources/instances/late-writes.ts';
 import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
 import { pureBuiltins } from './resources/host-context.ts';
 import { LargeResults } from './resources/large-results.ts';
-import { perform } from './resources/perform.ts';
+import { changeAtOnce, perform } from './resources/perform.ts';
 import { RECORDINGS, recordingWrites } from './resources/recordings.ts';
 import { Schedule } from './resources/schedule.ts';
 import { snapshot } from './resources/snapshots.ts';
@@ -205,6 +205,7 @@ export async function openNamespace({
     pressure,
     log,
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
+    changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
     ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),
     release: (run) => state.release(run),
     takeRecorded: (run) => {

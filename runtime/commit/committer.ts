@@ -170,27 +170,31 @@ export class Committer implements AsyncDisposable {
    * @throws DuplicateKey, VersionMiss: the unit's own; QueueFull: try later; Fenced; the driver's error when the store is gone for long
    */
   submit(given: Unit, urgent = false): Promise<void> {
-    if (this.#fenced) return Promise.reject(this.#fenced);
-    if (!urgent && this.#away !== null && this.#free.length < SLOTS) return Promise.reject(this.#away);
+    return new Promise<void>((resolve, reject) => this.enqueue(given, urgent, resolve, reject));
+  }
+
+  /** As `submit`, for those who are many: one of the two is called, without a promise. */
+  enqueue(given: Unit, urgent: boolean, resolve: () => void, reject: (reason: unknown) => void): void {
+    if (this.#fenced) return reject(this.#fenced);
+    if (!urgent && this.#away !== null && this.#free.length < SLOTS) return reject(this.#away);
     const full = urgent ? null : this.refusal(given);
-    if (full) return Promise.reject(full);
+    if (full) return reject(full);
     const unit = withDeliveries(this.#options.toStored?.(given) ?? given);
-    return new Promise<void>((resolve, reject) => {
-      const keys = [...keysOf(unit), ...this.#options.uniqueKeys(unit)];
-      const waiting: Waiting = {
-        nth: ++this.#submitted,
-        urgent,
-        unit,
-        keys,
-        holds: [...keys, ...published(unit)],
-        bytes: sizeOf(unit),
-        resolve,
-        reject,
-      };
-      this.#queue.push(waiting);
-      this.#unsettled.add(waiting);
-      if (!waits(waiting, this.#held)) this.#plan(); // else nothing has become possible
-    });
+    const keys = [...keysOf(unit), ...this.#options.uniqueKeys(unit)];
+    const paths = published(unit);
+    const waiting: Waiting = {
+      nth: ++this.#submitted,
+      urgent,
+      unit,
+      keys,
+      holds: paths.length > 0 ? [...keys, ...paths] : keys,
+      bytes: sizeOf(unit),
+      resolve,
+      reject,
+    };
+    this.#queue.push(waiting);
+    this.#unsettled.add(waiting);
+    if (!waits(waiting, this.#held)) this.#plan(); // else nothing has become possible
   }
 
   /** Notes the end of runs with the next tick, or by a tick of its own soon. Until then a crash repeats them from their records. */

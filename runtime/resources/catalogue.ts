@@ -1,5 +1,6 @@
 // Which resource a name means (resources-and-api.md 1.1, 1.2).
 
+import { LRUCache } from 'lru-cache';
 import { fault } from '../faults.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import { CONFIGURATIONS, DEPLOYCONFIGS } from './definitions/configurations-kind.ts';
@@ -102,7 +103,13 @@ export function instancesOf(type: TypeDefinition): InstanceResource {
   return resource;
 }
 
+/** Names of types by those of their collections: this is asked for each write, and a text that was just cut out is slow to look up. */
+const typeNames = new LRUCache<string, string>({ max: 10_000 });
+
 /** The type whose instances a collection holds. */
 export function typeOfCollection(space: Pick<Namespace, 'types'>, collection: string): TypeDefinition | undefined {
-  return collection.startsWith('t.') ? (space.types.get(collection.slice(2)) ?? serviceTypeOf(collection)) : undefined;
+  if (!collection.startsWith('t.')) return undefined;
+  let name = typeNames.get(collection);
+  if (name === undefined) typeNames.set(collection, (name = collection.slice(2)));
+  return space.types.get(name) ?? serviceTypeOf(collection);
 }

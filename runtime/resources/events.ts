@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../actor.ts';
+import type { Doer as Actor } from '../actor.ts';
 import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { eventObject } from '../event-object.ts';

@@ -4,10 +4,10 @@
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, partOf } from '../actor.ts';
+import { type Actor, type Doer, partOf } from '../actor.ts';
 import { current } from '../builtins/arguments.ts';
 import { answerBuiltin } from '../builtins/index.ts';
-import type { Answer } from '../commit/index.ts';
+import type { Answer, Unit } from '../commit/index.ts';
 import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../conditions/index.ts';
 import { fault } from '../faults.ts';
 import { runDirect } from '../runs/index.ts';
@@ -29,7 +29,7 @@ import { scheduleByStatement } from './definitions/scheduledevents-kind.ts';
 import { compareBy } from './definitions/sort.ts';
 import { deleteMany, deleteOne } from './instances/delete.ts';
 import { condition, read, readAt } from './instances/find.ts';
-import { insertMany, insertOne } from './instances/insert.ts';
+import { insertAtOnce, insertMany, insertOne } from './instances/insert.ts';
 import { type ProgramQuery, selectPages, selectRows } from './instances/select.ts';
 import { changeOf, updateMany, updateOne, versionIn } from './instances/update.ts';
 import { upsertOne } from './instances/upsert.ts';
@@ -119,6 +119,19 @@ export async function perform(space: Namespace, kind: string, payloadJson: strin
   const operation = Object.hasOwn(OPERATIONS, kind) ? OPERATIONS[kind] : undefined;
   if (!operation) throw refused(kind);
   return operation(space, decodeInner(payloadJson) as ObjectValue, actor);
+}
+
+/**
+ * The unit that a program's request comes to, where nothing but its commit has to be waited for; null where that is not so: then `perform` has
+ * to be asked, as also where this throws.
+ */
+export function changeAtOnce(space: Namespace, kind: string, payloadJson: string, doer: Doer): Unit | null {
+  if (kind !== 'insert') return null;
+  const payload = decodeInner(payloadJson) as ObjectValue;
+  const values = getOwn(payload, 'values');
+  if (!isObject(values) || getOwn(payload, 'series') === true) return null;
+  const resource = changeable(space, text(payload, 'resource'), 'insert');
+  return resource.kind === 'instances' ? insertAtOnce(space, resource, values, doer) : null;
 }
 
 /** A statement that this installation cannot carry out. */

@@ -1,11 +1,11 @@
 // The system properties that the service sets (resources-and-api.md 1.3).
 
 import { DateTime, getOwn, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../actor.ts';
+import type { Actor, Doer } from '../actor.ts';
 import { isServiceSet, newId } from '../types/index.ts';
 
 /** A new instance: the properties of a prepared one (so none is called `__proto__`), with fresh system properties. */
-export function stampNew(instance: ObjectValue, actor: Actor): ObjectValue {
+export function stampNew(instance: ObjectValue, actor: Doer): ObjectValue {
   const stamped: ObjectValue = { _id: newId() };
   for (const key of Object.keys(instance)) if (!isServiceSet(key)) stamped[key] = instance[key] as Value;
   stamped['ars_namespace'] = actor.identity.namespace;

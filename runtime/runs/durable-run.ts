@@ -2,9 +2,9 @@
 // repetition after a crash is answered from the record and makes only what is missing; a lost race for an instance starts the
 // run again with fresh reads (language.md U7, integrations.md 12).
 
-import { hash } from 'node:crypto';
-import { type Actor, ChildKeys, type Reading, StartAgain, type StepKeeper } from '../actor.ts';
+import { type Actor, ChildKeys, type Doer, type Reading, StartAgain, type StepKeeper } from '../actor.ts';
 import type { Identity } from '../api.ts';
+import type { Clock } from '../clock/index.ts';
 import {
   type Answer,
   attemptOf,
@@ -47,7 +47,7 @@ interface Answered {
   readonly at: Date;
 }
 
-export class DurableRun implements RunObserver, Reading, StepKeeper {
+export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   readonly id: string;
   readonly #host: RunHost;
   readonly #event: StoredEvent;
@@ -105,7 +105,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
       ...this.#body(),
       opts: {
         at: this.#startedAt.getTime(),
-        seed: hash('sha256', this.id),
+        seed: this.id,
         level: this.#host.logLevel(this.#executable.resource),
         namespace,
         username: this.#identity.username,
@@ -134,12 +134,13 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
     return { program, argsJson: '[]', event: { key, binds, json: eventObjectJson(facts, event.value, this.#host.namespace) } };
   }
 
-  op(site: string, nth: number, kind: string, payloadJson: string, tail: boolean): void {
+  op(site: string, nth: number, kind: string, payloadJson: string, isLast: boolean): void {
+    const tail = isLast && !this.#isTraced; // such a run is recorded when it has ended
     this.#trail.asked(site, nth, kind, payloadJson);
     const key = `${site}.${nth}`;
     const known = this.#effects?.get(key) ?? this.#oldReads?.get(key);
     if (known) this.#answer(known.answer, known.at);
-    else void this.#perform(site, nth, kind, payloadJson, tail, this.#attempt);
+    else if (!(tail && this.#endBy(site, nth, kind, payloadJson))) void this.#perform(site, nth, kind, payloadJson, tail, this.#attempt);
   }
 
   log(k: number, level: string, text: string): void {
@@ -147,8 +148,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   }
 
   done(): void {
-    if (this.#closed) this.#end();
-    else if (this.#messages.waiting.length === 0 && !this.#isTraced) {
+    if (this.#messages.waiting.length === 0 && !this.#isTraced) {
       this.#host.committer.markDone(this.id);
       this.#end();
     } else void this.#close({ writes: this.#isTraced ? this.#recorded(null) : [], events: [] });
@@ -195,6 +195,19 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   stored(step: Step): void {
     const children = (this.#children ??= new Map<RunId, readonly Step[]>());
     children.set(step.run, [...(children.get(step.run) ?? []), step]);
+  }
+
+  // ------------------------------------------------------------ Doer
+  get identity(): Identity {
+    return this.#identity;
+  }
+
+  get clock(): Clock {
+    return this.#host.clock;
+  }
+
+  get chain(): Chain {
+    return this.#chain;
   }
 
   // ------------------------------------------------------------ inside
@@ -245,8 +258,43 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
       answer = { error: this.#asWire(error) };
     }
     if (attempt !== this.#attempt) return;
+    if (this.#closed) return this.#leave();
     if (!state.committed) this.#reads.add({ site, nth, at, answer });
     this.#answer(answer, at);
+  }
+
+  /**
+   * A last effect whose change is known at once, as most are: stored with the end of the run, and nothing else of the run waits for it. Where
+   * that is not possible, or fails, `#perform` does it and finds out why.
+   */
+  #endBy(site: string, nth: number, kind: string, payloadJson: string): boolean {
+    let change: Unit | null;
+    try {
+      change = this.#host.changeAtOnce(kind, payloadJson, this);
+    } catch {
+      return false;
+    }
+    if (!change || (startsRuns(change) && !this.#host.pressure.isLow)) return false;
+    const { writes } = change;
+    const logs = this.#messages.waiting;
+    const stored = (): void => {
+      this.#messages.stored(logs);
+      if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(writes.map(instanceOf), this.id);
+      this.#closed = true;
+      this.#leave();
+    };
+    const attempt = this.#attempt;
+    const failed = (error: unknown): void => {
+      if (!(error instanceof Fenced)) void this.#perform(site, nth, kind, payloadJson, true, attempt);
+    };
+    this.#host.committer.enqueue({ ...change, done: [this.id], logs }, true, stored, failed);
+    return true;
+  }
+
+  /** Its end is stored; in its isolate it is just forgotten. */
+  #leave(): void {
+    this.#host.sandbox.drop(this.#open);
+    this.#end();
   }
 
   #asWire(error: unknown): WireError {
@@ -284,7 +332,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
         const commit = () => this.#host.committer.submit(whole, true);
         await (startsRuns(unit) ? this.#host.pressure.pass(commit) : commit());
         this.#messages.stored(logs);
-        this.#host.contention.changed(unit.writes.map(instanceOf), this.id);
+        if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(unit.writes.map(instanceOf), this.id);
         this.#reads.clear();
         (this.#effects ??= new Map()).set(`${step.site}.${nth}`, { answer: step.answer, at });
         this.#parts.add(step);

@@ -43,6 +43,11 @@ export class Pressure {
     return this.#runs >= this.#high.runs || this.#characters >= this.#high.characters;
   }
 
+  /** A program's change that starts runs goes through at once. */
+  get isLow(): boolean {
+    return !this.isHigh && this.#atGate === 0;
+  }
+
   /** Resolves when there is room again: for those who bring events and can wait (sources, schedules). */
   async eased(): Promise<void> {
     while (this.isHigh) await new Promise<void>((go) => this.#eased.push(go));
@@ -56,7 +61,7 @@ export class Pressure {
   async pass<T>(commit: () => Promise<T>): Promise<T> {
     if (this.#runs >= this.#extreme.runs || this.#characters >= this.#extreme.characters)
       throw fault('cascade.quota.exceeded', 'waitingRuns', this.#extreme.runs);
-    if (!this.isHigh && this.#atGate === 0) return commit();
+    if (this.isLow) return commit();
     const before = this.#gate;
     let open = (): void => undefined;
     this.#gate = new Promise((resolve) => (open = resolve));

@@ -1,7 +1,7 @@
 // What the runs need of the rest of a namespace, and what can be run.
 
 import type { Logger } from 'pino';
-import type { Actor } from '../actor.ts';
+import type { Actor, Doer } from '../actor.ts';
 import type { Identity } from '../api.ts';
 import type { Clock } from '../clock/index.ts';
 import type { Answer, Committer, RunId, Step, StoredEvent, Unit, Write } from '../commit/index.ts';
@@ -35,6 +35,8 @@ export interface RunHost {
   readonly log: Logger;
   /** Carries out a request of a run (stdlib/isolate/protocol.ts, OpPayloads). */
   perform(kind: string, payloadJson: string, actor: Actor): Promise<Answer>;
+  /** The unit that a request comes to, where nothing but its commit has to be waited for; null, or an error: `perform` has to be asked. */
+  changeAtOnce(kind: string, payloadJson: string, doer: Doer): Unit | null;
   /** A rule's run has come to its end, or failed. */
   ran?(rule: string, outcome: 'done' | 'failed', seconds: number): void;
   /** A run has ended, or starts again: what it held of the state is free. */

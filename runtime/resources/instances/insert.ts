@@ -1,7 +1,7 @@
 // INSERT into a type (resources-and-api.md 2.4, language.md 5.5).
 
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
-import type { Actor } from '../../actor.ts';
+import type { Actor, Doer } from '../../actor.ts';
 import { DocumentRefused, DuplicateKey, type Unit } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
 import type { Soon } from '../../soon.ts';
@@ -10,7 +10,7 @@ import { instanceToBson } from '../../values/index.ts';
 import { runBefore } from '../before.ts';
 import { instanceEvent, raise } from '../events.ts';
 import { trimCapped } from '../capped.ts';
-import { shownOne, toShown, toStored } from '../scalars/index.ts';
+import { isConverted, shownOne, toShown, toStored } from '../scalars/index.ts';
 import { stampNew } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
 import { laidOut } from './late-collections.ts';
@@ -46,6 +46,21 @@ export async function insertStored(space: Namespace, resource: InstanceResource,
   }
   if (resource.type.maxStorage > 0) await trimCapped(space, resource.type);
   return shown;
+}
+
+/**
+ * The unit that stores one instance, where that is known without waiting for anybody (a BEFORE rule, a procedure of a scalar, the store); null
+ * where it is not: then `insertOne` has to be asked.
+ * @throws what is wrong with the instance
+ */
+export function insertAtOnce(space: Namespace, resource: InstanceResource, body: Value, doer: Doer): Unit | null {
+  const { type } = resource;
+  if (type.maxStorage > 0 || resource.late || isConverted(type)) return null;
+  if (!type.rulesSuppressed && space.before.has(`/types/${type.name}/insert`)) return null;
+  const instance = prepareInsert(type, body);
+  checkFinal(type, instance);
+  const stamped = stampNew(instance, doer);
+  return unitOf(space, resource, stamped, stamped, doer).unit;
 }
 
 /**
@@ -159,11 +174,11 @@ function passed(space: Namespace, type: TypeDefinition, body: Value, actor: Acto
  * @param stamped as it is stored; @param shown as everybody sees it
  * @returns beside the unit that as text, made when it is wanted
  */
-function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectValue, shown: ObjectValue, actor: Actor) {
+function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectValue, shown: ObjectValue, doer: Doer) {
   const { type, collection } = resource;
   let text: string | undefined;
   const json = (): string => (text ??= encodeInner(shown));
-  const events = type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, actor, { valueJson: json });
+  const events = type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, doer, { valueJson: json });
   const document = instanceToBson(type, stamped) as never;
   noteType(document, type);
   const mostBytes = sizeWithin(stamped);

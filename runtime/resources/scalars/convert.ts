@@ -40,6 +40,9 @@ export function shownOne(space: Namespace, type: TypeDefinition, stored: ObjectV
   return uses(type, 'toExternal') ? toShown(space, type, [stored], actor).then(([shown]) => shown as ObjectValue) : stored;
 }
 
+/** Whether instances have another form for those outside than in the store. */
+export const isConverted = (type: TypeDefinition): boolean => uses(type, 'toInternal') || uses(type, 'toExternal');
+
 export const isShownOtherwise = (type: TypeDefinition): boolean => uses(type, 'toExternal');
 
 /**

@@ -11,7 +11,7 @@ import { Correlations } from '../../correlation/index.ts';
 import { compiledRule } from '../../correlation/testing/machine.ts';
 import { instancesOf } from '../../resources/catalogue.ts';
 import { deleteMany } from '../../resources/instances/delete.ts';
-import { insertMany, insertOne } from '../../resources/instances/insert.ts';
+import { insertAtOnce, insertMany, insertOne } from '../../resources/instances/insert.ts';
 import { updateMany, updateOne } from '../../resources/instances/update.ts';
 import { raise } from '../../resources/events.ts';
 import { recordingWrites } from '../../resources/recordings.ts';
@@ -117,6 +117,10 @@ export class SimulatedService {
       pressure: new Pressure(),
       log: LOG,
       perform: (kind, payloadJson, actor) => this.#perform(kind, decodeInner(payloadJson) as ObjectValue, actor),
+      changeAtOnce: (kind, payloadJson, doer) => {
+        const { type, value } = decodeInner(payloadJson) as ObjectValue;
+        return kind === 'insert' ? insertAtOnce(this.space, this.#resource(String(type)), value as Value, doer) : null;
+      },
       release: () => undefined,
       takeRecorded: (run) => {
         const steps = this.#recorded.get(run) ?? [];
