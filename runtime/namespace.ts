@@ -32,9 +32,11 @@ import { refusalOf } from './resources/instances/late-writes.ts';
 import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
 import { pureBuiltins } from './resources/host-context.ts';
 import { LargeResults } from './resources/large-results.ts';
+import { ImplementedEvents } from './resources/implemented-events.ts';
 import { changeAtOnce, perform } from './resources/perform.ts';
 import { RECORDINGS, recordingWrites } from './resources/recordings.ts';
 import { Schedule } from './resources/schedule.ts';
+import { serviceHandledBy } from './resources/service-events.ts';
 import { snapshot } from './resources/snapshots.ts';
 import { follow, refresh, refreshAll } from './resources/definitions/follow.ts';
 import { loadType } from './resources/definitions/types-kind.ts';
@@ -218,6 +220,7 @@ export async function openNamespace({
     record: (recording) => recordingWrites(space, recording),
     isTraced: (resource) => isTraced({ definitions }, resource, clock.now()),
     logLevel: (resource) => logLevelOf({ definitions }, resource, clock.now()),
+    serviceOf: ({ path }, { name: rule, service }) => service ?? serviceHandledBy(space, path, rule),
     mapOf: (module) => {
       for (const { callable } of callables.values())
         if (callable.resolved.program.module.hash === module)
@@ -265,6 +268,7 @@ export async function openNamespace({
     before: new TriggerIndex(surroundings),
     correlations,
     sources: await SourceCounts.open(db),
+    implementedEvents: new ImplementedEvents(definitions.list('services')),
     schedule,
     state,
     deliveries,
@@ -383,7 +387,7 @@ function loadTypes(
 
 function executableFor(space: Namespace, rule: string, program: string): Executable | null {
   if (program !== ASYNC) return space.executables.get(executableKey(rule, program)) ?? null;
-  // The procedure is found by its name when it runs; its caller's rights are the event's.
+  // The procedure is found by its name when it runs; it runs as whom the event is by.
   return {
     resource: `/procedures/${rule}`,
     name: rule,

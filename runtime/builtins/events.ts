@@ -3,7 +3,7 @@
 import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Answer } from '../commit/index.ts';
-import { publishServiceEvent } from '../resources/publish.ts';
+import { publishServiceEvent } from '../resources/service-events.ts';
 import type { Namespace } from '../resources/types.ts';
 import { outOfRange } from './arguments.ts';
 import type { HostBuiltin, HostBuiltins } from './types.ts';

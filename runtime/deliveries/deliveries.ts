@@ -214,13 +214,21 @@ export class Deliveries {
 
   /** What the subscriptions listened to is deleted. */
   gone(resource: string, name: string): void {
-    const own = resource === 'topics' ? `/topics${name}/publish` : `/${resource}/${name}/`;
+    const isIts = pathsOf(resource, name);
     for (const [path, subscriptions] of this.#byPath)
-      if (resource === 'topics' ? path === own : path.startsWith(own))
+      if (isIts(path))
         for (const subscription of subscriptions) {
           subscription.socket?.deliver({ kind: 'gone' });
           subscription.socket = null;
         }
+  }
+
+  /** Nobody is to be told any more of the events of what was deleted (integrations.md 9.2). */
+  async discard(resource: string, name: string): Promise<void> {
+    const isIts = pathsOf(resource, name);
+    const deliveries = this.#options.space().db.collection(DELIVERIES);
+    const paths = ((await deliveries.distinct('event.path')) as string[]).filter(isIts);
+    if (paths.length > 0) await deliveries.deleteMany({ 'event.path': { $in: paths } });
   }
 
   // ------------------------------------------------------------ once more
@@ -268,6 +276,7 @@ export class Deliveries {
   async #deliverDue(): Promise<void> {
     const space = this.#options.space();
     for (;;) {
+      await space.runs.pressure.eased(); // they are in the store: no need for them to wait in memory
       const now = space.clock.now();
       const due = await space.db
         .collection<Delivery>(DELIVERIES)
@@ -364,11 +373,12 @@ export class Deliveries {
   }
 
   /** The rule as it is now, if it would run for the event. */
-  #runOf({ uuid, path, value, at }: StoredEvent, target: string): RunReference | null {
+  #runOf({ uuid, path, value, at, transport }: StoredEvent, target: string): RunReference | null {
     const space = this.#options.space();
     const payload: Value = decodeInner(value);
     const name = target.slice('/rules/'.length);
-    const matched = space.when.match(path, payload, () => eventObject({ uuid, path, atMs: at.getTime() }, payload, space.name));
+    const facts = { uuid, path, atMs: at.getTime(), ...(transport && { transport }) };
+    const matched = space.when.match(path, payload, () => eventObject(facts, payload, space.name));
     const rule = matched.find((one) => programIn(one).executable.name === name);
     if (!rule) return null;
     return { rule: name, program: programIn(rule).executable.program.id, binds: bindsOn(rule, path) };
@@ -413,6 +423,12 @@ export class Deliveries {
     this.#byPath.set(subscription.path, others.add(subscription));
     return subscription;
   }
+}
+
+/** Whether an event path is one of the resource's. */
+function pathsOf(resource: string, name: string): (path: string) => boolean {
+  const own = resource === 'topics' ? `/topics${name}/publish` : `/${resource}/${name}/`;
+  return resource === 'topics' ? (path) => path === own : (path) => path.startsWith(own);
 }
 
 function persistentOf(stored: ObjectValue): Persistent {

@@ -21,7 +21,7 @@ export interface Delivery {
   readonly ars_version: Long;
   /** `/rules/<name>`, or the name of a subscription. */
   readonly target: string;
-  readonly event: Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by' | 'chain' | 'sequence'>;
+  readonly event: Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by' | 'chain' | 'sequence' | 'transport'>;
   /** How often it was sent or run. */
   readonly attempts: number;
   readonly nextAt: Date;
@@ -53,12 +53,12 @@ export function newDelivery(
   now: number,
   attempts: number,
 ): Delivery {
-  const { uuid, path, value, at, by, chain, sequence } = event;
+  const { uuid, path, value, at, by, chain, sequence, transport } = event;
   return {
     _id: deliveryId(target, event),
     ars_version: Long.ONE,
     target,
-    event: { uuid, path, value, at, by, chain, ...(sequence && { sequence }) },
+    event: { uuid, path, value, at, by, chain, ...(sequence && { sequence }), ...(transport && { transport }) },
     attempts,
     nextAt: new Date(now + frequencyMs),
     deadline: new Date(now + ttlMs),

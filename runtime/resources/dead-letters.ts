@@ -36,12 +36,12 @@ export interface Dead {
 }
 
 /** What is stored of the event besides what is shown: enough to deliver it again. */
-export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by' | 'sequence'>;
+export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by' | 'sequence' | 'transport'>;
 
 /** The unit that keeps a dead letter; empty for rules that listen on dead letters. */
 export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 'events'> {
   if (dead.event.path === DEAD_LETTER_PATH) return { writes: [], events: [] };
-  const { uuid, path, value, at, by, sequence } = dead.event;
+  const { uuid, path, value, at, by, sequence, transport } = dead.event;
   const open = withoutEncrypted(space, path, value);
   const truncated = open.length > LONGEST_VALUE;
   const now = new DateTime(space.clock.now());
@@ -67,6 +67,7 @@ export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 
       at,
       by,
       ...(sequence && { sequence }),
+      ...(transport && { transport }),
     } satisfies KeptEvent;
   return {
     writes: [{ collection: DEAD_LETTERS.collection, op: 'insert', document }],

@@ -25,14 +25,17 @@ export interface Raising {
   readonly transport?: NonNullable<StoredEvent['transport']>;
 }
 
-/** The event for a path and value, or nothing where neither a rule nor a subscriber takes it. One that no rule takes is not stored. */
-export function raise(
-  space: Namespace,
-  path: string,
-  value: Value,
-  actor: Actor,
-  { valueJson, except, transport }: Raising = {},
-): StoredEvent[] {
+/**
+ * The event for a path and value, and those of services that it implements; nothing where neither a rule nor a subscriber takes it. One that no
+ * rule takes is not stored.
+ */
+export function raise(space: Namespace, path: string, value: Value, actor: Actor, raising: Raising = {}): StoredEvent[] {
+  const own = raiseOn(space, path, value, actor, raising);
+  const implemented = space.implementedEvents.of(path);
+  return implemented.length === 0 ? own : [...own, ...implemented.flatMap((event) => raiseOn(space, event, value, actor, {}))];
+}
+
+function raiseOn(space: Namespace, path: string, value: Value, actor: Actor, { valueJson, except, transport }: Raising): StoredEvent[] {
   const heard = space.subscribers.has(path) || space.deliveries.hears(path);
   const awaited = space.correlations.has(path);
   if (!heard && !awaited && !space.when.has(path)) return [];

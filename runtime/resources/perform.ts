@@ -34,9 +34,10 @@ import { type ProgramQuery, selectPages, selectRows } from './instances/select.t
 import { changeOf, updateMany, updateOne, versionIn } from './instances/update.ts';
 import { upsertOne } from './instances/upsert.ts';
 import { asyncCall } from './events.ts';
-import { publishRequest, publishServiceEvent, publishTopic } from './publish.ts';
+import { publishRequest, publishTopic } from './publish.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import { toShown, toStored } from './scalars/index.ts';
+import { publishServiceEvent } from './service-events.ts';
 import { publishToSource, querySource } from './sources/index.ts';
 import type { InstanceResource, Namespace, Resource } from './types.ts';
 

@@ -27,6 +27,13 @@ export function stampChanged(instance: ObjectValue, stored: ObjectValue, actor: 
   return stamped;
 }
 
+/** Who stored it last; null where it is not stored. */
+export function editorOf(stored: ObjectValue | undefined): string | null {
+  const named = (name: string): Value => (stored && Object.hasOwn(stored, name) ? getOwn(stored, name) : null);
+  const editor = named('ars_modifiedBy') ?? named('ars_createdBy');
+  return editor === null ? null : String(editor);
+}
+
 export function versionOf(instance: ObjectValue): bigint {
   const version: Value = getOwn(instance, 'ars_version');
   return typeof version === 'number' || typeof version === 'bigint' ? BigInt(version) : 0n;

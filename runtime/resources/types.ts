@@ -24,6 +24,7 @@ import type { KeptOutput } from './definitions/kept-output.ts';
 import type { KeptPrograms } from './definitions/kept-programs.ts';
 import type { RuleLinks } from './definitions/loops.ts';
 import type { DefinitionStore } from './definitions/store.ts';
+import type { ImplementedEvents } from './implemented-events.ts';
 import type { Schedule } from './schedule.ts';
 import type { SourceCounts } from './sources/state.ts';
 
@@ -85,6 +86,8 @@ export interface Namespace {
   readonly correlations: Correlations;
   /** How often something came through each source. */
   readonly sources: SourceCounts;
+  /** Outbound events of services that others stand for. */
+  readonly implementedEvents: ImplementedEvents;
   /** What happens at a time. */
   readonly schedule: Schedule;
   /** What services keep between calls, and what runs share. */

@@ -110,7 +110,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
         namespace,
         username: this.#identity.username,
         resource: this.#executable.resource,
-        service: this.#executable.service,
+        service: this.#host.serviceOf(this.#event, this.#executable),
         ...(this.#binds === 'arguments' ? { eventArgs: completionOf(this.#event).eventArgs } : {}),
       },
     };
@@ -228,7 +228,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   get #identity(): Identity {
-    return this.#executable.identity;
+    const { identity, procedure } = this.#executable;
+    return procedure === undefined ? identity : { ...identity, username: this.#event.by };
   }
 
   #now(): Date {

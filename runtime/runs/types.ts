@@ -19,7 +19,7 @@ export interface Executable {
   /** Source map of the program's module. */
   readonly map: string;
   readonly service: string | null;
-  /** Whom it runs as. */
+  /** Whom it runs as; a procedure of EXECUTE ASYNC as whom its event is by. */
   readonly identity: Identity;
   /** EXECUTE ASYNC: the procedure that an event's arguments are for; `program` then has no part. */
   readonly procedure?: string;
@@ -53,6 +53,8 @@ export interface RunHost {
   isTraced(resource: string): boolean;
   /** Level of messages that a run of this resource keeps: ERROR 40 … TRACE 0. */
   logLevel(resource: string): number;
+  /** The service that a run is within; null: none. */
+  serviceOf(event: StoredEvent, executable: Executable): string | null;
   /** Source map of a module, for places in errors; null when it is not known any more. */
   mapOf(module: string): { readonly map: string; readonly resource: string } | null;
 }

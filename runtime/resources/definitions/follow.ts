@@ -32,8 +32,9 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
   scalars: (space, name, object) => followScalar(space, name, object),
   services(space, name, object) {
     stateChanged(space, name);
-    if (object) space.schedule.putService(name, object);
-    else space.schedule.removeService(name);
+    for (const inForce of [space.implementedEvents, space.schedule])
+      if (object) inForce.putService(name, object);
+      else inForce.removeService(name);
   },
   procedures: (space, name) => space.sandbox.procedureChanged(space.name, name),
   rules(space, name, object) {

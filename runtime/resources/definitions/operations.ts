@@ -144,6 +144,9 @@ async function prepareAndStore(
 const visible = (kind: DefinitionResource, object: ObjectValue): ObjectValue =>
   kind.hidden === undefined ? object : omit(object, [kind.hidden]);
 
+/** Kinds whose events may be stored until they are acknowledged. */
+const RELIABLE: ReadonlySet<string> = new Set(['topics', 'sources', 'services']);
+
 /** @throws cascade.resource.not.found */
 export async function deleteDefinition(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
   for (let tries = 0; ; tries++) {
@@ -162,6 +165,7 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
     removal.apply(object);
     space.subscribers.gone(kind.name, name);
     space.deliveries.gone(kind.name, name);
+    if (RELIABLE.has(kind.name)) await space.deliveries.discard(kind.name, name);
     return;
   }
 }

@@ -8,6 +8,7 @@ import { isCorrelated } from '../../correlation/index.ts';
 import type { Executable } from '../../runs/index.ts';
 import type { IndexedRule } from '../../triggers/index.ts';
 import { checkName } from '../../types/index.ts';
+import { editorOf } from '../stamp.ts';
 import { RULE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, IndexedProgram, Namespace } from '../types.ts';
 import { compileText, programOf } from './programs.ts';
@@ -85,8 +86,7 @@ export function leaveForce(space: Namespace, name: string): void {
 /** Puts a stored rule in force: when a namespace is opened, or another process has stored it. A text that no longer compiles stays, and is told. */
 export function loadRule(space: Namespace, object: ObjectValue): void {
   const rule = space.output.load(String(getOwn(object, 'ruleText')));
-  const editor = (Object.hasOwn(object, 'ars_modifiedBy') ? getOwn(object, 'ars_modifiedBy') : null) ?? getOwn(object, 'ars_createdBy');
-  enforce(space, rule, executableOf(space, rule, String(editor)), getOwn(object, 'active') === true);
+  enforce(space, rule, executableOf(space, rule, editorOf(object) ?? 'system'), getOwn(object, 'active') === true);
 }
 
 function enforce(space: Namespace, rule: CompiledRule, executable: Executable, active: boolean): void {

@@ -4,6 +4,7 @@ import { langError } from '../../../stdlib/errors.ts';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import { fault } from '../../faults.ts';
 import { checkName } from '../../types/index.ts';
+import { implementingPath } from '../implemented-events.ts';
 import { SERVICE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
 import { checkFields, invalidField, textField } from './fields.ts';
@@ -32,6 +33,7 @@ export const SERVICES: DefinitionResource = {
       object: { ...fields, active: getOwn(fields, 'active') !== false },
       apply: (kept) => {
         stateChanged(space, name);
+        space.implementedEvents.putService(name, kept);
         space.schedule.putService(name, kept);
       },
     };
@@ -43,7 +45,12 @@ export const SERVICES: DefinitionResource = {
     const name = String(getOwn(stored, 'name'));
     const [user] = proceduresOf(space, name);
     if (user !== undefined) throw fault('cascade.service.in.use', name, user);
-    return { apply: () => space.schedule.removeService(name) };
+    return {
+      apply: () => {
+        space.implementedEvents.removeService(name);
+        space.schedule.removeService(name);
+      },
+    };
   },
 };
 
@@ -60,6 +67,7 @@ function checkEventTypes(fields: ObjectValue): void {
     const direction = isObject(event) ? getOwn(event, 'direction') : null;
     if (direction !== 'INBOUND' && direction !== 'OUTBOUND')
       throw invalidField('services', 'eventTypes', `the direction of ${name} is neither INBOUND nor OUTBOUND`);
+    implementingPath(event as ObjectValue);
   }
 }
 

@@ -3,7 +3,7 @@
 
 import type { Document } from 'mongodb';
 import { CascadeError } from '../../../stdlib/errors.ts';
-import { decodeInner, encodeInner, getOwn, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import { DocumentRefused, DuplicateKey, type Unit, VersionMiss } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
@@ -85,11 +85,25 @@ export class BulkWalk {
   /** Ends the statement: one event for all (language.md U5), none when nothing was hit. */
   async end(space: Namespace, operation: 'update' | 'delete', where: Value): Promise<void> {
     const { type } = this.#resource;
-    const value: ObjectValue = { ars_bulkOperation: true, qual: where, count: this.count };
+    const value: ObjectValue = { ars_bulkOperation: true, qual: shortened(where), count: this.count };
     const events =
       this.count === 0 || type.rulesSuppressed ? [] : raise(space, instanceEvent(this.#resource, operation), value, this.#actor);
     await this.#actor.commit({ writes: [], events }, { ok: String(this.count) });
   }
+}
+
+/** A condition as one would write it: what a program compares for equality stands as the value itself (language.md W11). */
+function shortened(where: Value): Value {
+  if (Array.isArray(where)) return where.map(shortened);
+  if (!isObject(where)) return where;
+  const short: ObjectValue = {};
+  for (const key of Object.keys(where)) {
+    const operand = getOwn(where, key);
+    const equal =
+      isObject(operand) && Object.keys(operand).length === 1 && Object.hasOwn(operand, '$eq') ? getOwn(operand, '$eq') : operand;
+    setOwn(short, key, isObject(equal) || Array.isArray(equal) ? shortened(operand) : equal);
+  }
+  return short;
 }
 
 /** Whether a piece was refused for what single instances of it are: smaller ones may do. */

@@ -21,6 +21,7 @@ import { Contention, type Executable, Pressure, type RunHost, Runner } from '../
 import type { RunRequest, Sandbox } from '../../sandbox/index.ts';
 import type { WireError } from '../../../stdlib/isolate/protocol.ts';
 import { takeOver } from '../../take-over.ts';
+import { ImplementedEvents } from '../../resources/implemented-events.ts';
 import { TriggerIndex } from '../../triggers/index.ts';
 import { parseType, type TypeDefinition } from '../../types/index.ts';
 import { instanceFromBson } from '../../values/index.ts';
@@ -132,6 +133,7 @@ export class SimulatedService {
       record: (recording) => recordingWrites(this.space, recording),
       isTraced: () => false,
       logLevel: () => 20,
+      serviceOf: (_event, { service }) => service,
       mapOf: () => null,
     };
     const executableOf = (name: string): Executable => ({
@@ -199,6 +201,7 @@ export class SimulatedService {
       executables,
       ...indexes,
       correlations: this.#correlations,
+      implementedEvents: new ImplementedEvents([]),
       subscribers: nobody,
       deliveries: { hears: () => false, attached: (event: unknown) => event },
     } as unknown as Namespace;
