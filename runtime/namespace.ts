@@ -41,6 +41,7 @@ import { snapshot } from './resources/snapshots.ts';
 import { follow, refresh, refreshAll } from './resources/definitions/follow.ts';
 import { loadType } from './resources/definitions/types-kind.ts';
 import type { Accounts, Namespace } from './resources/types.ts';
+import { indexDependents } from './resources/instances/dependents.ts';
 import { ANSWERS, indexAnswers } from './resources/requests/once.ts';
 import { SourceCounts } from './resources/sources/index.ts';
 import { openUpkeep } from './resources/upkeep.ts';
@@ -129,6 +130,7 @@ export async function openNamespace({
   const rows = new RowReader(db);
   await createCollections(db);
   await indexAnswers(db);
+  await indexDependents(db);
   const definitions = await DefinitionStore.load(db);
   await undoHalfRenames(db, (type) => definitions.get('types', type) !== undefined);
   const scalars = loadScalars(definitions);

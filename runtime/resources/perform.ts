@@ -19,11 +19,11 @@ import { cut } from './cut.ts';
 import {
   changeDefinition,
   definitionCondition,
-  deleteDefinition,
   matching,
   matchingStored,
   putDefinition,
 } from './definitions/operations.ts';
+import { deleteWithDependents } from './dependents.ts';
 import { checkNodes } from './definitions/nodes.ts';
 import { scheduleByStatement } from './definitions/scheduledevents-kind.ts';
 import { compareBy } from './definitions/sort.ts';
@@ -110,7 +110,7 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
     return { ok: encodeInner(await putDefinition(space, resource, body, actor, true)) };
   },
   drop: async (space, payload, actor) => {
-    await deleteDefinition(space, definitionKind(space, text(payload, 'kind')), text(payload, 'name'), actor);
+    await deleteWithDependents(space, definitionKind(space, text(payload, 'kind')), text(payload, 'name'), actor);
     return { ok: 'null' };
   },
 };
@@ -359,7 +359,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     const found = matchingStored(space, resource, where, actor);
     if (found.length === 0 && isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
     const gone = await eachDefinition(found, actor, async (name, part) => {
-      await deleteDefinition(space, resource, name, part);
+      await deleteWithDependents(space, resource, name, part);
       return name;
     });
     return { ok: String(gone.length) };

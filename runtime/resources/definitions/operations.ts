@@ -8,6 +8,7 @@ import { fault } from '../../faults.ts';
 import type { TypeDefinition } from '../../types/index.ts';
 import { toJson } from '../../values/index.ts';
 import { raise } from '../events.ts';
+import { goingAlong } from '../instances/delete.ts';
 import { pageOf, type Selected } from '../instances/select.ts';
 import { idOf, stampChanged, stampNew, versionOf } from '../stamp.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
@@ -154,8 +155,10 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
     const removal = await kind.remove(space, object, actor);
     await removal.prepare?.();
     const events = raise(space, `/types/system.${kind.name}/delete`, visible(kind, object), actor);
+    const along = await goingAlong(space, kind, [object], actor);
+    const writes = kind.isTransient?.(object) ? [] : [definitionRemoval(object)];
     try {
-      await actor.commit({ writes: kind.isTransient?.(object) ? [] : [definitionRemoval(object)], events }, { ok: '1' });
+      await actor.commit({ writes: [...writes, ...along.writes], events: [...events, ...along.events] }, { ok: '1' });
     } catch (error) {
       if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
       await space.refresh(kind.name, name);

@@ -70,12 +70,15 @@ export class BulkWalk {
     this.failed.push({ error, instance });
   }
 
-  /** Stores the changes of a piece of a batch; the walk then stands behind `last`, the piece's last instance. */
-  async store(writes: Unit['writes'], last: ObjectValue): Promise<void> {
+  /**
+   * Stores the changes of a piece of a batch; the walk then stands behind `last`, the piece's last instance.
+   * @param along what happens together with them and is not counted
+   */
+  async store(writes: Unit['writes'], last: ObjectValue, along: Unit): Promise<void> {
     const after = getOwn(last, '_id');
     const failed = this.failed.slice(this.#noted).map(toNote);
     const note = encodeInner({ after, count: writes.length, failed });
-    await this.#actor.commit({ writes, events: [] }, undefined, { number: this.#parts, note });
+    await this.#actor.commit({ writes: [...writes, ...along.writes], events: along.events }, undefined, { number: this.#parts, note });
     this.#parts++;
     this.#noted = this.failed.length;
     this.#after = after;

@@ -11,9 +11,10 @@ import { runBefore } from '../before.ts';
 import { instanceEvent, raise } from '../events.ts';
 import { shownOne } from '../scalars/index.ts';
 import { idOf, versionOf } from '../stamp.ts';
-import type { InstanceResource, Namespace } from '../types.ts';
+import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { condition, read } from './find.ts';
 import { BulkWalk } from './bulk.ts';
+import { addressesOf, dependentsOn } from './dependents.ts';
 import type { Locked } from './update.ts';
 
 /** Deletes one instance; `find` reads it, again after each lost race. Gives how many went: 0 when a BEFORE rule cancelled it. */
@@ -23,6 +24,7 @@ export async function deleteOne(
   find: () => Promise<ObjectValue>,
   actor: Actor,
   locked: Locked = {},
+  doomed: ReadonlySet<string> = NONE,
 ): Promise<number> {
   for (;;) {
     const stored = await find();
@@ -36,8 +38,9 @@ export async function deleteOne(
     if (!(await allowed(space, resource, stored, actor))) return 0;
     const path = instanceEvent(resource, 'delete');
     const events = resource.type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, resource.type, stored, actor), actor);
+    const along = await goingAlong(space, resource, [stored], actor, doomed);
     try {
-      await actor.commit({ writes: [removal(resource, stored)], events }, { ok: '1' });
+      await actor.commit({ writes: [removal(resource, stored), ...along.writes], events: [...events, ...along.events] }, { ok: '1' });
       return 1;
     } catch (error) {
       if (!(error instanceof VersionMiss)) throw error; // changed meanwhile: it is deleted as it is now, if it still is
@@ -69,7 +72,7 @@ export async function deleteMany(space: Namespace, resource: InstanceResource, w
   for await (const batch of walk.batches(space, filter)) {
     const doomed: ObjectValue[] = [];
     for (const stored of batch) if (await allowed(space, resource, stored, actor)) doomed.push(stored);
-    await deleteBatch(space, resource, filter, doomed, walk);
+    await deleteBatch(space, resource, filter, doomed, walk, actor);
   }
   await walk.end(space, 'delete', where);
   return walk.count;
@@ -84,22 +87,52 @@ async function deleteBatch(
   filter: Document,
   doomed: readonly ObjectValue[],
   walk: BulkWalk,
+  actor: Actor,
 ): Promise<void> {
   const last = doomed[doomed.length - 1];
   if (!last) return;
+  const along = await goingAlong(space, resource, doomed, actor);
   try {
     await walk.store(
       doomed.map((stored) => removal(resource, stored)),
       last,
+      along,
     );
   } catch (error) {
     if (!(error instanceof VersionMiss)) throw error;
     // Changed meanwhile: what still is there and matches goes as it is now.
     const ids = { _id: { $in: doomed.map((stored) => idToBson(getOwn(stored, '_id'))) } };
     const fresh = await read(space, resource, { $and: [filter, ids] }, doomed.length);
-    return deleteBatch(space, resource, filter, fresh, walk);
+    return deleteBatch(space, resource, filter, fresh, walk, actor);
   }
 }
+
+/**
+ * What goes together with these: with each its own event, and after its own BEFORE rules.
+ * @param doomed those that are being deleted already
+ */
+export async function goingAlong(
+  space: Namespace,
+  resource: Resource,
+  gone: readonly ObjectValue[],
+  actor: Actor,
+  doomed: ReadonlySet<string> = NONE,
+): Promise<Unit> {
+  const addresses = gone.flatMap((stored) => addressesOf(resource, stored));
+  const all = new Set([...doomed, ...addresses]);
+  const { entries, found } = await dependentsOn(space, addresses);
+  const parts: Unit[] = [];
+  const gathering: Actor = { ...actor, reading: null, commit: async (unit) => void parts.push(unit) };
+  for (const { resource: own, instance } of found) {
+    const [address = ''] = addressesOf(own, instance);
+    if (all.has(address)) continue;
+    all.add(address);
+    await deleteOne(space, own, async () => instance, gathering, {}, all);
+  }
+  return { writes: [...entries, ...parts.flatMap(({ writes }) => writes)], events: parts.flatMap(({ events }) => events) };
+}
+
+const NONE: ReadonlySet<string> = new Set();
 
 async function allowed(space: Namespace, resource: InstanceResource, stored: ObjectValue, actor: Actor): Promise<boolean> {
   if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);

@@ -13,6 +13,7 @@ import { trimCapped } from '../capped.ts';
 import { isConverted, shownOne, toShown, toStored } from '../scalars/index.ts';
 import { stampNew } from '../stamp.ts';
 import type { InstanceResource, Namespace } from '../types.ts';
+import { entriesFor } from './dependents.ts';
 import { laidOut } from './late-collections.ts';
 import { noteType } from './late-writes.ts';
 import { asFault, checkSize, sizeWithin } from './refusals.ts';
@@ -184,7 +185,10 @@ function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectVal
   const mostBytes = sizeWithin(stamped);
   if (mostBytes === undefined) checkSize(json(), document);
   const unit: Unit = {
-    writes: [{ collection, op: 'insert', document, isNew: true, ...(mostBytes !== undefined && { mostBytes }) }],
+    writes: [
+      { collection, op: 'insert', document, isNew: true, ...(mostBytes !== undefined && { mostBytes }) },
+      ...entriesFor(resource, stamped),
+    ],
     events,
   };
   return { unit, json };

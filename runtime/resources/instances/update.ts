@@ -18,6 +18,7 @@ import { idOf, stampChanged, versionOf } from '../stamp.ts';
 import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { condition, read } from './find.ts';
 import { BulkWalk, type Failed, isRefusal } from './bulk.ts';
+import { entriesFor } from './dependents.ts';
 import { noteType } from './late-writes.ts';
 import { asFault, checkSize } from './refusals.ts';
 
@@ -131,7 +132,7 @@ interface Changed {
 
 function unitOf(space: Namespace, resource: InstanceResource, stored: ObjectValue, { next, shown, json }: Changed, actor: Actor): Unit {
   return {
-    writes: [replacement(resource, stored, next, json)],
+    writes: [replacement(resource, stored, next, json), ...entriesFor(resource, next, stored)],
     events: resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'update'), shown, actor, { valueJson: () => json }),
   };
 }
@@ -219,6 +220,7 @@ async function updateBatch(
     await walk.store(
       ready.map(({ stored, next }) => replacement(resource, stored, next, encodeInner(next))),
       last,
+      { writes: ready.flatMap(({ stored, next }) => entriesFor(resource, next, stored)), events: [] },
     );
   } catch (error) {
     if (!isRefusal(error)) throw error;

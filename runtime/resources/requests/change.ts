@@ -6,8 +6,9 @@ import type { Actor } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
 import { fault } from '../../faults.ts';
 import { instanceToJson, parseJson, toJson } from '../../values/index.ts';
-import { changeDefinition, definitionJson, deleteDefinition, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
+import { changeDefinition, definitionJson, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
 import { isAdmin } from '../accounts/rights.ts';
+import { deleteDependents, deleteWithDependents } from '../dependents.ts';
 import { toFilter } from '../../conditions/index.ts';
 import { SUBSCRIPTIONS } from '../delivery-types.ts';
 import { deleteMany, deleteOne } from '../instances/delete.ts';
@@ -120,7 +121,7 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
   }
   if (resource.kind === 'instances') return { ...NO_CONTENT, ...counted(request, await deleteMany(space, resource, where, actor)) };
   const doomed = matchingStored(space, resource, where, actor);
-  for (const [name] of doomed) await deleteDefinition(space, resource, name, actor);
+  for (const [name] of doomed) if (space.definitions.get(resource.name, name)) await deleteWithDependents(space, resource, name, actor);
   return { ...NO_CONTENT, ...counted(request, doomed.length) };
 }
 
@@ -128,12 +129,16 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
 async function removeOne(space: Namespace, resource: Resource, id: string, request: ApiRequest, actor: Actor): Promise<number> {
   if (resource.kind === 'definitions') {
     demandedVersion(resource, request, findDefinition(space, resource, id, 'delete').object);
-    await deleteDefinition(space, resource, id, actor);
+    await deleteWithDependents(space, resource, id, actor);
     return 1;
   }
   const stored = await readAt(space, resource, id, actor);
   const version = demandedVersion(resource, request, stored);
-  if (resource.name !== SUBSCRIPTIONS.name) return deleteOne(space, resource, () => readAt(space, resource, id, actor), actor, { version });
+  if (resource.name !== SUBSCRIPTIONS.name) {
+    const count = await deleteOne(space, resource, () => readAt(space, resource, id, actor), actor, { version });
+    if (count > 0) await deleteDependents(space, resource, stored, actor);
+    return count;
+  }
   if (!isAdmin(actor.identity) && stored['username'] !== actor.identity.username) throw notFound(resource, id);
   await space.deliveries.end(String(stored['name']));
   return 1;
