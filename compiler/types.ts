@@ -77,8 +77,6 @@ export interface CompiledRule extends CompiledHead {
   readonly triggers: readonly TriggerSpec[];
   /** RULE … WHERE; also the test that picks a version (language.md 6.4). */
   readonly where: ConditionData | null;
-  /** What of the WHEN the body decides, as a text to compare; null: nothing. Absent in what an earlier version compiled. */
-  readonly guard?: string | null;
   /** CONSTRAIN TO of a merge; a correlation has its own. */
   readonly constraint: ConditionData | null;
   readonly correlation: CorrelationSpec | null;
@@ -148,7 +146,10 @@ export type ConditionData =
   | { readonly op: 'not'; readonly term: ConditionData }
   | { readonly op: 'compare'; readonly operator: CompareOperator; readonly left: ExpressionData; readonly right: ExpressionData }
   | { readonly op: 'where'; readonly value: ExpressionData };
-/** An expression over events and pure built-ins. A null step of a path gives null. */
+/**
+ * An expression over events and pure built-ins. A null step of a path gives null. `asked`: a value that only the program can give, by its
+ * function `asked<n>`; `text` is the same where the same is asked.
+ */
 export type ExpressionData =
   | { readonly k: 'const'; readonly v: unknown }
   | { readonly k: 'path'; readonly root: string; readonly p: readonly string[] }
@@ -156,6 +157,7 @@ export type ExpressionData =
   | { readonly k: 'binary'; readonly op: string; readonly a: ExpressionData; readonly b: ExpressionData }
   | { readonly k: 'logical'; readonly op: '&&' | '||'; readonly a: ExpressionData; readonly b: ExpressionData }
   | { readonly k: 'ternary'; readonly c: ExpressionData; readonly a: ExpressionData; readonly b: ExpressionData }
+  | { readonly k: 'asked'; readonly n: number; readonly text: string }
   | { readonly k: 'call'; readonly name: string; readonly args: readonly ExpressionData[] }
   | { readonly k: 'array'; readonly items: readonly ExpressionData[] }
   | { readonly k: 'object'; readonly members: readonly (readonly [string, ExpressionData])[] }

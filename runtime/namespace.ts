@@ -196,6 +196,7 @@ export async function openNamespace({
     cipher: () => space.cipher,
     log,
     failed: (rule, error) => failures.record(rule, error),
+    runs: () => runs,
     full: (most) => fault('cascade.quota.exceeded', 'openEvaluations', most),
     mostOpen: mostOpenEvaluations,
   });
@@ -208,6 +209,9 @@ export async function openNamespace({
     contention,
     pressure,
     log,
+    conditions: surroundings,
+    executable: (rule, program) => executableFor(space, rule, program),
+    conditionFailed: (rule, error) => failures.record(rule, error),
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
     ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),

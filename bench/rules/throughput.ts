@@ -84,7 +84,9 @@ class Rules {
           const matched = this.index.match(PATH, event, () => ({}));
           const json = encodeInner(event);
           const key = `e${this.#runs}`;
-          for (const { payload, name } of matched) {
+          for (const {
+            rule: { payload, name },
+          } of matched) {
             open++;
             this.#sandbox.start({
               id: `r${this.#runs++}`,

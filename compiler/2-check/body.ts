@@ -65,6 +65,10 @@ export class BodyChecker {
     }
   }
 
+  expression(node: Expression): void {
+    this.#visit(node);
+  }
+
   #visit(node: AnyNode | null): void {
     if (node === null) return;
     const visit = this.#visitors[node.type] as ((node: AnyNode) => void) | undefined;

@@ -172,30 +172,31 @@ test('a condition on events becomes data', () => {
   expect(found('RULE r WHEN INSERT OCCURS ON Pump WHERE n > m')).toEqual(['lang.variable.undeclared 1:45']);
 });
 
-test('of a condition, what only a program can decide becomes the guard of the body', () => {
-  const guarded = rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE check(p) == 1 AND p.rate > 3 AND level > 2');
-  expect(guarded.triggers[0]?.condition).toMatchObject({ op: 'and', terms: [{ operator: '>' }, { operator: '>' }] });
-  expect(guarded.module.source).toContain('"check"');
-  expect(rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE NOT (check(p) == p.rate)').triggers[0]?.condition).toBeNull();
-});
-
-test('so do an OR of events with paths, CONSTRAIN TO and the WHERE of a rule without versions', () => {
-  const merged = rule(
-    'RULE r WHEN EVENT OCCURS ON "/topics/a" WHERE check(event.value) OR EVENT OCCURS ON "/topics/b" WHERE event.value.n > 3',
-  );
-  expect(merged.triggers.map(({ condition }) => condition)).toMatchObject([null, { operator: '>' }]);
-  expect(merged.module.source).toContain('"path"');
-  expect(rule('RULE r WHEN INSERT OCCURS ON Pump OR UPDATE OCCURS ON Pump CONSTRAIN TO check(Pump)')).toMatchObject({ constraint: null });
-  const where = rule('RULE r WHERE check(p) == 1 AND p.n > 3 WHEN INSERT OCCURS ON Pump AS p');
-  expect([where.where, where.guard]).toMatchObject([{ operator: '>' }, null]);
-});
-
-test('a call that no body can decide is told of where it stands', () => {
+test('W4 what only a program can give is asked of a function of the module, wherever a condition stands', () => {
+  const asked = { k: 'asked', n: 0 };
   const at = 'INSERT OCCURS ON Pump AS p WHERE check(p) == 1';
-  expect(found('RULE r:1 WHERE check(p) == 1 WHEN INSERT OCCURS ON Pump AS p')).toEqual(['lang.syntax 1:16']);
-  expect(found(`RULE r WHEN ${at} OR UPDATE OCCURS ON Pump AS p`)).toEqual(['lang.syntax 1:46']);
-  expect(found(`RULE r WHEN ${at} BEFORE UPDATE OCCURS ON Pump AS q WITHIN 5`)).toEqual(['lang.syntax 1:46']);
-  expect(found(`RULE r WHEN ${at} EXPECT WITHIN 5 seconds`)).toEqual(['lang.syntax 1:46']);
+  const one = rule('RULE r WHEN INSERT OCCURS ON Pump AS p WHERE check(p) == 1 AND p.rate > 3 AND level > 2');
+  expect(one.triggers[0]?.condition).toMatchObject({ op: 'and', terms: [{ left: asked }, { operator: '>' }, { operator: '>' }] });
+  expect(one.module.source).toContain('function* asked0($, v_p)');
+  expect(rule('RULE r:1 WHERE check(p) WHEN INSERT OCCURS ON Pump AS p').where).toMatchObject({ op: 'where', value: asked });
+  expect(rule(`RULE r WHEN ${at} OR UPDATE OCCURS ON Pump AS p CONSTRAIN TO p.n > check(1)`)).toMatchObject({
+    triggers: [{ condition: { left: asked } }, { condition: null }],
+    constraint: { right: { n: 1 } },
+  });
+  expect(
+    rule(`RULE r WHEN ${at} BEFORE UPDATE OCCURS ON Pump AS q WITHIN 5 CONSTRAIN TO p.n == check(q.n)`).correlation?.constraint,
+  ).toMatchObject({ right: { n: 1 } });
+  expect(rule(`RULE r WHEN ${at} EXPECT WITHIN 5 seconds`).triggers[0]?.condition).toMatchObject({ left: asked });
+});
+
+test('what is asked sees the variables of its condition, and a null step gives null', () => {
+  expect(found('RULE r WHEN INSERT OCCURS ON A AS a WHERE a.n == f(b) BEFORE INSERT OCCURS ON B AS b WITHIN 5')).toEqual([
+    'lang.variable.undeclared 1:52',
+  ]);
+  const { module } = rule('RULE r WHEN EVENT OCCURS ON "/topics/a" WHERE f(event.value.n) == 1');
+  expect(module.source).toContain('null : ');
+  const [first, second] = ['f( p.n )', 'f(p.n) // there'].map((call) => rule(`RULE r WHEN INSERT OCCURS ON P AS p WHERE p.x == ${call}\n`));
+  expect(first?.triggers).toEqual(second?.triggers);
 });
 
 test('merges, correlations and timers are checked', () => {

@@ -1,11 +1,12 @@
 // Conditions on events as data: they are decided by the trigger index, outside the sandbox (design.md 5). Names are the event variables;
 // a bare property on the left of a condition on a type's event means the instance's (language.md W2, W4).
-import type { Arguments, Comparison, Condition, Expression, MethodCall, Span } from '../ast.ts';
+import type { Arguments, Comparison, Condition, Expression, MethodCall } from '../ast.ts';
 import type { ConditionData, ExpressionData, TriggerSpec } from '../types.ts';
+import { nullSafe, textOf } from './asked.ts';
 import { type CallResolver, dottedPath } from './calls.ts';
 import { fold, toInnerTree } from './constants.ts';
 import { didYouMean } from './hints.ts';
-import type { CallTarget } from './model.ts';
+import type { Asked, CallTarget } from './model.ts';
 import type { Report } from './report.ts';
 
 /** The variables that a condition may use. */
@@ -17,8 +18,8 @@ export class ConditionWriter {
   readonly #resolver: CallResolver;
   readonly #report: Report;
   readonly #table: Table = this.#makeTable();
-  /** Something in a condition can only be decided by a program. */
-  refused = false;
+  /** What of the conditions only the program can give, in their order. */
+  readonly asked: Asked[] = [];
   constructor(resolver: CallResolver, report: Report) {
     this.#resolver = resolver;
     this.#report = report;
@@ -42,7 +43,7 @@ export class ConditionWriter {
     const constant = fold(node);
     if (constant !== undefined) return { k: 'const', v: toInnerTree(constant) };
     const make = this.#table[node.type] as ((node: Expression, bound: Bound) => ExpressionData) | undefined;
-    return make ? make(node, bound) : this.#refuse(node, 'this expression');
+    return make ? make(node, bound) : this.#ask(node, bound);
   }
 
   #makeTable(): Table {
@@ -68,11 +69,10 @@ export class ConditionWriter {
   }
 
   #call(node: Expression, target: CallTarget, args: Arguments, bound: Bound): ExpressionData {
-    if (target.kind === 'user') return this.#refuse(node, `a call of '${target.names[0]}'`);
+    if (target.kind === 'user') return this.#ask(node, bound);
     const { info, receiver } = target;
     const takesLambda = info.params.some((parameter) => parameter.lambda);
-    if (info.effect === 'suspends' || takesLambda) return this.#refuse(node, `'${info.name}'`);
-    if (args.named.length > 0) return this.#refuse(node, 'a call with named arguments');
+    if (info.effect === 'suspends' || takesLambda || args.named.length > 0) return this.#ask(node, bound);
     const values = [...(receiver ? [receiver] : []), ...(args.positional as readonly Expression[])];
     return { k: 'call', name: info.name, args: values.map((value) => this.expression(value, bound)) };
   }
@@ -93,14 +93,8 @@ export class ConditionWriter {
     return NULL;
   }
 
-  #refuse(node: Span, what: string): ExpressionData {
-    this.refused = true;
-    this.#report(
-      node,
-      'cascade.lang.syntax',
-      `${what} cannot decide here`,
-      'this condition is decided without running a program: test it in the body, with IF',
-    );
-    return NULL;
+  #ask(node: Expression, bound: Bound): ExpressionData {
+    const n = this.asked.push({ expression: nullSafe(node), variables: bound.map(({ variable }) => variable) }) - 1;
+    return { k: 'asked', n, text: textOf(node) };
   }
 }

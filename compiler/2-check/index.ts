@@ -5,7 +5,6 @@ import { BodyChecker, type Findings } from './body.ts';
 import { CallResolver } from './calls.ts';
 import { fold } from './constants.ts';
 import { Effects } from './effects.ts';
-import { guarded } from './guards.ts';
 import { checkHeader } from './header.ts';
 import type { Model, RuleFacts } from './model.ts';
 import { namesOf } from './names.ts';
@@ -21,8 +20,8 @@ export { isSum } from './effects.ts';
 export type { Report } from './report.ts';
 
 /** Reports what is wrong; the model is of use to the emitter only when nothing was. */
-export function check(written: Definition, { builtins, stateOf }: Pick<CompileOptions, 'builtins' | 'stateOf'>, report: Report): Model {
-  const imports = namesOf(written, report);
+export function check(definition: Definition, { builtins, stateOf }: Pick<CompileOptions, 'builtins' | 'stateOf'>, report: Report): Model {
+  const imports = namesOf(definition, report);
   const found: Findings = {
     calls: new Map(),
     constants: new Map(),
@@ -34,8 +33,7 @@ export function check(written: Definition, { builtins, stateOf }: Pick<CompileOp
     mapReads: new Set(),
   };
   const resolver = new CallResolver(builtins, imports);
-  const rule = written.type === 'Rule' ? checkRule(written, imports.names, resolver, report) : null;
-  const definition = written.type === 'Rule' && rule?.guard ? guarded(written, rule.guard) : written;
+  const rule = definition.type === 'Rule' ? checkRule(definition, imports.names, resolver, report) : null;
   const procedure = definition.type === 'Procedure' ? checkHeader(definition, imports.package, imports.names, report) : null;
   const state = definition.type === 'Procedure' && procedure ? checkState(definition, procedure, stateOf ?? (() => null), report) : null;
   const mayHoldMaps = holdsMaps(definition, procedure);
@@ -46,6 +44,10 @@ export function check(written: Definition, { builtins, stateOf }: Pick<CompileOp
     return scope;
   };
   const main = body(definition.body);
+  for (const { expression, variables } of rule?.asked ?? []) {
+    const scope = new Scope({ parameters: [], events: variables, report });
+    new BodyChecker(scope, resolver, found, mayHoldMaps, report).expression(expression);
+  }
   const timeout = definition.type === 'Rule' && definition.timeout ? body(definition.timeout) : null;
   return {
     definition,

@@ -62,10 +62,12 @@ export interface RuleFacts {
   readonly where: ConditionData | null;
   readonly variables: readonly string[];
   readonly expectMs: number | null;
-  /** What of the conditions only a program decides. */
-  readonly guard: Expression | null;
-  /** That of the WHEN alone, to compare versions by. */
-  readonly guardText: string | null;
+  readonly asked: readonly Asked[];
+}
+/** A part of a condition that only the program can give: one of its functions does, from the event variables that the condition sees. */
+export interface Asked {
+  readonly expression: Expression;
+  readonly variables: readonly string[];
 }
 export interface ProcedureFacts {
   readonly name: string;

@@ -1,21 +1,10 @@
 // The triggers of a rule: paths, variables, aliases, intervals (language.md 2.2, 6.1 to 6.3). Their conditions become data.
-import type {
-  BeforeClause,
-  Condition,
-  CorrelationTrigger,
-  Expression,
-  MergeTrigger,
-  RuleDefinition,
-  SingleTrigger,
-  Span,
-  Trigger,
-} from '../ast.ts';
+import type { BeforeClause, CorrelationTrigger, Expression, MergeTrigger, RuleDefinition, SingleTrigger, Span, Trigger } from '../ast.ts';
 import type { CorrelationSpec, TriggerSpec } from '../types.ts';
 import type { CallResolver } from './calls.ts';
-import { type Bound, ConditionWriter } from './condition-data.ts';
+import { ConditionWriter } from './condition-data.ts';
 import { fold } from './constants.ts';
 import { normalizeEventPath, topicEventPath } from './event-paths.ts';
-import { and, branchGuard, type Split, splitCondition } from './guards.ts';
 import type { Names, RuleFacts } from './model.ts';
 import type { Report } from './report.ts';
 
@@ -23,37 +12,20 @@ export function checkTriggers(node: RuleDefinition, names: Names, resolver: Call
   if (node.timeout && !hasTimer(node)) report(node, 'cascade.rule.timeout', 'TIMEOUT needs WITHIN or EXPECT');
   const writer = new ConditionWriter(resolver, report);
   const { trigger } = node;
-  const checker = new TriggerChecker(names, writer, report, leavesGuards(node) ? resolver : null);
+  const checker = new TriggerChecker(names, writer, report);
   const root = trigger.type === 'Before' ? checker.before(trigger) : checker.trigger(trigger.trigger);
   const merge = trigger.type === 'When' && trigger.trigger.type === 'MergeTrigger' ? trigger.trigger : null;
   const { triggers } = checker;
-  const constraint = checker.split(merge?.constraint ?? null, triggers.slice(0, 1));
-  // Which version runs is decided before any of them does (V4).
-  const where = node.version ? { data: node.where, guard: null } : checker.split(node.where, triggers);
-  const ofTrigger = [checker.guard, constraint.guard].filter((guard) => guard !== null);
-  const guards = where.guard ? [...ofTrigger, where.guard] : ofTrigger;
   return {
     triggers,
     correlation: typeof root === 'number' ? null : root,
-    constraint: constraint.data && writer.condition(constraint.data, triggers.slice(0, 1)),
-    where: where.data && writer.condition(where.data, triggers),
+    constraint: merge?.constraint ? writer.condition(merge.constraint, triggers.slice(0, 1)) : null,
+    where: node.where && writer.condition(node.where, triggers),
     variables: [...new Set(triggers.map((spec) => spec.variable))],
     expectMs: trigger.type === 'When' && trigger.expect ? interval(trigger.expect.interval, report) : null,
-    guard: guards.length > 0 ? guards.reduce(and) : null,
-    guardText: ofTrigger.length > 0 ? textOf(ofTrigger) : null,
+    asked: writer.asked,
   };
 }
-
-/** May a part of a condition be left to the body? Not where an event does more than begin it: it opens an evaluation, or a time to wait. */
-const leavesGuards = ({ trigger }: RuleDefinition): boolean =>
-  trigger.type === 'Before' || (trigger.expect === null && trigger.trigger.type !== 'CorrelationTrigger');
-
-/** Guards without their places, to compare. */
-const textOf = (guards: readonly Expression[]): string =>
-  JSON.stringify(guards, (key, value: unknown) => {
-    if (typeof value === 'bigint') return String(value);
-    return key === 'start' || key === 'end' || key.endsWith('Span') ? undefined : value;
-  });
 
 function hasTimer(node: RuleDefinition): boolean {
   return node.trigger.type === 'When' && (node.trigger.expect !== null || node.trigger.trigger.type === 'CorrelationTrigger');
@@ -64,12 +36,7 @@ class TriggerChecker {
   readonly #names: Names;
   readonly #writer: ConditionWriter;
   readonly #report: Report;
-  /** What of a condition may be left to the body; null: nothing may. */
-  readonly #resolver: CallResolver | null;
-  /** What the body begins with. */
-  guard: Expression | null = null;
-  constructor(names: Names, writer: ConditionWriter, report: Report, resolver: CallResolver | null) {
-    this.#resolver = resolver;
+  constructor(names: Names, writer: ConditionWriter, report: Report) {
     this.#names = names;
     this.#writer = writer;
     this.#report = report;
@@ -94,43 +61,17 @@ class TriggerChecker {
 
   #add(node: SingleTrigger | BeforeClause, { paths, binds, name }: Omit<Found, 'at'>): number {
     const bound = { variable: node.alias?.name ?? name, binds };
-    const split = this.split(node.where, [bound]);
-    this.guard = split.guard;
-    const condition = split.data && this.#writer.condition(split.data, [bound]);
+    const condition = node.where && this.#writer.condition(node.where, [bound]);
     return this.triggers.push({ paths: paths.filter((path) => path !== null), ...bound, condition }) - 1;
   }
 
-  /** The part of a condition that the index decides, and the one that is left to the body. */
-  split(node: Condition | null, bound: Bound): Split {
-    return node && this.#resolver ? splitCondition(node, bound, this.#resolver) : { data: node, guard: null };
-  }
-
   #merge(node: MergeTrigger): number {
-    const guards: (Expression | null)[] = [];
-    const indexes = node.branches.map((branch) => {
-      const index = this.#single(branch);
-      guards.push(this.guard);
-      return index;
-    });
-    this.guard = this.#branchGuard(node.branches, indexes, guards);
+    const indexes = node.branches.map((branch) => this.#single(branch));
     const first = this.triggers[indexes[0] ?? 0];
     for (const [position, branch] of node.branches.entries())
       if (this.triggers[indexes[position] ?? 0]?.variable !== first?.variable)
         this.#report(branch, 'cascade.rule.merge.alias', `all events of an OR need the same variable, here '${first?.variable}'`);
     return indexes[0] ?? 0;
-  }
-
-  /** An event knows its path, an instance does not. */
-  #branchGuard(branches: readonly SingleTrigger[], indexes: readonly number[], guards: readonly (Expression | null)[]): Expression | null {
-    const found = branches.map((branch, position) => {
-      const spec = this.triggers[indexes[position] ?? 0] as TriggerSpec;
-      return { bound: spec, paths: spec.paths, where: branch.where, guard: guards[position] ?? null, at: branch };
-    });
-    const told = found.find(({ guard }) => guard !== null);
-    if (!told?.guard || found.every(({ bound }) => bound.binds === 'event')) return branchGuard(found);
-    const hint = 'write EVENT OCCURS ON "/types/…", or put it into CONSTRAIN TO';
-    this.#report(told.guard, 'cascade.lang.syntax', 'a branch of an OR cannot be decided by a program here', hint);
-    return null;
   }
 
   #correlation(node: CorrelationTrigger): CorrelationSpec {

@@ -107,7 +107,12 @@ export const generator = (params: es.Pattern[], body: es.Statement[], name: stri
   generator: true,
   async: false,
 });
-export const declaredFunction = (name: string, params: es.Pattern[], body: es.Statement[], isGenerator: boolean): es.Statement => ({
+export const declaredFunction = (
+  name: string,
+  params: es.Pattern[],
+  body: es.Statement[],
+  isGenerator: boolean,
+): es.FunctionDeclaration => ({
   type: 'FunctionDeclaration',
   id: id(name),
   params,

@@ -1,6 +1,6 @@
 // Third phase: the tree and what was found about it to JavaScript, and conditions of triggers to data. Nothing can go wrong with the text here.
 import type * as es from 'estree';
-import type { Statement, Value } from '../ast.ts';
+import type { Expression, Statement, Value } from '../ast.ts';
 import type { Model } from '../2-check/index.ts';
 import type { CompiledModule } from '../types.ts';
 import * as b from './build.ts';
@@ -35,12 +35,14 @@ export function emit(model: Model, source: string, traced: boolean): CompiledMod
   const functions = [emitBody('main', definition.body, model.variables.main, module)];
   const timeout = definition.type === 'Rule' ? definition.timeout : null;
   if (timeout) functions.push(emitBody('timeout', timeout, model.variables.timeout, module));
-  const result = timeout ? b.array([b.id('main'), b.id('timeout')]) : b.id('main');
+  for (const [n, { expression }] of model.rule?.asked.entries() ?? []) functions.push(emitAsked(`asked${n}`, expression, module));
+  const names = functions.map((made) => b.id(made.id.name));
+  const result = names.length > 1 ? b.array(names) : b.id('main');
   const { text, map } = print(program(module, functions, result));
   return { source: text, map, constants: JSON.stringify(module.constants), suspends };
 }
 
-function emitBody(name: string, body: readonly Statement[], variables: readonly string[], module: ModuleWriter): es.Statement {
+function emitBody(name: string, body: readonly Statement[], variables: readonly string[], module: ModuleWriter): es.FunctionDeclaration {
   const { model } = module;
   const params = [b.id('$'), ...parameters(model).map(variable)];
   const before = name === 'main' && (isBefore(model) || isOfSource(model));
@@ -54,6 +56,13 @@ function emitBody(name: string, body: readonly Statement[], variables: readonly 
   return b.declaredFunction(name, params, [...declared, ...statements], module.suspends(body));
 }
 
+/** What a condition asks for, of the event variables. */
+function emitAsked(name: string, expression: Expression, module: ModuleWriter): es.FunctionDeclaration {
+  const params = [b.id('$'), ...parameters(module.model).map(variable)];
+  const body = module.body(() => [b.returns(module.value(expression))]);
+  return b.declaredFunction(name, params, body, module.suspends(expression));
+}
+
 const isBefore = ({ definition }: Model): boolean => definition.type === 'Rule' && definition.trigger.type === 'Before';
 
 /** A rule on a source may stand in its pipeline, where its value is the message from then on (integrations.md 1.6). */
@@ -65,7 +74,7 @@ function parameters(model: Model): readonly string[] {
 }
 
 /** `(function ($rt) { 'use strict'; const …; function main($, …) { … } return main; })` */
-function program(module: ModuleWriter, functions: es.Statement[], result: es.Expression): es.Program {
+function program(module: ModuleWriter, functions: readonly es.Statement[], result: es.Expression): es.Program {
   const runtime = (name: string): es.Expression => b.field(b.id('$rt'), name);
   const constants: (readonly [string, es.Expression])[] = [
     ...[...module.helpers].sort().map((name) => [`$${name}`, runtime(name)] as const),

@@ -25,7 +25,6 @@ function ruleUnit(model: Model, node: RuleDefinition, module: CompiledModule, wa
     timing: trigger.type === 'When' ? 'when' : 'before',
     triggers: facts.triggers,
     where: facts.where,
-    guard: facts.guardText,
     constraint: facts.constraint,
     correlation: facts.correlation,
     expect: trigger.type === 'When' && trigger.expect ? { kind: trigger.expect.kind, intervalMs: facts.expectMs ?? 0 } : null,

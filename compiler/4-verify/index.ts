@@ -11,10 +11,10 @@ export { Refused } from './refuse.ts';
 const RUNTIME: ReadonlySet<string> = new Set(RUNTIME_NAMES);
 const FORMS: ReadonlySet<string> = new Set(BUILTIN_FORMS);
 const CONSTANT_NAME = /^(?:\$[a-z][A-Za-z0-9]*|[bmno]_\w+)$/;
-const ENTRIES = ['main', 'timeout'];
+const ENTRY_NAME = /^(?:main|timeout|asked\d+)$/;
 
 /**
- * The form: `(function ($rt) { 'use strict'; const …; function main($, …) {…} [function timeout…] return main; })`.
+ * The form: `(function ($rt) { 'use strict'; const …; function main($, …) {…} [function timeout…] [function asked0…] return main; })`.
  * @throws Refused with what stands where it may not, or a SyntaxError
  */
 export function verify(text: string): void {
@@ -81,12 +81,14 @@ function isLiteral(node: es.Statement | undefined, value: string): boolean {
 }
 
 function addFunction(node: es.FunctionDeclaration, functions: Map<string, es.FunctionDeclaration>): void {
-  const name = ENTRIES[functions.size];
-  if (name === undefined || node.id.name !== name) refuse(node, 'a module has main, and perhaps timeout');
+  const { name } = node.id;
+  const isFirst = functions.size === 0;
+  if (!ENTRY_NAME.test(name) || functions.has(name) || isFirst !== (name === 'main'))
+    refuse(node, 'a module has main, and perhaps timeout and what its conditions ask for');
   functions.set(name, node);
 }
 
-/** `return main;` or `return [main, timeout];` */
+/** `return main;` or `return [main, timeout, …];` */
 function verifyResult(node: es.Statement | undefined, functions: ReadonlyMap<string, unknown>): void {
   if (node?.type !== 'ReturnStatement') return refuse(node, 'a module returns its functions');
   const returned = node.argument?.type === 'ArrayExpression' ? node.argument.elements : [node.argument];

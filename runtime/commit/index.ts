@@ -20,6 +20,7 @@ export {
   type RunReference,
   type Step,
   type StoredEvent,
+  type Undecided,
   type Unit,
   VersionMiss,
   type Write,

@@ -1,6 +1,7 @@
 // What goes into a tick of the committer, and what a journal row holds. Shapes and errors only.
 
 import type { Document, ObjectId } from 'mongodb';
+import type { ConditionData, TriggerSpec } from '../../compiler/index.ts';
 import type { WireError } from '../../stdlib/isolate/protocol.ts';
 
 /** One change of one stored document. Replace and delete are conditional on the version that was read. */
@@ -32,6 +33,16 @@ export interface RunReference {
    * needed to know what the rule waits for.
    */
   readonly places?: readonly number[];
+  /** Whether it runs is decided when the run begins; absent: it does. */
+  readonly asks?: Undecided;
+}
+
+/** Conditions of which a program has a part to tell. */
+export interface Undecided {
+  readonly triggers: readonly TriggerSpec[];
+  readonly condition: ConditionData | null;
+  /** The version that runs if this one does not. */
+  readonly next: RunReference | null;
 }
 
 /** The value of the event by which a rule over several events runs (language.md 6.3): what its variables hold. */

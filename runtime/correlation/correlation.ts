@@ -1,10 +1,20 @@
 // BEFORE, AFTER and AND as a machine (language.md 6.3): a tree whose leaves are triggers and whose nodes pair what their children yield.
 // An event first completes what older ones began, then begins its own: so it never fills both places.
 
-import type { CorrelationSpec, TriggerSpec } from '../../compiler/index.ts';
-import { conditionOf, type ConditionSurroundings, type Join, type JoinKey, joinOf, type Surrounding } from '../triggers/index.ts';
+import type { ConditionData, CorrelationSpec, TriggerSpec } from '../../compiler/index.ts';
+import {
+  askedIn,
+  conditionOf,
+  type ConditionSurroundings,
+  type Join,
+  type JoinKey,
+  joinOf,
+  type Surrounding,
+  withoutAsked,
+} from '../triggers/index.ts';
 import { DueList, OpenEvaluation, SideIndex } from './open-evaluations.ts';
 import {
+  type Answers,
   type Began,
   type Bound,
   type Evaluation,
@@ -13,6 +23,7 @@ import {
   type MachineSurroundings,
   NOTHING,
   type Outcome,
+  type Question,
 } from './types.ts';
 
 type Side = 'left' | 'right';
@@ -23,6 +34,8 @@ interface Node {
   readonly children: Readonly<Record<Side, number | Node>>;
   readonly withinMs: number;
   readonly test: ((around: Surrounding) => boolean) | null;
+  /** A program decides whether a pair that passes the test belongs together. */
+  readonly asks: ConditionData | null;
   /** Null: nothing relates the sides by an equality, so each is a candidate for each. */
   readonly join: Join | null;
   /** Evaluations by the side that they wait for. */
@@ -52,6 +65,9 @@ export class Correlation implements Machine {
   readonly #pairs: (readonly number[])[] = [];
   #order = 0;
   #isReplaying = false;
+  #answers: Answers = NO_ANSWERS;
+  /** What has no answer, while that is worked out: nothing changes then. */
+  #questions: Map<string, Question> | null = null;
   #open = 0;
 
   constructor(options: CorrelationOptions) {
@@ -73,8 +89,19 @@ export class Correlation implements Machine {
     return NOTHING;
   }
 
-  arrive(happening: Happening, places: readonly number[], isReplayed = false): Outcome {
+  questions(happening: Happening, places: readonly number[], isReplayed: boolean, answers: Answers): readonly Question[] {
+    const questions = new Map<string, Question>();
     this.#isReplaying = isReplayed;
+    this.#answers = answers;
+    this.#questions = questions;
+    this.#at(this.#root, happening, places, () => undefined);
+    this.#questions = null;
+    return [...questions.values()];
+  }
+
+  arrive(happening: Happening, places: readonly number[], isReplayed = false, answers = NO_ANSWERS): Outcome {
+    this.#isReplaying = isReplayed;
+    this.#answers = answers;
     const completed: Outcome['completed'][number][] = [];
     this.#at(this.#root, happening, places, (evaluation, bound) => completed.push({ evaluation, bound }));
     return this.#outcome(completed, []);
@@ -108,13 +135,15 @@ export class Correlation implements Machine {
     const children = { left: child(spec.left), right: child(spec.right) };
     const variablesOf = (side: Side): Set<string> => new Set(placesOf(children[side]).map((place) => triggers[place]?.variable ?? ''));
     const sides = { left: variablesOf('left'), right: variablesOf('right') };
+    const data = withoutAsked(spec.constraint);
     const node: Node = {
       index: this.#nodes.length,
       operator: spec.operator,
       children,
       withinMs: spec.withinMs,
-      test: spec.constraint && conditionOf(spec.constraint, triggers, conditions),
-      join: spec.constraint && joinOf(spec.constraint, triggers, sides, conditions),
+      test: data && conditionOf(data, triggers, conditions),
+      asks: askedIn(spec.constraint).length > 0 ? spec.constraint : null,
+      join: data && joinOf(data, triggers, sides, conditions),
       waitsFor: { left: new SideIndex(), right: new SideIndex() },
       due: new DueList(),
     };
@@ -133,7 +162,7 @@ export class Correlation implements Machine {
     const yielded: Bound[] = [];
     this.#at(child, happening, places, (evaluation, bound) => {
       yielded.push(bound);
-      this.#closed.push(evaluation);
+      if (!this.#questions) this.#closed.push(evaluation);
     });
     return yielded;
   }
@@ -149,10 +178,11 @@ export class Correlation implements Machine {
     for (const side of COMPLETING[operator])
       for (const bound of yielded[side])
         for (const { evaluation, whole } of this.#matching(node, side, bound, happening)) {
-          this.#close(node, evaluation);
+          if (!this.#questions) this.#close(node, evaluation);
           complete(evaluation, whole);
           paired = true;
         }
+    if (this.#questions) return;
     if (operator === 'before') for (const bound of yielded.left) this.#begin(node, 'left', bound, happening);
     else if (operator === 'after') for (const bound of yielded.right) this.#begin(node, 'right', bound, happening);
     else if (!paired) this.#beginEither(node, yielded, happening);
@@ -180,7 +210,7 @@ export class Correlation implements Machine {
       if (evaluation.deadlineMs < atMs || bound.happenings.some(({ uuid }) => evaluation.has(uuid))) continue;
       const whole = this.#whole(this.#placesOf(node, evaluation, OPPOSITE[side]), evaluation, bound);
       // Both have the values themselves for a key: the condition has been decided by it.
-      if ((isExact && evaluation.isExact) || this.#holds(node, whole)) found.push({ evaluation, whole });
+      if (((isExact && evaluation.isExact) || this.#holds(node, whole)) && this.#isAnswered(node, whole)) found.push({ evaluation, whole });
     }
     return found;
   }
@@ -199,6 +229,15 @@ export class Correlation implements Machine {
   #placesOf({ children }: Node, { began, places }: Evaluation, side: Side): readonly number[] {
     const place = children[side];
     return began === 'either' && typeof place === 'number' ? this.#alone(place) : places;
+  }
+
+  /** What a program has said of it; without an answer it is one of the questions. */
+  #isAnswered({ asks, index }: Node, bound: Bound): boolean {
+    if (!asks) return true;
+    const key = JSON.stringify([index, bound.places, bound.happenings.map(({ uuid }) => uuid)]);
+    const answer = this.#answers.get(key);
+    if (answer === undefined) this.#questions?.set(key, { key, condition: asks, bound });
+    return answer ?? false;
   }
 
   #holds({ test }: Node, bound: Bound): boolean {
@@ -277,6 +316,7 @@ export class Correlation implements Machine {
 }
 
 const NONE: readonly never[] = [];
+const NO_ANSWERS: Answers = new Map();
 const COMPLETING: Readonly<Record<CorrelationSpec['operator'], readonly Side[]>> = {
   before: ['right'],
   after: ['left'],

@@ -6,18 +6,27 @@ import type { Logger } from 'pino';
 import type { CompiledRule, ConditionData, TriggerSpec } from '../../compiler/index.ts';
 import type { Busy } from '../busy.ts';
 import type { Clock, Timer } from '../clock/index.ts';
-import { type Committer, type Completion, Fenced, type RunId, type StoredEvent, type Unit, type Write } from '../commit/index.ts';
+import {
+  type Committer,
+  type Completion,
+  Fenced,
+  type RunId,
+  type RunReference,
+  type StoredEvent,
+  type Unit,
+  type Write,
+} from '../commit/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
-import { eventObjectJson } from '../event-object.ts';
-import type { Executable } from '../runs/index.ts';
+import type { Executable, RunHost } from '../runs/index.ts';
 import { isUnavailable } from '../store/index.ts';
 import type { Cipher } from '../values/index.ts';
-import { compareYouth, conditionOf, type ConditionSurroundings, type Surrounding } from '../triggers/index.ts';
+import { askedIn, compareYouth, conditionOf, type ConditionSurroundings, type Surrounding, withoutAsked } from '../triggers/index.ts';
+import { asksPrograms, Asking, givenBy } from './asking.ts';
 import { Correlation } from './correlation.ts';
 import { ExpectEvery, ExpectWithin } from './expectations.ts';
 import { insertion, type Owner, removal } from './kept.ts';
-import { BoundSurrounding, happeningOf, Values } from './surroundings.ts';
-import { type Bound, type Evaluation, type Happening, type Machine, type Outcome, toHappening } from './types.ts';
+import { BoundSurrounding, Values } from './surroundings.ts';
+import { type Bound, type Evaluation, type Happening, type Machine, NOTHING, type Outcome, toHappening } from './types.ts';
 
 /** A version of such a rule, as it comes into force. */
 export interface CorrelatedRule {
@@ -37,6 +46,8 @@ export interface CorrelationHost {
   readonly log: Logger;
   /** Records an error in a condition of a rule, or that it has too much open. */
   failed(rule: string, error: unknown): void;
+  /** Runs what conditions ask programs for. */
+  readonly runs: () => RunHost;
   readonly full: (most: number) => Error;
   readonly mostOpen: number;
 }
@@ -73,6 +84,9 @@ export class Family {
   #following: Following[] = [];
   readonly #values = new Values();
   readonly #busy: Busy;
+  /** Programs decide a part of the conditions: then events are taken one after the other. */
+  readonly #asking: Asking | null;
+  #line: Promise<void> = Promise.resolve();
   #machine: Machine;
   #held: { readonly evaluation: Evaluation; readonly sinceMs: number }[] = [];
   #timer: { readonly timer: Timer; readonly timeMs: number } | null = null;
@@ -91,6 +105,7 @@ export class Family {
     this.triggers = constraint
       ? compiled.triggers.map((trigger) => ({ ...trigger, condition: both(trigger.condition, constraint) }))
       : compiled.triggers;
+    this.#asking = asksPrograms(this.triggers, compiled) ? this.#newAsking() : null;
     this.#machine = this.#newMachine();
   }
 
@@ -141,8 +156,28 @@ export class Family {
    */
   arrive(event: StoredEvent, places: readonly number[], value: Value | undefined, isReplayed: boolean): void {
     const happening = toHappening(event, this.triggers[places[0] ?? 0]?.paths);
+    if (this.#asking) return this.#arriveTold(this.#asking, event, happening, places, isReplayed);
     this.#values.expect(happening, value);
     this.#follow(this.#machine.arrive(happening, places, isReplayed), happening);
+  }
+
+  /** As `arrive`, when programs have told what they are asked: after all that came before, and stored at once. */
+  #arriveTold(asking: Asking, event: StoredEvent, happening: Happening, places: readonly number[], isReplayed: boolean): void {
+    this.#line = this.#line.then(async () => {
+      if (this.#isEnded) return;
+      try {
+        const told = await asking.tell({ event, happening, places, isReplayed });
+        if (this.#isEnded) return;
+        this.#values.expect(happening);
+        const isNeeded = told.places.length > 0;
+        this.#follow(isNeeded ? this.#machine.arrive(happening, told.places, isReplayed, told.answers) : NOTHING, happening);
+        this.flush();
+      } catch (error) {
+        if (!(error instanceof Fenced))
+          this.#host.log.error({ err: error, rule: this.owner.rule }, 'what a condition asks for could not be told');
+      }
+    });
+    this.#busy.during(this.#line);
   }
 
   /** Moves what the journal has held for long to the store. */
@@ -192,7 +227,8 @@ export class Family {
     const nowMs = this.#host.clock.now();
     this.#timer = null;
     this.#busy.during(
-      this.#host.committer.settled().then(() => {
+      this.#host.committer.settled().then(async () => {
+        await this.#line;
         if (this.#isEnded) return;
         this.#follow(this.#machine.expire(nowMs), null);
         this.flush();
@@ -278,45 +314,49 @@ export class Family {
   /** The event by which the chosen version runs, or null when none does. A time-out begins a chain of its own. */
   #completion(entry: Completion['entry'], bound: Bound, cause: Happening | null): StoredEvent | null {
     const shown = this.#machine instanceof ExpectEvery ? NO_PLACES : bound;
-    const version = this.#choose(shown);
-    if (!version || (entry === 'timeout' && !version.compiled.hasTimeout)) return null;
+    const reference = this.#choose(shown, entry);
+    if (!reference) return null;
     const uuid = uuidOf([this.owner.rule, entry, bound.happenings.map((one) => one.uuid), (bound as Partial<Evaluation>).deadlineMs ?? 0]);
-    const { fullName, variables } = version.compiled;
-    const args: string[] = [];
-    const events: number[] = [];
-    for (const [i, variable] of variables.entries()) {
-      const happening = happeningOf(shown, this.triggers, variable);
-      const binds = this.triggers.find((trigger) => trigger.variable === variable)?.binds;
-      if (happening && binds === 'event') events.push(i);
-      args.push(
-        happening ? (binds === 'event' ? eventObjectJson(happening, happening.value, this.#host.namespace) : happening.value) : 'null',
-      );
-    }
+    const { args, events } = givenBy(shown, this.triggers, this.#shape.variables, this.#host.namespace);
     return {
       uuid,
-      path: `/rules/${fullName}`,
+      path: `/rules/${reference.rule}`,
       value: `{"entry":"${entry}","events":${JSON.stringify(events)},"args":[${args.join(',')}]}`,
       at: new Date(this.#host.clock.now()),
       by: cause?.by ?? bound.happenings[0]?.by ?? 'system',
       chain: cause ? (cause.chain ?? { root: cause.uuid, depth: 0 }) : { root: uuid, depth: 0 },
-      runs: [{ rule: fullName, program: version.executable.program.id, binds: 'arguments' }],
+      runs: [reference],
     };
   }
 
-  /** The youngest version whose RULE WHERE holds now that all variables are bound (language.md V8). */
-  #choose(bound: Bound): CorrelatedRule | undefined {
-    const { namespace } = this.#host;
+  /** The youngest version whose RULE WHERE holds now that all variables are bound (language.md V8), and those to try where programs decide. */
+  #choose(bound: Bound, entry: Completion['entry']): RunReference | null {
     this.#byYouth ??= [...this.#versions.values()].sort((a, b) => compareYouth(a.compiled, b.compiled));
-    return this.#byYouth.find(({ compiled }) => {
-      if (!compiled.where) return true;
-      try {
-        const around = new BoundSurrounding(bound, this.triggers, this.#values, namespace);
-        return this.#whereOf(compiled, compiled.where)(around);
-      } catch (error) {
-        this.#host.failed(compiled.fullName, error);
-        return false;
-      }
-    });
+    const tried: CorrelatedRule[] = [];
+    for (const version of this.#byYouth) {
+      if (!this.#mayRun(version, bound)) continue;
+      tried.push(version);
+      if (askedIn(version.compiled.where).length === 0) break;
+    }
+    const { triggers } = this;
+    return tried
+      .filter(({ compiled }) => entry === 'main' || compiled.hasTimeout)
+      .reduceRight<RunReference | null>((next, { compiled, executable }) => {
+        const reference: RunReference = { rule: compiled.fullName, program: executable.program.id, binds: 'arguments' };
+        return askedIn(compiled.where).length === 0 ? reference : { ...reference, asks: { triggers, condition: compiled.where, next } };
+      }, null);
+  }
+
+  /** As far as that can be told without a program. */
+  #mayRun({ compiled }: CorrelatedRule, bound: Bound): boolean {
+    const where = withoutAsked(compiled.where);
+    if (!where) return true;
+    try {
+      return this.#whereOf(compiled, where)(new BoundSurrounding(bound, this.triggers, this.#values, this.#host.namespace));
+    } catch (error) {
+      this.#host.failed(compiled.fullName, error);
+      return false;
+    }
   }
 
   #whereOf(compiled: CompiledRule, where: ConditionData): (around: Surrounding) => boolean {
@@ -351,6 +391,18 @@ export class Family {
       );
       for (const run of unit.done ?? []) this.#host.committer.markDone(run);
     }
+  }
+
+  #newAsking(): Asking {
+    return new Asking({
+      runs: this.#host.runs(),
+      triggers: this.triggers,
+      variables: this.#shape.variables,
+      reference: this.reference,
+      rule: this.owner.rule,
+      machine: () => this.#machine,
+      program: () => this.#versions.values().next().value?.executable ?? null,
+    });
   }
 
   #newMachine(): Machine {

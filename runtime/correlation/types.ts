@@ -1,5 +1,6 @@
 // What a correlation is made of: events that happened, evaluations that wait for more of them, and what comes out (language.md 6.3).
 
+import type { ConditionData } from '../../compiler/index.ts';
 import type { StoredEvent } from '../commit/index.ts';
 import type { Surrounding } from '../triggers/index.ts';
 
@@ -54,6 +55,15 @@ export interface Outcome {
   readonly timedOut: readonly Evaluation[];
 }
 
+/** Whether events belong together, where a program decides that. */
+export interface Question {
+  readonly key: string;
+  readonly condition: ConditionData;
+  readonly bound: Bound;
+}
+/** By the keys of the questions. */
+export type Answers = ReadonlyMap<string, boolean>;
+
 /** Decides what events mean for the trigger of one rule. No clock, no store: time comes in as data, what to do goes out as data. */
 export interface Machine {
   /**
@@ -61,7 +71,9 @@ export interface Machine {
    * @param places the triggers whose WHERE it satisfies
    * @param isReplayed it arrived before the service ended: what was restored may be younger, and is then nothing to it
    */
-  arrive(happening: Happening, places: readonly number[], isReplayed?: boolean): Outcome;
+  arrive(happening: Happening, places: readonly number[], isReplayed?: boolean, answers?: Answers): Outcome;
+  /** What programs have to tell before the event arrives, as far as that can be said with these answers; nothing changes. */
+  questions?(happening: Happening, places: readonly number[], isReplayed: boolean, answers: Answers): readonly Question[];
   /** Closes what was due until then. */
   expire(untilMs: number): Outcome;
   /** When `expire` has something to do; null while nothing is open. */

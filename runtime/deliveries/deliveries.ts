@@ -15,7 +15,7 @@ import { ACKNOWLEDGEMENTS, SUBSCRIPTIONS } from '../resources/delivery-types.ts'
 import { laidOut } from '../resources/instances/late-collections.ts';
 import { serviceActor } from '../resources/service-actor.ts';
 import { stampNew } from '../resources/stamp.ts';
-import { bindsOn, type Namespace, programIn } from '../resources/types.ts';
+import { type Namespace, programIn, referenceOf } from '../resources/types.ts';
 import { hasMembers, type Present } from '../subscriptions/subscribers.ts';
 import { instanceFromBson, instanceToBson, parseJson } from '../values/index.ts';
 import {
@@ -379,9 +379,8 @@ export class Deliveries {
     const name = target.slice('/rules/'.length);
     const facts = { uuid, path, atMs: at.getTime(), ...(transport && { transport }) };
     const matched = space.when.match(path, payload, () => eventObject(facts, payload, space.name));
-    const rule = matched.find((one) => programIn(one).executable.name === name);
-    if (!rule) return null;
-    return { rule: name, program: programIn(rule).executable.program.id, binds: bindsOn(rule, path) };
+    const chosen = matched.find(({ rule }) => programIn(rule).executable.name === name);
+    return chosen ? referenceOf(chosen, path) : null;
   }
 
   #after({ deadline }: Delivery, at: number): Date {

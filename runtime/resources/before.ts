@@ -1,13 +1,14 @@
 // BEFORE rules (language.md 6.2): they run inside the operation, each on what the one before it gave, and may change or cancel it.
 
 import { CascadeError, langError } from '../../stdlib/errors.ts';
-import { decodeInner, encodeInner, isObject, type ObjectValue, typeOf } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
-import { type Executable, runDirect } from '../runs/index.ts';
+import { choose, type Executable, runDirect } from '../runs/index.ts';
 import type { Soon } from '../soon.ts';
+import type { Chosen } from '../triggers/index.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import { returned, shownOne } from './scalars/index.ts';
-import { type Namespace, programIn } from './types.ts';
+import { type Namespace, programIn, referenceOf } from './types.ts';
 
 /** The instance as the rules leave it; null when one of them cancels the operation. */
 export function runBefore(
@@ -40,14 +41,32 @@ async function chain(space: Namespace, path: string, instance: ObjectValue, acto
   let last: string | null = null;
   for (;;) {
     // Matched anew each time: a rule's WHERE sees what the rules before it made of the instance.
-    const names = space.before.match(path, current, () => current).map((rule) => programIn(rule).executable);
-    const [next] = names.filter(({ name }) => last === null || compareNames(name, last) > 0).sort((a, b) => compareNames(a.name, b.name));
+    const [next] = space.before
+      .match(path, current, () => current)
+      .filter(({ rule }) => last === null || compareNames(rule.name, last) > 0)
+      .sort((a, b) => compareNames(a.rule.name, b.rule.name));
     if (!next) return current;
-    last = next.name;
-    const result = await runOne(space, next, current, actor);
+    last = next.rule.name;
+    const executable = next.asks ? await decided(space, next, path, current, actor) : programIn(next.rule).executable;
+    if (!executable) continue;
+    const result = await runOne(space, executable, current, actor);
     if (result === null) return null;
     current = result;
   }
+}
+
+/** What of a rule, or of its versions, runs on the instance; null: nothing. */
+export async function decided(
+  space: Namespace,
+  chosen: Chosen,
+  path: string,
+  taken: Value,
+  actor: Actor,
+  binds: 'event' | 'value' = 'value',
+): Promise<Executable | null> {
+  const given = { args: [encodeInner(taken)], events: binds === 'event' ? [0] : [] };
+  const one = await choose(space.runs, referenceOf(chosen, path), given, actor);
+  return one && space.runs.executable(one.rule, one.program);
 }
 
 async function runOne(space: Namespace, executable: Executable, instance: ObjectValue, actor: Actor): Promise<ObjectValue | null> {

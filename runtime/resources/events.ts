@@ -7,7 +7,7 @@ import type { Doer as Actor } from '../actor.ts';
 import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { eventObject } from '../event-object.ts';
-import { bindsOn, type InstanceResource, type Namespace, programIn } from './types.ts';
+import { type InstanceResource, type Namespace, referenceOf } from './types.ts';
 
 /** Rule runs from one root event on (language.md G5). */
 export const LONGEST_CHAIN = 200;
@@ -43,13 +43,10 @@ function raiseOn(space: Namespace, path: string, value: Value, actor: Actor, { v
   const at = new Date(space.clock.now());
   const event = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime(), ...(transport && { transport }) }, value, space.name);
   const found = space.when.match(path, value, event);
-  const matched = except ? found.filter((rule) => !except.has(rule.name)) : found;
+  const matched = except ? found.filter(({ rule }) => !except.has(rule.name)) : found;
   const waiting = awaited ? space.correlations.match(path, value, event) : [];
   if (!heard && matched.length === 0 && waiting.length === 0) return [];
-  const runs = matched.map((rule): RunReference => {
-    const { executable } = programIn(rule);
-    return { rule: executable.name, program: executable.program.id, binds: bindsOn(rule, path) };
-  });
+  const runs = matched.map((chosen) => referenceOf(chosen, path));
   const chain = chainOf(uuid, actor);
   const raised = {
     uuid,

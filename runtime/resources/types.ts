@@ -6,7 +6,7 @@ import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { About } from '../about.ts';
 import type { Actor } from '../actor.ts';
 import type { Clock } from '../clock/index.ts';
-import type { Committer, StoredEvent } from '../commit/index.ts';
+import type { Committer, RunReference, StoredEvent } from '../commit/index.ts';
 import type { Correlations } from '../correlation/index.ts';
 import type { Directory, IdentityStore, RightsOf } from '../identity/index.ts';
 import type { NamespaceKeys } from '../keys/index.ts';
@@ -14,7 +14,7 @@ import type { Deliveries } from '../deliveries/index.ts';
 import type { Contention, Executable, RunHost } from '../runs/index.ts';
 import type { EqualReads, PointReads, RowReader } from '../store/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
-import type { IndexedRule, TriggerIndex } from '../triggers/index.ts';
+import type { Chosen, IndexedRule, TriggerIndex } from '../triggers/index.ts';
 import type { ScalarDefinition, TypeDefinition } from '../types/index.ts';
 import type { Cipher } from '../values/index.ts';
 import type { StateRoom } from '../state/index.ts';
@@ -34,6 +34,18 @@ export interface IndexedProgram {
 }
 
 export const programIn = (rule: IndexedRule): IndexedProgram => rule.payload as IndexedProgram;
+
+/** What stands for a rule, or the version of it, among the runs of an event. */
+export function referenceOf({ rule, asks, next }: Chosen, path: string): RunReference {
+  const { executable } = programIn(rule);
+  const reference = { rule: executable.name, program: executable.program.id, binds: bindsOn(rule, path) };
+  if (!asks) return reference;
+  const triggers = rule.triggers.filter(({ paths }) => paths.includes(path)).map((trigger) => ({ ...trigger, paths: [path] }));
+  const conditions = triggers.map(({ condition }) => condition);
+  const when = conditions.every((one) => one !== null) ? { op: 'or' as const, terms: conditions } : null;
+  const terms = [when, rule.where].filter((one) => one !== null);
+  return { ...reference, asks: { triggers, condition: { op: 'and', terms }, next: next && referenceOf(next, path) } };
+}
 
 /** What a rule's variable holds for an event on a path: the branches of an OR may be of different forms. */
 export const bindsOn = (rule: IndexedRule, path: string): 'event' | 'value' =>

@@ -56,11 +56,11 @@ export async function why(space: Namespace, name: string | null, data: Value): P
   return { path, value, rules };
 }
 
-function explained({ rule, matched, reason, term }: Explanation, kind: string): ObjectValue {
+function explained({ rule, matched, asks, reason, term }: Explanation, kind: string): ObjectValue {
   return {
     rule: rule.name,
     kind,
-    outcome: matched ? 'runs' : (reason ?? 'condition'),
+    outcome: matched ? (asks ? 'asks' : 'runs') : (reason ?? 'condition'),
     ...(rule.version === null ? {} : { version: rule.version }),
     ...(term ? { term: { ...term } as unknown as ObjectValue } : {}),
   };

@@ -23,8 +23,10 @@ const UNAVAILABLE_RETRY_MS = 500;
 export interface DirectCall {
   readonly executable: Pick<Executable, 'resource' | 'name' | 'service'> & Partial<Pick<Executable, 'map' | 'program'>>;
   /** The program, or the name of a procedure that the sandbox resolves itself. */
-  readonly body: Pick<RunRequest, 'program' | 'procedure'>;
+  readonly body: Pick<RunRequest, 'program' | 'procedure' | 'entry'>;
   readonly argsJson: string;
+  /** Which arguments are event objects (without `newValue`). */
+  readonly eventArgs?: number[];
   readonly namedJson?: string | null;
   readonly identity: Identity;
   /** Who called: its chain goes on, and its record holds the effects. */
@@ -80,7 +82,7 @@ class DirectRun implements RunObserver {
   }
 
   #given(): Given {
-    const { executable, identity, caller } = this.#call;
+    const { executable, identity, caller, eventArgs } = this.#call;
     return {
       ...this.#call.body,
       id: this.#id,
@@ -96,6 +98,7 @@ class DirectRun implements RunObserver {
         resource: executable.resource,
         service: executable.service,
         depth: caller.depth,
+        ...(eventArgs && { eventArgs }),
       },
     };
   }

@@ -27,6 +27,7 @@ import { toWireError } from '../wire-error.ts';
 import { CascadeErrors } from '../faults.ts';
 import { eventObjectJson } from '../event-object.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
+import { choose, type Given as Held } from './decision.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import { Reads } from './reads.ts';
@@ -41,6 +42,8 @@ const MOST_HARM = 3;
 /** A run that never wins its races has a fault that repetition does not mend. */
 const MOST_ATTEMPTS = 1_000;
 const UNAVAILABLE_RETRY_MS = 500;
+/** The site under which is recorded which version runs. */
+const CHOICE = 'version';
 
 interface Answered {
   readonly answer: Answer;
@@ -51,10 +54,11 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   readonly id: string;
   readonly #host: RunHost;
   readonly #event: StoredEvent;
-  readonly #executable: Executable;
-  readonly #binds: RunReference['binds'];
+  readonly #reference: RunReference;
+  /** The version that runs. */
+  #executable: Executable;
   readonly #ended: () => void;
-  readonly #messages: Messages;
+  #messages: Messages;
   // Most runs have little to remember: a map is made when there is something to put in it.
   /** Committed effects by `site.nth`. */
   #effects: Map<string, Answered> | null = null;
@@ -73,17 +77,18 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   #harm = 0;
   readonly #trail = new Trail();
   #closed = false;
+  #isChosen = false;
   #hasFailed = false;
   readonly #beganMs = performance.now();
 
-  constructor(host: RunHost, event: StoredEvent, executable: Executable, binds: RunReference['binds'], ended: () => void) {
+  constructor(host: RunHost, event: StoredEvent, executable: Executable, reference: RunReference, ended: () => void) {
     this.#host = host;
     this.#event = event;
     this.#executable = executable;
-    this.#binds = binds;
+    this.#reference = reference;
     this.#ended = ended;
     this.id = runIdOf(event, executable.name);
-    this.#messages = new Messages(this.id, executable.resource, this.#identity.username, host.clock);
+    this.#messages = this.#newMessages();
     const steps = host.takeRecorded(this.id);
     for (const step of steps) {
       (this.#effects ??= new Map()).set(`${step.site}.${step.nth}`, step);
@@ -94,6 +99,11 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   start(): void {
+    if (this.#reference.asks && !this.#isChosen) void this.#choose();
+    else this.#begin();
+  }
+
+  #begin(): void {
     this.#open = this.#host.sandbox.start({ ...this.#given(), observer: this, ...(this.#harm > 0 && { alone: true }) });
   }
 
@@ -111,7 +121,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
         username: this.#identity.username,
         resource: this.#executable.resource,
         service: this.#host.serviceOf(this.#event, this.#executable),
-        ...(this.#binds === 'arguments' ? { eventArgs: completionOf(this.#event).eventArgs } : {}),
+        ...(this.#reference.binds === 'arguments' ? { eventArgs: completionOf(this.#event).eventArgs } : {}),
       },
     };
   }
@@ -120,18 +130,67 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     const event = this.#event;
     const { program, procedure } = this.#executable;
     if (procedure !== undefined) return { program: null, procedure, ...argumentsOf(event) };
-    if (this.#binds === 'arguments') {
+    const { binds } = this.#reference;
+    if (binds === 'arguments') {
       const { entry, argsJson } = completionOf(event);
       return { program, entry, argsJson };
     }
-    const binds = this.#binds;
     if (binds === 'value') return { program, argsJson: '[]', event: { key: event.uuid, binds, json: event.value } };
+    const key = `${event.uuid}/${attemptOf(event)}${event.redelivered ? 'r' : ''}`;
+    return { program, argsJson: '[]', event: { key, binds, json: this.#eventJson() } };
+  }
+
+  #eventJson(): string {
+    const event = this.#event;
     const deliveryCount = attemptOf(event);
     const redelivered = event.redelivered ?? deliveryCount > 1;
     const { uuid, path, at, transport } = event;
     const facts = { uuid, path, atMs: at.getTime(), redelivered, deliveryCount, ...(transport && { transport }) };
-    const key = `${event.uuid}/${deliveryCount}${event.redelivered ? 'r' : ''}`;
-    return { program, argsJson: '[]', event: { key, binds, json: eventObjectJson(facts, event.value, this.#host.namespace) } };
+    return eventObjectJson(facts, event.value, this.#host.namespace);
+  }
+
+  // ------------------------------------------------------------ whether it runs
+  /** Which version runs, if any: settled once, so that a repetition goes on with the same. */
+  async #choose(): Promise<void> {
+    const actor = this.#actor(CHOICE, 0, false);
+    const kept = this.#effects?.get(`${CHOICE}.0`)?.answer;
+    let chosen: RunReference | null;
+    try {
+      chosen = kept
+        ? this.#version(JSON.parse((kept as { ok: string }).ok) as string | null)
+        : await choose(this.#host, this.#reference, this.#held(), actor);
+      if (!kept) await actor.commit({ writes: [], events: [] }, { ok: JSON.stringify(chosen?.rule ?? null) });
+    } catch (error) {
+      if (error instanceof Fenced) return; // another process repeats the run
+      if (!isUnavailable(error)) return this.fail(toWireError(error));
+      await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
+      return this.#choose();
+    }
+    const executable = chosen && this.#host.executable(chosen.rule, chosen.program);
+    if (!executable) return this.done();
+    this.#isChosen = true;
+    this.#executable = executable;
+    this.#messages = this.#newMessages();
+    this.#begin();
+  }
+
+  #version(rule: string | null): RunReference | null {
+    let one: RunReference | null = this.#reference;
+    while (one && one.rule !== rule) one = one.asks?.next ?? null;
+    return one;
+  }
+
+  /** What its variables hold. */
+  #held(): Held {
+    const { binds } = this.#reference;
+    if (binds === 'value') return { args: [this.#event.value], events: [] };
+    if (binds === 'event') return { args: [this.#eventJson()], events: [0] };
+    const { args, events } = JSON.parse(this.#event.value) as Completion;
+    return { args: args.map((arg) => JSON.stringify(arg)), events };
+  }
+
+  #newMessages(): Messages {
+    return new Messages(this.id, this.#executable.resource, this.#identity.username, this.#host.clock);
   }
 
   op(site: string, nth: number, kind: string, payloadJson: string, isLast: boolean): void {
@@ -310,7 +369,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       identity: this.#identity,
       clock: this.#host.clock,
       chain: this.#chain,
-      event: { event: this.#event, rule: this.#executable.name },
+      event: { event: this.#event, rule: this.#reference.rule },
       reading: this,
       childKey: new ChildKeys(`${this.id}/${site}.${nth}`, this),
       state: { run: this.id, keep: (answer) => void (this.#effects ??= new Map()).set(`${site}.${nth}`, { answer, at }) },

@@ -25,7 +25,7 @@ export interface RunnerOptions {
 interface Started {
   readonly event: StoredEvent;
   readonly executable: Executable;
-  readonly binds: RunReference['binds'];
+  readonly reference: RunReference;
 }
 
 export class Runner {
@@ -57,7 +57,8 @@ export class Runner {
   begin(events: readonly StoredEvent[]): void {
     const { find, lost, refuse, pressure } = this.#options;
     for (const event of events)
-      for (const { rule, program, binds } of event.runs) {
+      for (const reference of event.runs) {
+        const { rule, program } = reference;
         if (refuse(event, rule)) continue;
         const executable = find(rule, program);
         if (!executable) {
@@ -65,7 +66,7 @@ export class Runner {
           continue;
         }
         const line = (this.#lines[event.chain.depth] ??= new Line());
-        line.push({ event, executable, binds });
+        line.push({ event, executable, reference });
         if (event.sequence) this.#reliable.add(`${event.uuid}/${rule}`);
         this.#waiting++;
         pressure.add(event.value.length);
@@ -91,10 +92,10 @@ export class Runner {
       this.#waiting--;
       this.#open++;
       this.#options.pressure.remove(next.event.value.length);
-      new DurableRun(this.#options.host, next.event, next.executable, next.binds, () => {
+      new DurableRun(this.#options.host, next.event, next.executable, next.reference, () => {
         this.#open--;
         this.#reliable.delete(`${next.event.uuid}/${next.executable.name}`);
-        this.#unuse(`${next.executable.name} ${programOf(next)}`);
+        this.#unuse(`${next.executable.name} ${next.reference.program}`);
         this.#pump();
       }).start();
     }
@@ -115,8 +116,6 @@ export class Runner {
     else this.#inUse.delete(key);
   }
 }
-
-const programOf = ({ event, executable }: Started): string => event.runs.find(({ rule }) => rule === executable.name)?.program ?? '';
 
 /** First in, first out. */
 class Line {

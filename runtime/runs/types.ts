@@ -6,6 +6,7 @@ import type { Identity } from '../api.ts';
 import type { Clock } from '../clock/index.ts';
 import type { Answer, Committer, RunId, Step, StoredEvent, Unit, Write } from '../commit/index.ts';
 import type { Program, Sandbox } from '../sandbox/index.ts';
+import type { ConditionSurroundings } from '../triggers/index.ts';
 import type { Contention } from './contention.ts';
 import type { Pressure } from './pressure.ts';
 import type { Recording } from './recording.ts';
@@ -33,6 +34,12 @@ export interface RunHost {
   readonly contention: Contention;
   readonly pressure: Pressure;
   readonly log: Logger;
+  /** What conditions on events need. */
+  readonly conditions: ConditionSurroundings;
+  /** What a run reference stands for; null when its text is not kept any more. */
+  executable(rule: string, program: string): Executable | null;
+  /** Records an error in a condition of a rule. */
+  conditionFailed(rule: string, error: unknown): void;
   /** Carries out a request of a run (stdlib/isolate/protocol.ts, OpPayloads). */
   perform(kind: string, payloadJson: string, actor: Actor): Promise<Answer>;
   /** The unit that a request comes to, where nothing but its commit has to be waited for; null, or an error: `perform` has to be asked. */

@@ -26,8 +26,8 @@ export interface RunRequest {
   namespace: string;
   /** The body to run; null when `procedure` names what to run. */
   program: Program | null;
-  /** Section of a rule; 'main' when absent. */
-  entry?: 'main' | 'timeout';
+  /** Section of a rule, or what a condition of it asks for; 'main' when absent. */
+  entry?: string;
   /** Full name of a procedure that is called from outside: resolved, its arguments checked and converted. */
   procedure?: string;
   /** Inner JSON text of an array. */

@@ -16,7 +16,9 @@ export function compareTerm(term: Term, around: Surrounding): boolean {
     case 'expression':
       return compareValues(term.operator, term.left(around), term.right(around));
     case 'where': {
-      const predicate = term.predicate(term.evaluate(around));
+      const value = term.evaluate(around);
+      if (term.isAsked && typeof value === 'boolean') return value;
+      const predicate = term.predicate(value);
       const root = term.binds === 'value' ? around.payload(term.variable) : around.event(term.variable);
       return matches(predicate, root as ObjectValue);
     }

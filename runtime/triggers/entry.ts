@@ -1,6 +1,6 @@
 // One trigger of one rule on one event path: what hangs in the structures of the index.
 import type { Node } from './terms.ts';
-import type { IndexedRule } from './types.ts';
+import type { Chosen, IndexedRule } from './types.ts';
 
 export interface Entry {
   readonly rule: IndexedRule;
@@ -12,6 +12,10 @@ export interface Entry {
   readonly residual: Node | null;
   /** RULE … WHERE, for this trigger's variable. */
   readonly where: Node | null;
+  /** A program decides the rest of both. */
+  readonly asks: boolean;
+  /** What an event gives that only this rule takes. */
+  readonly alone: Chosen;
   /** False once it is removed; structures that sweep later still hold it for a while. */
   alive: boolean;
   /** The number of the event that last met it, so that several anchors yield it once. */

@@ -151,7 +151,7 @@ describe('versions (6.4)', () => {
   const chosen = (n: number): string[] =>
     index
       .match(TOPIC, { n }, () => ({}))
-      .map(({ name }) => name)
+      .map(({ rule }) => rule.name)
       .sort();
 
   test.each([
@@ -165,9 +165,9 @@ describe('versions (6.4)', () => {
     for (const name of ['v', 'v:02.00', 'v:1.00', 'v:V10', 'v:v9']) many.add(ruleOf(name, TOPIC, null));
     const youngest: string[] = [];
     for (let i = 0; i < 5; i++) {
-      const [rule] = many.match(TOPIC, {}, () => ({}));
-      youngest.push(rule?.name ?? '');
-      many.remove(rule?.name ?? '');
+      const [chosen] = many.match(TOPIC, {}, () => ({}));
+      youngest.push(chosen?.rule.name ?? '');
+      many.remove(chosen?.rule.name ?? '');
     }
     expect(youngest).toEqual(['v:v9', 'v:V10', 'v:1.00', 'v:02.00', 'v']);
   });
@@ -200,7 +200,7 @@ test('a rule that hangs twice in one structure takes no other along when it goes
   index.add(ruleOf('twice', INSERT, { op: 'or', terms: [compare('qty', '>', 1), compare('qty', '>', 2)] }));
   index.add(ruleOf('stays', INSERT, compare('qty', '>', 3)));
   index.remove('twice');
-  expect(index.match(INSERT, { qty: 4 }, () => ({})).map(({ name }) => name)).toEqual(['stays']);
+  expect(index.match(INSERT, { qty: 4 }, () => ({})).map(({ rule }) => rule.name)).toEqual(['stays']);
 });
 
 test('after a change of its type a rule converts its constants anew', () => {

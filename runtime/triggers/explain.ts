@@ -1,5 +1,6 @@
 // Why rules did or did not match an event: the same terms, decided by the same function, with the values they were decided on.
 import type { Value } from '../../stdlib/values/index.ts';
+import { askedIn, withoutAsked } from './asked.ts';
 import { compareTerm, leavesAt } from './compare-term.ts';
 import type { Entry } from './entry.ts';
 import { typeAt } from './surrounding.ts';
@@ -16,22 +17,25 @@ export function explainEntries(entries: readonly Entry[], path: string, around: 
   }
   const explanations = [...byRule.values()];
   const candidates = explanations.filter(({ matched, reason }) => matched || reason === 'ruleWhere');
-  const chosen = new Set(chooseVersions(candidates, ({ matched }) => matched));
+  const chosen = new Set(chooseVersions(candidates, ({ matched }) => matched).flat());
   return explanations.map((each) => (each.matched && !chosen.has(each) ? { ...each, matched: false, reason: 'version' } : each));
 }
 
 function explainTrigger(rule: IndexedRule, trigger: number, path: string, around: Surrounding, options: TriggerIndexOptions): Explanation {
   const spec = rule.triggers[trigger];
   const variables: Variables = new Map(spec ? [[spec.variable, { binds: spec.binds, type: typeAt(path, options) }]] : []);
-  for (const [reason, data] of [
+  const parts = [
     ['condition', spec?.condition ?? null],
     ['ruleWhere', rule.where],
-  ] as const) {
+  ] as const;
+  const asks = parts.some(([, data]) => askedIn(data).length > 0);
+  for (const [reason, whole] of parts) {
+    const data = withoutAsked(whole);
     if (data === null) continue;
     const decided = decide(compileCondition(data, variables, options), around);
-    if (!decided.holds) return { rule, matched: false, reason, term: decided.term };
+    if (!decided.holds) return { rule, matched: false, asks, reason, term: decided.term };
   }
-  return { rule, matched: true, reason: null, term: null };
+  return { rule, matched: true, asks, reason: null, term: null };
 }
 
 interface Decided {

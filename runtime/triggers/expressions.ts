@@ -80,6 +80,8 @@ export function compileExpression(data: ExpressionData, binds: Binds, outside: C
       const [condition, a, b] = [compile(data.c), compile(data.a), compile(data.b)];
       return (around) => (truth(condition(around)) ? a(around) : b(around));
     }
+    case 'asked':
+      return ({ asked }) => asked?.get(data.text) ?? null;
     case 'call':
       return compileCall(data.name, data.args.map(compile), outside);
     case 'array': {

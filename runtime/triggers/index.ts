@@ -1,7 +1,9 @@
 // The door of the triggers: which rules an event starts, and conditions over events for those who hold several of them.
 export { TriggerIndex } from './trigger-index.ts';
 export { conditionOf } from './condition.ts';
+export { askedIn, withoutAsked } from './asked.ts';
 export type {
+  Chosen,
   ConditionSurroundings,
   DecidedTerm,
   Explanation,

@@ -87,6 +87,8 @@ function namesIn(data: ExpressionData): string[] {
   switch (data.k) {
     case 'const':
       return [];
+    case 'asked':
+      return ['']; // no variable's name: it belongs to neither side
     case 'path':
       return [data.root];
     case 'unary':

@@ -51,6 +51,8 @@ export type Term =
       readonly binds: 'event' | 'value';
       readonly predicate: (value: Value) => Predicate;
       readonly evaluate: Evaluate;
+      /** A program gives it: then it may be the decision itself. */
+      readonly isAsked: boolean;
     };
 
 export type Node = Term | { readonly op: 'and' | 'or'; readonly terms: readonly Node[] } | { readonly op: 'not'; readonly term: Node };
@@ -169,10 +171,18 @@ function whereTerm(value: ExpressionData, variables: Variables, outside: Conditi
     parseWhereIn(where, scope, { username: '', namespace: outside.namespace, now: (outside.clock ?? systemClock).now() });
   const constant = constantOf(value);
   const evaluate = compileExpression(value, bindsOf(variables), outside);
+  const isAsked = value.k === 'asked';
   if (constant === undefined || encodeInner(constant).includes('ars_substitution'))
-    return { op: 'where', variable, binds, predicate: parse, evaluate };
+    return { op: 'where', variable, binds, predicate: parse, evaluate, isAsked };
   let parsed: Predicate | undefined;
-  return { op: 'where', variable, binds, predicate: (where) => (isObject(where) ? (parsed ??= parse(where)) : parse(where)), evaluate };
+  return {
+    op: 'where',
+    variable,
+    binds,
+    predicate: (where) => (isObject(where) ? (parsed ??= parse(where)) : parse(where)),
+    evaluate,
+    isAsked,
+  };
 }
 
 const payloadScope =

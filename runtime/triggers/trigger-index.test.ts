@@ -80,7 +80,7 @@ function everyRule(p: readonly string[], constants: readonly Value[]): IndexedRu
 }
 
 function expectSame(index: TriggerIndex, rules: readonly IndexedRule[], path: string, payload: Value): number {
-  const found = index.match(path, payload, () => eventObject(payload)).map(({ name }) => name);
+  const found = index.match(path, payload, () => eventObject(payload)).map(({ rule }) => rule.name);
   const expected = naive(rules, path, payload);
   expect(found.sort(), encodeInner(payload)).toEqual(expected);
   return expected.length;
@@ -148,7 +148,7 @@ test('the index finds what the naive filter finds, whatever was added and remove
           rules.delete(name);
         } else {
           const { path, payload } = each;
-          const found = index.match(path, payload, () => eventObject(payload)).map(({ name }) => name);
+          const found = index.match(path, payload, () => eventObject(payload)).map(({ rule }) => rule.name);
           const expected = naive(rules.values(), path, payload);
           met += expected.length;
           expect(found.sort(), `${path} ${encodeInner(payload)}`).toEqual(expected);

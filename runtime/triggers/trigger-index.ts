@@ -2,13 +2,14 @@
 // what one rule costs. Rules come and go while it is used.
 import type { ConditionData } from '../../compiler/types.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import { askedIn, withoutAsked } from './asked.ts';
 import { holds } from './compare-term.ts';
 import type { Entry } from './entry.ts';
 import { EventIndex } from './event-index.ts';
 import { explainEntries } from './explain.ts';
 import { surroundingOf, typeAt } from './surrounding.ts';
 import { compileCondition, type Node, type Variables } from './terms.ts';
-import type { Explanation, IndexedRule, Surrounding, TriggerIndexOptions, TriggerMatch } from './types.ts';
+import type { Chosen, Explanation, IndexedRule, Surrounding, TriggerIndexOptions, TriggerMatch } from './types.ts';
 import { chooseVersions } from './versions.ts';
 
 export class TriggerIndex {
@@ -31,6 +32,7 @@ export class TriggerIndex {
   add(rule: IndexedRule): void {
     this.remove(rule.name);
     const entries: [string, Entry][] = [];
+    const asks = [rule.where, ...rule.triggers.map(({ condition }) => condition)].some((data) => askedIn(data).length > 0);
     for (const [trigger, spec] of rule.triggers.entries()) {
       for (const path of spec.paths) {
         const index = this.#events.get(path) ?? new EventIndex();
@@ -38,7 +40,8 @@ export class TriggerIndex {
         const type = typeAt(path, this.#options);
         const variables: Variables = new Map([[spec.variable, { binds: spec.binds, type, paths: index.variablePaths }]]);
         const compile = (data: ConditionData | null): Node | null => data && compileCondition(data, variables, this.#options);
-        entries.push([path, index.add(rule, trigger, compile(spec.condition), compile(rule.where))]);
+        const [condition, where] = [withoutAsked(spec.condition), withoutAsked(rule.where)];
+        entries.push([path, index.add(rule, trigger, compile(condition), compile(where), asks)]);
       }
     }
     this.#rules.set(rule.name, { rule, entries });
@@ -77,14 +80,14 @@ export class TriggerIndex {
    * The rules that run for an event, of each name one version.
    * @param event the event object (language.md 6.1), made only when a condition looks at it
    */
-  match(path: string, payload: Value, event: () => ObjectValue): IndexedRule[] {
+  match(path: string, payload: Value, event: () => ObjectValue): Chosen[] {
     const index = this.#events.get(path);
     if (!index) return [];
     const around = surroundingOf(payload, event);
     const matched = this.#matched(index, around);
     if (matched.length === 1 || matched.length === 0)
-      return matched.filter((entry) => this.#applies(entry, around)).map(({ rule }) => rule);
-    return chooseVersions(oncePerRule(matched), (entry) => this.#applies(entry, around)).map(({ rule }) => rule);
+      return matched.filter((entry) => this.#applies(entry, around)).map(({ alone }) => alone);
+    return chooseVersions(oncePerRule(matched), (entry) => this.#applies(entry, around)).flatMap((tried) => chosenOf(tried) ?? []);
   }
 
   /** Every trigger that an event satisfies; RULE WHERE and versions are the caller's (correlations choose when they complete). */
@@ -125,6 +128,9 @@ export class TriggerIndex {
     }
   }
 }
+
+const chosenOf = (tried: readonly Entry[]): Chosen | null =>
+  tried.reduceRight<Chosen | null>((next, { rule, asks, alone }) => (next === null ? alone : { rule, asks, next }), null);
 
 /** A rule with several triggers on one path (a merge) runs once for an event. */
 function oncePerRule(entries: readonly Entry[]): Entry[] {

@@ -18,6 +18,15 @@ export interface IndexedRule {
   readonly payload: unknown;
 }
 
+/** A rule, or the version of it, that runs for an event. */
+export interface Chosen {
+  readonly rule: IndexedRule;
+  /** Whether it does is for programs to decide: what the index can tell of its conditions holds. */
+  readonly asks: boolean;
+  /** The version that runs when it does not. */
+  readonly next: Chosen | null;
+}
+
 /** A trigger that an event satisfies, before versions are chosen: what correlations are fed with. */
 export interface TriggerMatch {
   readonly rule: IndexedRule;
@@ -43,6 +52,8 @@ export interface TriggerIndexOptions extends ConditionSurroundings {
 
 /** The event that conditions look at, by the variable that is bound to it. */
 export interface Surrounding {
+  /** What programs have been asked for, by its text. */
+  readonly asked?: ReadonlyMap<string, Value>;
   payload(variable: string): Value;
   event(variable: string): ObjectValue;
 }
@@ -62,6 +73,8 @@ export interface DecidedTerm {
 export interface Explanation {
   readonly rule: IndexedRule;
   readonly matched: boolean;
+  /** The rest of its conditions is for programs to decide. */
+  readonly asks: boolean;
   /** `version`: a younger version was chosen. Null when it matched. */
   readonly reason: 'condition' | 'ruleWhere' | 'version' | null;
   /** The term that decided; null where there was no condition. */

@@ -9,18 +9,30 @@ export function compareYouth(a: Pick<IndexedRule, 'version'>, b: Pick<IndexedRul
 
 const versionText = ({ version }: Pick<IndexedRule, 'version'>): string => (version ?? '').toLowerCase();
 
-/** Groups by rule; a group's first member that `applies` stands for it. */
-export function chooseVersions<T extends { readonly rule: IndexedRule }>(matched: readonly T[], applies: (match: T) => boolean): T[] {
+/** A version that may run: the next is tried when a program decides that it does not. */
+interface Candidate {
+  readonly rule: IndexedRule;
+  readonly asks: boolean;
+}
+
+/** Groups by rule; of each those that `applies`, the youngest first, up to one that needs no program's decision. Groups without any are left out. */
+export function chooseVersions<T extends Candidate>(matched: readonly T[], applies: (match: T) => boolean): (readonly T[])[] {
   const families = new Map<string, T[]>();
   for (const match of matched) {
     const family = families.get(match.rule.baseName);
     if (family) family.push(match);
     else families.set(match.rule.baseName, [match]);
   }
-  const chosen: T[] = [];
+  const chosen: (readonly T[])[] = [];
   for (const family of families.values()) {
-    const youngest = family.length > 1 ? family.sort((a, b) => compareYouth(a.rule, b.rule)).find(applies) : family.find(applies);
-    if (youngest) chosen.push(youngest);
+    if (family.length > 1) family.sort((a, b) => compareYouth(a.rule, b.rule));
+    const tried: T[] = [];
+    for (const match of family) {
+      if (!applies(match)) continue;
+      tried.push(match);
+      if (!match.asks) break;
+    }
+    if (tried.length > 0) chosen.push(tried);
   }
   return chosen;
 }

@@ -31,6 +31,7 @@ interface Told {
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   runs: 'runs',
+  asks: 'runs if a procedure of yours that its condition calls says so',
   waits: 'waits for further events',
   condition: 'does not run: its WHERE is false',
   ruleWhere: 'does not run: its RULE WHERE is false',

@@ -8,8 +8,9 @@ export interface Entry {
   readonly code: (...args: never[]) => unknown;
   readonly isGenerator: boolean;
 }
-export type EntryName = 'main' | 'timeout';
-type Module = Partial<Record<EntryName, Entry>>;
+/** 'main', 'timeout', or 'asked<n>': a value that a condition of the rule asks for. */
+export type EntryName = string;
+type Module = ReadonlyMap<EntryName, Entry>;
 /** What a module's text evaluates to. */
 export type Factory = (runtime: Runtime) => unknown;
 
@@ -31,8 +32,8 @@ export class Programs {
 
   define(mod: ModuleId, factory: Factory): void {
     const made = factory(this.#runtime());
-    const [main, timeout] = Array.isArray(made) ? (made as unknown[]) : [made];
-    this.#modules.set(mod, { main: entryOf(main), ...(timeout ? { timeout: entryOf(timeout) } : {}) });
+    const entries = (Array.isArray(made) ? (made as unknown[]) : [made]).map(entryOf);
+    this.#modules.set(mod, new Map(entries.map((entry, i) => [i === 0 ? 'main' : entry.code.name, entry])));
   }
   bind(program: ProgramId, mod: ModuleId, constants: Inner[]): void {
     const module = this.#modules.get(mod);
@@ -50,7 +51,7 @@ export class Programs {
     return this.#program(program).constants;
   }
   entry(program: ProgramId, name: EntryName): Entry {
-    const entry = this.#program(program).module[name];
+    const entry = this.#program(program).module.get(name);
     if (!entry) throw new Error(`program ${program} has no ${name}`);
     return entry;
   }

@@ -95,8 +95,8 @@ export type In =
   /** The start of a rule for an event: there are very many, so it says no more than it must. `event`: 0 is that of the last `run` item
    * before it in this batch. An event object is sent with `value` only: the isolate adds `newValue`. */
   | ['run', RunId, FrameId, at: number, seed: string, fuel: number, event: [Inner] | 0]
-  /** `entry`: 'main', or 'timeout' for the TIMEOUT section of a rule. */
-  | ['start', RunId, ProgramId, entry: 'main' | 'timeout', args: Inner[], StartOptions]
+  /** `entry`: 'main', 'timeout' for the TIMEOUT section of a rule, 'asked<n>' for what its conditions ask for. */
+  | ['start', RunId, ProgramId, entry: string, args: Inner[], StartOptions]
   /** A procedure from outside: resolved, arguments checked and converted, result converted. One of args and named is null. */
   | ['startProcedure', RunId, name: string, args: Inner[] | null, named: Record<string, Inner> | null, StartOptions]
   /** Answers `resolve` for every run that waits for the name, and is kept until `forget`; null: there is none (also kept). */

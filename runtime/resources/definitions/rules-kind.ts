@@ -134,8 +134,8 @@ function executableOf(space: Namespace, rule: CompiledRule, username: string): E
   };
 }
 
-const clauseOf = ({ timing, triggers, correlation, constraint, expect, guard = null }: CompiledRule): string =>
-  JSON.stringify([timing, triggers, correlation, constraint, expect, guard]);
+const clauseOf = ({ timing, triggers, correlation, constraint, expect }: CompiledRule): string =>
+  JSON.stringify([timing, triggers, correlation, constraint, expect]);
 
 /** All versions of a rule share their WHEN (language.md V6). */
 function checkVersions(space: Namespace, rule: CompiledRule): void {

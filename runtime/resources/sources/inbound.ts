@@ -7,8 +7,8 @@ import type { LogEntry } from '../../commit/index.ts';
 import { eventObject } from '../../event-object.ts';
 import { fault } from '../../faults.ts';
 import { runDirect } from '../../runs/index.ts';
+import { decided } from '../before.ts';
 import { raise, type Raising } from '../events.ts';
-
 import { bindsOn, type Namespace, programIn } from '../types.ts';
 import { isActive, own, pipelineOf, stateOf } from './state.ts';
 
@@ -53,14 +53,17 @@ async function throughPipeline(
   for (const ruleName of pipelineOf(source)) {
     const facts = { uuid: randomUUID(), path, atMs: space.clock.now(), transport };
     const event = (): ObjectValue => eventObject(facts, current, space.name);
-    const rule = space.when.match(path, current, event).find((one) => one.name === ruleName);
-    if (!rule) continue; // its WHERE is false: the message goes on as it is
-    const { executable } = programIn(rule);
+    const chosen = space.when.match(path, current, event).find(({ rule }) => rule.name === ruleName);
+    if (!chosen) continue; // its WHERE is false: the message goes on as it is
+    const binds = bindsOn(chosen.rule, path);
+    const taken = binds === 'event' ? event() : current;
+    const executable = chosen.asks ? await decided(space, chosen, path, taken, actor, binds) : programIn(chosen.rule).executable;
+    if (!executable) continue;
     try {
       const json = await runDirect(space.runs, {
         executable,
         body: { program: executable.program },
-        argsJson: encodeInner([bindsOn(rule, path) === 'event' ? event() : current]),
+        argsJson: encodeInner([taken]),
         identity: executable.identity,
         caller: actor,
         snapshot: true,

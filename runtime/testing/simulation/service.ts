@@ -117,6 +117,9 @@ export class SimulatedService {
       contention: new Contention(),
       pressure: new Pressure(),
       log: LOG,
+      conditions: surroundings,
+      executable: (rule, program) => executables.get(`${rule} ${program}`) ?? null,
+      conditionFailed: surroundings.onError,
       perform: (kind, payloadJson, actor) => this.#perform(kind, decodeInner(payloadJson) as ObjectValue, actor),
       changeAtOnce: (kind, payloadJson, doer) => {
         const { type, value } = decodeInner(payloadJson) as ObjectValue;
@@ -164,6 +167,7 @@ export class SimulatedService {
       committer: this.committer,
       conditions: surroundings,
       log: LOG,
+      runs: () => host,
       failed: (_rule, error) => {
         throw error;
       },

@@ -1,0 +1,98 @@
+// Whether a rule runs, where a part of its conditions is a program's to tell (language.md W4): what they ask for are runs of their own, whose
+// values the conditions are then decided with like any others.
+
+import { decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { RunReference, Undecided } from '../commit/index.ts';
+import { CascadeError } from '../faults.ts';
+import { askedIn, conditionOf, type Surrounding } from '../triggers/index.ts';
+import { type DirectCall, runDirect } from './direct-run.ts';
+import type { Executable, RunHost } from './types.ts';
+
+/** What a rule's variables hold: inner JSON each, in their order. */
+export interface Given {
+  readonly args: readonly string[];
+  /** Which of them are event objects (without `newValue`). */
+  readonly events: number[];
+}
+
+/**
+ * The first that runs of a rule's versions; null when none does. An error in a condition counts as false, and is recorded.
+ * @param caller within what they ask
+ */
+export async function choose(host: RunHost, first: RunReference, given: Given, caller: DirectCall['caller']): Promise<RunReference | null> {
+  const known = new Map<string, Value>();
+  for (let one: RunReference | null = first; one; one = one.asks?.next ?? null) {
+    if (!one.asks) return one;
+    const executable = host.executable(one.rule, one.program);
+    if (executable && (await holds(host, executable, one.asks, given, caller, known))) return one;
+  }
+  return null;
+}
+
+/** @param known what has been asked already, by its text */
+export async function holds(
+  host: RunHost,
+  executable: Executable,
+  { triggers, condition }: Pick<Undecided, 'triggers' | 'condition'>,
+  given: Given,
+  caller: DirectCall['caller'],
+  known = new Map<string, Value>(),
+): Promise<boolean> {
+  try {
+    for (const { n, text } of askedIn(condition))
+      if (!known.has(text)) known.set(text, decodeInner(await runDirect(host, question(executable, n, given, caller))));
+  } catch (error) {
+    if (error instanceof CascadeError) return false; // recorded by the run that it left
+    throw error;
+  }
+  try {
+    return condition === null || conditionOf(condition, triggers, host.conditions)(new AskedSurrounding(triggers, given, known));
+  } catch (error) {
+    host.conditionFailed(executable.name, error);
+    return false;
+  }
+}
+
+const question = (executable: Executable, n: number, { args, events }: Given, caller: DirectCall['caller']): DirectCall => ({
+  executable,
+  body: { program: executable.program, entry: `asked${n}` },
+  argsJson: `[${args.join(',')}]`,
+  eventArgs: events,
+  identity: executable.identity,
+  caller,
+  snapshot: true,
+});
+
+class AskedSurrounding implements Surrounding {
+  readonly asked: ReadonlyMap<string, Value>;
+  readonly #variables: readonly string[];
+  readonly #given: Given;
+  readonly #values = new Map<string, Value>();
+
+  constructor(triggers: Undecided['triggers'], given: Given, asked: ReadonlyMap<string, Value>) {
+    this.#variables = [...new Set(triggers.map(({ variable }) => variable))];
+    this.#given = given;
+    this.asked = asked;
+  }
+
+  payload(variable: string): Value {
+    const held = this.#held(variable);
+    return this.#isEvent(variable) ? ((held as ObjectValue)['value'] ?? null) : held;
+  }
+
+  event(variable: string): ObjectValue {
+    if (!this.#isEvent(variable)) return {};
+    const event = this.#held(variable) as ObjectValue;
+    return { ...event, newValue: event['value'] ?? null };
+  }
+
+  #isEvent = (variable: string): boolean => this.#given.events.includes(this.#variables.indexOf(variable));
+
+  #held(variable: string): Value {
+    const known = this.#values.get(variable);
+    if (known !== undefined) return known;
+    const value = decodeInner(this.#given.args[this.#variables.indexOf(variable)] ?? 'null');
+    this.#values.set(variable, value);
+    return value;
+  }
+}
