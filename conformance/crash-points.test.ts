@@ -24,6 +24,7 @@ beforeAll(async () => {
     Count: { name: 'String', n: 'Integer' },
     End: { by: 'String', again: 'Boolean' },
     Plain: { n: 'Integer' },
+    Tick: { n: 'Integer' },
   };
   for (const [name, properties] of Object.entries(types)) {
     const typed = Object.fromEntries(Object.entries(properties).map(([property, type]) => [property, { type }]));
@@ -53,9 +54,28 @@ beforeAll(async () => {
     rule('heard', '/heard', 'INSERT Row(by: "heard " + e.value.by, n: 0)'),
     rule('half', '/half', 'Event.ack()', 'for (i in range(0, e.value.rows, 1)) { INSERT Row(by: e.value.by, n: i) }'),
     'RULE answered WHEN INSERT OCCURS ON Plain AS e WHERE e.n >= 1000 INSERT Row(by: "answered", n: e.n)',
+    rule(
+      'outwards',
+      '/outwards',
+      `for (i in range(0, ${ROWS}, 1)) { PUBLISH {message: {n: i}} TO SOURCE outside  INSERT Row(by: "sent", n: i) }`,
+      'INSERT End(by: "outwards", again: false)',
+    ),
+    'RULE inwards WHEN MESSAGE ARRIVES FROM inside AS m INSERT Row(by: "arrived", n: m.n)',
+    `RULE ticks WHEN INSERT OCCURS ON Tick AS t
+     SELECT ONE FROM Count AS c WHERE name == "ticks"
+     UPDATE Count(n: c.n + 1) WHERE _id == c._id`,
   ];
+  const mocked = { type: 'REMOTE', config: { uri: 'https://nowhere.invalid' }, mockMode: true };
+  const procedures = [
+    'PROCEDURE goesOut(pubDesc) INSERT Row(by: "out", n: pubDesc.message.n)',
+    'PROCEDURE comesIn(n Integer) Test.sendMockSourceEvent("inside", {n: n})',
+    'PROCEDURE tickOften(n Integer) var ticks = [] for (i in range(0, n, 1)) { push(ticks, {n: i}) } INSERT Tick(ticks)',
+  ];
+  for (const text of procedures) expect((await client.send('POST', '/procedures', { text })).status).toBe(200);
+  await ok('POST', '/sources', { name: 'outside', ...mocked, mockProcedures: { publish: 'goesOut' } });
+  await ok('POST', '/sources', { name: 'inside', ...mocked });
   for (const text of rules) expect((await client.send('POST', '/rules', { text })).text).toContain('"active":true');
-  for (const name of ['write', 'topic', 'sure']) await ok('POST', '/custom/Count', { name, n: 0 });
+  for (const name of ['write', 'topic', 'sure', 'ticks']) await ok('POST', '/custom/Count', { name, n: 0 });
 }, 240_000);
 
 afterAll(async () => {
@@ -142,4 +162,61 @@ test('of writes in flight each answered one is there and its rule ran once, an u
   for (const n of answered.slice(-20)) expect(await count('Plain', { n }), String(n)).toBe(1);
   expect(await count('Plain', { n: { $gte: 1000 } })).toBeGreaterThan(answered.length);
   expect(await count('Plain', { n: { $gte: 1000 } })).toBeLessThanOrEqual(sent - 1000 + 1);
+});
+
+// spec: integrations.md 12.2/8
+test('of what a rule sends outside only the last before a crash may go out twice; what it stores is stored once', async () => {
+  await ok('POST', '/topics//outwards', {});
+  await until(async () => (await count('Row', { by: 'sent' })) > 3);
+  await killAndRestart();
+  await until(async () => (await count('End', { by: 'outwards' })) === 1);
+  expect(await count('Row', { by: 'sent' })).toBe(ROWS);
+  const out = await count('Row', { by: 'out' });
+  expect([ROWS, ROWS + 1]).toContain(out);
+});
+
+// spec: integrations.md 12.2/12
+test('a message from outside that is brought again until it is accepted is not lost, and one that was accepted at once came once', async () => {
+  const accepted: number[] = [];
+  const repeated: number[] = [];
+  let next = 0;
+  let over = false;
+  const bring = async (n: number): Promise<boolean> =>
+    (await client.send('POST', '/procedures/comesIn', { body: { n } as never }).catch(() => null))?.status === 200;
+  const brokers = Array.from({ length: 8 }, async () => {
+    while (!over) {
+      const n = next++;
+      if (await bring(n)) accepted.push(n);
+      else {
+        repeated.push(n);
+        while (!(await bring(n))) await sleep(20);
+      }
+    }
+  });
+  await until(async () => accepted.length > 50);
+  await killAndRestart();
+  await until(async () => repeated.length > 0);
+  over = true;
+  await Promise.all(brokers);
+  await until(async () => (await count('Row', { by: 'arrived' })) >= next);
+  for (const n of repeated) expect(await count('Row', { by: 'arrived', n }), String(n)).toBeGreaterThan(0);
+  const once = accepted.slice(-30);
+  expect(await count('Row', { by: 'arrived', n: { $in: once } })).toBe(once.length);
+});
+
+// spec: integrations.md R7a; language.md U7
+// One after the other, each a transaction: on a busy machine that takes its time.
+test('of 1,000 runs that each read a counter and store one more none overwrites another, though the service is killed twice', {
+  timeout: 1_800_000,
+}, async () => {
+  const { status, text } = await client.send('POST', '/procedures/tickOften', { body: { n: 1_000 } as never });
+  expect(status, text).toBe(200);
+  for (const bound of [100, 500]) {
+    await until(async () => (await count('Count', { name: 'ticks', n: { $gte: bound } })) === 1);
+    await killAndRestart();
+  }
+  await until(async () => (await count('Count', { name: 'ticks', n: { $gte: 1_000 } })) === 1);
+  await ok('POST', '/custom/Tick', { n: 1_000 }); // behind all others: whatever is left of them has happened
+  await until(async () => (await count('Count', { name: 'ticks', n: { $gte: 1_001 } })) === 1);
+  expect(await count('Count', { name: 'ticks', n: 1_001 })).toBe(1);
 });

@@ -349,6 +349,7 @@ export async function openNamespace({
       }
     },
     async [Symbol.asyncDispose]() {
+      pressure.close();
       for (const one of opened) await one[Symbol.asyncDispose]();
       await space.sources.settle(clock.now(), true);
       await deliveries.close();

@@ -138,6 +138,7 @@ export class Schedule implements AsyncDisposable {
   // ------------------------------------------------------------ events
   async #deliver(name: string): Promise<void> {
     const space = this.#space();
+    await space.runs.pressure.eased();
     const stored = space.definitions.get(KIND, name);
     if (!stored || !isActive(stored) || dueOf(stored) > space.clock.now()) return; // changed meanwhile: it has been put again
     const next = afterTick(stored, space.clock.now());

@@ -40,3 +40,13 @@ test('who can wait is told when there is room again', async () => {
   await waiting;
   expect(eased).toBe(true);
 });
+
+test('at the end nobody waits for room', async () => {
+  const pressure = new Pressure({ runs: 1, characters: 5 }, { runs: 100, characters: 500 });
+  pressure.add(6);
+  const waiting = pressure.eased();
+  pressure.close();
+  await waiting;
+  await pressure.eased();
+  expect(pressure.isHigh).toBe(true);
+});

@@ -21,6 +21,7 @@ export class Pressure {
   #gate: Promise<void> = Promise.resolve();
   #atGate = 0;
   #eased: (() => void)[] = [];
+  #isClosed = false;
 
   constructor(high: PressureLimits = HIGH, extreme: PressureLimits = EXTREME) {
     this.#high = high;
@@ -48,9 +49,15 @@ export class Pressure {
     return !this.isHigh && this.#atGate === 0;
   }
 
-  /** Resolves when there is room again: for those who bring events and can wait (sources, schedules). */
+  /** Resolves when there is room again: for what brings events and can wait (redeliveries, schedules). */
   async eased(): Promise<void> {
-    while (this.isHigh) await new Promise<void>((go) => this.#eased.push(go));
+    while (this.isHigh && !this.#isClosed) await new Promise<void>((go) => this.#eased.push(go));
+  }
+
+  /** Nobody waits any more: the service ends. */
+  close(): void {
+    this.#isClosed = true;
+    for (const go of this.#eased.splice(0)) go();
   }
 
   /**
