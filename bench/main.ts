@@ -9,7 +9,6 @@ import { compilation } from './compile.ts';
 import type { Effort } from './compare.ts';
 import { correlate } from './correlate.ts';
 import { durable } from './durable.ts';
-import { rest } from './rest.ts';
 import { rules } from './rules/index.ts';
 import { sandbox } from './sandbox.ts';
 import { stream } from './stream.ts';
@@ -17,7 +16,6 @@ import { triggerIndex } from './trigger-index.ts';
 
 const BENCHES: Readonly<Record<string, (effort: Effort & { readonly peers: boolean }) => Promise<Figure[]>>> = {
   rules,
-  rest,
   api,
   durable,
   stream,

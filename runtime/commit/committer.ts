@@ -32,6 +32,8 @@ export const SLOTS = 2;
 const CLEAN_EVERY_MS = 1_000;
 /** A run that is open for longer holds the journal back no more. */
 const LONG_RUN_MS = 30_000;
+/** So many learn of a commit at a time: what they do next shall not keep all others waiting who are served by this process. */
+const TOLD_AT_ONCE = 64;
 /** Done marks wait this long for a tick to ride on. */
 const MARK_AFTER_MS = 25;
 const TRANSIENT_TRIES = 3;
@@ -241,7 +243,7 @@ export class Committer implements AsyncDisposable {
     clearInterval(this.#timer);
     await this.#cleaning;
     if (this.#marking) this.#flushMarks();
-    while (this.#queue.length > 0 || this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    while (this.#unsettled.size > 0 || this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
     for (const session of this.#sessions) await session.endSession();
   }
 
@@ -366,11 +368,16 @@ export class Committer implements AsyncDisposable {
     for (const one of tick) for (const key of one.holds) this.#held.delete(key);
     this.#free.push(place);
     this.#failOvertaken(tick.filter((one) => !failed.has(one.unit)));
-    for (const one of tick) {
-      this.#unsettled.delete(one);
-      if (failed.has(one.unit)) one.reject(failed.get(one.unit));
-      else one.resolve();
-    }
+    const tell = (from: number): void => {
+      for (const one of tick.slice(from, from + TOLD_AT_ONCE)) {
+        this.#unsettled.delete(one);
+        if (failed.has(one.unit)) one.reject(failed.get(one.unit));
+        else one.resolve();
+      }
+      if (from + TOLD_AT_ONCE < tick.length) setImmediate(tell, from + TOLD_AT_ONCE);
+      else this.#wake();
+    };
+    tell(0);
     this.#wake();
     this.#pump();
   }

@@ -39,9 +39,16 @@ export class Sessions {
    */
   verify(text: string): Soon<Verified | null> {
     const known = this.#verified.get(text);
-    if (known) return this.#isExpired(known.token) ? null : known;
-    if (!isToken(text)) return null;
-    // Those who come while a token is read share the reading: they are many when it has just been forgotten.
+    if (known) {
+      // One that is in use is read again before it is forgotten, so that nobody has to wait for it.
+      if (this.#verified.getRemainingTTL(text) < REMEMBERED_MS / 2) this.#readShared(text).catch(() => undefined);
+      return this.#isExpired(known.token) ? null : known;
+    }
+    return isToken(text) ? this.#readShared(text) : null;
+  }
+
+  /** Those who come while a token is read share the reading. */
+  #readShared(text: string): Promise<Verified | null> {
     const reading = this.#reading.get(text);
     if (reading) return reading;
     const began = this.#readAndRemember(text).finally(() => this.#reading.get(text) === began && this.#reading.delete(text));
@@ -89,6 +96,7 @@ export class Sessions {
     const before = this.#revocations;
     const found = await this.#read(hashToken(text));
     if (found && before === this.#revocations) this.#verified.set(text, found);
+    else if (!found) this.#verified.delete(text);
     return found;
   }
 

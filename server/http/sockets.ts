@@ -9,6 +9,7 @@ import { Body, inflate } from './body.ts';
 import { errorReply } from './errors.ts';
 import { type CorsOrigins, type WireReply, wireReply } from './headers.ts';
 import { Connection } from './sending.ts';
+import { Turns } from './turns.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
 export interface SocketOptions {
@@ -43,11 +44,14 @@ export function bindHttp(
     arrived = [];
     for (const one of all) one.begin();
   };
+  const turns = new Turns<Received>((received) => void respond(received));
 
   app.any('/*', (response, request) => {
     open++;
     if (arrived.length === 0) setImmediate(beginArrived);
-    arrived.push(new Received(response, request, bodyLimitBytes, (received) => void respond(received)));
+    arrived.push(
+      new Received(response, request, bodyLimitBytes, (received) => turns.take(received.headers.get('authorization') ?? '', received)),
+    );
   });
 
   /** Never rejects. */
