@@ -5,9 +5,10 @@ import type { Db } from 'mongodb';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { Busy } from '../busy.ts';
 import type { RunReference, StoredEvent } from '../commit/index.ts';
-import { type IndexedRule, TriggerIndex } from '../triggers/index.ts';
+import { type Explanation, type IndexedRule, TriggerIndex } from '../triggers/index.ts';
 import { type CorrelatedRule, type CorrelationHost, Family, whenOf } from './family.ts';
 import { EVALUATIONS, fromStored } from './kept.ts';
+import type { Evaluation } from './types.ts';
 
 const MOVE_EVERY_MS = 1_000;
 
@@ -92,6 +93,19 @@ export class Correlations implements AsyncDisposable {
       this.#payloads.set(reference, payload);
       return reference;
     });
+  }
+
+  /**
+   * For each rule on the path whether the event concerns it, or the term that decided that it does not.
+   * @param uuid of an event that has come: the evaluations in which it still stands
+   */
+  explain(
+    path: string,
+    payload: Value,
+    event: () => ObjectValue,
+    uuid: string,
+  ): (Explanation & { readonly open: readonly Evaluation[] })[] {
+    return this.#index.explain(path, payload, event).map((one) => ({ ...one, open: (one.rule.payload as Family).openWith(uuid) }));
   }
 
   /** Committed events, in the order of their commits. Gives them without what is done here. */

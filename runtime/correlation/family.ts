@@ -113,6 +113,11 @@ export class Family {
     return this.#machine.open;
   }
 
+  /** The evaluations in which an event stands. */
+  openWith(uuid: string): Evaluation[] {
+    return [...this.#machine.evaluations()].filter(({ happenings }) => happenings.some((one) => one.uuid === uuid));
+  }
+
   get versions(): ReadonlyMap<string, CorrelatedRule> {
     return this.#versions;
   }

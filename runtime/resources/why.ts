@@ -1,6 +1,6 @@
 // Why rules do or do not run for an event: each rule on its path, and the term that decided, with the values it was decided on.
 
-import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { DateTime, decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { opening, type StoredEvent, withEventTexts } from '../commit/index.ts';
 import { eventObject } from '../event-object.ts';
 import { fault } from '../faults.ts';
@@ -42,12 +42,7 @@ export async function why(space: Namespace, name: string | null, data: Value): P
     ...space.when.explain(path, value, object).map((one) => explained(one, 'WHEN')),
     ...inactive(space, path),
   ];
-  if (space.correlations.has(path))
-    told.push(
-      ...space.correlations
-        .match(path, value, object)
-        .map(({ rule, places = [] }): ObjectValue => ({ rule, kind: 'WHEN', outcome: 'waits', triggers: [...places] })),
-    );
+  if (space.correlations.has(path)) told.push(...awaited(space, path, value, object, uuid));
   const rules = name === null ? told : told.filter(({ rule }) => rule === name);
   if (name !== null && rules.length === 0) {
     if (!space.definitions.get('rules', name)) throw fault('cascade.resource.not.found', `/rules/${name}`);
@@ -64,6 +59,22 @@ function explained({ rule, matched, asks, reason, term }: Explanation, kind: str
     ...(rule.version === null ? {} : { version: rule.version }),
     ...(term ? { term: { ...term } as unknown as ObjectValue } : {}),
   };
+}
+
+/** Rules over several events: what they wait for, and of an event that has come whether it still counts. */
+function awaited(space: Namespace, path: string, value: Value, object: () => ObjectValue, uuid: string): ObjectValue[] {
+  const places = new Map(space.correlations.match(path, value, object).map((one) => [one.rule, [...(one.places ?? [])]]));
+  return space.correlations.explain(path, value, object, uuid).map(({ open, ...one }): ObjectValue => {
+    const told = explained(one, 'WHEN');
+    if (!one.matched) return told;
+    const triggers = places.get(`~${one.rule.name}`) ?? [];
+    if (uuid === '' || space.correlations.areAsleep) return { ...told, outcome: 'waits', triggers };
+    const windows = open.map(({ deadlineMs, happenings }) => ({
+      until: Number.isFinite(deadlineMs) ? new DateTime(deadlineMs) : null,
+      events: happenings.map((happening) => happening.uuid),
+    }));
+    return { ...told, outcome: windows.length > 0 ? 'waits' : 'closed', triggers, windows };
+  });
 }
 
 function inactive(space: Namespace, path: string): ObjectValue[] {

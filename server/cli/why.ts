@@ -19,6 +19,7 @@ interface Told {
     readonly kind?: string;
     readonly outcome: string;
     readonly version?: string;
+    readonly windows?: readonly { readonly until: string | null; readonly events: readonly string[] }[];
     readonly term?: {
       readonly operator: string;
       readonly left: unknown;
@@ -33,6 +34,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   runs: 'runs',
   asks: 'runs if a procedure of yours that its condition calls says so',
   waits: 'waits for further events',
+  closed: 'waits for nothing more: it was complete, its time is over, or it opened nothing',
   condition: 'does not run: its WHERE is false',
   ruleWhere: 'does not run: its RULE WHERE is false',
   version: 'does not run: a younger version does',
@@ -52,10 +54,11 @@ export async function why(event: string | undefined, options: WhyOptions, termin
   }
   terminal.out(`${told.path} ${JSON.stringify(told.value)}\n`);
   if (told.rules.length === 0) terminal.out('no rule listens there\n');
-  for (const { rule, kind, outcome, term } of told.rules) {
+  for (const { rule, kind, outcome, term, windows = [] } of told.rules) {
     terminal.out(`${kind === 'BEFORE' ? 'BEFORE ' : ''}${rule} ${OUTCOMES[outcome] ?? outcome}\n`);
     if (term)
       terminal.out(`    ${term.path ?? JSON.stringify(term.left)} ${term.operator} ${JSON.stringify(term.right)}${whatWas(term)}\n`);
+    for (const { until, events } of windows) terminal.out(`    until ${until ?? 'it is complete'}, with ${events.join(' and ')}\n`);
   }
   return 0;
 }

@@ -1,0 +1,146 @@
+// `cascade why` and `cascade replay` as a user has them, against a real service: what they tell of rules that ran and that did not, and to whom.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cascade as command } from '../server/testing/fake-terminal.ts';
+import { RestClient, type StartedService, startService } from './client/index.ts';
+
+const PASSWORD = 'a-long-way-from-here';
+
+let service: StartedService;
+let client: RestClient;
+
+const RULES = [
+  'RULE tooFast WHEN INSERT OCCURS ON Pump AS p WHERE p.rate > 80 AND p.site == "north" log.info("fast")',
+  'RULE plain WHEN INSERT OCCURS ON Pump AS p INSERT Alarm(text: "plain")',
+  'RULE graded:A WHEN INSERT OCCURS ON Pump AS p log.info("all")',
+  'RULE graded:B WHERE p.rate < 10 WHEN INSERT OCCURS ON Pump AS p log.info("slow")',
+  'RULE asleep WHEN INSERT OCCURS ON Pump AS p log.info("never")',
+  'RULE checked BEFORE INSERT ON Pump AS p  p.site = toLowerCase(p.site)',
+  `RULE pair WHEN INSERT OCCURS ON Pump AS p WHERE p.rate > 1 BEFORE EVENT OCCURS ON "/topics/stop" AS s WITHIN 1 hour
+   CONSTRAIN TO p.site == s.value.site
+   log.info("stopped")`,
+  `RULE breaks WHEN INSERT OCCURS ON Pump AS p WHERE p.site == "south"
+var doubled = twice(p.rate)
+INSERT Alarm(text: "before " + doubled)
+SELECT ONE FROM Alarm AS none WHERE text == "nobody"
+log.info(none.text)`,
+];
+
+beforeAll(async () => {
+  service = await startService();
+  client = new RestClient(service.url, 4);
+  await client.login(service.user, service.password);
+  await ok('/types', { name: 'Pump', properties: { rate: { type: 'Integer' }, site: { type: 'String' } } });
+  await ok('/types', { name: 'Alarm', properties: { text: { type: 'String' } } });
+  await ok('/procedures', 'PROCEDURE twice(x Integer)\nvar y = x * 2\nreturn y');
+  for (const text of RULES) await ok('/rules', text);
+  const asleep = await client.send('PATCH', '/rules/asleep', { body: [{ op: 'replace', path: '/active', value: false }] as never });
+  expect(asleep.status, asleep.text).toBe(200);
+  await ok('/users', { username: 'bob', password: PASSWORD });
+  await ok('/namespaces', { namespace: 'other', organization: { name: 'other' }, username: 'otto', password: PASSWORD });
+});
+afterAll(async () => {
+  client.close();
+  await service[Symbol.asyncDispose]();
+});
+
+async function ok(path: string, body: object | string): Promise<string> {
+  const reply = await client.send('POST', path, typeof body === 'string' ? { text: body } : { body: body as never });
+  expect(reply.status, reply.text).toBe(200);
+  return reply.text;
+}
+
+/** The command, with its exit code and all that it says. */
+async function cascade(
+  args: readonly string[],
+  as = { user: service.user, password: service.password },
+): Promise<{ code: number; said: string }> {
+  const { code, out, err } = await command([...args, '--url', service.url, '--user', as.user, '--password', as.password]);
+  return { code, said: out + err };
+}
+
+/** The uuid of the event on which the rule failed, and the invocation. */
+async function failure(): Promise<{ invocation: string; uuid: string }> {
+  for (;;) {
+    const found = JSON.parse((await client.send('GET', '/ArsRuleSnapshot')).text) as { resource: string; invocationId: string }[];
+    const invocation = found.find(({ resource }) => JSON.stringify(resource).includes('breaks'))?.invocationId;
+    if (invocation !== undefined) {
+      const kept = await client.send('POST', `/rules/${invocation}`, { body: { op: 'recording' } as never });
+      return { invocation, uuid: (JSON.parse(kept.text) as { event: { uuid: string } }).event.uuid };
+    }
+    await sleep(50);
+  }
+}
+
+test('of an event that is made up each rule on its path is told of, with the term that decided and its values', async () => {
+  const { code, said } = await cascade(['why', '--path', '/types/Pump/insert', '--value', '{"rate": 90, "site": "south"}']);
+  expect(said.split('\n')).toEqual([
+    '/types/Pump/insert {"rate":90,"site":"south"}',
+    'BEFORE checked runs',
+    'tooFast does not run: its WHERE is false',
+    '    site == "north", and site is "south"',
+    'plain runs',
+    'graded:A runs',
+    'graded:B does not run: its RULE WHERE is false',
+    '    rate < 10, and rate is 90',
+    'breaks runs',
+    'asleep is not active',
+    'pair waits for further events',
+    '',
+  ]);
+  expect(code).toBe(0);
+  const slow = await cascade(['why', '--path', '/types/Pump/insert', '--value', '{"rate": 1, "site": "x"}', '--json']);
+  const rules = (JSON.parse(slow.said) as { rules: { rule: string; outcome: string }[] }).rules;
+  expect(Object.fromEntries(rules.map(({ rule, outcome }) => [rule, outcome]))).toMatchObject({
+    'graded:A': 'version',
+    'graded:B': 'runs',
+    pair: 'condition',
+    breaks: 'condition',
+  });
+  const one = await cascade(['why', '--rule', 'pair', '--path', '/topics/elsewhere', '--value', '1']);
+  expect(one.said).toBe('/topics/elsewhere 1\npair listens on another path\n');
+});
+
+test('a run that failed is repeated to the same end, line by line; of its event is told which window it opened, and that it closed', async () => {
+  await ok('/custom/Pump', { rate: 21, site: 'SOUTH' });
+  const { invocation, uuid } = await failure();
+  for (const run of [invocation, uuid]) {
+    const { code, said } = await cascade(['replay', run]);
+    for (const line of ['doubled = 42', 'twice   2  var y = x * 2', 'insert {', 'none = null', 'cascade.lang.null', 'as it was recorded'])
+      expect(said).toContain(line);
+    expect(code).toBe(0);
+  }
+  expect(JSON.parse((await client.send('GET', '/custom/Alarm')).text)).toHaveLength(2); // by the run itself and by another rule; none by a replay
+  const open = await cascade(['why', uuid, '--rule', 'pair']);
+  expect(open.said).toMatch(new RegExp(`^pair waits for further events\n    until \\d{4}-.*, with ${uuid}$`, 'm'));
+  await ok('/topics//stop', { site: 'south' });
+  for (;;) {
+    const { said } = await cascade(['why', uuid, '--rule', 'pair']);
+    if (said.includes('pair waits for nothing more')) break;
+  }
+  await ok('/rules', `${RULES.at(-1)}\nlog.info("replaced")`);
+  const { code, said } = await cascade(['replay', invocation]);
+  expect([code, said]).toEqual([0, expect.stringContaining('as it was recorded')]);
+});
+
+test('neither is for those who may not administer the namespace', async () => {
+  const { invocation, uuid } = await failure();
+  const asks = [
+    ['why', uuid],
+    ['why', '--path', '/types/Pump/insert', '--value', '{}'],
+    ['replay', invocation],
+  ];
+  for (const args of asks) {
+    const { code, said } = await cascade(args, { user: 'bob', password: PASSWORD });
+    expect([code, said]).toEqual([2, expect.stringContaining('cascade.')]);
+    expect(said).not.toContain('south');
+  }
+  for (const args of [
+    ['why', uuid],
+    ['replay', invocation],
+    ['why', '--rule', 'plain', '--path', '/types/Pump/insert'],
+  ]) {
+    const { code, said } = await cascade(args, { user: 'otto', password: PASSWORD });
+    expect([code, said]).toEqual([2, expect.stringContaining('cascade.resource.not.found')]);
+  }
+});
