@@ -18,7 +18,8 @@ const ENTRY_NAME = /^(?:main|timeout|asked\d+)$/;
  * @throws Refused with what stands where it may not, or a SyntaxError
  */
 export function verify(text: string): void {
-  const program = parse(text, { ecmaVersion: 2022, sourceType: 'script' }) as unknown as es.Program;
+  const onComment = (_isBlock: boolean, _text: string, start: number): void => refuse({ start }, 'a comment');
+  const program = parse(text, { ecmaVersion: 2022, sourceType: 'script', onComment }) as unknown as es.Program;
   const [only, ...others] = program.body;
   if (!only || others.length > 0 || only.type !== 'ExpressionStatement') return refuse(program, 'a module is one expression');
   const factory = only.expression;

@@ -5,6 +5,7 @@ import { decodeInner, deepCopy, getOwn, LocalValue, type ObjectValue, typeOf, ty
 import type { ProcedureInfo, ProcedureParameter } from './protocol.ts';
 import { isResultList, resultList } from './result-lists.ts';
 import { Sequence } from './sequence.ts';
+import { isShared } from './shared-objects.ts';
 
 /** Values for the parameters, in their order. Public procedures get copies (C2). */
 export function bindArguments(info: ProcedureInfo, args: readonly Value[] | null, named: ObjectValue | null): Value[] {
@@ -32,7 +33,7 @@ function accepted(info: ProcedureInfo, parameter: ProcedureParameter, value: Val
   if (value === null) return null;
   if (value instanceof Sequence) return fail('cascade.procedure.parameter.sequence', info.name, parameter.name);
   if (!info.private && isLocal(value)) return mistyped(info, parameter, value);
-  const own = info.private ? value : copied(value);
+  const own = info.private ? value : copied(info, parameter, value);
   if (!parameter.array) return converted(info, parameter, own);
   if (!Array.isArray(own)) return mistyped(info, parameter, value);
   const { type } = parameter;
@@ -62,9 +63,11 @@ function mistyped(info: ProcedureInfo, parameter: ProcedureParameter, value: Val
 /** A Map, Value, Lock or lambda stays where it is (C6). */
 const isLocal = (value: Value): boolean => typeof value === 'function' || (value instanceof LocalValue && value.data() === undefined);
 
-/** A deep copy; a result list stays one (Q7). */
-function copied(value: Value): Value {
-  const copy = deepCopy(value);
+/** A deep copy; a result list stays one (Q7). What cannot be copied (C6) cannot be passed inside an Object or Array either. */
+function copied(info: ProcedureInfo, parameter: ProcedureParameter, value: Value): Value {
+  const copy = deepCopy(value, (inner) => {
+    if (typeof inner === 'function' || isShared(inner)) mistyped(info, parameter, inner);
+  });
   return Array.isArray(copy) && isResultList(value) ? resultList(copy) : copy;
 }
 

@@ -15,6 +15,7 @@ export function get(object: Value, key: string, path: string): Value {
     if (Array.isArray(object)) return ofList(object, key);
     if (isObject(object)) return getOwn(object, key);
     if (object instanceof Sequence) return fail('cascade.lang.sequence.operation', `.${key}`);
+    if (isSharedMap(object)) return fail('cascade.lang.map.assign'); // entries are asked for elsewhere: this one is read to be changed
     if (object instanceof LocalValue) return ofLocal(object, key);
   }
   if (typeof object === 'string' && (key === 'length' || key === 'size')) return object.length;
@@ -35,7 +36,8 @@ function ofList(list: Value[], key: string): Value {
 
 function projected(element: Value, key: string): Value {
   if (element === null || element === undefined) return null;
-  return Array.isArray(element) ? element.map((inner) => projected(inner, key)) : get(element, key, 'an element');
+  if (Array.isArray(element)) return element.map((inner) => projected(inner, key));
+  return isSharedMap(element) ? fail('cascade.lang.property', key, typeOf(element)) : get(element, key, 'an element');
 }
 
 function ofLocal(object: LocalValue, key: string): Value {

@@ -68,7 +68,7 @@ function escaped(value: Value, depth: number, handles: boolean): unknown {
   if (handles && value instanceof Shared) return `${MARK}h${value.handle}`;
   const data = value instanceof LocalValue ? value.data() : undefined;
   if (value instanceof LocalValue || typeof value === 'function') {
-    if (data === undefined) fail('cascade.procedure.parameter.type', 'value', 'value', 'data', typeOf(value));
+    if (data === undefined) fail('cascade.procedure.parameter.type', 'the value', 'a part', 'data', typeOf(value));
     return escaped(data, depth + 1, handles);
   }
   return value;

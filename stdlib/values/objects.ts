@@ -34,23 +34,30 @@ export function isReference(v: Value): v is { resource: string; resourceId: stri
 const COPY_BYTES = 48;
 const ELEMENT_BYTES = 16;
 
-/** Objects and Arrays copied at every depth; scalars and local values are shared. A cycle or a giant is refused. */
-export function deepCopy(v: Value): Value {
-  return deepCopyCounted(v, undefined);
+/**
+ * Objects and Arrays copied at every depth; scalars and local values are shared. A cycle or a giant is refused.
+ * @param shared told of each value inside that cannot be copied
+ */
+export function deepCopy(v: Value, shared?: (value: Value) => void): Value {
+  return typeof v === 'object' && v !== null ? copy(v, 0, { left: MAX_ELEMENTS, charge: undefined, shared }) : v;
 }
 
 /** As deepCopy; `charge` is told of the bytes before they are taken. */
 export function deepCopyCounted(v: Value, charge: ((bytes: number) => void) | undefined): Value {
-  return typeof v === 'object' && v !== null ? copy(v, 0, { left: MAX_ELEMENTS, charge }) : v;
+  return typeof v === 'object' && v !== null ? copy(v, 0, { left: MAX_ELEMENTS, charge, shared: undefined }) : v;
 }
 
 interface Budget {
   left: number;
   readonly charge: ((bytes: number) => void) | undefined;
+  readonly shared: ((value: Value) => void) | undefined;
 }
 
 function copy(v: Value, depth: number, budget: Budget): Value {
-  if (typeof v !== 'object' || v === null) return v;
+  if (typeof v !== 'object' || v === null) {
+    if (typeof v === 'function') budget.shared?.(v);
+    return v;
+  }
   if (depth > MAX_DEPTH) failDeep('depth', depth);
   if (Array.isArray(v)) {
     if ((budget.left -= v.length) < 0) fail('cascade.execution.memory', 'List', MAX_ELEMENTS);
@@ -59,7 +66,10 @@ function copy(v: Value, depth: number, budget: Budget): Value {
     for (let i = 0; i < result.length; i++) result[i] = copy(result[i] as Value, depth + 1, budget);
     return result;
   }
-  if (!isObject(v)) return v;
+  if (!isObject(v)) {
+    budget.shared?.(v);
+    return v;
+  }
   const result: ObjectValue = {};
   const keys = Object.keys(v);
   budget.charge?.(COPY_BYTES + keys.length * ELEMENT_BYTES);
