@@ -66,7 +66,7 @@ export function expectCases(section: string, cases: readonly Case[]): void {
     test(`${section}: ${name}(${args.map(brief).join(', ')}) is ${brief(expected as Value)}`, () => {
       const builtin = lookup(name);
       if (!builtin) throw new Error(`there is no built-in ${name}`);
-      const copies = (): Value[] => args.map(deepCopy);
+      const copies = (): Value[] => args.map((value) => deepCopy(value));
       const { forms } = builtin.info;
       if (/[FS]/.test(forms)) expect(outcome(() => builtin.call(testContext(), copies()))).toStrictEqual(expected);
       const methodRefusal = args[0] === null || args.length === 0; // no receiver
