@@ -20,6 +20,7 @@ const FILES = [
   'stdlib/isolate/random-programs.test.ts',
   'runtime/triggers',
   'runtime/conditions',
+  'conformance/differential',
 ];
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '20' } } });
