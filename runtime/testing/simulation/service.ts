@@ -305,12 +305,19 @@ export class SimulatedService {
   }
 }
 
+/** A run of a program here. */
+interface Running {
+  readonly request: RunRequest;
+  readonly steps: ReturnType<Program>;
+  site: number;
+  isOpen: boolean;
+}
+
 /** Steps each run when its turn has come. */
 class SimulatedSandbox {
   readonly #world: World;
   readonly #life: Life;
   readonly #programs = new Map<string, Program>();
-  readonly #runs = new Map<string, { request: RunRequest; steps: ReturnType<Program>; site: number }>();
 
   constructor(world: World, life: Life) {
     this.#world = world;
@@ -321,30 +328,29 @@ class SimulatedSandbox {
     this.#programs.set(`${name} ${entry}`, program);
   }
 
-  start(request: RunRequest): void {
-    const { id, event, argsJson = '[]', entry = 'main' } = request;
+  start(request: RunRequest): Running {
+    const { event, argsJson = '[]', entry = 'main' } = request;
     const program = this.#programs.get(`${request.program?.id} ${entry}`);
     if (!program) throw new Error('no such program');
     const value = event ? decodeInner(event.json) : (decodeInner(argsJson) as Value[])[0];
-    this.#runs.set(id, { request, steps: program(value as ObjectValue), site: 0 });
-    this.#goOn(id, (steps) => steps.next(null));
+    const run: Running = { request, steps: program(value as ObjectValue), site: 0, isOpen: true };
+    this.#goOn(run, (steps) => steps.next(null));
+    return run;
   }
 
-  answer(id: string, reply: Answer): void {
-    this.#goOn(id, (steps) =>
+  answer(run: Running, reply: Answer): void {
+    this.#goOn(run, (steps) =>
       'error' in reply ? steps.throw(reply.error) : steps.next(decodeInner('ok' in reply ? reply.ok : reply.list)),
     );
   }
 
-  drop(id: string): void {
-    this.#runs.delete(id);
+  drop(run: Running): void {
+    run.isOpen = false;
   }
 
-  #goOn(id: string, step: (steps: ReturnType<Program>) => IteratorResult<Request, Value | void>): void {
-    const run = this.#runs.get(id);
-    if (!run) return;
+  #goOn(run: Running, step: (steps: ReturnType<Program>) => IteratorResult<Request, Value | void>): void {
     this.#world.later(this.#life, 'step of a run', () => {
-      if (this.#runs.get(id) !== run) return;
+      if (!run.isOpen) return;
       const { observer } = run.request;
       try {
         const { done, value } = step(run.steps);
@@ -352,10 +358,10 @@ class SimulatedSandbox {
           const { kind, tail = false, ...payload } = value;
           return observer.op(String(run.site++), 0, kind, encodeInner(payload), tail);
         }
-        this.#runs.delete(id);
+        run.isOpen = false;
         observer.done(encodeInner(value ?? null), 0);
       } catch (error) {
-        this.#runs.delete(id);
+        run.isOpen = false;
         observer.fail({ ...(error as WireError), frames: [] });
       }
     });
