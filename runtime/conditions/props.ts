@@ -2,7 +2,7 @@
 import type { Document } from 'mongodb';
 import type { Value } from '../../stdlib/values/index.ts';
 import { fault } from '../faults.ts';
-import type { TypeDefinition } from '../types/index.ts';
+import { type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../types/index.ts';
 import { instanceScope, isSecret } from './path.ts';
 import { storedName } from './stored-names.ts';
 
@@ -20,6 +20,12 @@ function* prefixes(name: string): Generator<string> {
 }
 const parents = (name: string): string[] => [...prefixes(name)];
 
+/** Whether a property has parts to show: the parts of a scalar make no value of its own. */
+function isOpen(name: string, declared: PropertyDefinition | undefined): boolean {
+  const base = declared?.base ?? (Object.hasOwn(SYSTEM_PROPERTIES, name) ? SYSTEM_PROPERTIES[name as SystemProperty] : undefined);
+  return base === undefined || base === 'Object';
+}
+
 /** The store's projection, or undefined for everything. What cannot be shown (unknown names, parts of scalars) is left out. */
 export function toProjection(props: readonly string[] | null, type: TypeDefinition | null): Document | undefined {
   if (props === null) return undefined;
@@ -32,6 +38,7 @@ export function toProjection(props: readonly string[] | null, type: TypeDefiniti
       if (declared.encrypted) projection[whole] = 1; // only its whole can be opened
       continue;
     }
+    if (name !== whole && !isOpen(whole, declared)) continue;
     const path = instanceScope(type)(name);
     if (path.known && path.part === null) projection[storedName(path.stored)] = 1;
   }

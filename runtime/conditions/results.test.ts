@@ -66,7 +66,7 @@ test('props name properties and paths into Objects; unknown ones, and those insi
   expect(parseProps([])).toBeNull();
   expect(toProjection(parseProps([]), type)).toBeUndefined();
   expect(toProjection(parseProps(['rpm', 'o.k', 'o', 'zz', 'rpm.x', '$x', 'key', '']), type)).toEqual({ _id: 1, rpm: 1, o: 1, key: 1 });
-  expect(toProjection(parseProps(['o.k', 'ref.resource']), type)).toEqual({ _id: 1, 'o.k': 1, 'ref.resource': 1 });
+  expect(toProjection(parseProps(['o.k', 'ref.resource']), type)).toEqual({ _id: 1, 'o.k': 1 });
   expect(refusal(() => parseProps([1]))).toBe('request.parameter.invalid');
   expect(refusal(() => parseProps('rpm'))).toBe('request.parameter.invalid');
 });
