@@ -33,7 +33,7 @@ const CLEAN_EVERY_MS = 1_000;
 /** A run that is open for longer holds the journal back no more. */
 const LONG_RUN_MS = 30_000;
 /** So many learn of a commit at a time: what they do next shall not keep all others waiting who are served by this process. */
-const TOLD_AT_ONCE = 64;
+const TOLD_AT_ONCE = 256;
 /** Done marks wait this long for a tick to ride on. */
 const MARK_AFTER_MS = 25;
 const TRANSIENT_TRIES = 3;

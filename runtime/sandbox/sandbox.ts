@@ -99,7 +99,7 @@ class LiveSandbox implements Sandbox {
       died: (death) => this.#died(death),
     };
     this.#main = new Station(
-      { child, limits: { batches: 8, runsPerBatch: 64, memoryBytes: this.#settings.memoryBytes }, log: options.log },
+      { child, limits: { batches: 8, runsPerBatch: 128, memoryBytes: this.#settings.memoryBytes }, log: options.log },
       events,
     );
     const alone = {

@@ -1,8 +1,8 @@
 // Requests begin in turns: a few of each turn of the event loop at once, as they come; of more than that, one of each sender after the other. So
 // who sends many keeps nobody waiting who sends one.
 
-/** Of one turn of the event loop: about a millisecond's worth. */
-const AT_ONCE = 32;
+/** Of one turn of the event loop: a few milliseconds' worth, and enough for a large commit. */
+const AT_ONCE = 128;
 
 export class Turns<T> {
   readonly #begin: (one: T) => void;
