@@ -24,6 +24,7 @@ import { openState } from './resources/definitions/service-state.ts';
 import { DEFINITIONS, DefinitionStore } from './resources/definitions/store.ts';
 import { resumeBuilds } from './resources/definitions/type-storage.ts';
 import { Deliveries } from './deliveries/index.ts';
+import { SUBSCRIPTIONS } from './resources/delivery-types.ts';
 import { deadLetter } from './resources/dead-letters.ts';
 import { endChain, endLost } from './resources/endings.ts';
 import { ASYNC } from './resources/events.ts';
@@ -73,7 +74,7 @@ export interface OpenNamespace extends AsyncDisposable {
 }
 
 /** What processes follow of each other. */
-export const FOLLOWED = [DEFINITIONS, ARRIVALS];
+export const FOLLOWED = [DEFINITIONS, ARRIVALS, SUBSCRIPTIONS.collection];
 
 const COLLECTIONS = [
   ANSWERS,
@@ -236,6 +237,7 @@ export async function openNamespace({
   };
   const deliveries = new Deliveries({
     space: () => space,
+    isShared: leaders !== null,
     epoch: process.epoch,
     present,
     isOpen: (event, rule) => runner?.isOpen(event, rule) === true,
@@ -330,10 +332,12 @@ export async function openNamespace({
     assume: (dead) => (assuming = assuming.catch(() => undefined).then(() => assume(dead))),
     async follow({ collection, id, document }) {
       if (collection === DEFINITIONS) await follow(space, id, document);
+      else if (collection === SUBSCRIPTIONS.collection) await deliveries.follow(id, document !== null);
       else if (document) arrivals.saw(document);
     },
     async followAll() {
       await refreshAll(space);
+      await deliveries.open();
       await arrivals.look();
     },
     resolveProcedure: async (procedure) => (await callableOf(space, procedure, callables))?.resolved ?? null,

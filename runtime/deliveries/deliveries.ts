@@ -2,7 +2,7 @@
 // redeliveries, their end, and the persistent subscriptions with the sockets that are open for them.
 
 import { randomUUID } from 'node:crypto';
-import type { ObjectId } from 'mongodb';
+import type { Filter, ObjectId } from 'mongodb';
 import { decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import type { Identity, Notice } from '../api.ts';
@@ -14,7 +14,7 @@ import { deadLetter, type DeadReason } from '../resources/dead-letters.ts';
 import { ACKNOWLEDGEMENTS, SUBSCRIPTIONS } from '../resources/delivery-types.ts';
 import { laidOut } from '../resources/instances/late-collections.ts';
 import { serviceActor } from '../resources/service-actor.ts';
-import { stampNew } from '../resources/stamp.ts';
+import { idOf, stampNew } from '../resources/stamp.ts';
 import { type Namespace, programIn, referenceOf } from '../resources/types.ts';
 import { hasMembers, type Present } from '../subscriptions/subscribers.ts';
 import { instanceFromBson, instanceToBson, parseJson } from '../values/index.ts';
@@ -33,6 +33,8 @@ import { reliabilityOf } from './reliability.ts';
 
 /** Deliveries looked at in one go. */
 const BATCH = 500;
+/** How soon what another process has stored for a socket of this one is found. */
+const LOOK_EVERY_MS = 1_000;
 /** How soon a rule that still runs is looked at again. */
 const STILL_RUNNING_MS = 500;
 const TRIES = 10;
@@ -40,16 +42,19 @@ const TRIES = 10;
 const DEEPEST = 200;
 
 interface Persistent {
+  readonly id: string;
   readonly name: string;
   readonly path: string;
   readonly username: string;
   readonly filter: ObjectValue | null;
-  /** The socket that is open for it. */
-  socket: { deliver(notice: Notice): void } | null;
+  /** The socket that is open for it here. */
+  socket: { deliver(notice: Notice): void; hasBegun: boolean } | null;
 }
 
 export interface DeliveriesOptions {
   readonly space: () => Namespace;
+  /** Other processes may serve the namespace: each delivers to the sockets that it has, whoever has stored the delivery. */
+  readonly isShared: boolean;
   /** Names the partition of the sequence numbers that this process gives. */
   readonly epoch: number;
   readonly present: Present;
@@ -65,10 +70,13 @@ export class Deliveries {
   #laidOut: Promise<void> | null = null;
   #timer: { at: number; timer: Timer } | null = null;
   #polling: Promise<void> | null = null;
+  readonly #looking: NodeJS.Timeout | null;
   #closed = false;
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
+    this.#looking = options.isShared ? setInterval(() => this.#byName.size > 0 && this.#poll(), LOOK_EVERY_MS) : null;
+    this.#looking?.unref();
   }
 
   /** How many deliveries nobody has acknowledged yet. */
@@ -93,6 +101,7 @@ export class Deliveries {
 
   async close(): Promise<void> {
     this.#closed = true;
+    if (this.#looking) clearInterval(this.#looking);
     this.#timer?.timer.cancel();
     await this.#polling;
   }
@@ -177,12 +186,13 @@ export class Deliveries {
     await this.layOut();
     const subscription = known ?? (await this.#store(identity, path, filter));
     subscription.socket?.deliver({ kind: 'taken', name: subscription.name });
-    const socket = { deliver };
+    const socket = { deliver, hasBegun: false };
     subscription.socket = socket;
     return {
       name: subscription.name,
       begin: async () => {
         if (known) await this.#sendStored(subscription);
+        socket.hasBegun = true;
       },
       close: () => {
         if (subscription.socket === socket) subscription.socket = null;
@@ -202,14 +212,27 @@ export class Deliveries {
   async end(name: string): Promise<void> {
     const { db } = this.#options.space();
     await db.collection(SUBSCRIPTIONS.collection).deleteOne({ name });
-    const found = this.#byName.get(name);
-    if (!found) return;
-    this.#byName.delete(name);
+    if (this.#forget(this.#byName.get(name))) await db.collection(DELIVERIES).deleteMany({ target: name });
+  }
+
+  /** A subscription was stored, or removed, here or in another process. */
+  async follow(id: ObjectId, isThere: boolean): Promise<void> {
+    const known = [...this.#byName.values()].find((one) => one.id === id.toHexString());
+    if (!isThere) this.#forget(known);
+    if (!isThere || known) return;
+    const raw = await this.#options.space().db.collection(SUBSCRIPTIONS.collection).findOne({ _id: id }, { raw: true });
+    if (raw) this.#add(persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw)));
+  }
+
+  /** @returns whether there was one */
+  #forget(found: Persistent | undefined): boolean {
+    if (!found) return false;
+    this.#byName.delete(found.name);
     const others = this.#byPath.get(found.path);
     others?.delete(found);
     if (others?.size === 0) this.#byPath.delete(found.path);
-    found.socket?.deliver({ kind: 'taken', name });
-    await db.collection(DELIVERIES).deleteMany({ target: name });
+    found.socket?.deliver({ kind: 'taken', name: found.name });
+    return true;
   }
 
   /** What the subscriptions listened to is deleted. */
@@ -259,7 +282,8 @@ export class Deliveries {
   }
 
   async #armNext(): Promise<void> {
-    const [first] = await this.#options.space().db.collection<Delivery>(DELIVERIES).find({}).sort({ nextAt: 1 }).limit(1).toArray();
+    const { db } = this.#options.space();
+    const [first] = await db.collection<Delivery>(DELIVERIES).find(this.#ours()).sort({ nextAt: 1 }).limit(1).toArray();
     if (first) this.#arm(Math.max(first.nextAt.getTime(), this.#options.space().clock.now()));
   }
 
@@ -280,7 +304,7 @@ export class Deliveries {
       const now = space.clock.now();
       const due = await space.db
         .collection<Delivery>(DELIVERIES)
-        .find({ nextAt: { $lte: new Date(now) } }, { promoteLongs: false })
+        .find(this.#due(new Date(now)), { promoteLongs: false })
         .sort({ nextAt: 1 })
         .limit(BATCH)
         .toArray();
@@ -288,6 +312,21 @@ export class Deliveries {
       if (due.length < BATCH) break;
     }
     await this.#armNext();
+  }
+
+  /** What this process sees to: where others serve the namespace, too, of subscriptions those that have their socket here. */
+  #ours(): Filter<Delivery> {
+    return this.#options.isShared ? { $or: [{ target: /^\// }, { target: { $in: this.#heardHere() } }] } : {};
+  }
+
+  #due(now: Date): Filter<Delivery> {
+    if (!this.#options.isShared) return { nextAt: { $lte: now } };
+    const neverSent = { target: { $in: this.#heardHere() }, attempts: 0 };
+    return { $or: [{ nextAt: { $lte: now }, ...this.#ours() }, neverSent, { deadline: { $lte: now } }] };
+  }
+
+  #heardHere(): string[] {
+    return [...this.#byName.values()].flatMap(({ name, socket }) => (socket?.hasBegun ? [name] : []));
   }
 
   /** One that is due: delivered again, or given up. */
@@ -417,6 +456,8 @@ export class Deliveries {
   }
 
   #add(subscription: Persistent): Persistent {
+    const known = this.#byName.get(subscription.name);
+    if (known) return known; // heard of already
     this.#byName.set(subscription.name, subscription);
     const others = this.#byPath.get(subscription.path) ?? new Set();
     this.#byPath.set(subscription.path, others.add(subscription));
@@ -433,6 +474,7 @@ function pathsOf(resource: string, name: string): (path: string) => boolean {
 function persistentOf(stored: ObjectValue): Persistent {
   const filter = stored['eventFilter'] ?? null;
   return {
+    id: idOf(stored),
     name: String(stored['name']),
     path: String(stored['topic']),
     username: String(stored['username']),

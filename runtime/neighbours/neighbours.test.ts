@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openOwnDatabase, type OwnDatabase } from '../testing/database.ts';
+import type { Notice } from '../api.ts';
 import { openTestEngine, type TestEngine } from '../testing/engine.ts';
 
 let database: OwnDatabase;
@@ -60,6 +61,29 @@ test('one that has not heard of a change yet makes its own upon it', async () =>
   for (let i = 0; i < 5; i++)
     for (const one of [a, b]) await one.ask('insert', 'topics', { body: JSON.stringify({ name: '/described', description: `${i}` }) });
   expect(await b.rows('topics', { name: '/described' })).toMatchObject([{ ars_version: 10, description: '4' }]);
+});
+
+test('a persistent subscription hears of what another process commits, and is taken up and ended there, too', async () => {
+  await a.ask('insert', 'topics', { body: '{"name":"/kept","isReliable":true,"redeliveryFrequency":600}' });
+  const notices: Notice[] = [];
+  const first = await a.engine.subscribe(a.identity, '/topics/kept', { persistent: true }, (notice) => void notices.push(notice));
+  await first.begin?.();
+  const name = { subscriptionName: first.name ?? '' };
+  await heard(async () => (await b.engine.subscribe(b.identity, '/topics/kept', name, () => undefined)).close());
+  await publish(b, '/kept', { n: 1 });
+  await heard(async () => expect(notices).toMatchObject([{ kind: 'event', valueJson: '{"n":1}', reliable: { redelivered: false } }]));
+  first.close();
+  await publish(b, '/kept', { n: 2 });
+  const later: Notice[] = [];
+  const second = await b.engine.subscribe(b.identity, '/topics/kept', name, (notice) => void later.push(notice));
+  await second.begin?.();
+  expect(later).toMatchObject([
+    { valueJson: '{"n":1}' },
+    { valueJson: '{"n":2}', reliable: { redelivered: false } },
+  ]);
+  await b.engine.unsubscribe(b.identity, name.subscriptionName);
+  const unknown = { code: 'cascade.subscription.unknown' };
+  await heard(() => expect(a.engine.subscribe(a.identity, '/topics/kept', name, () => undefined)).rejects.toMatchObject(unknown));
 });
 
 test('a pair of which each process takes one event completes once; what is open goes over to the one that stays', async () => {
