@@ -167,7 +167,7 @@ function procedure(p: Cursor, head: Head): ProcedureDefinition {
   const name = qualifiedName(p, 'the name of the procedure');
   notOfTheSystem(p, name.parts);
   const given = parameters(p);
-  const returns = p.accept(':') ? returnType(p) : null;
+  const returns = p.accept(':') || foreignReturns(p, given) ? returnType(p) : null;
   const hidden = p.at('hidden') && !p.isPlainName();
   if (hidden) p.take();
   const chosen = options(p);
@@ -186,6 +186,15 @@ function procedure(p: Cursor, head: Head): ProcedureDefinition {
     options: chosen,
     body: statements,
   });
+}
+
+/** `RETURNS Type`: read as what is meant. A parameter of that name is one. */
+function foreignReturns(p: Cursor, parameters: ProcedureDefinition['parameters']): boolean {
+  const isMeant = p.at('returns') && p.isWord(1) && !p.isFresh(1) && parameters.every(({ name }) => name.name !== p.written());
+  if (!isMeant) return false;
+  p.soft(p.here(), `'${p.written()}' is not in the language`, "the type of the result follows ':', as in PROCEDURE f(): Integer");
+  p.take();
+  return true;
 }
 
 function modifier(p: Cursor, found: { private: boolean; access: ProcedureDefinition['access'] }): boolean {

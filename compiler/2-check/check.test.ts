@@ -199,6 +199,21 @@ test('what is asked sees the variables of its condition, and a null step gives n
   expect(first?.triggers).toEqual(second?.triggers);
 });
 
+test('a head as other languages have it is told once, with how it is written', () => {
+  const hints = (source: string): unknown[] => {
+    const { diagnostics } = compile(source, { builtins });
+    return diagnostics.map(({ code, line, column, hint }) => [code, line, column, hint]);
+  };
+  expect(hints('PROCEDURE f(String x)\nreturn x')).toEqual([
+    ['cascade.lang.variable.undeclared', 2, 8, 'the type of a parameter follows its name: x String'],
+  ]);
+  expect(hints('PROCEDURE f(x) RETURNS Integer\nreturn x')).toEqual([
+    ['cascade.lang.syntax', 1, 16, "the type of the result follows ':', as in PROCEDURE f(): Integer"],
+  ]);
+  expect(hints('PROCEDURE f(returns) returns x')).toHaveLength(1);
+  expect(hints('PROCEDURE f(returns) returns returns')).toEqual([]);
+});
+
 test('merges, correlations and timers are checked', () => {
   const two = 'INSERT OCCURS ON A AS a';
   expect(found(`RULE r WHEN ${two} OR UPDATE OCCURS ON A AS b`)).toEqual(['rule.merge.alias 1:40']);

@@ -31,6 +31,16 @@ const OPTIONS: Readonly<Record<string, readonly [what: string, takes: (value: Co
   updateInterface: ['true or false', (value) => typeof value === 'boolean'],
 };
 
+/** For names that are the types of parameters called like a type: who writes the type first means the name (`String x`). */
+export const turnedParameters = ({ parameters }: ProcedureDefinition): ReadonlyMap<string, string> =>
+  new Map(
+    parameters.flatMap(({ name, typeRef }) => {
+      const meant = typeRef?.name.text;
+      const isTurned = STANDARD_TYPES.includes(name.name) && meant !== undefined && !CANONICAL.has(meant.toLowerCase());
+      return isTurned ? [[meant, `the type of a parameter follows its name: ${meant} ${name.name}`] as const] : [];
+    }),
+  );
+
 /** As in a type's properties (resources-and-api.md 4.1). */
 const MOST_DIGITS = 30n;
 

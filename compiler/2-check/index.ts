@@ -5,7 +5,7 @@ import { BodyChecker, type Findings } from './body.ts';
 import { CallResolver } from './calls.ts';
 import { fold } from './constants.ts';
 import { Effects } from './effects.ts';
-import { checkHeader } from './header.ts';
+import { checkHeader, turnedParameters } from './header.ts';
 import type { Model, RuleFacts } from './model.ts';
 import { namesOf } from './names.ts';
 import type { Report } from './report.ts';
@@ -37,8 +37,15 @@ export function check(definition: Definition, { builtins, stateOf }: Pick<Compil
   const procedure = definition.type === 'Procedure' ? checkHeader(definition, imports.package, imports.names, report) : null;
   const state = definition.type === 'Procedure' && procedure ? checkState(definition, procedure, stateOf ?? (() => null), report) : null;
   const mayHoldMaps = holdsMaps(definition, procedure);
+  const hints = definition.type === 'Procedure' ? turnedParameters(definition) : new Map<string, string>();
   const body = (statements: readonly Statement[]): Scope => {
-    const scope = new Scope({ parameters: parametersOf(definition), events: rule?.variables ?? [], state: state?.names ?? [], report });
+    const scope = new Scope({
+      parameters: parametersOf(definition),
+      events: rule?.variables ?? [],
+      state: state?.names ?? [],
+      hints,
+      report,
+    });
     new BodyChecker(scope, resolver, found, mayHoldMaps, report).statements(statements);
     checkReturns(statements, report);
     return scope;

@@ -10,6 +10,8 @@ export interface ScopeOptions {
   readonly events: Iterable<string>;
   /** Variables of the service's state: there without a declaration, and never declared (S4). */
   readonly state?: Iterable<string>;
+  /** What to say of names that are not declared, where more is known of them. */
+  readonly hints?: ReadonlyMap<string, string>;
   readonly report: Report;
 }
 
@@ -17,6 +19,7 @@ export class Scope {
   readonly #parameters: ReadonlySet<string>;
   readonly #events: ReadonlySet<string>;
   readonly #state: ReadonlySet<string>;
+  readonly #hints: ReadonlyMap<string, string>;
   readonly #report: Report;
   /** Declared up to here in the text. */
   readonly #declared = new Set<string>();
@@ -24,10 +27,11 @@ export class Scope {
   /** The nodes that read or assign a variable of the function itself, block variables left out. */
   readonly reads = new Set<object>();
   readonly writes = new Set<object>();
-  constructor({ parameters, events, state = [], report }: ScopeOptions) {
+  constructor({ parameters, events, state = [], hints = new Map(), report }: ScopeOptions) {
     this.#parameters = new Set(parameters);
     this.#events = new Set(events);
     this.#state = new Set(state);
+    this.#hints = hints;
     this.#report = report;
   }
 
@@ -58,7 +62,7 @@ export class Scope {
   #require(name: string, at: Span): void {
     if (this.isVariable(name)) return;
     const visible = [...this.#parameters, ...this.#events, ...this.#declared, ...this.#blocks.flatMap((block) => [...block])];
-    this.#report(at, 'cascade.lang.variable.undeclared', `'${name}' is not declared`, didYouMean(name, visible));
+    this.#report(at, 'cascade.lang.variable.undeclared', `'${name}' is not declared`, this.#hints.get(name) ?? didYouMean(name, visible));
   }
 
   assign(name: string, at: Span): void {
