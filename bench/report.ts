@@ -10,6 +10,22 @@ export interface Figure {
   readonly rounds: Readonly<Record<string, readonly number[]>>;
   /** Anything else worth knowing of a contestant: latencies, CPU seconds. */
   readonly besides?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** What it is to reach, where somebody has set that. */
+  readonly aims?: readonly Aim[];
+}
+
+/** `atLeast` or `atMost`: which side of the bound is the good one. */
+export interface Aim {
+  readonly what: string;
+  readonly is: number;
+  readonly side: 'atLeast' | 'atMost';
+  readonly bound: number;
+}
+
+/** How many times as much one contestant does as another, by their medians; no aim where the other was not measured. */
+export function timesAsMuch(rounds: Figure['rounds'], one: string, other: string, bound: number): Aim[] {
+  const [a, b] = [rounds[one], rounds[other]];
+  return a && b ? [{ what: `${one} / ${other}`, is: median(a) / median(b), side: 'atLeast', bound }] : [];
 }
 
 /** Says what is being done: on one line of a terminal, else on a line of its own. */
@@ -45,5 +61,12 @@ export function toText(figure: Figure): string {
       `  ${name.padEnd(26)} ${Math.round(median(values)).toLocaleString('en').padStart(12)}  (${spread})${ratio}${besides.length > 0 ? `   ${besides.join(', ')}` : ''}`,
     );
   }
+  for (const aim of figure.aims ?? []) lines.push(`  ${toLine(aim)}`);
   return lines.join('\n');
+}
+
+function toLine({ what, is, side, bound }: Aim): string {
+  const isReached = side === 'atLeast' ? is >= bound : is <= bound;
+  const written = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 2 });
+  return `aim: ${what} ${side === 'atLeast' ? '≥' : '≤'} ${written(bound)}; it is ${written(is)}, ${isReached ? 'reached' : 'missed'}`;
 }

@@ -10,7 +10,7 @@ import { MongoClient } from 'mongodb';
 import pino from 'pino';
 import { type ApiRequest, type Engine, type Identity, openEngine } from '../../runtime/index.ts';
 import { openEmbeddedMongod } from '../../runtime/mongod/index.ts';
-import { type Figure, progress } from '../report.ts';
+import { type Aim, type Figure, median, progress } from '../report.ts';
 
 const ROUNDS = 3;
 const RULES = 200;
@@ -98,12 +98,20 @@ async function measured(engine: Engine, client: MongoClient): Promise<Figure[]> 
   const at = (name: (typeof names)[number], percentile: number): number[] =>
     (all[name] ?? []).map((histogram) => histogram.percentile(percentile));
   const figure = (percentile: number): Figure => ({
+    aims: percentile === 99 ? [swapped(at('cascade', 99), at('cascade, 100 rules swapped', 99))] : [],
     name: `rules: from the acknowledged insert to the stored effect, p${percentile}, ${(1_000 / EVERY_MS) * AT_ONCE} inserts/s`,
     unit: 'µs',
     rounds: Object.fromEntries(names.map((name) => [name, at(name, percentile)])),
   });
   return [figure(50), figure(99), figure(99.9)];
 }
+
+const swapped = (without: readonly number[], during: readonly number[]): Aim => ({
+  what: 'p99 while 100 rules are swapped / without',
+  is: median(during) / median(without),
+  side: 'atMost',
+  bound: 2,
+});
 
 /** Calls that come at their times, and are waited for at the end. */
 async function evenly(one: () => Promise<void>): Promise<void> {

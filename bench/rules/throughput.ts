@@ -8,8 +8,8 @@ import { TriggerIndex } from '../../runtime/triggers/index.ts';
 import { encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import { runPeer } from '../peers/index.ts';
 import { cpuSeconds, memory } from '../processes.ts';
-import { type Figure, progress } from '../report.ts';
-import { events, handMade, jsonRulesEngine, PATH, type Reading, rulesOf, sink } from './workload.ts';
+import { type Aim, type Figure, median, progress, timesAsMuch } from '../report.ts';
+import { events, handMade, jsonRulesEngine, PATH, READING, type Reading, rulesOf, sink } from './workload.ts';
 
 const COUNTS = [1, 10, 100, 1_000, 10_000, 100_000];
 const ROUNDS = 3;
@@ -33,7 +33,7 @@ export const openBenchSandbox = (): Promise<Sandbox> =>
 
 /** One number of rules, in a namespace of its own. */
 class Rules {
-  readonly index = new TriggerIndex({ typeOf: () => null, builtin: () => undefined, namespace: 'bench', onError: () => undefined });
+  readonly index = new TriggerIndex({ typeOf: () => READING, builtin: () => undefined, namespace: 'bench', onError: () => undefined });
   /** Bytes a rule: as compiled, and what the index adds. */
   readonly definitionBytes: number;
   readonly indexBytes: number;
@@ -166,6 +166,7 @@ export async function throughput(sandbox: Sandbox, peers: boolean): Promise<Figu
       name: `rules: ${count.toLocaleString('en')} on one type, one matches`,
       unit: 'events/s',
       rounds,
+      aims: ['Drools', 'Esper'].flatMap((peer) => timesAsMuch(rounds, 'cascade, body in the sandbox', peer, 3)),
       besides: {
         'cascade, body in the sandbox': {
           'µs CPU here': cost.host / cost.events,
@@ -203,5 +204,13 @@ export async function manyBesideFew(sandbox: Sandbox): Promise<Figure> {
   for (let round = 0; round < 2 * ROUNDS; round++)
     for (const [name, { rules, stream }] of Object.entries(contestants))
       (rounds[name] ??= []).push(await perSecond(() => rules.through(source(stream, 2 * ROUND_MS))));
-  return { name: 'rules: body in the sandbox, 100,000 rules beside 10', unit: 'events/s', rounds };
+  const few = median(rounds['10 rules'] ?? []);
+  const cost = (name: keyof typeof contestants, bound: number): Aim => ({
+    what: `the cost of an event, ${name} / 10 rules`,
+    is: few / median(rounds[name] ?? []),
+    side: 'atMost',
+    bound,
+  });
+  const aims = [cost('100,000 rules, events meet 1,000', 1.2), cost('100,000 rules, events meet all', 1.6)];
+  return { name: 'rules: body in the sandbox, 100,000 rules beside 10', unit: 'events/s', rounds, aims };
 }

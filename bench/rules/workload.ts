@@ -5,9 +5,28 @@ import { type Almanac, Engine } from 'json-rules-engine';
 import { type CompiledRule, compile } from '../../compiler/index.ts';
 import type { Program } from '../../runtime/sandbox/index.ts';
 import type { IndexedRule } from '../../runtime/triggers/index.ts';
+import { parseType, type TypeDefinition } from '../../runtime/types/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 
 export const PATH = '/types/Reading/insert';
+
+/** As the namespace declares it. */
+export const READING: TypeDefinition = parseType(
+  {
+    name: 'Reading',
+    properties: {
+      ...typed('String', ['sensor', 'site', 'unit', 'shift', 'note']),
+      ...typed('Integer', ['pressure', 'line', 'batch']),
+      rate: { type: 'Real' },
+      ok: { type: 'Boolean' },
+    },
+  },
+  { types: new Map(), scalars: new Map() },
+);
+
+function typed(type: string, names: readonly string[]): Record<string, { type: string }> {
+  return Object.fromEntries(names.map((name) => [name, { type }]));
+}
 
 export interface Reading extends Record<string, string | number | boolean> {
   sensor: string;

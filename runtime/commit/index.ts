@@ -1,5 +1,6 @@
 // The door of the committer: the one way in which anything changes the store, and what survives a crash of it.
 
+export { type Completion, readCompletion, writeCompletion } from './completion.ts';
 export { Committer, type CommitterOptions, SLOTS } from './committer.ts';
 export { runIdOf } from './journal.ts';
 export { openProcess, type ServiceProcess } from './process.ts';
@@ -9,7 +10,6 @@ export {
   type Answer,
   attemptOf,
   type Chain,
-  type Completion,
   DocumentRefused,
   DuplicateKey,
   Fenced,

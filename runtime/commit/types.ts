@@ -45,15 +45,6 @@ export interface Undecided {
   readonly next: RunReference | null;
 }
 
-/** The value of the event by which a rule over several events runs (language.md 6.3): what its variables hold. */
-export interface Completion {
-  readonly entry: 'main' | 'timeout';
-  /** Inner JSON trees, in the order of the variables; null for what did not come. */
-  readonly args: readonly unknown[];
-  /** Which of them are event objects (without `newValue`). */
-  readonly events: number[];
-}
-
 export interface StoredEvent {
   readonly uuid: string;
   readonly path: string;

@@ -1,7 +1,7 @@
 // A rule over several events: all versions of one name share what they wait for, since they have the same WHEN (language.md V6). What the
 // machine decides becomes units of the committer: evaluations that are kept, runs that begin, events that are no longer needed.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { CompiledRule, ConditionData, TriggerSpec } from '../../compiler/index.ts';
 import type { Busy } from '../busy.ts';
@@ -15,6 +15,7 @@ import {
   type StoredEvent,
   type Unit,
   type Write,
+  writeCompletion,
 } from '../commit/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
 import type { Executable, RunHost } from '../runs/index.ts';
@@ -62,9 +63,10 @@ interface Following {
 }
 
 /** How long the journal keeps the event of an evaluation before the evaluation moves to a collection of its own. */
-const HELD_FOR_MS = 5_000;
-/** Evaluations that end, or move, in one unit. */
-const EVALUATIONS_A_UNIT = 200;
+const HELD_FOR_MS = 10_000;
+/** Evaluations that end, or move, in one unit; and characters of what they complete, beyond which it takes no more. */
+const EVALUATIONS_A_UNIT = 1_000;
+const LENGTH_A_UNIT = 1_000_000;
 const UNAVAILABLE_RETRY_MS = 500;
 const FULL_TOLD_EVERY_MS = 60_000;
 const NO_PLACES: Bound = { places: [], happenings: [] };
@@ -274,8 +276,10 @@ export class Family {
     if (following.length === 0) return;
     this.#following = [];
     const units: Unit[] = [];
-    for (let i = 0; i < following.length; i += EVALUATIONS_A_UNIT) {
-      const some = following.slice(i, i + EVALUATIONS_A_UNIT);
+    for (let i = 0, end = 0; i < following.length; i = end) {
+      for (let length = 0; end < following.length && end - i < EVALUATIONS_A_UNIT && length < LENGTH_A_UNIT; end++)
+        length += following[end]?.event?.value.length ?? 0;
+      const some = following.slice(i, end);
       units.push({
         writes: some.flatMap(({ opened, removal: one }) => [...this.#insertions(opened), ...(one ? [one] : [])]),
         events: some.flatMap(({ event }) => event ?? []),
@@ -326,7 +330,7 @@ export class Family {
     return {
       uuid,
       path: `/rules/${reference.rule}`,
-      value: `{"entry":"${entry}","events":${JSON.stringify(events)},"args":[${args.join(',')}]}`,
+      value: writeCompletion({ entry, eventArgs: events, argsJson: `[${args.join(',')}]` }),
       at: new Date(this.#host.clock.now()),
       by: cause?.by ?? bound.happenings[0]?.by ?? 'system',
       chain: cause ? (cause.chain ?? { root: cause.uuid, depth: 0 }) : { root: uuid, depth: 0 },
@@ -450,14 +454,12 @@ export const isCorrelated = ({ correlation, expect, hasTimeout }: CompiledRule):
 
 /** What is the same as long as a restart may go on with the evaluations of before. */
 export const whenOf = ({ triggers, correlation, constraint, expect }: CompiledRule): string =>
-  createHash('sha256')
-    .update(JSON.stringify([triggers, correlation, constraint, expect]))
-    .digest('hex');
+  hash('sha256', JSON.stringify([triggers, correlation, constraint, expect]));
 
 const both = (a: ConditionData | null, b: ConditionData): ConditionData => (a ? { op: 'and', terms: [a, b] } : b);
 
 /** The same for the same, so that a repetition is recognised. */
 function uuidOf(facts: readonly unknown[]): string {
-  const hex = createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+  const hex = hash('sha256', JSON.stringify(facts));
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -1,6 +1,6 @@
 // How open evaluations are kept in the store, so that a restart finds them (language.md K9).
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
 import type { Write } from '../commit/index.ts';
 import { type Cipher, openText, sealText } from '../values/index.ts';
@@ -47,7 +47,7 @@ export const removal = (owner: Owner, evaluation: Evaluation): Write => ({
 /** Made from what it is, so that nothing more than the evaluation need be remembered. */
 function idOf({ rule, when }: Owner, { node, began, deadlineMs, happenings }: Evaluation): ObjectId {
   const text = JSON.stringify([rule, when, node, began, deadlineMs, happenings.map(({ uuid }) => uuid)]);
-  return new ObjectId(createHash('sha256').update(text).digest().subarray(0, 12));
+  return new ObjectId(hash('sha256', text).slice(0, 24));
 }
 
 function withTexts(happening: Happening, change: (text: string) => string): Happening {

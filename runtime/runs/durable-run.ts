@@ -11,6 +11,7 @@ import {
   type Chain,
   type Completion,
   Fenced,
+  readCompletion,
   type RunId,
   runIdOf,
   type RunReference,
@@ -109,10 +110,11 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
 
   #given(): Given {
     const { namespace } = this.#host;
+    const completion = this.#reference.binds === 'arguments' ? readCompletion(this.#event.value) : null;
     return {
       id: this.#attemptId,
       namespace,
-      ...this.#body(),
+      ...this.#body(completion),
       opts: {
         at: this.#startedAt.getTime(),
         seed: this.id,
@@ -121,20 +123,17 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
         username: this.#identity.username,
         resource: this.#executable.resource,
         service: this.#host.serviceOf(this.#event, this.#executable),
-        ...(this.#reference.binds === 'arguments' ? { eventArgs: completionOf(this.#event).eventArgs } : {}),
+        ...(completion && { eventArgs: completion.eventArgs }),
       },
     };
   }
 
-  #body(): Pick<RunRequest, 'program' | 'procedure' | 'entry' | 'argsJson' | 'namedJson' | 'event'> {
+  #body(completion: Completion | null): Pick<RunRequest, 'program' | 'procedure' | 'entry' | 'argsJson' | 'namedJson' | 'event'> {
     const event = this.#event;
     const { program, procedure } = this.#executable;
     if (procedure !== undefined) return { program: null, procedure, ...argumentsOf(event) };
-    const { binds } = this.#reference;
-    if (binds === 'arguments') {
-      const { entry, argsJson } = completionOf(event);
-      return { program, entry, argsJson };
-    }
+    if (completion) return { program, entry: completion.entry, argsJson: completion.argsJson };
+    const binds = this.#reference.binds === 'value' ? 'value' : 'event';
     if (binds === 'value') return { program, argsJson: '[]', event: { key: event.uuid, binds, json: event.value } };
     const key = `${event.uuid}/${attemptOf(event)}${event.redelivered ? 'r' : ''}`;
     return { program, argsJson: '[]', event: { key, binds, json: this.#eventJson() } };
@@ -185,8 +184,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     const { binds } = this.#reference;
     if (binds === 'value') return { args: [this.#event.value], events: [] };
     if (binds === 'event') return { args: [this.#eventJson()], events: [0] };
-    const { args, events } = JSON.parse(this.#event.value) as Completion;
-    return { args: args.map((arg) => JSON.stringify(arg)), events };
+    const { argsJson, eventArgs } = readCompletion(this.#event.value);
+    return { args: (JSON.parse(argsJson) as unknown[]).map((arg) => JSON.stringify(arg)), events: eventArgs };
   }
 
   #newMessages(): Messages {
@@ -470,10 +469,4 @@ const instanceOf = (write: Write): string => `${write.collection}/${(write.op ==
 function argumentsOf(event: StoredEvent): { argsJson: string; namedJson: string | null } {
   const { args, named } = JSON.parse(event.value) as { args: unknown; named: unknown };
   return { argsJson: JSON.stringify(args ?? []), namedJson: named === null ? null : JSON.stringify(named) };
-}
-
-/** The arguments of a rule over several events stand in the event of its completion. */
-function completionOf(event: StoredEvent): { entry: 'main' | 'timeout'; argsJson: string; eventArgs: number[] } {
-  const { entry, args, events } = JSON.parse(event.value) as Completion;
-  return { entry, argsJson: JSON.stringify(args), eventArgs: events };
 }
