@@ -9,6 +9,7 @@ import { fault } from '../../faults.ts';
 import type { TypeDefinition } from '../../types/index.ts';
 import { definitionJson, selectedFrom } from '../definitions/operations.ts';
 import { patchChanges } from '../patch.ts';
+import { eachInserted } from '../requests/insert.ts';
 import { counted, NO_CONTENT, reply } from '../requests/request.ts';
 import type { Namespace } from '../types.ts';
 import { NAMESPACES } from './namespaces.ts';
@@ -66,8 +67,9 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       return reply(definitionJson(await at(space, resource, resourceId, caller), props));
     }
     case 'insert': {
-      const body = bodyOf(request.object);
-      return { ...reply(definitionJson(await resource.insert(space, body, caller))), ...counted(request, 1) };
+      const one = async (body: Value): Promise<string> => definitionJson(await resource.insert(space, bodyOf(body), caller));
+      if (Array.isArray(request.object)) return eachInserted(request, request.object, one);
+      return { ...reply(await one(request.object ?? null)), ...counted(request, 1) };
     }
     case 'update':
     case 'patch': {

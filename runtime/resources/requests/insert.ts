@@ -41,6 +41,16 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   return several(request, await (apart ? inTurn(body, part) : Promise.allSettled(body.map(part))));
 }
 
+/** The same of several of another kind: one after the other. */
+export async function eachInserted(
+  request: ApiRequest,
+  bodies: readonly Value[],
+  one: (body: Value) => Promise<string>,
+): Promise<ApiReply> {
+  if (bodies.length > MOST_INSTANCES) throw fault('cascade.request.too.many.instances', MOST_INSTANCES);
+  return several(request, await inTurn(bodies, one));
+}
+
 async function inTurn(
   bodies: readonly Value[],
   one: (body: Value, number: number) => Promise<string | null>,
