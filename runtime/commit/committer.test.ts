@@ -347,3 +347,29 @@ test('what is published on one path is handed out in its order, across ticks of 
   expect(started.map(({ uuid }) => uuid)).toEqual(numbers.map((n) => `e-${n}`));
   await committer[Symbol.asyncDispose]();
 });
+
+test('what belongs to what was acknowledged does not wait behind what comes new', async () => {
+  const { db, committer } = await space();
+  const order: string[] = [];
+  const told = (name: string) => () => void order.push(name);
+  const waiting = Array.from({ length: 5_000 }, (_, k) => committer.submit(insert(k)).then(told('new')));
+  const urgent = committer.submit(insert('urgent', [event('urgent')]), true).then(told('urgent'));
+  await Promise.all([...waiting, urgent]);
+  expect(order.indexOf('urgent')).toBeLessThan(2_000);
+  expect(await db.collection('t.Thing').countDocuments()).toBe(5_001);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('what waits is bounded by its size, too; what was acknowledged is not refused', async () => {
+  const { committer } = await space();
+  const large = (k: number): Unit => ({ writes: [], events: [{ ...event(`large${k}`), value: JSON.stringify('x'.repeat(4_000_000)) }] });
+  const all = await Promise.allSettled([
+    ...Array.from({ length: 12 }, (_, k) => committer.submit(large(k))),
+    committer.submit(large(12), true),
+  ]);
+  const refused = all.filter(({ status }) => status === 'rejected');
+  expect(refused).toHaveLength(4);
+  expect(all.at(-1)?.status).toBe('fulfilled');
+  await committer.submit(insert('after'));
+  await committer[Symbol.asyncDispose]();
+});

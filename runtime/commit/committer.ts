@@ -24,7 +24,11 @@ import {
 
 const UNITS_PER_TICK = 1_000;
 const BYTES_PER_TICK = 8_000_000;
+/** Of what comes from outside; beyond it is refused. */
 const UNITS_WAITING = 50_000;
+const BYTES_WAITING = 64_000_000;
+/** Part of a tick that belongs to what was acknowledged, while others wait, too. */
+const URGENT_PART = 0.75;
 /** How far a tick looks past units that wait for those in flight. */
 const UNITS_LOOKED_AT = 4 * UNITS_PER_TICK;
 /** Transactions in flight. */
@@ -104,7 +108,11 @@ export class Committer implements AsyncDisposable {
   /** Collections that nothing is written to for now. */
   readonly #barred = new Set<string>();
   readonly #timer: NodeJS.Timeout;
+  /** What belongs to what was acknowledged goes before what comes new: else each effect of a rule would wait behind all of it. */
+  #urgent: Waiting[] = [];
   #queue: Waiting[] = [];
+  /** Of the queue. */
+  #bytesWaiting = 0;
   #marks: RunId[] = [];
   #marking: NodeJS.Timeout | null = null;
   #paused = false;
@@ -157,12 +165,12 @@ export class Committer implements AsyncDisposable {
 
   /** Units that wait for a tick. */
   get waiting(): number {
-    return this.#queue.length;
+    return this.#urgent.length + this.#queue.length;
   }
 
   /** Why a unit that comes from outside cannot be taken now; null when it can. */
   refusal({ events }: Unit): QueueFull | null {
-    if (this.#queue.length >= UNITS_WAITING) return new QueueFull('waitingWrites', UNITS_WAITING);
+    if (this.#queue.length >= UNITS_WAITING || this.#bytesWaiting >= BYTES_WAITING) return new QueueFull('waitingWrites', UNITS_WAITING);
     return events.every((event) => event.runs.length === 0) ? null : this.#options.isFull();
   }
 
@@ -194,7 +202,11 @@ export class Committer implements AsyncDisposable {
       resolve,
       reject,
     };
-    this.#queue.push(waiting);
+    if (urgent) this.#urgent.push(waiting);
+    else {
+      this.#queue.push(waiting);
+      this.#bytesWaiting += waiting.bytes;
+    }
     this.#unsettled.add(waiting);
     if (!waits(waiting, this.#held)) this.#plan(); // else nothing has become possible
   }
@@ -299,7 +311,7 @@ export class Committer implements AsyncDisposable {
   }
 
   #pump(): void {
-    while (!this.#paused && this.#queue.length > 0) {
+    while (!this.#paused && this.waiting > 0) {
       const place = this.#free.pop();
       if (!place) return;
       const tick = this.#take();
@@ -317,30 +329,36 @@ export class Committer implements AsyncDisposable {
    */
   #take(): Waiting[] {
     const tick: Waiting[] = [];
-    const kept: Waiting[] = [];
     const blocked = new Set<string>();
     let bytes = 0;
-    let index = 0;
-    const end = Math.min(this.#queue.length, UNITS_LOOKED_AT);
-    for (; index < end && tick.length < UNITS_PER_TICK && bytes < BYTES_PER_TICK; index++) {
-      const next = this.#queue[index] as Waiting;
-      if (waits(next, this.#held) || waits(next, blocked) || this.#isBarred(next.unit)) {
-        for (const key of next.holds) blocked.add(key);
-        kept.push(next);
-        continue;
+    /** Takes from a line until so much of the tick is full; gives what is left of the line. */
+    const takeFrom = (line: Waiting[], part: number): Waiting[] => {
+      const kept: Waiting[] = [];
+      const end = Math.min(line.length, UNITS_LOOKED_AT);
+      let index = 0;
+      for (; index < end && tick.length < part * UNITS_PER_TICK && bytes < part * BYTES_PER_TICK; index++) {
+        const next = line[index] as Waiting;
+        if (waits(next, this.#held) || waits(next, blocked) || this.#isBarred(next.unit)) {
+          for (const key of next.holds) blocked.add(key);
+          kept.push(next);
+          continue;
+        }
+        if (!next.urgent) this.#bytesWaiting -= next.bytes;
+        const refusal = this.#options.refuses?.(next.unit);
+        if (refusal) {
+          this.#unsettled.delete(next);
+          next.reject(refusal);
+          queueMicrotask(() => this.#wake());
+          continue;
+        }
+        for (const key of next.keys) blocked.add(key);
+        bytes += next.bytes;
+        tick.push(next);
       }
-      const refusal = this.#options.refuses?.(next.unit);
-      if (refusal) {
-        this.#unsettled.delete(next);
-        next.reject(refusal);
-        queueMicrotask(() => this.#wake());
-        continue;
-      }
-      for (const key of next.keys) blocked.add(key);
-      bytes += next.bytes;
-      tick.push(next);
-    }
-    this.#queue = kept.length > 0 ? [...kept, ...this.#queue.slice(index)] : this.#queue.slice(index);
+      return kept.length > 0 ? [...kept, ...line.slice(index)] : line.slice(index);
+    };
+    if (this.#urgent.length > 0) this.#urgent = takeFrom(this.#urgent, this.#queue.length > 0 ? URGENT_PART : 1);
+    if (this.#queue.length > 0) this.#queue = takeFrom(this.#queue, 1);
     for (const one of tick) for (const key of one.holds) this.#held.add(key);
     return tick;
   }
@@ -390,18 +408,21 @@ export class Committer implements AsyncDisposable {
         if (write.op !== 'insert')
           versions.set(keyOf(write), write.op === 'replace' ? (write.document['ars_version'] as Long).toBigInt() : null);
     if (versions.size === 0) return;
-    this.#queue = this.#queue.filter((waiting) => {
+    const stays = (waiting: Waiting): boolean => {
       const { unit, reject } = waiting;
       for (const write of unit.writes) {
         if (write.op === 'insert') continue;
         const version = versions.get(keyOf(write));
         if (version === undefined || version === write.version) continue;
         this.#unsettled.delete(waiting);
+        if (!waiting.urgent) this.#bytesWaiting -= waiting.bytes;
         reject(new VersionMiss(write.collection, write.id));
         return false;
       }
       return true;
-    });
+    };
+    this.#urgent = this.#urgent.filter(stays);
+    this.#queue = this.#queue.filter(stays);
   }
 
   /** Stores what can be stored; those that lose are in `failed` with their reason. */
@@ -506,12 +527,11 @@ export class Committer implements AsyncDisposable {
   /** Clients wait no longer: what is in line is refused, of what is under way they are told that it is not known. */
   #tellAway(error: unknown): void {
     this.#away = error;
-    this.#queue = this.#queue.filter((waiting) => {
-      if (waiting.urgent) return true;
+    this.#bytesWaiting = 0;
+    for (const waiting of this.#queue.splice(0)) {
       this.#unsettled.delete(waiting);
       waiting.reject(error);
-      return false;
-    });
+    }
     this.#wake();
     for (const waiting of [...this.#unsettled]) if (!waiting.urgent) waiting.reject(error);
   }
