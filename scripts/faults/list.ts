@@ -188,7 +188,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'a public procedure gets its arguments uncopied',
     file: 'stdlib/isolate/arguments.ts',
-    text: 'const own = info.private ? value : copied(value);',
+    text: 'const own = info.private ? value : copied(info, parameter, value);',
     replacement: 'const own = value;',
   },
   {
