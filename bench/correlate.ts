@@ -39,13 +39,16 @@ const PATHS = ['/topics/a/publish', '/topics/b/publish'] as const;
 const log = pino({ level: 'silent' });
 
 /** @param peers Esper is measured, too, where a Java machine is */
-export async function correlate({ peers }: { readonly peers: boolean }): Promise<Figure[]> {
+export async function* correlate({ peers }: { readonly peers: boolean }): AsyncGenerator<Figure> {
   const alone = inMemory();
   if (peers) progress('correlate: in Esper');
   const others: Figure['rounds'] = peers ? { Esper: await runPeer('EsperPairs', KEYS, ROUNDS, SECONDS_OF_PEER) } : {};
   const rounds = { ...alone.rounds, ...others };
-  const first = { ...alone, rounds, aims: timesAsMuch(rounds, 'cascade', 'Esper', 3) };
-  return [first, whileManyStand(), memory(), await durable(IN_ARRAYS), await durable(ONE_BY_ONE)];
+  yield { ...alone, rounds, aims: timesAsMuch(rounds, 'cascade', 'Esper', 3) };
+  yield whileManyStand();
+  yield memory();
+  yield await durable(IN_ARRAYS);
+  yield await durable(ONE_BY_ONE);
 }
 
 /** An event, and its value as those who commit it have it in hand. */

@@ -14,7 +14,7 @@ import { sandbox } from './sandbox.ts';
 import { stream } from './stream.ts';
 import { triggerIndex } from './trigger-index.ts';
 
-const BENCHES: Readonly<Record<string, (effort: Effort & { readonly peers: boolean }) => Promise<Figure[]>>> = {
+const BENCHES: Readonly<Record<string, (effort: Effort & { readonly peers: boolean }) => Promise<Figure[]> | AsyncIterable<Figure>>> = {
   rules,
   api,
   durable,
@@ -49,8 +49,9 @@ if (unknown !== undefined) {
 const figures: Figure[] = [];
 for (const name of names) {
   console.error(`· ${name}…`);
-  const made = (await BENCHES[name]?.(effort)) ?? [];
-  figures.push(...made);
-  if (!values.json) for (const figure of made) console.log(toText(figure));
+  for await (const figure of (await BENCHES[name]?.(effort)) ?? []) {
+    figures.push(figure);
+    if (!values.json) console.log(toText(figure));
+  }
 }
 if (values.json) console.log(JSON.stringify({ machine: machine(), figures }, null, 2));

@@ -5,16 +5,14 @@ import { latency } from './latency.ts';
 import { manyBesideFew, openBenchSandbox, throughput } from './throughput.ts';
 
 /** @param peers also measure Drools and Esper, which are fetched when they are not there */
-export async function rules({ peers }: { readonly peers: boolean }): Promise<Figure[]> {
-  const figures: Figure[] = [];
+export async function* rules({ peers }: { readonly peers: boolean }): AsyncGenerator<Figure> {
   {
     await using sandbox = await openBenchSandbox();
-    figures.push(...(await throughput(sandbox, peers)));
+    yield* throughput(sandbox, peers);
   }
   {
     await using sandbox = await openBenchSandbox();
-    figures.push(await manyBesideFew(sandbox));
+    yield await manyBesideFew(sandbox);
   }
-  figures.push(...(await latency()));
-  return figures;
+  yield* await latency();
 }

@@ -128,8 +128,7 @@ function each(next: () => Reading | null, take: (event: Reading) => void): numbe
 const warm = (rules: Rules, stream: readonly Reading[], hot: number): Promise<number> =>
   rules.through(source(stream, Number.POSITIVE_INFINITY, Math.max(20_000, 2 * hot)));
 
-export async function throughput(sandbox: Sandbox, peers: boolean): Promise<Figure[]> {
-  const figures: Figure[] = [];
+export async function* throughput(sandbox: Sandbox, peers: boolean): AsyncGenerator<Figure> {
   for (const count of COUNTS) {
     progress(`rules: ${count.toLocaleString('en')}`);
     const before = await memory(sandbox.pid() as number);
@@ -162,7 +161,7 @@ export async function throughput(sandbox: Sandbox, peers: boolean): Promise<Figu
         progress(`rules: ${count.toLocaleString('en')} in ${name}`);
         rounds[name] = await runPeer(name, count, ROUNDS, 1);
       }
-    figures.push({
+    yield {
       name: `rules: ${count.toLocaleString('en')} on one type, one matches`,
       unit: 'events/s',
       rounds,
@@ -177,10 +176,9 @@ export async function throughput(sandbox: Sandbox, peers: boolean): Promise<Figu
           'cascade, index alone': { 'bytes a rule': rules.indexBytes, 'bytes a rule as compiled': rules.definitionBytes },
         }),
       },
-    });
+    };
   }
   if (Number.isNaN(sink.sum)) throw new Error('a rule computed no number');
-  return figures;
 }
 
 async function throughPeer(run: (event: Reading) => Promise<unknown>, next: () => Reading | null): Promise<number> {
