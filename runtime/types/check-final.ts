@@ -1,13 +1,11 @@
 // What an instance must be when it is stored, after defaults and BEFORE rules (resources-and-api.md 2.4): required, maxLength, group.
-import { eq } from '../../stdlib/operators/index.ts';
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, fault } from '../faults.ts';
 import type { PropertyDefinition, TypeDefinition } from './definition.ts';
 import { Problems } from './problems.ts';
 
 /**
- * @param stored the instance before an update: a required property that was null already may stay so, and a text that has become too
- *   long (4.1, changes of types)
+ * @param stored the instance before an update: a required property that was null already may stay so (4.1, changes of types)
  * @throws CascadeError, or CascadeErrors when several things are wrong
  */
 export function checkFinal(type: TypeDefinition, instance: ObjectValue, stored?: ObjectValue): void {
@@ -18,7 +16,7 @@ export function checkFinal(type: TypeDefinition, instance: ObjectValue, stored?:
     if (value === null) {
       if (property.required && becomesNull(instance, stored, property.name))
         add(fault('cascade.type.property.required', type.name, property.name));
-    } else if (!fitsMaxLength(property, value) && !(stored && eq(value, getOwn(stored, property.name)))) {
+    } else if (!fitsMaxLength(property, value)) {
       add(fault('cascade.type.property.invalid', type.name, property.name, property.type, 'maxLength'));
     }
   }
