@@ -16,13 +16,7 @@ import { type AccountResource, accountResource, matching as matchingAccounts } f
 import { resolve } from './catalogue.ts';
 import { cursors } from './cursors.ts';
 import { cut } from './cut.ts';
-import {
-  changeDefinition,
-  definitionCondition,
-  matching,
-  matchingStored,
-  putDefinition,
-} from './definitions/operations.ts';
+import { changeDefinition, definitionCondition, matching, matchingStored, putDefinition } from './definitions/operations.ts';
 import { deleteWithDependents } from './dependents.ts';
 import { checkNodes } from './definitions/nodes.ts';
 import { scheduleByStatement } from './definitions/scheduledevents-kind.ts';
