@@ -77,10 +77,7 @@ test('a persistent subscription hears of what another process commits, and is ta
   const later: Notice[] = [];
   const second = await b.engine.subscribe(b.identity, '/topics/kept', name, (notice) => void later.push(notice));
   await second.begin?.();
-  expect(later).toMatchObject([
-    { valueJson: '{"n":1}' },
-    { valueJson: '{"n":2}', reliable: { redelivered: false } },
-  ]);
+  expect(later).toMatchObject([{ valueJson: '{"n":1}' }, { valueJson: '{"n":2}', reliable: { redelivered: false } }]);
   await b.engine.unsubscribe(b.identity, name.subscriptionName);
   const unknown = { code: 'cascade.subscription.unknown' };
   await heard(() => expect(a.engine.subscribe(a.identity, '/topics/kept', name, () => undefined)).rejects.toMatchObject(unknown));
