@@ -35,6 +35,7 @@ const IDLE_MS = 5_000;
 export class RestClient {
   readonly #base: URL;
   readonly #agent: Agent;
+  readonly #timeoutMs: number;
   #token: string | undefined;
 
   /** Where the server is. */
@@ -48,8 +49,9 @@ export class RestClient {
   }
 
   /** @param connections how many requests may be under way at once; more of them wait */
-  constructor(base: string, connections = 8) {
+  constructor(base: string, connections = 8, timeoutMs = TIMEOUT_MS) {
     this.#base = new URL(base);
+    this.#timeoutMs = timeoutMs;
     const options = { keepAlive: true, maxSockets: connections, timeout: IDLE_MS };
     this.#agent = this.#base.protocol === 'https:' ? new TlsAgent(options) : new Agent(options);
   }
@@ -83,7 +85,15 @@ export class RestClient {
     return new Promise((resolve, reject) => {
       const send = this.#base.protocol === 'https:' ? tlsRequest : request;
       const outgoing = send(
-        { host: this.#base.hostname, port: this.#base.port, method, path: target, headers: all, agent: this.#agent, timeout: TIMEOUT_MS },
+        {
+          host: this.#base.hostname,
+          port: this.#base.port,
+          method,
+          path: target,
+          headers: all,
+          agent: this.#agent,
+          timeout: this.#timeoutMs,
+        },
         (incoming) => {
           const parts: Buffer[] = [];
           incoming.on('data', (part: Buffer) => parts.push(part));
@@ -95,7 +105,7 @@ export class RestClient {
           });
         },
       );
-      outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${target} was not answered within ${TIMEOUT_MS} ms`)));
+      outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${target} was not answered within ${this.#timeoutMs} ms`)));
       outgoing.on('error', reject);
       outgoing.end(payload);
     });

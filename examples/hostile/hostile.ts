@@ -42,8 +42,8 @@ export function programs(): Program[] {
 }
 
 export async function hostile(service: StartedService, programs: readonly Program[], tell: (line: string) => void): Promise<Outcome> {
-  const client = new RestClient(service.url, 4);
-  const neighbour = new RestClient(service.url, 1);
+  const client = new RestClient(service.url, 4, ENDS_WITHIN_MS);
+  const neighbour = new RestClient(service.url, 1, ENDS_WITHIN_MS);
   const wrong: string[] = [];
   try {
     await client.login(service.user, service.password);
@@ -89,8 +89,11 @@ export async function hostile(service: StartedService, programs: readonly Progra
         await sleep(50);
       }
     })();
+    probe.catch(() => undefined); // its error is told at the end, or the one of the programs before it
     for (const [index, program] of programs.entries()) {
-      const found = await (program.rule === undefined ? execute(program, index, send) : trap(program, send));
+      const found = await (program.rule === undefined ? execute(program, index, send) : trap(program, send)).catch(
+        (error: unknown) => `it was not answered: ${String(error)}`,
+      );
       if (found === null) tell(`  ${program.does}`);
       else {
         wrong.push(`${program.does}: ${found}`);
