@@ -271,7 +271,8 @@ export class Committer implements AsyncDisposable {
       const late = later.length > 0 ? await readHeld(db, later, long.runs, cipher()) : { events: [], steps: [] };
       const held = { events: [...early.events, ...late.events], steps: [...early.steps, ...late.steps] };
       const units = this.#holdsCleaning > 0 ? [] : asUnits(held, (run) => this.journal.isOpen(run), long.rows);
-      this.#copiesFrom = units ? 0 : 2 * long.rows; // what is mostly theirs is not worth copying again and again
+      // What is mostly theirs is not worth copying again and again, nor is looking where nothing is: another process has taken the rows over.
+      this.#copiesFrom = units && units.length > 0 ? 0 : 2 * long.rows;
       for (const unit of units ?? []) await this.#commitAlone(unit);
     });
   }

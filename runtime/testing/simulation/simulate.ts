@@ -13,6 +13,8 @@ const PAIRS = 2;
 const COUNTS = 1;
 const MOST_STEPS = 50_000;
 const WINDOW_MS = 5_000;
+/** Of 1.1 seconds, in which nothing happens: longer than the journal holds windows. */
+const QUIET_ROUNDS = 11;
 /** Chance that much time passes though something is going on: runs are open for long then. */
 const LINGERS = 0.01;
 
@@ -231,7 +233,7 @@ class OneWorld {
         crashes--;
         this.#end(world.pick(this.#serving), world.chance(0.7));
         quiet = 0;
-      } else if (++quiet > 7) break;
+      } else if (++quiet > QUIET_ROUNDS) break;
     }
     return [...this.#wrong(), ...rowsLeft(store), ...store.late.map((name) => `${name} was changed by a process whose time was over`)];
   }
