@@ -2,6 +2,7 @@
 
 import { eq } from '../../../stdlib/operators/index.ts';
 import { DateTime, getOwn, isInteger, type ObjectValue } from '../../../stdlib/values/index.ts';
+import type { Identity } from '../../api.ts';
 import { fault } from '../../faults.ts';
 import type { TokenRecord } from '../../identity/index.ts';
 import { TOKEN_SHAPE } from '../system-types.ts';
@@ -25,6 +26,7 @@ export const TOKENS: AccountResource = {
   async insert(space, body, caller) {
     requireAdmin(caller, 'insert', 'tokens');
     requireGiven(body);
+    requireKept(body, caller);
     const name = requiredText('tokens', body, 'name');
     const given = getOwn(body, 'profiles');
     const profiles = given === null || (Array.isArray(given) && given.length === 0) ? undefined : profilesIn(space, given, caller);
@@ -67,6 +69,15 @@ function requireGiven(body: ObjectValue): void {
   for (const name of ['accessToken', 'expiresAt'])
     if (Object.hasOwn(body, name)) throw fault('cascade.token.property.generated', 'tokens', name, 'the service makes it');
   requireKnown('tokens', body, KNOWN);
+}
+
+/** What a token always is in this version is not accepted as anything else. @throws cascade.resource.property.invalid */
+function requireKept(body: ObjectValue, caller: Identity): void {
+  const kept = { singleNamespace: false, tokenType: 'permanent', username: caller.username };
+  for (const [name, value] of Object.entries(kept)) {
+    const given = getOwn(body, name);
+    if (given !== null && given !== value) throw fault('cascade.resource.property.invalid', 'tokens', name, `only ${value} is possible`);
+  }
 }
 
 function shown(space: Namespace, { _id, name, username, profiles, expiresAt, createdAt, createdBy }: TokenRecord): ObjectValue {
