@@ -3,9 +3,8 @@ import type { CascadeError } from '../../stdlib/errors.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { DateTime, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
-import type { Identity } from '../api.ts';
 import { fault } from '../faults.ts';
-import { requireAdmin } from '../resources/accounts/rights.ts';
+import { current, requireAdmin } from '../resources/accounts/rights.ts';
 import type { Namespace } from '../resources/types.ts';
 
 export const outOfRange = (parameter: string, value: Value): CascadeError => langError('cascade.lang.range', parameter, value);
@@ -21,11 +20,6 @@ export function nameList(parameter: string, value: Value): string[] {
 export function timeAfter({ clock }: Actor, before: Value): DateTime {
   const now = clock.now();
   return new DateTime(before instanceof DateTime ? Math.max(now, before.ms + 1) : now);
-}
-
-/** A rule runs as its last editor, with the rights that this user has now (resources-and-api.md 7.6). */
-export async function current(space: Namespace, { identity }: Actor): Promise<Identity> {
-  return identity.profiles.length > 0 ? identity : ((await space.rightsOf(identity.username, space.name)) ?? identity);
 }
 
 /** @throws cascade.authorization.denied */

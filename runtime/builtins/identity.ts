@@ -4,7 +4,7 @@ import type { Identity } from '../api.ts';
 import type { Answer } from '../commit/index.ts';
 import { fault } from '../faults.ts';
 import type { Namespace } from '../resources/types.ts';
-import { current } from './arguments.ts';
+import { current } from '../resources/accounts/rights.ts';
 import type { HostBuiltins } from './types.ts';
 
 const ok = (value: Value): Answer => ({ ok: encodeInner(value) });

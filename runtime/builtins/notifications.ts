@@ -3,7 +3,7 @@
 import { DateTime, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import { fault } from '../faults.ts';
-import { isAdmin } from '../resources/accounts/rights.ts';
+import { current, isAdmin } from '../resources/accounts/rights.ts';
 import { deleteOne } from '../resources/instances/delete.ts';
 import { addressFilters, read, readAt } from '../resources/instances/find.ts';
 import { insertOne } from '../resources/instances/insert.ts';
@@ -12,7 +12,7 @@ import { PAYLOAD_MESSAGES } from '../resources/service-types.ts';
 import { together } from '../resources/together.ts';
 import type { Namespace } from '../resources/types.ts';
 import { checkForm } from './payload-form.ts';
-import { current, nameList, own, outOfRange, sourceNamed } from './arguments.ts';
+import { nameList, own, outOfRange, sourceNamed } from './arguments.ts';
 import { deletedBy, pendingRecipients, withdrawn } from './payload-messages.ts';
 import type { HostBuiltin, HostBuiltins } from './types.ts';
 

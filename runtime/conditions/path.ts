@@ -48,9 +48,13 @@ export const isSecret = (declared: PropertyDefinition, inside: readonly string[]
   declared.hidesMember?.(inside) === true ||
   (Object.hasOwn(declared.other, 'secret') && declared.other.secret === true);
 
+/** Of a path: values are not nested deeper. */
+const MOST_STEPS = 100;
+
 /** Steps that begin with `$` are refused, as operators in a wrong place. */
 function stepsOf(text: string): string[] {
   const steps = text.split('.');
+  if (steps.length > MOST_STEPS) throw fault('cascade.query.too.expensive', 'depth');
   const operator = steps.find((step) => step.startsWith('$'));
   if (operator !== undefined) throw fault('cascade.query.operator.unknown', operator, text);
   return steps;

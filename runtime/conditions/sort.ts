@@ -12,14 +12,19 @@ export interface SortKey {
   readonly descending: boolean;
 }
 
+/** The store takes one more: `_id`, which comes last. */
+const MOST_KEYS = 31;
+
 /** What has no order that anyone could expect. */
 const UNSORTABLE: ReadonlySet<Kind> = new Set<Kind>(['Decimal', 'Currency', 'ResourceReference', 'Object', 'GeoJSON']);
 
-/** @throws cascade.query.sort.invalid, cascade.query.sort.unsupported, cascade.query.property.forbidden; a value of another form is a wrong parameter */
+/** @throws cascade.query.sort.invalid, cascade.query.sort.unsupported, cascade.query.property.forbidden, cascade.query.too.expensive; a value of another form is a wrong parameter */
 export function parseSort(sort: Value, type: TypeDefinition | null): SortKey[] {
   if (!isObject(sort)) throw fault('cascade.request.parameter.invalid', 'sort', sort);
+  const names = Object.keys(sort);
+  if (names.length > MOST_KEYS) throw fault('cascade.query.too.expensive', 'sort');
   const scope = instanceScope(type);
-  return Object.keys(sort).map((name) => {
+  return names.map((name) => {
     const direction = getOwn(sort, name);
     const sign = isNumber(direction) ? numberOf(direction) : 0;
     if ((sign !== 1 && sign !== -1) || name.split('.').some((step) => step.startsWith('$')))

@@ -27,6 +27,7 @@ import {
   newDelivery,
   removal,
   replacement,
+  requireKeepable,
   sequenceDeliveryId,
 } from './kept.ts';
 import { reliabilityOf } from './reliability.ts';
@@ -132,7 +133,10 @@ export class Deliveries {
     const rules = event.runs.filter((run) => !run.places).map(({ rule }) => newDelivery(whole, `/rules/${rule}`, reliability, now, 1));
     const subscriptions = this.#wanting(event).map(({ name, socket }) => newDelivery(whole, name, reliability, now, socket ? 1 : 0));
     const deliveries = [...rules, ...subscriptions];
-    if (deliveries.length > 0) this.#arm(now + reliability.frequencyMs);
+    if (deliveries.length > 0) {
+      requireKeepable(event);
+      this.#arm(now + reliability.frequencyMs);
+    }
     return { ...whole, deliveries: deliveries.map(insertion) };
   }
 

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
 import type { StoredEvent, Write } from '../commit/index.ts';
+import { fault } from '../faults.ts';
 
 export const DELIVERIES = 'deliveries';
 
@@ -64,6 +65,14 @@ export function newDelivery(
     deadline: new Date(now + ttlMs),
     frequencyMs,
   };
+}
+
+/** A document of the store holds 16 MiB. */
+const MOST_BYTES = 15 * 1024 * 1024;
+
+/** @throws cascade.resource.too.large for an event that cannot be kept until it is acknowledged */
+export function requireKeepable({ value }: Pick<StoredEvent, 'value'>): void {
+  if (value.length * 3 > MOST_BYTES && Buffer.byteLength(value) > MOST_BYTES) throw fault('cascade.resource.too.large', MOST_BYTES);
 }
 
 export const insertion = (delivery: Delivery): Write => ({ collection: DELIVERIES, op: 'insert', document: delivery as Document as never });

@@ -5,7 +5,7 @@ import { CascadeError, langError } from '../../stdlib/errors.ts';
 import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, type Doer, partOf } from '../actor.ts';
-import { current } from '../builtins/arguments.ts';
+import { current } from './accounts/rights.ts';
 import { answerBuiltin } from '../builtins/index.ts';
 import type { Answer, Unit } from '../commit/index.ts';
 import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../conditions/index.ts';

@@ -32,11 +32,19 @@ const TIME_IS_UP = 50;
 export const asTooExpensive = (error: unknown): unknown =>
   error instanceof MongoServerError && error.code === TIME_IS_UP ? fault('cascade.query.too.expensive', 'time') : error;
 
-/** What a query with a time limit gives. @throws cascade.query.too.expensive when its time is up */
+const BAD_VALUE = 2;
+
+/** Of a condition, whose operators have been checked: what the store alone can tell is whether a shape crosses itself. */
+export const asRefused = (error: unknown): unknown =>
+  error instanceof MongoServerError && error.code === BAD_VALUE
+    ? fault('cascade.query.operand.invalid', '', 'where')
+    : asTooExpensive(error);
+
+/** What a query with a time limit gives. @throws cascade.query.too.expensive when its time is up, cascade.query.operand.invalid */
 export async function inTime<T>(query: Promise<T>): Promise<T> {
   try {
     return await query;
   } catch (error) {
-    throw asTooExpensive(error);
+    throw asRefused(error);
   }
 }

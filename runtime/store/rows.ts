@@ -3,7 +3,7 @@
 
 import { type Db, type Document, Long, type RunCommandOptions } from 'mongodb';
 import { type Batch, batchIn } from './batch.ts';
-import { asTooExpensive, isUnavailable } from './errors.ts';
+import { asRefused, asTooExpensive, isUnavailable } from './errors.ts';
 
 /** Of a batch, about: the store is told a number of rows. A single batch is 16 MB at most, and a row. */
 const BATCH_BYTES = 256 * 1024;
@@ -91,7 +91,7 @@ export class RowReader {
             batch = batchIn((await ask())['cursor'] as Uint8Array);
           } catch (error) {
             end();
-            throw asTooExpensive(error);
+            throw 'find' in command ? asRefused(error) : asTooExpensive(error);
           }
           // Closed meanwhile: what came is nobody's.
           if (cursor === 0n) break;

@@ -5,6 +5,7 @@ import { type KnownNames, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeD
 import { type Fields, fieldsOf } from './fields.ts';
 import { parseInterval } from './interval.ts';
 import { checkName } from './names.ts';
+import { mongoIndexes } from './mongo-indexes.ts';
 import { checkNaturalKey, parseIndex } from './parse-index.ts';
 import { parseProperty, without } from './parse-property.ts';
 import { Problems } from './problems.ts';
@@ -95,7 +96,18 @@ export function parseType(body: ObjectValue, known: KnownNames, options: ParseTy
   for (const field of ['description', 'version']) problems.attempt(() => fields.text(field));
   problems.attempt(() => fields.array('documentation'));
   problems.raise();
+  checkIndexes(type);
   return type;
+}
+
+/** What the store takes of a collection, less a few for what we keep ourselves; and of one index. */
+const MOST_INDEXES = 60;
+const MOST_KEYS = 32;
+
+function checkIndexes(type: TypeDefinition): void {
+  const all = mongoIndexes(type);
+  if (all.length > MOST_INDEXES || all.some(({ key }) => Object.keys(key).length > MOST_KEYS))
+    throw fault('cascade.type.index.invalid', type.name, 'indexes');
 }
 
 function nameOf(fields: Fields, { system = false }: ParseTypeOptions): string {

@@ -13,6 +13,26 @@ export function requireAdmin(caller: Identity, operation: string, resource: stri
   if (!isAdmin(caller)) throw fault('cascade.authorization.denied', operation, resource);
 }
 
+/** Who acts, with the rights that it has now: a rule runs as its last editor (resources-and-api.md 7.6). */
+export async function current(space: Namespace, { identity }: { readonly identity: Identity }): Promise<Identity> {
+  return identity.profiles.length > 0 ? identity : ((await space.rightsOf(identity.username, space.name)) ?? identity);
+}
+
+/**
+ * Whoever lets others act under profiles must have these, or administer the namespace that they are of (language.md P8).
+ * @throws cascade.profile.escalation
+ */
+export function requireGrantable(names: readonly string[], caller: Identity): void {
+  if (caller.system === true) return;
+  for (const name of names.map(usualName)) {
+    const has = name === 'user__system' || caller.profiles.includes(name);
+    if (!has && (name.endsWith('__system') || !isAdmin(caller))) throw fault('cascade.profile.escalation', name);
+  }
+}
+
+/** `system.p` is another spelling of `p__system`. */
+const usualName = (name: string): string => (name.startsWith('system.') ? `${name.slice('system.'.length)}__system` : name);
+
 /** The text of a field; null when it is not set. */
 export function textIn(resource: string, body: ObjectValue, name: string): string | null {
   const value = Object.hasOwn(body, name) ? getOwn(body, name) : null;
@@ -39,7 +59,7 @@ export function requireKnown(resource: string, body: ObjectValue, known: readonl
 export function profilesIn(space: Namespace, value: Value, caller: Identity): string[] {
   const invalid = (reason: string) => fault('cascade.user.profiles.invalid', 'users', 'profiles', reason);
   if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) throw invalid('no array of String');
-  const names = value.map((name) => (name.startsWith('system.') ? `${name.slice('system.'.length)}__system` : name));
+  const names = value.map(usualName);
   const system = names.filter((name) => name.endsWith('__system'));
   const local = names.filter((name) => !name.endsWith('__system'));
   if (system.length !== 1 || local.length !== 1) throw invalid('one profile of the namespace and one of the system are expected');

@@ -7,6 +7,7 @@ import { langError } from '../../../stdlib/errors.ts';
 import { fault } from '../../faults.ts';
 import type { ResolvedProcedure } from '../../sandbox/index.ts';
 import { BASE_TYPES, checkName } from '../../types/index.ts';
+import { current, requireGrantable } from '../accounts/rights.ts';
 import { PROCEDURE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
 import { checkFields, textField, warningsOf, withoutOldText } from './fields.ts';
@@ -38,7 +39,7 @@ export const PROCEDURES: DefinitionResource = {
       ruleText: text,
       ...warningsOf(procedure.warnings),
     };
-    requireProfiles(object);
+    requireGrantable(requireProfiles(object), await current(space, actor));
     return {
       name: procedure.name,
       object,
@@ -61,13 +62,14 @@ export const PROCEDURES: DefinitionResource = {
   },
 };
 
-/** Who calls without a login has no profiles: they are the procedure's to say (language.md P8). */
-function requireProfiles(object: ObjectValue): void {
+/** Who calls without a login has no profiles: they are the procedure's to say (language.md P8). @returns what it says, if anything */
+function requireProfiles(object: ObjectValue): string[] {
   const profiles = Object.hasOwn(object, 'profiles') ? getOwn(object, 'profiles') : null;
   if (profiles !== null && !(Array.isArray(profiles) && profiles.every((name) => typeof name === 'string')))
     throw fault('cascade.resource.property.invalid', 'procedures', 'profiles', 'no array of String');
   const isOpen = Object.hasOwn(object, 'ars_public') && getOwn(object, 'ars_public') === true;
   if (isOpen && (profiles === null || profiles.length === 0)) throw fault('cascade.resource.property.required', 'procedures', 'profiles');
+  return profiles ?? [];
 }
 
 /** A name has one service part at most, behind the package (language.md N4). */
