@@ -7,7 +7,15 @@ import vm from 'node:vm';
 import type { CompiledProcedure } from '../compiler/index.ts';
 import { builtinTable } from '../stdlib/builtins/index.ts';
 import { CascadeError, langError } from '../stdlib/errors.ts';
-import { createDriver, type In, type Out, type ProcedureInfo, type StartOptions, type WireError } from '../stdlib/isolate/index.ts';
+import {
+  createDriver,
+  type In,
+  type Out,
+  type ProcedureInfo,
+  refuseLambdasAsJson,
+  type StartOptions,
+  type WireError,
+} from '../stdlib/isolate/index.ts';
 import { decodeInner, encodeInner, isObject, type Value } from '../stdlib/values/index.ts';
 import { CascadeErrors, errorDocument, fault } from '../runtime/faults.ts';
 import { compileText } from '../runtime/resources/definitions/programs.ts';
@@ -102,9 +110,11 @@ class ProgramsOnly {
     let slices = 0;
     for (;;) {
       const items = JSON.parse(this.#driver.step(JSON.stringify(batch))) as Out[];
+      if (items.length === 0) throw new Error(`run ${id} neither ends nor asks for anything`);
       batch = [];
       for (const item of items) {
         if (item[0] === 'done') return decodeInner(JSON.stringify(item[2]));
+        if (item[0] === 'ended') return null;
         if (item[0] === 'fail') throw thrown(item[2]);
         if (item[0] === 'resolve') batch.push(['procedure', item[2], this.#procedures.get(item[2])?.info ?? null]);
         else if (item[0] === 'op') return this.#giveUp(id, item[4]);
@@ -133,6 +143,7 @@ const thrown = ({ code, message, params, status }: WireError): CascadeError =>
 
 const documents = (errors: readonly CascadeError[]): string => toJson(errors.map(errorDocument) as unknown as Value);
 
+refuseLambdasAsJson();
 const service = new ProgramsOnly();
 const server = createServer((request: IncomingMessage, reply: ServerResponse) => {
   const parts: Buffer[] = [];

@@ -112,6 +112,12 @@ export class Cursor {
   isReserved(ahead = 0): boolean {
     return this.isWord(ahead) && RESERVED.has(this.text(ahead)) && this.#index(ahead) !== this.tolerated;
   }
+  /** A reserved word that was told of where it was declared, and is used as a value here: what follows begins no statement of it. */
+  isMisnamed(): boolean {
+    if (!this.declared.has(this.written())) return false;
+    if (this.isFresh(1) || this.kind(1) === END) return true;
+    return this.kind(1) < INTEGER && !this.isWord(1) && !['*', '@', '(', '{'].some((text) => this.at(text, 1));
+  }
   /** How many tokens ahead the one after this bracket's partner is; -1 when the bracket is never closed. */
   afterPartner(ahead = 0): number {
     const partner = this.tokens.partners[this.#index(ahead)]!;

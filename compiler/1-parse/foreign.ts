@@ -44,6 +44,7 @@ export const FOREIGN_STATEMENTS: ReadonlyMap<string, string> = new Map([
   ['continue', 'there is no continue: put the rest of the block into an IF'],
   ['switch', 'there is no switch: write IF … ELSE IF …'],
   ['throw', 'write exception(code, message, params)'],
+  ['do', 'there is no DO … WHILE: write WHILE (c) { … }'],
   ['foreach', 'write FOR EACH x IN collection { … }'],
   ['elseif', 'write ELSE IF'],
   ['elsif', 'write ELSE IF'],

@@ -159,7 +159,7 @@ function word(p: Cursor): Primary {
     return plain(p.node(start, { type: 'Null' }));
   }
   if (p.breaksLine() && p.isAssigning(1) && p.pos !== p.statementStart) p.missing('an expression');
-  if ((p.isReserved() && !(text === 'system' && p.at('.', 1))) || text === 'try') return reserved(p);
+  if ((p.isReserved() && !(text === 'system' && p.at('.', 1)) && !p.isMisnamed()) || text === 'try') return reserved(p);
   if (foreignPrefix(p)) return plain(p.nothing());
   return name(p);
 }

@@ -26,6 +26,15 @@ test.each<[string, string, string[]]>([
   expect(mistakesInBody(body)).toEqual(places.map((place) => `lang.syntax ${place}`));
 });
 
+test.each<[string, string, string[]]>([
+  ['a reserved word that names a variable', 'var select = 5\nvar z = select + 1\nselect = z\nreturn select', ['lang.name.reserved 2:5']],
+  ['a reserved word that does so, beside its own use', 'var map = 5\nreturn MAP (x in [map]) { return x }', ['lang.name.reserved 2:5']],
+  ['DO … WHILE', 'do { var n = 1 } while (n < 3)\nreturn n', ['lang.syntax 2:1']],
+  ['a bit operator', 'var y = 1\nreturn y >> 2', ['lang.syntax 3:10']],
+])('%s is told once', (_, body, told) => {
+  expect(mistakesInBody(body)).toEqual(told);
+});
+
 test('a mistake in the header does not hide the ones of the body', () => {
   expect(mistakes('RULE r WHEN Pump\nx = )\nif (y) { z = }')).toEqual(['lang.syntax 1:13', 'lang.syntax 2:5', 'lang.syntax 3:14']);
   expect(mistakes('RULE r WHEN Pump\n  x = )\n  if (y) { z = }')).toEqual(['lang.syntax 1:13', 'lang.syntax 2:7', 'lang.syntax 3:16']);

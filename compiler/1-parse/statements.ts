@@ -129,7 +129,7 @@ const isBareLoop = (p: Cursor): boolean => !p.declared.has(p.written()) && p.isW
 /** A word that is assigned to or has a member is a name; a reserved one is told of and read as one all the same. */
 function reservedAsName(p: Cursor): Statement {
   if (p.isReserved()) {
-    p.found.report(p.here(), 'cascade.lang.name.reserved', p.written());
+    if (!p.isMisnamed()) p.found.report(p.here(), 'cascade.lang.name.reserved', p.written());
     p.tolerated = p.pos;
   }
   return assignmentOrExpression(p);
@@ -252,10 +252,10 @@ function foreignWord(p: Cursor, word: string): void {
   const hasBlock = p.at('(', 1) && p.at('{', p.afterPartner(1));
   const hasOperand = word === 'throw' && p.startsOperand(1) && !p.isFresh(1) && !p.isPlainName() && !CONTEXTUAL.has(p.text(1));
   const isLoop = word === 'foreach' && p.isWord(1) && p.at('in', 2);
-  if (!isAlone && !hasBlock && !hasOperand && !isLoop && !(word === 'finally' && p.at('{', 1))) return;
+  const doWhile = word === 'do' && p.at('{', 1) && p.at('while', p.afterPartner(1)) ? p.afterPartner(p.afterPartner(1) + 1) : 0;
+  if (!isAlone && !hasBlock && !hasOperand && !isLoop && doWhile <= 0 && !(word === 'finally' && p.at('{', 1))) return;
   p.soft(p.here(), `${quoted(p.written())} is not in the language`, hint);
-  if (hasBlock) for (let rest = p.afterPartner(1); rest > 0; rest -= 1) p.take();
-  else p.take();
+  for (let rest = hasBlock ? p.afterPartner(1) : Math.max(doWhile, 1); rest > 0; rest -= 1) p.take();
   p.giveUp();
 }
 

@@ -11,7 +11,7 @@ export function value(p: Cursor): Value {
 export const collection = (p: Cursor): Value => p.within({ collection: true }, () => value(p));
 
 export const startsResourceStatement = (p: Cursor): boolean =>
-  p.isReserved() && RESOURCE_WORDS.has(p.text()) && !p.isAssigning(1) && !p.at('.', 1) && !p.at('=>', 1);
+  p.isReserved() && RESOURCE_WORDS.has(p.text()) && !p.isAssigning(1) && !p.at('.', 1) && !p.at('=>', 1) && !p.isMisnamed();
 
 /** A resource statement where only an expression may stand: told of, and read over. */
 export function misplaced(p: Cursor): Expression {

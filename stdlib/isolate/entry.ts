@@ -1,16 +1,12 @@
 // The script that is bundled for the isolate (dist/stdlib/isolate-bundle.js): it leaves one name behind, which modules cannot reach.
 import { createDriver } from './driver.ts';
+import { refuseLambdasAsJson } from './lambdas.ts';
 
 /** Deep enough for the call depth, so that a failure tells its whole way. */
 const FRAMES = 100;
 const driver = createDriver();
 
-// A lambda has no JSON: left out in silence it would be missed. The careful writer behind JSON.stringify tells of it (language.md C6).
-Object.defineProperty(Function.prototype, 'toJSON', {
-  value() {
-    throw new TypeError('a lambda has no JSON');
-  },
-});
+refuseLambdasAsJson();
 
 const cascade = {
   ...driver,

@@ -120,7 +120,7 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
     geoOperand: statements.geoOperand,
     valueSet: statements.valueSet,
     series: statements.series,
-    publishValue: statements.publishValue,
+    publishValue: (value: Value, kind: string) => statements.publishValue(current(), value, kind),
     project: (collection: Value, make: (row: Value) => Value) => loops.project(collection, make, current()),
     aggregate: aggregateRows,
     sourceResult: statements.sourceResult,

@@ -1,9 +1,22 @@
 // Checks of what statements carry (language.md 2.5, 5.5 to 5.15), and the shapes that they hand out.
 import { CascadeError, fail } from '../errors.ts';
-import { getOwn, isNumber, isObject, LocalValue, type ObjectValue, Pattern, Decimal, typeOf, type Value } from '../values/index.ts';
+import {
+  Decimal,
+  getOwn,
+  isNumber,
+  isObject,
+  LocalValue,
+  MAX_DEPTH,
+  type ObjectValue,
+  Pattern,
+  typeOf,
+  type Value,
+} from '../values/index.ts';
+import { refuseGiant } from './operations.ts';
 import { resultList } from './result-lists.ts';
 import type { WireError } from './protocol.ts';
 import type { Run } from './run.ts';
+import { Sequence } from './sequence.ts';
 import { errorFromWire, exceptionObject } from './wire-errors.ts';
 
 /** `@v`: the name in a variable (S9). */
@@ -45,11 +58,24 @@ export function series(values: Value): Value {
   return values;
 }
 
-/** What is published: to a source an Object, elsewhere anything that is data (B1, B2). */
-export function publishValue(value: Value, kind: string): Value {
-  const isLocal = (value instanceof LocalValue && value.data() === undefined) || typeof value === 'function';
-  if (isLocal || (kind === 'source' && !isObject(value))) return fail('cascade.lang.publish.value', typeOf(value), 'published');
-  return value;
+/** What is published: to a source an Object, elsewhere anything that is data through and through (B1, B2). */
+export function publishValue(run: Run, value: Value, kind: string): Value {
+  refuseGiant(run, value);
+  const wrong = kind === 'source' && !isObject(value) ? value : notData(value, 0);
+  return wrong === undefined ? value : fail('cascade.lang.publish.value', typeOf(wrong), 'published');
+}
+
+/** A part that cannot leave the program. Sequences can, once they are read; what is too deep is told of when it is written. */
+function notData(value: Value, depth: number): Value | undefined {
+  if (typeof value === 'function') return value;
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined;
+  if (value instanceof LocalValue) return value instanceof Sequence || value.data() !== undefined ? undefined : value;
+  const parts = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+  for (const part of parts) {
+    const wrong = notData(part, depth + 1);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
 }
 
 /** The value of SELECT … FROM SOURCE by its cardinality (E13). */
