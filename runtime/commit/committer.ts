@@ -189,8 +189,9 @@ export class Committer implements AsyncDisposable {
     if (!urgent && this.#away !== null && this.#free.length < SLOTS) return reject(this.#away);
     const full = urgent ? null : this.refusal(given);
     if (full) return reject(full);
-    const unit = withDeliveries(this.#options.toStored?.(given) ?? given);
-    const keys = [...keysOf(unit), ...this.#options.uniqueKeys(unit)];
+    const unit = uniform(this.#options.toStored?.(given) ?? given);
+    const keys = keysOf(unit);
+    for (const key of this.#options.uniqueKeys(unit)) keys.push(key);
     const paths = published(unit);
     const waiting: Waiting = {
       nth: ++this.#submitted,
@@ -558,7 +559,8 @@ export class Committer implements AsyncDisposable {
   #settled(row: TickRow | null, units: readonly Unit[]): void {
     this.#away = null;
     if (row) this.journal.committed(row);
-    const events = units.flatMap((unit) => (unit.isCopy ? [] : unit.events));
+    const events: StoredEvent[] = [];
+    for (const unit of units) if (!unit.isCopy) for (const event of unit.events) events.push(event);
     if (events.length > 0) this.#options.onEvents(events);
   }
 
@@ -569,12 +571,23 @@ export class Committer implements AsyncDisposable {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What is stored for those who must acknowledge an event becomes writes of its unit. */
-function withDeliveries(unit: Unit): Unit {
-  if (!unit.events.some((event) => event.deliveries)) return unit;
-  const writes = [...unit.writes, ...unit.events.flatMap((event) => event.deliveries ?? [])];
-  return { ...unit, writes, events: unit.events.map(({ deliveries: _, ...event }) => event) };
+/**
+ * The unit with all its members, in one order: objects of many shapes make each look at a member a search. What is stored for those who must
+ * acknowledge an event becomes writes.
+ */
+function uniform({ writes, events, steps = NONE, done = NONE, logs = NONE, isCopy }: Unit): Unit {
+  const whole = isCopy === undefined ? { writes, events, steps, done, logs } : { writes, events, steps, done, logs, isCopy };
+  for (const event of events) if (event.deliveries) return withDeliveries(whole);
+  return whole;
 }
+
+const NONE: readonly never[] = [];
+
+const withDeliveries = (unit: Unit): Unit => ({
+  ...unit,
+  writes: [...unit.writes, ...unit.events.flatMap((event) => event.deliveries ?? [])],
+  events: unit.events.map(({ deliveries: _, ...event }) => event),
+});
 
 const withMarks = (units: readonly Unit[], marks: readonly RunId[]): readonly Unit[] =>
   marks.length > 0 ? [...units, { writes: [], events: [], done: marks }] : units;
@@ -584,10 +597,18 @@ const keyOf = (write: Write): string => `${write.collection}/${(write.op === 'in
 const waits = ({ holds }: Waiting, taken: ReadonlySet<string>): boolean => taken.size > 0 && holds.some((key) => taken.has(key));
 
 /** Messages of a topic, a source or a service event are taken in the order in which they were published. */
-const published = (unit: Unit): string[] => unit.events.filter(({ path }) => !UNORDERED.test(path)).map(({ path }) => path);
+function published({ events }: Unit): readonly string[] {
+  let paths: string[] | undefined;
+  for (const { path } of events) if (!UNORDERED.test(path)) (paths ??= []).push(path);
+  return paths ?? NONE;
+}
 const UNORDERED = /^\/(?:types|procedures|rules)\//;
 
-const keysOf = (unit: Unit): string[] => unit.writes.filter((write) => write.op !== 'insert' || !write.isNew).map(keyOf);
+function keysOf({ writes }: Unit): string[] {
+  const keys: string[] = [];
+  for (const write of writes) if (write.op !== 'insert' || !write.isNew) keys.push(keyOf(write));
+  return keys;
+}
 
 /** A rough size, for the bound of a tick: what an event or step carries as text, and a guess for each document. */
 function sizeOf(unit: Unit): number {

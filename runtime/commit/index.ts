@@ -13,6 +13,7 @@ export {
   DocumentRefused,
   DuplicateKey,
   Fenced,
+  keptAnswer,
   type LogEntry,
   QueueFull,
   type Read,

@@ -4,7 +4,7 @@
 import type { Db, Document, MongoClient } from 'mongodb';
 import { ASIDE, asideOf, asideRange } from './aside.ts';
 import type { RowRange } from './long-runs.ts';
-import { attemptOf, type RowId, type RunId, type StoredEvent, type TickRow, type Unit } from './types.ts';
+import { attemptOf, type RowId, type RunId, type Step, type StoredEvent, type TickRow, type Unit } from './types.ts';
 
 export const runIdOf = (event: StoredEvent, rule: string): RunId => `${event.uuid}/${rule}/${attemptOf(event)}`;
 
@@ -49,13 +49,15 @@ export class Journal {
 
   /** The row of a tick. Its place is taken only by `committed`: an aborted tick uses it again, so that seq has no gaps. */
   row(slot: number, units: readonly Unit[]): TickRow {
-    return {
-      _id: { epoch: this.epoch, slot, seq: this.#slot(slot).nextSeq },
-      order: ++this.#order,
-      events: units.flatMap((unit) => unit.events.filter((event) => event.runs.length > 0)),
-      steps: units.flatMap((unit) => unit.steps ?? []),
-      done: units.flatMap((unit) => unit.done ?? []),
-    };
+    const events: StoredEvent[] = [];
+    const steps: Step[] = [];
+    const done: RunId[] = [];
+    for (const unit of units) {
+      for (const event of unit.events) if (event.runs.length > 0) events.push(event);
+      for (const step of unit.steps ?? []) steps.push(step);
+      for (const run of unit.done ?? []) done.push(run);
+    }
+    return { _id: { epoch: this.epoch, slot, seq: this.#slot(slot).nextSeq }, order: ++this.#order, events, steps, done };
   }
 
   committed(row: TickRow): void {

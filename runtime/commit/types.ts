@@ -12,7 +12,7 @@ export type Write = { collection: string } & (
       /** Its `_id` was made for it: until it is stored nobody else can mean it. */
       isNew?: true;
       /** It is no larger in BSON; absent where nobody knows. */
-      mostBytes?: number;
+      mostBytes?: number | undefined;
     }
   | { op: 'replace'; id: ObjectId; version: bigint; document: Document }
   | { op: 'delete'; id: ObjectId; version: bigint }
@@ -102,13 +102,16 @@ export interface Read {
 /** What a request of a run is answered with: inner JSON text of a value, of the rows of a result list (language.md Q7), or an error. */
 export type Answer = { readonly ok: string } | { readonly list: string } | { readonly error: WireError };
 
+/** The answer with its text at hand: it may be made only when it is asked for. */
+export const keptAnswer = (answer: Answer): Answer => ('ok' in answer ? { ok: answer.ok } : answer);
+
 /** A message of a run, written beside the tick that carries the run's next step or its end. */
 export interface LogEntry {
   readonly _id: ObjectId;
   readonly [name: string]: unknown;
 }
 
-/** Fails or succeeds as a whole. */
+/** Fails or succeeds as a whole. The committer goes through many of them again and again: it gives all the same shape (`uniform`). */
 export interface Unit {
   readonly writes: readonly Write[];
   readonly events: readonly StoredEvent[];

@@ -48,17 +48,10 @@ function raiseOn(space: Namespace, path: string, value: Value, actor: Actor, { v
   if (!heard && matched.length === 0 && waiting.length === 0) return [];
   const runs = matched.map((chosen) => referenceOf(chosen, path));
   const chain = chainOf(uuid, actor);
-  const raised = {
-    uuid,
-    path,
-    value: valueJson ? valueJson() : encodeInner(value),
-    at,
-    by: actor.identity.username,
-    chain,
-    runs: [...runs, ...waiting],
-    ...(transport && { transport }),
-  };
-  return [space.deliveries.attached(raised)];
+  const json = valueJson ? valueJson() : encodeInner(value);
+  const all = waiting.length > 0 ? [...runs, ...waiting] : runs;
+  const raised: StoredEvent = { uuid, path, value: json, at, by: actor.identity.username, chain, runs: all };
+  return [space.deliveries.attached(transport ? { ...raised, transport } : raised)];
 }
 
 /** EXECUTE ASYNC (language.md X2): a run of its own, stored as an event that only this procedure takes. */

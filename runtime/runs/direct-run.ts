@@ -4,7 +4,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Actor, ChildKeys } from '../actor.ts';
 import type { Identity } from '../api.ts';
-import { type Answer, Fenced, type Step, type Unit, type Write } from '../commit/index.ts';
+import { type Answer, Fenced, keptAnswer, type Step, type Unit, type Write } from '../commit/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
@@ -191,7 +191,7 @@ class DirectRun implements RunObserver {
           nth,
           at,
           startedAt: this.#startedAt,
-          answer: answer ?? { ok: part?.note ?? 'null' },
+          answer: answer ? keptAnswer(answer) : { ok: part?.note ?? 'null' },
           reads: this.#reads.kept,
         };
         const logs = this.#messages.waiting;

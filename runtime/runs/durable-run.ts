@@ -11,6 +11,7 @@ import {
   type Chain,
   type Completion,
   Fenced,
+  keptAnswer,
   readCompletion,
   type RunId,
   runIdOf,
@@ -346,7 +347,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     const failed = (error: unknown): void => {
       if (!(error instanceof Fenced)) void this.#perform(site, nth, kind, payloadJson, true, attempt);
     };
-    this.#host.committer.enqueue({ ...change, done: [this.id], logs }, true, stored, failed);
+    this.#host.committer.enqueue({ writes, events: change.events, done: [this.id], logs }, true, stored, failed);
     return true;
   }
 
@@ -383,7 +384,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
           nth,
           at,
           startedAt: this.#startedAt,
-          answer: answer ?? { ok: part?.note ?? 'null' },
+          answer: answer ? keptAnswer(answer) : { ok: part?.note ?? 'null' },
           reads: this.#reads.kept,
         };
         const logs = this.#messages.waiting;

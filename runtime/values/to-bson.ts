@@ -5,7 +5,6 @@ import {
   DateTime,
   Decimal,
   encodeInner,
-  getOwn,
   isObject,
   LocalValue,
   numberOf,
@@ -68,15 +67,36 @@ export function propertyToBson(base: BaseType, value: Value): unknown {
 
 const SYSTEM_NAMES = Object.keys(SYSTEM_PROPERTIES) as SystemProperty[];
 
+/** How a declared property is stored. */
+interface Stored {
+  readonly property: PropertyDefinition;
+  /** Every object has something of that name: whether it is a member of its own has to be asked. */
+  readonly isInherited: boolean;
+}
+const known = new WeakMap<TypeDefinition, readonly Stored[]>();
+
+function storedProperties(type: TypeDefinition): readonly Stored[] {
+  let stored = known.get(type);
+  if (!stored) {
+    stored = [...type.properties.values()].map((property) => ({ property, isInherited: property.name in Object.prototype }));
+    known.set(type, stored);
+  }
+  return stored;
+}
+
 /** The stored document: `_id`, declared properties, system properties; `transcode` relies on that order. Others are left out. */
 export function instanceToBson(type: TypeDefinition, instance: ObjectValue): Document {
   const document: Document = {};
-  if (Object.hasOwn(instance, '_id')) document['_id'] = idToBson(getOwn(instance, '_id'));
-  for (const property of type.properties.values()) {
-    if (Object.hasOwn(instance, property.name)) document[property.name] = storedProperty(type, property, instance[property.name] as Value);
+  const id = instance['_id'];
+  if (id !== undefined) document['_id'] = idToBson(id);
+  for (const { property, isInherited } of storedProperties(type)) {
+    if (isInherited && !Object.hasOwn(instance, property.name)) continue;
+    const value = instance[property.name];
+    if (value !== undefined) document[property.name] = storedProperty(type, property, value);
   }
   for (const name of SYSTEM_NAMES) {
-    if (Object.hasOwn(instance, name)) document[name] = propertyToBson(SYSTEM_PROPERTIES[name], instance[name] as Value);
+    const value = instance[name];
+    if (value !== undefined) document[name] = propertyToBson(SYSTEM_PROPERTIES[name], value);
   }
   return document;
 }

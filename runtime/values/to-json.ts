@@ -59,6 +59,8 @@ interface MemberWriter {
   readonly name: string;
   /** The name with its quotes and colon. */
   readonly label: string;
+  /** Every object has something of that name: whether it is a member of its own has to be asked. */
+  readonly isInherited: boolean;
   readonly property: Pick<PropertyDefinition, 'base'>;
 }
 const known = new WeakMap<TypeDefinition, readonly MemberWriter[]>();
@@ -66,7 +68,12 @@ const known = new WeakMap<TypeDefinition, readonly MemberWriter[]>();
 function writersOf(type: TypeDefinition): readonly MemberWriter[] {
   let writers = known.get(type);
   if (!writers) {
-    const writer = (name: string, property: Pick<PropertyDefinition, 'base'>) => ({ name, label: `"${name}":`, property });
+    const writer = (name: string, property: Pick<PropertyDefinition, 'base'>) => ({
+      name,
+      label: `"${name}":`,
+      isInherited: name in Object.prototype,
+      property,
+    });
     writers = [
       writer('_id', { base: 'String' }),
       ...[...type.properties.values()].map((property) => writer(property.name, property)),
@@ -84,9 +91,10 @@ function writersOf(type: TypeDefinition): readonly MemberWriter[] {
 export function instanceToJson(type: TypeDefinition, instance: ObjectValue, props?: readonly string[]): string {
   const kept = props && props.length > 0 ? new Set(['_id', ...props.map(topLevel)]) : null;
   let json = '';
-  for (const { name, label, property } of writersOf(type)) {
-    if (!Object.hasOwn(instance, name) || (kept !== null && !kept.has(name))) continue;
-    const value = instance[name] as Value;
+  for (const { name, label, isInherited, property } of writersOf(type)) {
+    if ((isInherited && !Object.hasOwn(instance, name)) || (kept !== null && !kept.has(name))) continue;
+    const value = instance[name];
+    if (value === undefined) continue;
     const text = typeof value === 'string' ? JSON.stringify(value) : propertyToJson(property, value);
     json += json === '' ? label + text : `,${label}${text}`;
   }

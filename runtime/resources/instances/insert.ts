@@ -2,7 +2,7 @@
 
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor, Doer } from '../../actor.ts';
-import { DocumentRefused, DuplicateKey, type Unit } from '../../commit/index.ts';
+import { DocumentRefused, DuplicateKey, type Unit, type Write } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
 import type { Soon } from '../../soon.ts';
 import { checkFinal, prepareInsert, type TypeDefinition } from '../../types/index.ts';
@@ -25,6 +25,17 @@ export function insertOne(space: Namespace, resource: InstanceResource, body: Va
   return insertStored(space, resource, stored, actor);
 }
 
+/** Text that is made when it is asked for: only a run's record, or a repeated request's, wants it. */
+class LateAnswer {
+  readonly #json: () => string;
+  constructor(json: () => string) {
+    this.#json = json;
+  }
+  get ok(): string {
+    return this.#json();
+  }
+}
+
 /** The same for a body in its stored form. */
 export async function insertStored(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
   const ready = prepared(space, resource, body, actor);
@@ -34,14 +45,8 @@ export async function insertStored(space: Namespace, resource: InstanceResource,
   const soon = shownOne(space, resource.type, stamped, actor);
   const shown = soon instanceof Promise ? await soon : soon;
   const { unit, json } = unitOf(space, resource, stamped, shown, actor);
-  const answer = {
-    // Only a run's record wants it.
-    get ok() {
-      return json();
-    },
-  };
   try {
-    await actor.commit(unit, answer);
+    await actor.commit(unit, new LateAnswer(json));
   } catch (error) {
     throw asFault(error, resource, stamped);
   }
@@ -184,12 +189,8 @@ function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectVal
   noteType(document, type);
   const mostBytes = sizeWithin(stamped);
   if (mostBytes === undefined) checkSize(json(), document);
-  const unit: Unit = {
-    writes: [
-      { collection, op: 'insert', document, isNew: true, ...(mostBytes !== undefined && { mostBytes }) },
-      ...entriesFor(resource, stamped),
-    ],
-    events,
-  };
+  const own: Write = { collection, op: 'insert', document, isNew: true, mostBytes };
+  const entries = entriesFor(resource, stamped);
+  const unit: Unit = { writes: entries.length === 0 ? [own] : [own, ...entries], events };
   return { unit, json };
 }
