@@ -314,7 +314,7 @@ test('a value above a megabyte stands beside its row and comes back with it', as
   const value = JSON.stringify('x'.repeat(1_500_000));
   await committer.submit({ writes: [], events: [{ ...event('big'), value }] });
   const [row] = await db.collection('journal').find().toArray();
-  expect(row?.['events'][0].value).toBe(null);
+  expect(JSON.stringify(row).length).toBeLessThan(1_000);
   expect((await readLeftOpen(db, [1])).events[0]?.value).toBe(value);
   await committer[Symbol.asyncDispose]();
 });

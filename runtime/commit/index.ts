@@ -4,6 +4,7 @@ export { type Completion, readCompletion, writeCompletion } from './completion.t
 export { Committer, type CommitterOptions, SLOTS } from './committer.ts';
 export { runIdOf } from './journal.ts';
 export { openProcess, type ServiceProcess } from './process.ts';
+export { holdsEvents, rowOf, type StoredRow } from './row-form.ts';
 export { opening, sealing, withEventTexts } from './sealing.ts';
 export { closeEpochs, type LeftOpen, openEpochs, readLeftOpen, removeOldEnds, removeRows } from './recovery.ts';
 export {

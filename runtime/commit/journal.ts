@@ -4,6 +4,7 @@
 import type { Db, Document, MongoClient } from 'mongodb';
 import { ASIDE, asideOf, asideRange } from './aside.ts';
 import type { RowRange } from './long-runs.ts';
+import { EMPTY, type StoredRow } from './row-form.ts';
 import { attemptOf, type RowId, type RunId, type Step, type StoredEvent, type TickRow, type Unit } from './types.ts';
 
 export const runIdOf = (event: StoredEvent, rule: string): RunId => `${event.uuid}/${rule}/${attemptOf(event)}`;
@@ -89,7 +90,7 @@ export class Journal {
     const id = (slot: number, seq: number): RowId => ({ epoch: this.epoch, slot, seq });
     const either: Document[] = old.map(({ index, before }) => ({ _id: { $gte: id(index, 0), $lt: id(index, before) } }));
     const emptied = old.flatMap(({ index, newest }) => (newest && !newest.isEmpty ? [{ index, newest }] : []));
-    const rows = this.#db.collection<TickRow>('journal');
+    const rows = this.#db.collection<StoredRow>('journal');
     await this.#client.withSession((session) =>
       session.withTransaction(async () => {
         await rows.deleteMany({ $or: either }, { session });
@@ -98,7 +99,7 @@ export class Journal {
             emptied.map(({ index, newest: { seq, order } }) => ({
               replaceOne: {
                 filter: { _id: id(index, seq), closed: { $ne: true } },
-                replacement: { order, events: [], steps: [], done: [] },
+                replacement: { order, ...EMPTY },
               },
             })),
             { session },

@@ -5,8 +5,9 @@ import type { Db, Document } from 'mongodb';
 import type { Cipher } from '../values/index.ts';
 import { wholeEvent, wholeStep } from './aside.ts';
 import { runIdOf } from './journal.ts';
+import { holdsEvents, holdsSteps, rowOf, type StoredRow } from './row-form.ts';
 import { opening, withEventTexts, withStepTexts } from './sealing.ts';
-import { type Answer, type RowId, type RunId, rootOf, type Step, type StoredEvent, type TickRow, type Unit } from './types.ts';
+import { type Answer, type RowId, type RunId, rootOf, type Step, type StoredEvent, type Unit } from './types.ts';
 
 /** Rows of one slot: from the one, and before the other. */
 export interface RowRange {
@@ -30,12 +31,13 @@ const MOST_COPIED = 32_000_000;
 export async function readHeld(db: Db, ranges: readonly RowRange[], runs: ReadonlySet<RunId>, cipher: Cipher | null): Promise<Held> {
   const opened = opening(cipher);
   const uuids = [...new Set([...runs].map((run) => run.slice(0, run.indexOf('/'))))];
-  const theirs: Document[] = [{ 'events.uuid': { $in: uuids } }, { 'steps.run': { $regex: `^(?:${uuids.map(quoted).join('|')})/` } }];
+  const theirs: Document[] = [holdsEvents(uuids), holdsSteps(uuids)];
   const places: Document[] = ranges.map(({ from, before }) => ({ _id: { $gte: from, $lt: before } }));
-  const rows = db.collection<TickRow>('journal').find({ $and: [{ $or: places }, { $or: theirs }] } as Document);
+  const rows = db.collection<StoredRow>('journal').find({ $and: [{ $or: places }, { $or: theirs }] } as Document);
   const events: StoredEvent[] = [];
   const steps: Step[] = [];
-  for await (const { _id: row, order, ...held } of rows.sort({ order: 1 }).allowDiskUse()) {
+  for await (const stored of rows.sort({ order: 1 }).allowDiskUse()) {
+    const { _id: row, order, ...held } = rowOf(stored);
     for (const [index, event] of held.events.entries()) {
       const open = event.runs.filter(({ rule }) => runs.has(runIdOf(event, rule)));
       if (open.length === 0) continue;
@@ -77,5 +79,3 @@ export function asUnits({ events, steps }: Held, isOpen: (run: RunId) => boolean
 }
 
 const lengthOf = (answer: Answer): number => ('ok' in answer ? answer.ok.length : 'list' in answer ? answer.list.length : 0);
-
-const quoted = (text: string): string => text.replace(/[^\w-]/g, '\\$&');

@@ -5,8 +5,9 @@ import { type Db, type Document, type MongoClient, MongoServerError } from 'mong
 import { ASIDE, wholeEvent, wholeStep } from './aside.ts';
 import type { Cipher } from '../values/index.ts';
 import { runIdOf } from './journal.ts';
+import { EMPTY, rowOf, type StoredRow } from './row-form.ts';
 import { opening, withEventTexts, withStepTexts } from './sealing.ts';
-import { attemptOf, type RowId, rootOf, type RunId, type Step, type StoredEvent, type TickRow } from './types.ts';
+import { attemptOf, type RowId, rootOf, type RunId, type Step, type StoredEvent } from './types.ts';
 
 const DUPLICATE = 11000;
 /** How long a process may stand still and still be kept from storing anything, a day. */
@@ -20,7 +21,7 @@ export interface LeftOpen {
 
 /** Ends the epochs for good: from here on no tick of theirs can commit. */
 export async function closeEpochs(db: Db, epochs: readonly number[], slots: number): Promise<void> {
-  const journal = db.collection<TickRow>('journal');
+  const journal = db.collection<StoredRow>('journal');
   for (const epoch of epochs)
     for (let slot = 0; slot < slots; slot++)
       for (;;) {
@@ -35,9 +36,7 @@ export async function closeEpochs(db: Db, epochs: readonly number[], slots: numb
           await journal.insertOne({
             _id: { epoch, slot, seq },
             order: Number.MAX_SAFE_INTEGER,
-            events: [],
-            steps: [],
-            done: [],
+            ...EMPTY,
             closed: true,
             closedAt: new Date(Date.now()),
           });
@@ -66,11 +65,8 @@ export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Ci
   const events = new Map<string, { row: RowId; index: number; event: StoredEvent; place: { epoch: number; order: number } }>();
   const steps = new Map<RunId, { row: RowId; index: number; step: Step }[]>();
   for (const epoch of [...epochs].sort((a, b) => a - b))
-    for await (const { _id: row, order, ...held } of db
-      .collection<TickRow>('journal')
-      .find(rowsOf(epoch))
-      .sort({ order: 1 })
-      .allowDiskUse()) {
+    for await (const stored of db.collection<StoredRow>('journal').find(rowsOf(epoch)).sort({ order: 1 }).allowDiskUse()) {
+      const { _id: row, order, ...held } = rowOf(stored);
       for (const run of held.done) done.add(run);
       for (const [index, event] of held.events.entries()) {
         const key = `${event.uuid}/${attemptOf(event)}`;
@@ -109,12 +105,12 @@ export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Ci
  */
 export async function removeRows(client: MongoClient, db: Db, epochs: readonly number[]): Promise<void> {
   if (epochs.length === 0) return;
-  const journal = db.collection<TickRow>('journal');
+  const journal = db.collection<StoredRow>('journal');
   const ends: RowId[] = [];
   for (const epoch of epochs)
     for (const { _id } of await journal.find({ ...rowsOf(epoch), closed: true }).toArray()) ends.push({ ..._id, seq: _id.seq - 1 });
   const emptied = ends.map((_id) => ({
-    updateOne: { filter: { _id }, update: { $set: { events: [], steps: [], done: [], closed: true, closedAt: new Date(Date.now()) } } },
+    updateOne: { filter: { _id }, update: { $set: { ...EMPTY, closed: true, closedAt: new Date(Date.now()) } } },
   }));
   await client.withSession((session) =>
     session.withTransaction(async () => {
@@ -127,7 +123,7 @@ export async function removeRows(client: MongoClient, db: Db, epochs: readonly n
 
 /** Removes what ended epochs long ago. A process that stood still for so long finds that its lease is over before it stores anything. */
 export async function removeOldEnds(db: Db): Promise<void> {
-  await db.collection<TickRow>('journal').deleteMany({ closed: true, closedAt: { $lt: new Date(Date.now() - ENDS_KEPT_MS) } });
+  await db.collection<StoredRow>('journal').deleteMany({ closed: true, closedAt: { $lt: new Date(Date.now() - ENDS_KEPT_MS) } });
 }
 
 const rowsOf = (epoch: number) => ({ _id: { $gte: { epoch, slot: 0, seq: 0 }, $lt: { epoch: epoch + 1, slot: 0, seq: 0 } } });

@@ -4,6 +4,7 @@
 import { type ClientSession, type Db, type Document, Long, MongoBulkWriteError, MongoServerError } from 'mongodb';
 import { insertAll, type WriteError } from '../store/index.ts';
 import { writeAside } from './aside.ts';
+import { storedRow } from './row-form.ts';
 import { DocumentRefused, DuplicateKey, Fenced, type TickRow, type Unit, VersionMiss, type Write } from './types.ts';
 
 const DURABLE = { w: 'majority', j: true } as const;
@@ -168,7 +169,7 @@ export async function findMisses(db: Db, units: readonly Unit[]): Promise<Readon
 async function writeRow(db: Db, session: ClientSession, row: TickRow): Promise<void> {
   const stored = await writeAside(db, session, row);
   try {
-    await db.collection('journal').insertOne(stored as unknown as Document, { session });
+    await db.collection('journal').insertOne(storedRow(stored) as unknown as Document, { session });
   } catch (error) {
     if (error instanceof MongoServerError && error.code === DUPLICATE)
       throw new Fenced('the journal of this process was closed by its successor');

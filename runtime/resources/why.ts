@@ -1,7 +1,7 @@
 // Why rules do or do not run for an event: each rule on its path, and the term that decided, with the values it was decided on.
 
 import { DateTime, decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { opening, type StoredEvent, withEventTexts } from '../commit/index.ts';
+import { holdsEvents, opening, rowOf, type StoredEvent, type StoredRow, withEventTexts } from '../commit/index.ts';
 import { eventObject } from '../event-object.ts';
 import { fault } from '../faults.ts';
 import type { Explanation } from '../triggers/index.ts';
@@ -19,10 +19,13 @@ async function asked(space: Namespace, data: Value): Promise<Pick<StoredEvent, '
   return { uuid: '', path, value, at: new Date(space.clock.now()) };
 }
 
+/** Characters; what is longer names no event. */
+const LONGEST_UUID = 200;
+
 /** Events are kept while their rules run, and with recordings and dead letters. */
 async function stored(space: Namespace, uuid: string) {
-  const row = await space.db.collection('journal').findOne({ 'events.uuid': uuid });
-  const open = (row?.['events'] as StoredEvent[] | undefined)?.find((event) => event.uuid === uuid && event.value !== null);
+  const row = uuid.length > LONGEST_UUID ? null : await space.db.collection<StoredRow>('journal').findOne(holdsEvents([uuid]));
+  const open = (row ? rowOf(row).events : []).find((event) => event.uuid === uuid && event.value !== null);
   const recording = open ? null : await findRecording(space, uuid);
   const dead = open || recording ? null : await space.db.collection(DEAD_LETTERS.collection).findOne({ 'kept.uuid': uuid });
   const event =
