@@ -88,7 +88,7 @@ function measure(open: number, doOne: Doer): Promise<number> {
 
 function runner(target: Sandbox, program: Program): Doer {
   let count = 0;
-  const opts = { at: 1, seed: 's', namespace: 'main', username: 'u', resource: '/rules/r' };
+  const opts = { namespace: 'main', username: 'u', resource: '/rules/r' };
   const value = JSON.stringify(PAYLOAD);
   return (done) => {
     const id = `run ${(count += 1)}`;
@@ -98,6 +98,8 @@ function runner(target: Sandbox, program: Program): Doer {
       program,
       argsJson: '[]',
       event: { key: id, binds: 'value', json: value },
+      at: 1,
+      seed: 's',
       opts,
       observer: {
         op: () => target.answer(open, { ok: 'null' }, 2),

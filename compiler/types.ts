@@ -58,6 +58,11 @@ export interface CompiledModule {
   readonly constants: string;
   /** The body is a generator: it may loop or ask the host. */
   readonly suspends: boolean;
+  /**
+   * Of a rule on one event: the members of the event's value that `main` reads, when it does nothing else with its variable; else null.
+   * Absent in what an earlier version compiled.
+   */
+  readonly reads?: readonly string[] | null;
 }
 
 interface CompiledHead {

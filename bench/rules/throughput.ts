@@ -3,8 +3,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import pino from 'pino';
-import { openSandbox, type Program, type Sandbox } from '../../runtime/sandbox/index.ts';
-import { TriggerIndex } from '../../runtime/triggers/index.ts';
+import { openSandbox, type Program, type RunOptions, type Sandbox } from '../../runtime/sandbox/index.ts';
+import { type IndexedRule, TriggerIndex } from '../../runtime/triggers/index.ts';
 import { encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import { runPeer } from '../peers/index.ts';
 import { cpuSeconds, memory } from '../processes.ts';
@@ -31,6 +31,34 @@ function heapBytes(): number {
 export const openBenchSandbox = (): Promise<Sandbox> =>
   openSandbox({ log: pino({ level: 'silent' }), resolveProcedure: () => Promise.resolve(null), lanes: 1 });
 
+/** What a rule starts. */
+interface Ready {
+  readonly program: Program;
+  readonly opts: RunOptions;
+}
+
+/** All but the last digits. */
+const UUID = '0b0b6f0e-1b1c-4d1e-8a0b-';
+/** Of an event as text, about. */
+const EVENT_LENGTH = 170;
+
+/** As the service has an event: its text is made where it is needed. */
+class EventOf {
+  readonly binds = 'value';
+  readonly length = EVENT_LENGTH;
+  readonly key: string;
+  readonly value: ObjectValue;
+
+  constructor(key: string, value: ObjectValue) {
+    this.key = key;
+    this.value = value;
+  }
+
+  get json(): string {
+    return encodeInner(this.value);
+  }
+}
+
 /** One number of rules, in a namespace of its own. */
 class Rules {
   readonly index = new TriggerIndex({ typeOf: () => READING, builtin: () => undefined, namespace: 'bench', onError: () => undefined });
@@ -45,11 +73,17 @@ class Rules {
     this.#sandbox = sandbox;
     this.#namespace = `bench${count}`;
     const empty = heapBytes();
-    const rules = rulesOf(count);
+    const rules = rulesOf(count).map((rule) => this.#ready(rule));
     const made = heapBytes();
     for (const rule of rules) this.index.add(rule);
     this.definitionBytes = (made - empty) / count;
     this.indexBytes = (heapBytes() - made) / count;
+  }
+
+  /** As the service has its rules. */
+  #ready(rule: IndexedRule): IndexedRule {
+    const opts = { level: 20, namespace: this.#namespace, username: 'bench', resource: `/rules/${rule.name}`, service: null };
+    return { ...rule, payload: { program: rule.payload as Program, opts } satisfies Ready };
   }
 
   alone(event: Reading): void {
@@ -82,19 +116,21 @@ class Rules {
             return;
           }
           const matched = this.index.match(PATH, event, () => ({}));
-          const json = encodeInner(event);
-          const key = `e${this.#runs}`;
+          const key = `${UUID}${1e11 + this.#runs}`;
           for (const {
             rule: { payload, name },
           } of matched) {
+            const { program, opts } = payload as Ready;
             open++;
             this.#sandbox.start({
               id: `r${this.#runs++}`,
               namespace: this.#namespace,
-              program: payload as Program,
+              program,
               argsJson: '[]',
-              event: { key, binds: 'value', json },
-              opts: { at: 0, seed: key, namespace: this.#namespace, username: 'bench', resource: name },
+              event: new EventOf(key, event),
+              at: 0,
+              seed: `${key}/${name}/1`,
+              opts,
               observer,
             });
           }

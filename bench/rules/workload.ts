@@ -83,7 +83,8 @@ export function rulesOf(count: number): IndexedRule[] {
     const isSame = rule.module.source === first.module.source && JSON.stringify(rule.triggers) === other.triggers;
     if (!isSame || !sameMembers(rule.module.constants, other.constants)) throw new Error('rules that differ in literals share no code');
   }
-  const module = { hash, source: first.module.source };
+  const { source, reads = null } = first.module;
+  const module = { hash, source, reads };
   return Array.from({ length: count }, (_, n) => {
     const { triggers: own, constants: constantsJson } = made(n);
     const program: Program = { id: sha256(`${hash}${constantsJson}`), module, constantsJson };

@@ -40,6 +40,19 @@ test('a rule: literals are lifted, the last effect is marked', () => {
   `);
 });
 
+test('what a rule reads of its event is known where it only reads members', () => {
+  const reads = (body: string, trigger = 'INSERT OCCURS ON Pump AS p'): unknown => moduleOf(`RULE r WHEN ${trigger} ${body}`).reads;
+  expect(reads('var x = p.rate + p.site.name  for (y in p.list) { x = p.rate }')).toEqual(['list', 'rate', 'site']);
+  expect(reads('var x = 1')).toEqual([]);
+  for (const body of ['p.rate = 1', 'var x = p', 'p = null', 'p.trim()', 'var x = p["rate"]', 'for (x in p) { }', 'INSERT A(p: p)'])
+    expect([body, reads(body)]).toEqual([body, null]);
+  expect(reads('var x = q => p.rate', 'INSERT OCCURS ON Pump AS p OR INSERT OCCURS ON Tank AS p')).toEqual(['rate']);
+  const topic = 'EVENT OCCURS ON "/topics/a" AS e';
+  expect(reads('var x = e.value.n + e.newValue.m', topic)).toEqual(['m', 'n']);
+  for (const body of ['var x = e.uuid', 'var x = e.value', 'e.value.n = 1']) expect([body, reads(body, topic)]).toEqual([body, null]);
+  expect(reads('var x = a.n + b.n', 'INSERT OCCURS ON A AS a AND INSERT OCCURS ON B AS b WITHIN 1 hour')).toBe(null);
+});
+
 test('rules that differ in literals only share their module', () => {
   const text = (n: string, s: string, topic: string): string =>
     `RULE r WHEN INSERT OCCURS ON Pump AS p if (p.a["x"].b > ${n}) { PUBLISH {s: ${s}} TO TOPIC "${topic}" }`;

@@ -10,6 +10,7 @@ import { emitExpression } from './expressions.ts';
 import { emitLazy } from './loops.ts';
 import { emitOperation, isOperation } from './operations.ts';
 import { print } from './print.ts';
+import { membersRead } from './reads.ts';
 import { emitProcessing, hasProcessing } from './processing.ts';
 import { emitStatement } from './statements.ts';
 import { emitTraced } from './trace.ts';
@@ -32,14 +33,23 @@ export function emit(model: Model, source: string, traced: boolean): CompiledMod
   const module = new ModuleWriter(model, source, { value: emitValue, statement: traced ? emitTraced : emitStatement }, traced);
   const { definition } = model;
   const suspends = module.suspends(definition.body);
-  const functions = [emitBody('main', definition.body, model.variables.main, module)];
+  const main = emitBody('main', definition.body, model.variables.main, module);
+  const functions = [main];
   const timeout = definition.type === 'Rule' ? definition.timeout : null;
   if (timeout) functions.push(emitBody('timeout', timeout, model.variables.timeout, module));
   for (const [n, { expression }] of model.rule?.asked.entries() ?? []) functions.push(emitAsked(`asked${n}`, expression, module));
   const names = functions.map((made) => b.id(made.id.name));
   const result = names.length > 1 ? b.array(names) : b.id('main');
   const { text, map } = print(program(module, functions, result));
-  return { source: text, map, constants: JSON.stringify(module.constants), suspends };
+  return { source: text, map, constants: JSON.stringify(module.constants), suspends, reads: readsOf(model, main) };
+}
+
+function readsOf({ rule }: Model, main: es.FunctionDeclaration): readonly string[] | null {
+  const [name, ...others] = rule?.variables ?? [];
+  const [binds, ...different] = new Set(rule?.triggers.map((trigger) => trigger.binds));
+  return name === undefined || binds === undefined || others.length + different.length > 0
+    ? null
+    : membersRead(main, variable(name).name, binds);
 }
 
 function emitBody(name: string, body: readonly Statement[], variables: readonly string[], module: ModuleWriter): es.FunctionDeclaration {

@@ -78,7 +78,16 @@ class DirectRun implements RunObserver {
 
   start(): void {
     const { cpuTimeMs } = this.#call;
-    this.#open = this.#host.sandbox.start({ ...this.#given(), ...(cpuTimeMs !== undefined && { cpuTimeMs }), observer: this });
+    const { opts, ...given } = this.#given();
+    const { at, seed, ...lasting } = opts;
+    this.#open = this.#host.sandbox.start({
+      ...given,
+      at,
+      seed,
+      opts: lasting,
+      ...(cpuTimeMs !== undefined && { cpuTimeMs }),
+      observer: this,
+    });
   }
 
   #given(): Given {

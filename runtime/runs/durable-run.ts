@@ -35,6 +35,7 @@ import { partSite, RecordedParts } from './parts.ts';
 import { Reads } from './reads.ts';
 import { type Given, Trail } from './recording.ts';
 import { describe, locate } from './place.ts';
+import { sharedOptions } from './shared-options.ts';
 import type { Executable, RunError, RunHost } from './types.ts';
 
 /** Rules of a chain whose names go with its events: enough to see a round that it goes. */
@@ -106,27 +107,31 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   #begin(): void {
-    this.#open = this.#host.sandbox.start({ ...this.#given(), observer: this, ...(this.#harm > 0 && { alone: true }) });
+    const at = this.#startedAt.getTime();
+    const harmed = this.#harm > 0 && { alone: true };
+    this.#open = this.#host.sandbox.start({ ...this.#request(), at, seed: this.id, observer: this, ...harmed });
   }
 
-  #given(): Given {
+  #request(): Omit<RunRequest, 'at' | 'seed' | 'observer'> {
     const { namespace } = this.#host;
     const completion = this.#reference.binds === 'arguments' ? readCompletion(this.#event.value) : null;
+    const opts = sharedOptions(this.#executable, {
+      level: this.#host.logLevel(this.#executable.resource),
+      namespace,
+      username: this.#identity.username,
+      service: this.#host.serviceOf(this.#event, this.#executable),
+    });
     return {
       id: this.#attemptId,
       namespace,
       ...this.#body(completion),
-      opts: {
-        at: this.#startedAt.getTime(),
-        seed: this.id,
-        level: this.#host.logLevel(this.#executable.resource),
-        namespace,
-        username: this.#identity.username,
-        resource: this.#executable.resource,
-        service: this.#host.serviceOf(this.#event, this.#executable),
-        ...(completion && { eventArgs: completion.eventArgs }),
-      },
+      opts: completion ? { ...opts, eventArgs: completion.eventArgs } : opts,
     };
+  }
+
+  #given(): Given {
+    const request = this.#request();
+    return { ...request, opts: { ...request.opts, at: this.#startedAt.getTime(), seed: this.id } };
   }
 
   #body(completion: Completion | null): Pick<RunRequest, 'program' | 'procedure' | 'entry' | 'argsJson' | 'namedJson' | 'event'> {

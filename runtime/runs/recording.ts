@@ -22,7 +22,9 @@ export interface RecordedStep {
 }
 
 /** What a run begins with: the same again gives the same run. */
-export type Given = Omit<RunRequest, 'observer' | 'alone' | 'cpuTimeMs'>;
+export type Given = Omit<RunRequest, 'observer' | 'alone' | 'cpuTimeMs' | 'at' | 'seed' | 'opts'> & {
+  readonly opts: RunRequest['opts'] & Pick<RunRequest, 'at' | 'seed'>;
+};
 
 export interface Recording {
   /** The invocation, as the logs and snapshots name it. */

@@ -16,8 +16,8 @@ export function chargeCpu(cpuMs: number, outbox: Out[], runOf: (id: RunId) => La
     if (out[0] === 'log') continue;
     if (out[0] === 'ended') {
       // They need no account any more.
-      for (let i = 0; i < out[1].length; i += 1)
-        sum += Math.max(0, (out[2][i] as number) - (runOf(out[1][i] as RunId)?.fuel ?? 0)) + LEAST_FUEL;
+      sum += out[2];
+      for (let i = 1; i < out[1].length; i += 2) sum += (out[1][i] as number) * LEAST_FUEL;
       continue;
     }
     const run = runOf(out[1]);

@@ -19,7 +19,7 @@ export class FuelGauge {
   }
 
   fuelFor(run: LaneRun): number {
-    return this.#fuel.peek(keyOf(run)) ?? this.#first;
+    return this.#fuel.size === 0 ? this.#first : (this.#fuel.peek(keyOf(run)) ?? this.#first);
   }
 
   /** A run has used so much fuel, alone, in so many milliseconds. */

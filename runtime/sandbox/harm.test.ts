@@ -16,7 +16,7 @@ const bombs = [
 
 test('each bomb ends as poison, and its neighbours go on meanwhile', async () => {
   await using sandbox = await openRoom();
-  const opts = { at: 1, seed: 's', username: '', resource: '/rules/other' };
+  const opts = { username: '', resource: '/rules/other' };
   let over = false;
   const neighbours = Array.from({ length: 20 }, (_, i) => {
     // Half of them live with a bomb.

@@ -1,6 +1,7 @@
 // What the service knows of one isolate: what it holds, who lives in it, and the items that wait to be sent to it.
 import type { FrameSettings } from '../../stdlib/isolate/protocol.ts';
 import { Run } from './run.ts';
+import { membersFor, Starts } from './starts.ts';
 import type { Program, RunEvent, RunOptions } from './types.ts';
 
 /** A run with the isolate it lives in. */
@@ -25,6 +26,7 @@ export interface Item {
 /** What the runs of a program have in common, as the isolate was last told. */
 interface Frame {
   readonly number: number;
+  readonly binds: RunEvent['binds'];
   readonly opts: RunOptions;
 }
 
@@ -60,6 +62,8 @@ export class IsolateState {
   isAlive = false;
   /** Nothing more is sent to it: it ends as soon as nothing is under way. */
   isRetiring = false;
+  /** It is no more: what is pushed goes nowhere. */
+  isLost = false;
   /** CPU time given to it, against that of its neighbours: who has had least is next. */
   served: number;
   /** Used part of the heap, when last told. */
@@ -71,7 +75,7 @@ export class IsolateState {
   /** A run stands for its own beginning. */
   readonly #items: (Item | LaneRun)[] = [];
   /** A number is never given again, as a batch may begin runs of before and after a change. */
-  readonly #frames = { event: new Map<Program, Frame>(), value: new Map<Program, Frame>() };
+  readonly #frames = { whole: new Map<Program, Frame>(), members: new Map<Program, Frame>() };
   #nextFrame = 0;
   /** By their text: most frames have the same. */
   readonly #settings = new Map<string, number>();
@@ -139,24 +143,28 @@ export class IsolateState {
     const most = Math.min(maxRuns, this.#runsPerBatch);
     const begin = this.#next;
     let length = 0;
-    let event: RunEvent | undefined;
+    let starts: Starts | null = null;
     while (this.#next < this.#items.length && length < MAX_BATCH_LENGTH) {
       const item = this.#items[this.#next] as Item | LaneRun;
-      let text: string;
       if (item instanceof Run) {
         if (runs.length >= most) break;
         const { request, sliceFuel } = item;
-        const own = request.event as RunEvent;
-        const { at, seed } = request.opts;
-        const frame = this.#frames[own.binds].get(request.program as Program);
-        let number = frame?.number;
-        if (!frame || !isSame(frame.opts, request.opts)) {
-          length += this.#prepare(request.program as Program, names, load);
-          number = this.#frame(request.program as Program, own, request.opts, memoryBytes, names);
+        const { at, opts } = request;
+        const event = request.event as RunEvent;
+        const program = request.program as Program;
+        const members = membersFor(program.module.reads, event);
+        const frames = members === null ? this.#frames.whole : this.#frames.members;
+        let frame = frames.get(program);
+        if (frame === undefined || frame.binds !== event.binds || !isSame(frame.opts, opts)) {
+          length += this.#prepare(program, names, load);
+          frame = this.#frame(program, event.binds, members, opts, memoryBytes, names);
+          frames.set(program, frame);
         }
-        const sent = event?.key === own.key && event.binds === own.binds ? '0' : `[${own.json}]`;
-        event = own;
-        text = `["run",${item.wireId},${number},${at},${JSON.stringify(seed)},${sliceFuel},${sent}]`;
+        if (starts === null || starts.at !== at || starts.fuel !== sliceFuel) {
+          if (starts !== null) parts.push(starts.text);
+          starts = new Starts(at, sliceFuel);
+        }
+        length += starts.add(item.wireId, frame.number, request.seed, event, members);
         item.hasBegun = true;
         runs.push(item);
       } else {
@@ -166,22 +174,35 @@ export class IsolateState {
           runs.push(run);
         }
         if (item.program) length += this.#prepare(item.program, names, load);
-        ({ text } = item);
+        if (starts !== null) parts.push(starts.text);
+        starts = null;
+        parts.push(item.text);
+        length += item.text.length;
       }
       this.#next += 1;
-      parts.push(text);
-      length += text.length;
     }
+    if (starts !== null) parts.push(starts.text);
     const items = this.#next - begin;
     this.#compact();
     return { items, runs, text: `[${names.length > 0 ? `${names.join(',')},` : ''}${parts.join(',')}]`, load };
   }
 
-  #frame(program: Program, { binds }: RunEvent, opts: RunOptions, memoryBytes: number, names: string[]): number {
+  #frame(
+    program: Program,
+    binds: RunEvent['binds'],
+    members: readonly string[] | null,
+    opts: RunOptions,
+    memoryBytes: number,
+    names: string[],
+  ): Frame {
     const number = this.#nextFrame++;
-    this.#frames[binds].set(program, { number, opts });
-    const { at: _at, seed: _seed, fuel: _fuel, eventArgs: _eventArgs, resource, ...lasting } = opts;
-    const settingsJson = JSON.stringify({ memory: memoryBytes, ...lasting, binds } satisfies FrameSettings);
+    const { fuel: _fuel, eventArgs: _eventArgs, resource, ...lasting } = opts;
+    const settingsJson = JSON.stringify({
+      memory: memoryBytes,
+      ...lasting,
+      binds,
+      ...(members !== null && { members }),
+    } satisfies FrameSettings);
     let settings = this.#settings.get(settingsJson);
     if (settings === undefined) {
       settings = this.#settings.size;
@@ -191,7 +212,7 @@ export class IsolateState {
     const text = `["frame",${number},"${this.nameOf(program)}",${settings},${JSON.stringify(resource)}]`;
     this.#sourceLength += text.length;
     names.push(text);
-    return number;
+    return { number, binds, opts };
   }
 
   /** Batches grow while they are quick: a slow one keeps the neighbours waiting, and comes near its time limit. */
@@ -226,9 +247,10 @@ export class IsolateState {
 
 /** Whether two runs of one program can begin in one frame. */
 const isSame = (a: RunOptions, b: RunOptions): boolean =>
-  a.resource === b.resource &&
-  a.username === b.username &&
-  a.level === b.level &&
-  a.service === b.service &&
-  a.memory === b.memory &&
-  a.depth === b.depth;
+  a === b ||
+  (a.resource === b.resource &&
+    a.username === b.username &&
+    a.level === b.level &&
+    a.service === b.service &&
+    a.memory === b.memory &&
+    a.depth === b.depth);

@@ -68,8 +68,8 @@ const service = `
   const sandbox = await openSandbox({ lanes: 2, heartbeatMs: 100, bundle, log, resolveProcedure: async () => null });
   const source = '(function () { return function* () { let x = 3n; for (;;) x *= x; } })';
   const program = { id: 'p', module: { hash: 'm', source }, constantsJson: '[]' };
-  const opts = { at: 0, seed: '', namespace: 'main', username: '', resource: '' };
-  sandbox.start({ id: 'stuck', namespace: 'main', program, argsJson: '[]', opts, observer: {} });
+  const opts = { namespace: 'main', username: '', resource: '' };
+  sandbox.start({ id: 'stuck', namespace: 'main', program, argsJson: '[]', at: 0, seed: '', opts, observer: {} });
   setTimeout(() => console.log(sandbox.pid()), 200);
 `;
 

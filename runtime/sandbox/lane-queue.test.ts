@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { Decimal } from '../../stdlib/values/index.ts';
 import type { IsolateState, LaneRun } from './isolate-state.ts';
 import { LaneQueue } from './lane-queue.ts';
 import { Run } from './run.ts';
-import type { Program, RunRequest } from './types.ts';
+import type { Program, RunEvent, RunRequest } from './types.ts';
 import type { BatchHeader, BatchReply } from './wire.ts';
 
 const newRun = (id: string, more: Partial<RunRequest> = {}): LaneRun =>
@@ -12,7 +13,9 @@ const newRun = (id: string, more: Partial<RunRequest> = {}): LaneRun =>
       namespace: 'n',
       program: null,
       argsJson: '[]',
-      opts: { at: 1, seed: '', namespace: 'n', username: '', resource: '' },
+      at: 1,
+      seed: '',
+      opts: { namespace: 'n', username: '', resource: '' },
       observer: { op: () => {}, log: () => {}, done: () => {}, fail: () => {} },
       ...more,
     },
@@ -82,7 +85,9 @@ test('modules, constants and events go along with the first item that needs them
     const run = newRun(resource, {
       program: of,
       event: { ...event, key },
-      opts: { at: 1, seed: 's', namespace: 'n', username: '', resource },
+      at: 1,
+      seed: 's',
+      opts: { namespace: 'n', username: '', resource },
     });
     run.begin(isolate, 7);
     isolate.pushStart(run);
@@ -96,7 +101,7 @@ test('modules, constants and events go along with the first item that needs them
   lane.pump();
   const bound = (name: string, constants: number[]) => ['bind', name, 'M', constants];
   const settings = ['settings', 0, { memory: 1_000, namespace: 'n', username: '', binds: 'value' }];
-  const begun = (number: number, own: unknown) => ['run', 7, number, 1, 's', 0, own];
+  const run = (frame: number): unknown[] => [7, frame, 's'];
   expect(sent[0]?.header.load).toEqual([['M', 'S']]);
   expect(sent[0]?.items).toEqual([
     bound('p0', [1]),
@@ -104,12 +109,37 @@ test('modules, constants and events go along with the first item that needs them
     ['frame', 0, 'p0', 0, '/rules/a'],
     bound('p1', [2]),
     ['frame', 1, 'p1', 0, '/rules/b'],
-    begun(0, [{ v: 1 }]),
-    begun(1, 0),
-    begun(1, [{ v: 1 }]),
+    ['runs', 1, 0, [...run(0), ...run(~1), ...run(1)], [{ v: 1 }, { v: 1 }]],
   ]);
   expect(sent[1]?.header.load).toBeUndefined();
-  expect(sent[1]?.items).toEqual([bound('p2', [1]), begun(0, [{ v: 1 }]), 'start 1']);
+  expect(sent[1]?.items).toEqual([bound('p2', [1]), ['runs', 1, 0, run(0), [{ v: 1 }]], 'start 1']);
+});
+
+test('a program that reads members of an event is sent these alone, where the event is an Object at hand', () => {
+  const { lane, sent } = openLane();
+  const isolate = lane.isolate('n', 'n');
+  const program = { id: 'P', module: { hash: 'M', source: 'S', reads: ['a', 'b'] }, constantsJson: '[1]' };
+  const opts = { namespace: 'n', username: '', resource: '/rules/a' };
+  const start = (event: Partial<RunEvent>, at: number): void => {
+    const run = newRun('1', { program, at, seed: 's', opts, event: { key: 'E', binds: 'event', json: '{"value":7}', ...event } });
+    run.begin(isolate, 7);
+    isolate.pushStart(run);
+  };
+  start({ value: { c: 1, b: '\u0001x', a: new Decimal(15n, 1) }, length: 10 }, 1);
+  start({ value: { b: { d: 2 } }, length: 10 }, 1);
+  start({ value: 7 }, 2);
+  start({}, 2);
+  lane.pump();
+  const settings = { memory: 1_000, namespace: 'n', username: '', binds: 'event' };
+  expect(sent[0]?.items).toEqual([
+    ['bind', 'p0', 'M', [1]],
+    ['settings', 0, { ...settings, members: ['a', 'b'] }],
+    ['frame', 0, 'p0', 0, '/rules/a'],
+    ['settings', 1, settings],
+    ['frame', 1, 'p0', 1, '/rules/a'],
+    ['runs', 1, 0, [7, 0, 's', '\u0001d1.5', '\u0001s\u0001x', 7, 0, 's', null, { d: 2 }], []],
+    ['runs', 2, 0, [7, 1, 's', 7, ~1, 's'], [{ value: 7 }]],
+  ]);
 });
 
 test('the isolate used least recently makes room, never one that something is under way to', () => {

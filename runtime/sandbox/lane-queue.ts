@@ -135,6 +135,7 @@ export class LaneQueue implements Owner {
   lose(isolate: IsolateState, close: boolean): void {
     if (this.#isolates.get(isolate.key) !== isolate) return;
     this.#isolates.delete(isolate.key);
+    isolate.isLost = true;
     this.#ready.delete(isolate);
     this.#waitingItems -= isolate.waiting;
     if (!isolate.isAlive) return;
@@ -145,6 +146,7 @@ export class LaneQueue implements Owner {
   /** The process is no more. @returns what was under way, and the isolates there were */
   reset(): { batches: Batch[]; isolates: IsolateState[] } {
     const all = { batches: [...this.#batches.values()], isolates: [...this.#isolates.values()] };
+    for (const isolate of all.isolates) isolate.isLost = true;
     this.#batches.clear();
     this.#isolates.clear();
     this.#ready.clear();

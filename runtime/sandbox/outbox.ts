@@ -10,7 +10,20 @@ export function readOutbox(text: string): Out[] {
   for (const item of items as unknown[])
     if (!Array.isArray(item) || !Object.hasOwn(LENGTHS, String(item[0])) || item.length !== LENGTHS[item[0] as Out[0]])
       throw new TypeError('the outbox holds what is no item');
-    else if (item[0] === 'ended' && !(Array.isArray(item[1]) && Array.isArray(item[2]) && item[1].length === item[2].length))
-      throw new TypeError('the outbox holds no list of runs');
+    else if (item[0] === 'ended' && !areRanges(item[1])) throw new TypeError('the outbox holds no list of runs');
   return items as Out[];
+}
+
+/** Ranges of more than there can be would keep the service busy. */
+const MAX_ENDED = 1 << 20;
+
+function areRanges(runs: unknown): boolean {
+  if (!Array.isArray(runs) || runs.length % 2 !== 0) return false;
+  let sum = 0;
+  for (let i = 0; i < runs.length; i += 2) {
+    const [first, count] = [runs[i] as unknown, runs[i + 1] as unknown];
+    if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count) || (count as number) < 1) return false;
+    sum += count as number;
+  }
+  return sum <= MAX_ENDED;
 }

@@ -41,7 +41,7 @@ test('a rule takes its event and asks for what it does', async () => {
   await using sandbox = await openReal();
   const rule = load('RULE hot WHEN INSERT OCCURS ON Pump AS p WHERE p.rate > 90 INSERT Alarm(pump: p.name, at: p.rate + 1)');
   const event = { key: 'e', binds: 'value' as const, json: '{"name":"P1","rate":95}' };
-  const opts = { at: 1, seed: 's', namespace: 'main', username: '', resource: '/rules/hot' };
+  const opts = { namespace: 'main', username: '', resource: '/rules/hot' };
   const { ops, failure } = await run(sandbox, rule, { event, opts });
   expect(failure).toBeUndefined();
   expect(ops).toMatchObject([{ kind: 'insert', payload: { resource: 'Alarm', values: { pump: 'P1', at: 96 } } }]);
@@ -72,13 +72,18 @@ test('a run that is repeated after a kill sees the same time and chance, and ask
   const work = (): Promise<Ended[]> =>
     Promise.all(
       Array.from({ length: 40 }, (_, n) => {
-        const opts = { at: 1000 + n, seed: `seed ${n}`, namespace: 'main', username: '', resource: '/procedures/work' };
+        const opts = { namespace: 'main', username: '', resource: '/procedures/work' };
         let at = 2000;
-        const ended = run(sandbox, program(''), { program: null, procedure: 'work', args: [n], opts }, async () => {
-          await pause(25);
-          sandbox.answer(ended.open, { ok: 'null' }, (at += 1));
-          return { ok: 'null' }; // comes too late
-        });
+        const ended = run(
+          sandbox,
+          program(''),
+          { program: null, procedure: 'work', args: [n], at: 1000 + n, seed: `seed ${n}`, opts },
+          async () => {
+            await pause(25);
+            sandbox.answer(ended.open, { ok: 'null' }, (at += 1));
+            return { ok: 'null' }; // comes too late
+          },
+        );
         return ended;
       }),
     );

@@ -11,6 +11,11 @@ export class Quarantine {
     this.#quarantineMs = quarantineMs;
   }
 
+  /** Nobody is kept apart, as nearly always. */
+  get isEmpty(): boolean {
+    return this.#suspects.size === 0 && this.#until.size === 0;
+  }
+
   /** While there are suspects of a namespace, its other runs are apart too: the next of them may do the same. */
   holds(namespace: string, now: number): boolean {
     return this.#suspects.has(namespace) || (this.#until.get(namespace) ?? 0) > now;
@@ -25,6 +30,7 @@ export class Quarantine {
 
   /** It has finished, or has come past the step that it was suspected for. */
   clear(run: LaneRun): void {
+    if (this.#suspects.size === 0) return;
     const { namespace } = run.request;
     const suspects = this.#suspects.get(namespace);
     if (suspects?.delete(run) && suspects.size === 0) this.#suspects.delete(namespace);

@@ -1,6 +1,7 @@
 // One open run, seen from the service: where it stands, and the record from which it can be repeated in another isolate.
 // A run is repeated by starting it again: what it asked for before is answered from the record (by site and nth), what it logged
 // before is not logged again. Pure bookkeeping; sandbox.ts sends and tells.
+import { lengthOf } from './starts.ts';
 import type { Reply, RunRequest } from './types.ts';
 
 /** Characters. More than this is not kept of one run: it then can't be repeated. */
@@ -28,6 +29,20 @@ interface RecordedAnswer {
   at: number;
 }
 
+/** What a run has asked and said so far. */
+interface Talk {
+  /** Passed on, and not answered yet. */
+  open: string | null;
+  /** Asked for in this life, and waited for: is `open`, except when this life went another way than the one before. */
+  wanted: Request | null;
+  answers: Map<string, RecordedAnswer> | null;
+  logged: number;
+  /** now() after each slice, so that a repetition sees the same. */
+  readonly turnTimes: number[];
+  slices: number;
+}
+const newTalk = (): Talk => ({ open: null, wanted: null, answers: null, logged: 0, turnTimes: [], slices: 0 });
+
 /** Whose turn it is: the isolate's (an item for it is under way), the caller's (a request is open), or a procedure is being looked up. */
 export type Turn = 'isolate' | 'caller' | 'procedure';
 
@@ -53,24 +68,17 @@ export class Run<Home = unknown> {
   /** Ends by a stranger's hand during a step of this run. */
   interruptions = 0;
 
-  /** Passed on, and not answered yet. */
-  #open: string | null = null;
-  /** Asked for in this life, and waited for: is #open, except when this life went another way than the one before. */
-  #wanted: Request | null = null;
-  #answers: Map<string, RecordedAnswer> | null = null;
+  /** What it has asked and said; most runs begin with nothing of that, and many end so. */
+  #talk: Talk | null = null;
   #isKept = true;
   #length = 0;
   readonly #records: Records;
-  #logged = 0;
-  /** now() after each slice, so that a repetition sees the same. */
-  #turnTimes: number[] | null = null;
-  #slices = 0;
 
   constructor(request: RunRequest, records: Records) {
     this.request = request;
     this.strikes = request.alone ? 1 : 0;
     this.#records = records;
-    this.#grow(request.argsJson.length + (request.namedJson?.length ?? 0) + (request.event?.json.length ?? 0));
+    this.#grow(request.argsJson.length + (request.namedJson?.length ?? 0) + (request.event ? lengthOf(request.event) : 0));
   }
 
   get isRepeatable(): boolean {
@@ -87,8 +95,10 @@ export class Run<Home = unknown> {
     this.turn = 'isolate';
     this.cpuMs = 0;
     this.fuel = 0;
-    this.#wanted = null;
-    this.#slices = 0;
+    if (this.#talk) {
+      this.#talk.wanted = null;
+      this.#talk.slices = 0;
+    }
   }
 
   /**
@@ -96,16 +106,17 @@ export class Run<Home = unknown> {
    * @returns 'pass' when the caller must be asked; the item that answers it from the record; or null: wait, it was passed on before
    */
   asks(request: Request): 'pass' | string | null {
+    const talk = (this.#talk ??= newTalk());
     const key = keyOf(request);
-    const known = this.#answers?.get(key);
+    const known = talk.answers?.get(key);
     if (known) {
       this.turn = 'isolate';
       return itemOf(known, this.wireId);
     }
     this.turn = 'caller';
-    this.#wanted = request;
-    if (this.#open !== null) return null;
-    this.#open = key;
+    talk.wanted = request;
+    if (talk.open !== null) return null;
+    talk.open = key;
     return 'pass';
   }
 
@@ -115,47 +126,49 @@ export class Run<Home = unknown> {
    *   now; null when there is nothing to do in this life
    */
   answered(reply: Reply, at: number): { item: string } | { pass: Request } | null {
-    const key = this.#open;
-    if (key === null) return null;
+    const talk = this.#talk;
+    const key = talk?.open ?? null;
+    if (talk === null || key === null) return null;
     const answer = toRecorded(reply, at);
-    this.#open = null;
-    if (this.#isKept) (this.#answers ??= new Map()).set(key, answer);
+    talk.open = null;
+    if (this.#isKept) (talk.answers ??= new Map()).set(key, answer);
     this.#grow(answer.json.length);
-    const wanted = this.#wanted;
+    const { wanted } = talk;
     if (this.home === null || wanted === null) return null;
     if (keyOf(wanted) !== key) {
-      this.#open = keyOf(wanted);
+      talk.open = keyOf(wanted);
       return { pass: wanted };
     }
-    this.#wanted = null;
+    talk.wanted = null;
     this.turn = 'isolate';
     return { item: itemOf(answer, this.wireId) };
   }
 
   get hasOpenRequest(): boolean {
-    return this.#open !== null;
+    return this.#talk !== null && this.#talk.open !== null;
   }
 
   /** @returns true when this entry is told for the first time */
   logs(k: number): boolean {
-    if (k < this.#logged) return false;
-    this.#logged = k + 1;
+    const talk = (this.#talk ??= newTalk());
+    if (k < talk.logged) return false;
+    talk.logged = k + 1;
     return true;
   }
 
   /** The time to go on with after a slice: that of the first life, if there was one. */
   goesOn(now: number): number {
     this.turn = 'isolate';
-    const times = (this.#turnTimes ??= []);
-    const at = times[this.#slices] ?? now;
-    times[this.#slices] = at;
-    this.#slices += 1;
+    const talk = (this.#talk ??= newTalk());
+    const at = talk.turnTimes[talk.slices] ?? now;
+    talk.turnTimes[talk.slices] = at;
+    talk.slices += 1;
     return at;
   }
 
   /** Frees what is kept; the run can't be repeated from here on. */
   forgetRecord(): void {
-    this.#answers = null;
+    if (this.#talk) this.#talk.answers = null;
     this.#isKept = false;
     this.#records.held -= this.#length;
     this.#length = 0;

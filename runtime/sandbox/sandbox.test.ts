@@ -24,8 +24,8 @@ test('many runs share an event, and each gets its own answer', async () => {
   await using sandbox = await openRoom();
   const event = { key: 'e1', binds: 'event' as const, json: '{"value":{"rate":7}}' };
   const body = program('return a.value.rate + (yield $.op("select", Number($.opts.seed)));');
-  const opts = { at: 1, namespace: 'main', username: '', resource: '/rules/r' };
-  const all = await Promise.all(Array.from({ length: 500 }, (_, i) => run(sandbox, body, { event, opts: { ...opts, seed: String(i) } })));
+  const opts = { namespace: 'main', username: '', resource: '/rules/r' };
+  const all = await Promise.all(Array.from({ length: 500 }, (_, i) => run(sandbox, body, { event, opts, seed: String(i) })));
   expect(all.map(({ value }) => value)).toEqual(Array.from({ length: 500 }, (_, i) => 7 + i));
 });
 
@@ -98,7 +98,7 @@ test('a run that holds much by its own estimate is told what its isolate holds, 
 test('more namespaces than isolates may live get their turn, and keep their open runs', async () => {
   await using sandbox = await openRoom({ lanes: 1 });
   const body = program('return [$.opts.namespace, yield $.op("x", 1)];');
-  const opts = { at: 1, seed: '', username: '', resource: '' };
+  const opts = { username: '', resource: '' };
   const release: (() => void)[] = [];
   const all = Array.from({ length: 150 }, (_, i) => {
     const namespace = `n${i}`;

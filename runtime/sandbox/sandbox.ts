@@ -53,6 +53,8 @@ const SILENT_HEARTBEATS = 15;
 /** What is kept of all open runs, in characters. */
 const MAX_RECORDS_LENGTH = 256 * 1024 * 1024;
 const TIDY_MS = 30_000;
+/** Runs of a namespace that go to one lane when they begin one after the other. */
+const RUNS_TOGETHER = 16;
 
 /** @throws when the sandbox process can't be started */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -74,6 +76,9 @@ class LiveSandbox implements Sandbox {
   readonly #records = { held: 0, most: MAX_RECORDS_LENGTH };
   /** Those that live in an isolate. */
   readonly #live = new OpenRuns<LaneRun>();
+  /** Where the last run of this turn went, and how many more may follow it there before the lanes are compared again. */
+  #lastHome: IsolateState | null = null;
+  #sharesLeft = 0;
   #open = 0;
   readonly #tidy: NodeJS.Timeout;
   #deaths = 0;
@@ -97,6 +102,9 @@ class LiveSandbox implements Sandbox {
       replied: (lane, batch, reply, text) => this.#replied(lane, batch, reply, text),
       evicted: (isolate) => this.#rehome(isolate),
       died: (death) => this.#died(death),
+      turned: () => {
+        this.#lastHome = null;
+      },
     };
     this.#main = new Station(
       { child, limits: { batches: 8, runsPerBatch: 128, memoryBytes: this.#settings.memoryBytes }, log: options.log },
@@ -181,16 +189,25 @@ class LiveSandbox implements Sandbox {
       }
       this.#replays += 1;
     }
-    const { id, namespace } = run.request;
-    const apart = run.isAlone || this.#quarantine.holds(namespace, Date.now());
-    const lane = apart ? this.#quarantineLane() : chooseLane(this.#main.lanes, namespace);
-    const isolate = lane.isolate(run.isAlone ? `${namespace}\n${id}` : namespace, namespace);
+    const isolate = this.#homeFor(run);
     run.begin(isolate, this.#live.next());
     isolate.residents += 1;
     this.#live.put(run);
     run.sliceFuel ||= run.request.opts.fuel ?? this.#gauge.fuelFor(run); // the same in each life, so that slices are
     if (run.request.event) isolate.pushStart(run);
     else isolate.push(startItem(run, isolate, this.#settings.memoryBytes));
+  }
+
+  #homeFor({ isAlone, request: { id, namespace } }: LaneRun): IsolateState {
+    const isApart = isAlone || (!this.#quarantine.isEmpty && this.#quarantine.holds(namespace, Date.now()));
+    if (isApart) return this.#quarantineLane().isolate(isAlone ? `${namespace}\n${id}` : namespace, namespace);
+    const last = this.#lastHome;
+    if (last?.namespace === namespace && this.#sharesLeft > 0 && !last.isLost && !last.isRetiring) {
+      this.#sharesLeft -= 1;
+      return last;
+    }
+    this.#sharesLeft = RUNS_TOGETHER;
+    return (this.#lastHome = chooseLane(this.#main.lanes, namespace).isolate(namespace, namespace));
   }
 
   #quarantineLane(): LaneQueue {
@@ -223,26 +240,30 @@ class LiveSandbox implements Sandbox {
     };
     chargeCpu(reply.cpuMs, outbox, runOf, this.#gauge);
     for (const out of outbox) {
-      if (out[0] === 'ended') this.#end(out[1], out[2], runOf);
+      if (out[0] === 'ended') this.#end(out[1], runOf);
       else {
         const run = runOf(out[1]);
         if (run) this.#take(run, isolate, out);
       }
     }
-    for (const run of batch.runs) if (run.isAlone && run.turn === 'caller') this.#quarantine.clear(run);
+    if (!this.#quarantine.isEmpty) for (const run of batch.runs) if (run.isAlone && run.turn === 'caller') this.#quarantine.clear(run);
     this.#lookAtHeap(batch);
     if (isolate.holdsTooMuchSource(this.#settings.memoryLimitMb)) isolate.retire();
   }
 
-  #end(ids: readonly RunId[], fuelUsed: readonly number[], runOf: (id: RunId) => LaneRun | undefined): void {
-    for (let i = 0; i < ids.length; i += 1) {
-      const run = runOf(ids[i] as RunId);
-      if (!run) continue;
-      this.#forget(run, false);
-      try {
-        run.request.observer.done('null', fuelUsed[i] as number);
-      } catch (error) {
-        this.#observerFailed(run, error);
+  #end(ranges: readonly RunId[], runOf: (id: RunId) => LaneRun | undefined): void {
+    for (let i = 0; i < ranges.length; i += 2) {
+      const first = ranges[i] as number;
+      const behind = first + (ranges[i + 1] as number);
+      for (let id = first; id < behind; id += 1) {
+        const run = runOf(id);
+        if (!run) continue;
+        this.#forget(run, false);
+        try {
+          run.request.observer.done('null');
+        } catch (error) {
+          this.#observerFailed(run, error);
+        }
       }
     }
   }
@@ -273,7 +294,7 @@ class LiveSandbox implements Sandbox {
         return;
       case 'done':
         this.#forget(run, false);
-        this.#tell(run, () => observer.done(JSON.stringify(out[2]), out[3]));
+        this.#tell(run, () => observer.done(JSON.stringify(out[2])));
         return;
       case 'fail':
         this.#forget(run, false);

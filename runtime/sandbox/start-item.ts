@@ -3,8 +3,8 @@ import type { StartOptions } from '../../stdlib/isolate/protocol.ts';
 import type { IsolateState, Item, LaneRun } from './isolate-state.ts';
 
 export function startItem(run: LaneRun, isolate: IsolateState, memoryBytes: number): Item {
-  const { program, procedure, argsJson, namedJson, entry, opts } = run.request;
-  const all: StartOptions = { memory: memoryBytes, ...opts, fuel: run.sliceFuel };
+  const { program, procedure, argsJson, namedJson, entry, at, seed, opts } = run.request;
+  const all: StartOptions = { memory: memoryBytes, ...opts, at, seed, fuel: run.sliceFuel };
   const optsJson = JSON.stringify(all);
   const runs = [run];
   if (program) {

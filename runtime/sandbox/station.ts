@@ -33,6 +33,8 @@ export interface StationEvents {
   /** Whoever lives in the isolate has no home any more. */
   evicted(isolate: IsolateState): void;
   died(death: Death): void;
+  /** What was begun in this turn of the event loop is about to be sent. */
+  turned(): void;
 }
 
 export class Station {
@@ -111,6 +113,7 @@ export class Station {
   #pumpSoon(): void {
     this.#flush ??= setImmediate(() => {
       this.#flush = null;
+      this.#events.turned();
       this.#pump();
     });
   }

@@ -1,5 +1,6 @@
 // The words between the sandbox and who uses it. Texts named …Json are inner JSON (stdlib/values/inner-json.ts), passed on as they are.
 import type { Logger } from 'pino';
+import type { Value } from '../../stdlib/values/index.ts';
 import type { Clock } from '../clock/index.ts';
 import type { Frame, ProcedureInfo, StartOptions, WireError } from '../../stdlib/isolate/protocol.ts';
 
@@ -9,16 +10,23 @@ export type { WireError } from '../../stdlib/isolate/protocol.ts';
 export interface Program {
   /** sha256 of the module's source and the constants. */
   id: string;
-  module: { hash: string; source: string };
+  module: ProgramModule;
   /** Inner JSON text of an array. */
   constantsJson: string;
+}
+
+export interface ProgramModule {
+  hash: string;
+  source: string;
+  /** CompiledModule.reads */
+  reads?: readonly string[] | null;
 }
 
 /** What resolveProcedure() gives: all that the isolate is told of a procedure, with the program itself instead of its name. */
 export type ResolvedProcedure = Omit<ProcedureInfo, 'program'> & { program: Program };
 
 /** What the caller decides of a run; fuel (of a slice) and memory are the sandbox's unless given. */
-export type RunOptions = Omit<StartOptions, 'fuel'> & { fuel?: number };
+export type RunOptions = Omit<StartOptions, 'at' | 'seed' | 'fuel'> & { fuel?: number };
 
 export interface RunRequest {
   /** Unique among the open runs of this sandbox. */
@@ -36,6 +44,11 @@ export interface RunRequest {
   namedJson?: string | null;
   /** The event that a rule is started for, instead of arguments. */
   event?: RunEvent;
+  /** What now() gives at first, ms since the epoch. */
+  at: number;
+  /** StartOptions.seed */
+  seed: string;
+  /** Runs that have the same object begin a little faster; it does not change. */
   opts: RunOptions;
   /** CPU time of this run, when it is less than what the sandbox gives to every run. */
   cpuTimeMs?: number;
@@ -49,8 +62,12 @@ export interface RunEvent {
   key: string;
   /** What the program takes of it: the event object, or the value alone. */
   binds: 'event' | 'value';
-  /** Inner JSON of that. */
-  json: string;
+  /** Inner JSON of that. It is not asked for where `value` will do. */
+  readonly json: string;
+  /** The event's value, where it is at hand: of a program that reads only members of it, those alone are sent. It does not change any more. */
+  value?: Value;
+  /** About the length of `json`, where that is made when it is asked for. */
+  length?: number;
 }
 
 /** Told what a run does, each thing exactly once, however often the run has to be repeated. Called synchronously; must not throw. */
@@ -58,7 +75,7 @@ export interface RunObserver {
   /** A request; answered by `answer`, or never when the run is dropped. No other comes before the answer. */
   op(site: string, nth: number, kind: string, payloadJson: string, tail: boolean): void;
   log(k: number, level: string, text: string): void;
-  done(valueJson: string, fuelUsed: number): void;
+  done(valueJson: string): void;
   fail(failure: RunFailure): void;
 }
 

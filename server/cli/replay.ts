@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.ts';
 interface Recorded {
   readonly executable: { resource: string; text: string | null; map?: string };
   readonly event: { path: string; value: string } | null;
-  readonly given: Omit<RunRequest, 'observer'>;
+  readonly given: Omit<RunRequest, 'observer' | 'at' | 'seed'> & { readonly opts: Pick<RunRequest, 'at' | 'seed'> };
   readonly steps: readonly { site: string; nth: number; kind: string; payload: string; answer: Answer; at: number }[];
   readonly error: { code: string; message: string; line: number | null } | null;
 }
@@ -29,6 +29,7 @@ export async function replay(id: string, options: RemoteOptions, terminal: Termi
   const remote = await openRemote(options);
   const recorded = (await remote.command('rules', id, 'recording', null)) as Recorded;
   const { executable, event, given } = recorded;
+  const { at, seed, ...opts } = given.opts;
   terminal.out(`${executable.resource} for ${event ? `${event.path} ${shown(event.value)}` : shown(given.namedJson ?? given.argsJson)}\n`);
   const known: Known = { texts: new Map(), maps: new Map() };
   const own = ownProgram(recorded, known);
@@ -45,7 +46,9 @@ export async function replay(id: string, options: RemoteOptions, terminal: Termi
       const open = sandbox.start({
         ...given,
         program: own ?? given.program,
-        opts: { ...given.opts, level: 0 },
+        at,
+        seed,
+        opts: { ...opts, level: 0 },
         observer: {
           op(site, nth, kind, payload) {
             const step = left.get(`${site}.${nth}`);

@@ -67,7 +67,9 @@ function oneRun(
       id,
       namespace: 'main',
       ...start,
-      opts: { at: Date.now(), seed: randomUUID(), level: 0, namespace: 'main', username: 'system', resource, service },
+      at: Date.now(),
+      seed: randomUUID(),
+      opts: { level: 0, namespace: 'main', username: 'system', resource, service },
       observer: {
         op: (_site, _nth, kind, payloadJson) => {
           answerTo(kind, decodeInner(payloadJson) as ObjectValue, state, id).then(

@@ -50,9 +50,20 @@ test('several rules of one batch have an event each of their own', () => {
   const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" event.value.n += 1 log.info(event.newValue.n)');
   const first = lane.begin('a', program, { path: '/topics/a/publish', value: { n: 1 } }, OPTIONS);
   const { at, seed, fuel } = OPTIONS;
-  const next = (id: string): In => ['run', id, 0, at, seed, fuel, 0];
-  const out = lane.step(...first, next('b'), next('c'));
+  const begun = first.at(-1) as Extract<In, ['runs', ...unknown[]]>;
+  const all: In = ['runs', at, fuel, [...begun[3], 'b', ~0, seed, 'c', ~0, seed], begun[4]];
+  const out = lane.step(...first.slice(0, -1), all);
   expect(out.filter((item) => item[0] === 'log').map((item) => item[4])).toEqual(['2', '2', '2']);
+});
+
+test('a run that is sent members of its event finds them where they would be', () => {
+  const lane = openLane();
+  const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" log.info([event.value.n, event.newValue.m, event.value.n])');
+  const [settings, frame] = lane.begin('a', program, {}, OPTIONS) as [Extract<In, ['settings', ...unknown[]]>, In];
+  const { at, seed, fuel } = OPTIONS;
+  const runs: In = ['runs', at, fuel, ['a', 0, seed, 1, '\u0001d2.50', 'b', 0, seed, null, 'x'], []];
+  const out = lane.step([settings[0], settings[1], { ...settings[2], members: ['n', 'm'] }], frame, runs);
+  expect(out.filter((item) => item[0] === 'log').map((item) => item[4])).toEqual(['[1,"2.50",1]', '[null,"x",null]']);
 });
 
 test('a run knows only its own time and chance', () => {

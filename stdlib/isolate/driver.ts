@@ -32,12 +32,13 @@ interface Task {
 interface Frame {
   readonly options: RunSettings;
   readonly isObject: boolean;
+  /** Of the event's value; null: all of it is sent. */
+  readonly members: readonly string[] | null;
   readonly entry: Entry;
   readonly constants: readonly Value[];
 }
 
-/** `isShared`: the next run has the same event. */
-type Handlers = { [K in In[0]]: (item: Extract<In, [K, ...unknown[]]>, isShared: boolean) => void };
+type Handlers = { [K in In[0]]: (item: Extract<In, [K, ...unknown[]]>) => void };
 
 export function createDriver(): Driver {
   const driver = new StepDriver();
@@ -54,10 +55,11 @@ class StepDriver {
   readonly #waiting = new Map<string, Set<Task>>();
   #out: string[] = [];
   readonly #outbox: Outbox = { push: (item) => this.#out.push(item) };
-  #ended: string[] = [];
-  #endedFuel: number[] = [];
-  /** That of the last run that began. */
-  #event: Value = null;
+  /** Those that ended, as a number and how many follow it. */
+  #ended: (RunId | number)[] = [];
+  #endedFuel = 0;
+  /** One that nothing is left of: most bodies neither ask nor wait, and need none of their own. */
+  #spare: Run | null = null;
   #current: Run | null = null;
   #decode: (tree: unknown) => Value = fromInner;
   readonly #handlers = this.#makeHandlers();
@@ -71,17 +73,12 @@ class StepDriver {
   step(batch: string): string {
     const items = JSON.parse(batch) as In[];
     this.#decode = isPlainInner(batch) ? (tree) => tree as Value : fromInner;
-    for (let i = 0; i < items.length; i++) {
-      const item = items[i] as In;
-      const next = items[i + 1];
-      (this.#handlers[item[0]] as (item: In, isShared: boolean) => void)(item, next?.[0] === 'run' && next[6] === 0);
-    }
-    this.#event = null;
-    if (this.#ended.length > 0) this.#out.push(`["ended",[${this.#ended.join(',')}],[${this.#endedFuel.join(',')}]]`);
+    for (const item of items) (this.#handlers[item[0]] as (item: In) => void)(item);
+    if (this.#ended.length > 0) this.#out.push(`["ended",${JSON.stringify(this.#ended)},${this.#endedFuel}]`);
     const out = `[${this.#out.join(',')}]`;
     this.#out = [];
     this.#ended = [];
-    this.#endedFuel = [];
+    this.#endedFuel = 0;
     return out;
   }
 
@@ -99,28 +96,22 @@ class StepDriver {
         this.#settings[number] = settings;
       },
       frame: ([, number, program, settings, resource]) => {
-        const { binds, ...lasting } = this.#settings[settings] as FrameSettings;
+        const common = this.#settings[settings] as FrameSettings;
         this.#frames[number] = {
-          options: { ...lasting, resource },
-          isObject: binds === 'event',
+          options: optionsOf(common, resource),
+          isObject: common.binds === 'event',
+          members: common.members ?? null,
           entry: this.programs.entry(program, 'main'),
           constants: this.programs.constants(program),
         };
       },
-      run: ([, id, number, at, seed, fuel, event], isShared) => {
-        const frame = this.#frames[number];
-        if (!frame) throw new Error(`frame ${number} is not known`);
-        const { isObject } = frame;
-        if (event !== 0) this.#event = isObject ? eventObject(this.#decode(event[0])) : this.#decode(event[0]);
-        const own = !isShared ? this.#event : isObject ? ownCopy(this.#event) : deepCopy(this.#event);
-        this.#start(new Run(id, frame.constants, frame.options, { at, seed, fuel }, this.#outbox), frame.entry, [own]);
-      },
+      runs: ([, at, fuel, runs, events]) => this.#startAll(at, fuel, runs, events),
       start: ([, id, program, entry, args, options]) => {
-        const run = new Run(id, this.programs.constants(program), options, options, this.#outbox);
+        const run = this.#newRun(id, this.programs.constants(program), options);
         this.#start(run, this.programs.entry(program, entry), this.#arguments(args, options));
       },
       startProcedure: ([, id, name, args, named, options]) => {
-        const run = new Run(id, [], options, options, this.#outbox);
+        const run = this.#newRun(id, [], options);
         const values = args && args.map(this.#decode);
         this.#drive(run, this.#procedures.callByName(run, name, values, named && (this.#decode(named) as ObjectValue)));
       },
@@ -145,17 +136,65 @@ class StepDriver {
 
   // -------------------------------------------------------------- running
 
+  #newRun(id: RunId, constants: readonly Value[], options: StartOptions): Run {
+    return new Run(this.#outbox).begin(id, constants, options, options.at, options.seed, options.fuel);
+  }
+
+  #startAll(at: number, fuel: number, runs: readonly unknown[], events: readonly unknown[]): void {
+    const decode = this.#decode;
+    let event: Value = null;
+    let nextEvent = 0;
+    for (let i = 0; i < runs.length; ) {
+      const turned = runs[i + 1] as number;
+      const frame = this.#frames[turned < 0 ? ~turned : turned];
+      if (!frame) throw new Error(`frame ${turned} is not known`);
+      const { options, constants, entry, isObject, members } = frame;
+      const run = (this.#spare ?? new Run(this.#outbox)).begin(runs[i] as RunId, constants, options, at, runs[i + 2] as string, fuel);
+      this.#spare = null;
+      i += 3;
+      let own: Value;
+      if (members !== null) {
+        const value: ObjectValue = {};
+        for (let m = 0; m < members.length; m++) value[members[m] as string] = decode(runs[i++]);
+        own = isObject ? { value, newValue: value } : value;
+      } else {
+        if (turned >= 0) event = isObject ? eventObject(decode(events[nextEvent++])) : decode(events[nextEvent++]);
+        const isShared = (runs[i + 1] as number) < 0; // the next has the same
+        own = !isShared ? event : isObject ? ownCopy(event) : deepCopy(event);
+      }
+      this.#startOn(run, entry, own);
+    }
+  }
+
   #start(run: Run, { code, isGenerator }: Entry, args: Value[]): void {
     this.#current = run;
     try {
-      const made: unknown = code(...([run, ...args] as never[]));
-      if (isGenerator) this.#drive(run, made as Steps<Value>);
-      else this.#finish(run, made as Value);
+      this.#begun(run, isGenerator, code(...([run, ...args] as never[])));
     } catch (error) {
       this.#fail(run, error);
     } finally {
       this.#current = null;
     }
+  }
+
+  /** The same with one argument: an event. */
+  #startOn(run: Run, { code, isGenerator }: Entry, event: Value): void {
+    this.#current = run;
+    try {
+      this.#begun(run, isGenerator, (code as (run: Run, event: Value) => unknown)(run, event));
+    } catch (error) {
+      this.#fail(run, error);
+    } finally {
+      this.#current = null;
+    }
+  }
+
+  #begun(run: Run, isGenerator: boolean, made: unknown): void {
+    if (isGenerator) this.#drive(run, made as Steps<Value>);
+    else if ((made === undefined || made === null) && !run.madeSequence) {
+      this.#noteEnded(run);
+      this.#spare = run;
+    } else this.#finish(run, made as Value);
   }
 
   #drive(run: Run, steps: Steps<Value>): void {
@@ -210,10 +249,18 @@ class StepDriver {
     this.#tasks.delete(run.id);
     this.#out.push(`["done",${run.idJson},${value},${run.fuelUsed}]`);
   }
+
   #end(run: Run): void {
     this.#tasks.delete(run.id);
-    this.#ended.push(run.idJson);
-    this.#endedFuel.push(run.fuelUsed);
+    this.#noteEnded(run);
+  }
+
+  #noteEnded({ id, fuelOfSlice }: Run): void {
+    const ended = this.#ended;
+    const last = ended.length - 2;
+    if (typeof id === 'number' && last >= 0 && ended[last] === id - (ended[last + 1] as number)) (ended[last + 1] as number)++;
+    else ended.push(id, 1);
+    this.#endedFuel += fuelOfSlice;
   }
 
   #fail(run: Run, error: unknown): void {
@@ -229,10 +276,20 @@ class StepDriver {
   }
 }
 
+/** Written out, so that those of all frames have one shape, in which members are found at once. */
+const optionsOf = (settings: FrameSettings, resource: string): RunSettings => ({
+  memory: settings.memory,
+  level: settings.level,
+  namespace: settings.namespace,
+  username: settings.username,
+  resource,
+  service: settings.service,
+  depth: settings.depth,
+});
+
 /** Programs read the payload under both names (language.md 6.1). */
 function eventObject(value: Value): Value {
-  if (isObject(value) && Object.hasOwn(value, 'value') && Object.hasOwn(value, 'path') && !Object.hasOwn(value, 'newValue'))
-    value.newValue = getOwn(value, 'value');
+  if (isObject(value) && Object.hasOwn(value, 'value') && !Object.hasOwn(value, 'newValue')) value.newValue = getOwn(value, 'value');
   return value;
 }
 

@@ -54,8 +54,9 @@ export interface StartOptions {
 
 /** What does not change from run to run of one program. */
 export type RunSettings = Omit<StartOptions, 'at' | 'seed' | 'fuel' | 'eventArgs'>;
-/** Of many frames. `binds`: what their runs are sent of their event, the event object or its `value` alone. */
-export type FrameSettings = Omit<RunSettings, 'resource'> & { binds: 'event' | 'value' };
+/** Of many frames. `binds`: what their programs take of their event, the event object or its `value` alone; `members`: and read of that
+ * value no more than these, so that nothing else is sent. */
+export type FrameSettings = Omit<RunSettings, 'resource'> & { binds: 'event' | 'value'; members?: readonly string[] };
 
 /** What the host knows of a user procedure, for argument checks and the call (language.md 3.4, 4.9). */
 export interface ProcedureInfo {
@@ -92,9 +93,11 @@ export type In =
   /** A frame is known before a run of it starts, its settings before the frame; both stay as they are. */
   | ['settings', SettingsId, FrameSettings]
   | ['frame', FrameId, ProgramId, SettingsId, resource: string]
-  /** The start of a rule for an event: there are very many, so it says no more than it must. `event`: 0 is that of the last `run` item
-   * before it in this batch. An event object is sent with `value` only: the isolate adds `newValue`. */
-  | ['run', RunId, FrameId, at: number, seed: string, fuel: number, event: [Inner] | 0]
+  /** Starts of rules for events: there are very many, so they say no more than they must. Each stands in the list as its RunId, the
+   * FrameId of its frame, its seed, and the members of its event's value that the frame names. Where the frame names none, the event is
+   * the next of `events`, or, where the FrameId is turned (`~`), that of the run before. An event object is sent with `value` only: the
+   * isolate adds `newValue`. */
+  | ['runs', at: number, fuel: number, runs: Inner[], events: Inner[]]
   /** `entry`: 'main', 'timeout' for the TIMEOUT section of a rule, 'asked<n>' for what its conditions ask for. */
   | ['start', RunId, ProgramId, entry: string, args: Inner[], StartOptions]
   /** A procedure from outside: resolved, arguments checked and converted, result converted. One of args and named is null. */
@@ -119,8 +122,9 @@ export type Out =
   | ['resolve', RunId, name: string]
   /** fuelUsed counts over the whole run. */
   | ['done', RunId, Inner, fuelUsed: number]
-  /** All those of the batch that are done and gave null, as rules do; it comes last. */
-  | ['ended', runs: RunId[], fuelUsed: number[]]
+  /** All those of the batch that are done and gave null, as rules do; it comes last. `runs`: a RunId and how many have it and the numbers
+   * that follow it, in turn. `fuel`: what they have used together since they last gave way. */
+  | ['ended', runs: (RunId | number)[], fuel: number]
   | ['fail', RunId, WireError & { frames: Frame[] }, fuelUsed: number]
   /** Gave way; goes on with `go`. `charged`: estimate of the bytes the run holds, garbage included: it only grows, until a `go` corrects it.
    * Above StartOptions.memory the run fails at `go` unless that tells of a heap below. */

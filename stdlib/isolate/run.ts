@@ -3,7 +3,7 @@
 import type { BuiltinContext, RunFacts } from '../builtins/index.ts';
 import type { Value } from '../values/index.ts';
 import { LIMITS, limitError } from './limits.ts';
-import type { RunId, RunSettings, StartOptions } from './protocol.ts';
+import type { RunId, RunSettings } from './protocol.ts';
 import { Random } from './random.ts';
 import { merged } from './merge.ts';
 import { IterableCursor, Sequence } from './sequence.ts';
@@ -16,9 +16,6 @@ export interface Outbox {
   push(item: string): void;
 }
 
-/** Where a run starts from. */
-export type Beginning = Pick<StartOptions, 'at' | 'seed' | 'fuel'>;
-
 /** The levels' names, for the log. */
 const LEVELS: readonly (readonly [number, string])[] = [
   [40, 'ERROR'],
@@ -29,22 +26,20 @@ const LEVELS: readonly (readonly [number, string])[] = [
 ];
 
 export class Run implements BuiltinContext, RunFacts {
-  readonly id: RunId;
-  /** The id as JSON text. */
-  readonly idJson: string;
-  readonly options: RunSettings;
+  id: RunId = 0;
+  options!: RunSettings;
   readonly outbox: Outbox;
   /** The program's constants. */
-  k: readonly Value[];
-  fuel: number;
+  k: readonly Value[] = [];
+  fuel = 0;
   /** now() */
-  at: number;
+  at = 0;
   /** Calls on the stack. */
-  depth: number;
+  depth = 0;
   /** The way of calls to the code that runs, as site numbers: `3/0/`. */
   path = '';
   /** The service whose PRIVATE procedures may be called here. */
-  service: string | null;
+  service: string | null = null;
   /** The state of the service whose code runs, if it has one. */
   scope: StateScope | null = null;
   /** Arrays and Objects of states that the run works on, by scope and name. */
@@ -60,8 +55,10 @@ export class Run implements BuiltinContext, RunFacts {
   /** Until then no value of the run can hold a Sequence. */
   madeSequence = false;
   charged = 0;
-  readonly #seed: string;
-  readonly #sliceFuel: number;
+  /** Lines that a trace has told of. */
+  linesTold = 0;
+  #seed = '';
+  #sliceFuel = 0;
   #used = 0;
   #sinceSlice = 0;
   #logs = 0;
@@ -70,24 +67,41 @@ export class Run implements BuiltinContext, RunFacts {
   #firstSite: string | null = null;
   #warned: Set<string> | null = null;
 
-  constructor(id: RunId, constants: readonly Value[], options: RunSettings, beginning: Beginning, outbox: Outbox) {
-    this.id = id;
-    this.idJson = JSON.stringify(id);
-    this.k = constants;
-    this.options = options;
+  constructor(outbox: Outbox) {
     this.outbox = outbox;
-    const { at, seed, fuel } = beginning;
-    this.#seed = seed;
-    this.#sliceFuel = fuel;
-    this.fuel = fuel;
+  }
+
+  /** As if it had just been made: a run that nothing is left of may stand for the next one. */
+  begin(id: RunId, k: readonly Value[], options: RunSettings, at: number, seed: string, fuel: number): this {
+    this.id = id;
+    this.k = k;
+    this.options = options;
     this.at = at;
+    this.#seed = seed;
+    this.#sliceFuel = this.fuel = fuel;
     this.depth = options.depth ?? 0;
     this.service = options.service ?? null;
+    this.path = '';
+    this.scope = this.held = this.flush = this.entered = this.awaits = null;
+    this.dead = this.madeSequence = false;
+    this.charged = this.linesTold = this.#used = this.#sinceSlice = this.#logs = 0;
+    this.#random = this.#asked = this.#firstSite = this.#warned = null;
+    return this;
+  }
+
+  /** The id as JSON text. */
+  get idJson(): string {
+    return typeof this.id === 'number' ? `${this.id}` : JSON.stringify(this.id);
+  }
+
+  /** Fuel since it last gave way. */
+  get fuelOfSlice(): number {
+    return this.#sliceFuel - this.fuel;
   }
 
   /** Fuel of the whole run so far. */
   get fuelUsed(): number {
-    return this.#used + this.#sliceFuel - this.fuel;
+    return this.#used + this.fuelOfSlice;
   }
   get username(): string {
     return this.options.username;

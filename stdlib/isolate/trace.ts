@@ -9,12 +9,9 @@ const MOST_TEXT = 300;
 /** Below it a part of a value is not shown; it also ends what holds itself. */
 const SMALLEST = 8;
 
-const counts = new WeakMap<Run, number>();
-
 /** Tells a line, and values by name if there are any. @returns the last of them, or null */
 export function tell(run: Run, body: string, line: number, names: readonly string[], ...values: Value[]): Value {
-  const count = (counts.get(run) ?? 0) + 1;
-  counts.set(run, count);
+  const count = ++run.linesTold;
   if (count <= MOST_LINES)
     run.line(JSON.stringify([body, line, ...names.map((name, index) => [name, brief(values[index] ?? null, MOST_TEXT)])]));
   else if (count === MOST_LINES + 1) run.line(JSON.stringify([body, line, ['…', `no more than ${MOST_LINES} lines are told`]]));

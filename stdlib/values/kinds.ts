@@ -13,7 +13,6 @@ export class Real {
   constructor(value: number, text?: string) {
     this.value = value;
     this.text = text;
-    Object.freeze(this);
   }
   toString(): string {
     return formatReal(this.value);
@@ -30,7 +29,6 @@ export class Decimal {
   constructor(unscaled: bigint, scale: number) {
     this.unscaled = unscaled;
     this.scale = scale;
-    Object.freeze(this);
   }
   /** Plain digits, exactly `scale` of them after the point. */
   toString(): string {
@@ -52,7 +50,6 @@ export class Currency {
   constructor(code: string, amount: Decimal) {
     this.code = code;
     this.amount = amount;
-    Object.freeze(this);
   }
   toString(): string {
     return `${this.code}:${this.amount.toString()}`;
@@ -67,7 +64,6 @@ export class DateTime {
   readonly ms: number;
   constructor(ms: number) {
     this.ms = ms;
-    Object.freeze(this);
   }
   toString(): string {
     return formatDateTime(this.ms);

@@ -41,9 +41,9 @@ function toError({ code, message, params, hint, frame, line, column }: Diagnosti
  * The program of a module. Rules that differ in literals only share the module; a procedure's has its name in the hash, since
  * places in errors are looked up by module.
  */
-export function programOf({ source, constants }: CompiledModule, owner: string): Program {
+export function programOf({ source, constants, reads = null }: CompiledModule, owner: string): Program {
   const hash = sha256(`${owner}\n${source}`);
-  const module = MODULES.get(hash) ?? { hash, source };
+  const module = MODULES.get(hash) ?? { hash, source, reads };
   MODULES.set(hash, module);
   return { id: sha256(`${hash}\n${constants}`), module, constantsJson: constants };
 }

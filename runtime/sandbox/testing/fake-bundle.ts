@@ -85,10 +85,17 @@ const handlers = {
   bind: ([, program, mod, constants]) => programs.set(program, { mod, constants }),
   settings: ([, name, options]) => settings.set(name, options),
   frame: ([, name, program, common, resource]) => frames.set(name, { program, options: { ...settings.get(common), resource } }),
-  run: ([, id, name, at, seed, fuel, own]) => {
-    if (own !== 0) event = own[0];
-    const { program, options } = frames.get(name);
-    start(id, program, [event], { ...options, at, seed, fuel });
+  runs: ([, at, fuel, list, events]) => {
+    for (let i = 0; i < list.length; ) {
+      const [id, turned, seed] = list.slice(i, i + 3);
+      i += 3;
+      const { program, options } = frames.get(turned < 0 ? ~turned : turned);
+      if (options.members) {
+        event = {};
+        for (const member of options.members) event[member] = list[i++];
+      } else if (turned >= 0) event = events.shift();
+      start(id, program, [event], { ...options, at, seed, fuel });
+    }
   },
   start: ([, id, program, , args, opts]) => start(id, program, args, opts),
   startProcedure: ([, id, name, args, , opts]) => start(id, name, args, opts),

@@ -63,7 +63,9 @@ export function run(
       namespace: 'main',
       program: typeof body === 'string' ? program(body) : body,
       argsJson: JSON.stringify(args ?? []),
-      opts: { at: 1, seed: id, namespace: 'main', username: 'tester', resource: '/rules/test' },
+      at: 1,
+      seed: id,
+      opts: { namespace: 'main', username: 'tester', resource: '/rules/test' },
       observer: {
         op: (site, nth, kind, payloadJson) => {
           const asked: Asked = { site, nth, kind, payload: JSON.parse(payloadJson) };

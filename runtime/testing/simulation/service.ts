@@ -359,7 +359,7 @@ class SimulatedSandbox {
           return observer.op(String(run.site++), 0, kind, encodeInner(payload), tail);
         }
         run.isOpen = false;
-        observer.done(encodeInner(value ?? null), 0);
+        observer.done(encodeInner(value ?? null));
       } catch (error) {
         run.isOpen = false;
         observer.fail({ ...(error as WireError), frames: [] });

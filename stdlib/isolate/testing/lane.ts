@@ -69,7 +69,7 @@ export class TestLane {
     return [
       ['settings', this.#frames, { ...lasting, binds }],
       ['frame', this.#frames, program, this.#frames, resource],
-      ['run', id, this.#frames++, at, seed, fuel, [JSON.parse(encodeInner(event))]],
+      ['runs', at, fuel, [id, this.#frames++, seed], [JSON.parse(encodeInner(event))]],
     ];
   }
 
@@ -133,9 +133,16 @@ export class TestLane {
 type Each = Exclude<Out, ['ended', ...unknown[]]>;
 
 const eachOf = (text: string): Each[] =>
-  (JSON.parse(text) as Out[]).flatMap((item): Each[] =>
-    item[0] === 'ended' ? item[1].map((id, i): Each => ['done', id, null, item[2][i] ?? 0]) : [item],
-  );
+  (JSON.parse(text) as Out[]).flatMap((item): Each[] => (item[0] === 'ended' ? endsOf(item[1]) : [item]));
+
+function endsOf(ranges: readonly (string | number)[]): Each[] {
+  const ends: Each[] = [];
+  for (let i = 0; i < ranges.length; i += 2) {
+    const [first, count] = [ranges[i] as string | number, ranges[i + 1] as number];
+    for (let n = 0; n < count; n++) ends.push(['done', typeof first === 'number' ? first + n : first, null, 0]);
+  }
+  return ends;
+}
 
 function answerItem(id: string, answer: Answer, at: number): In {
   if ('error' in answer) return ['err', id, answer.error, at];
