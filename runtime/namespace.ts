@@ -332,7 +332,7 @@ export async function openNamespace({
     assume: (dead) => (assuming = assuming.catch(() => undefined).then(() => assume(dead))),
     async follow({ collection, id, document }) {
       if (collection === DEFINITIONS) await follow(space, id, document);
-      else if (collection === SUBSCRIPTIONS.collection) await deliveries.follow(id, document !== null);
+      else if (collection === SUBSCRIPTIONS.collection) await deliveries.follow(id, document);
       else if (document) arrivals.saw(document);
     },
     async followAll() {

@@ -2,7 +2,7 @@
 // redeliveries, their end, and the persistent subscriptions with the sockets that are open for them.
 
 import { randomUUID } from 'node:crypto';
-import type { Filter, ObjectId } from 'mongodb';
+import type { Document, Filter, Long, ObjectId } from 'mongodb';
 import { decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import type { Identity, Notice } from '../api.ts';
@@ -50,6 +50,8 @@ interface Persistent {
   readonly filter: ObjectValue | null;
   /** The socket that is open for it here. */
   socket: { deliver(notice: Notice): void; hasBegun: boolean } | null;
+  /** Whose turn it is, counted over all processes: that of the newest socket, which alone is served. */
+  turn: number;
 }
 
 export interface DeliveriesOptions {
@@ -89,8 +91,8 @@ export class Deliveries {
   async open(): Promise<void> {
     const { db } = this.#options.space();
     for await (const raw of db.collection(SUBSCRIPTIONS.collection).find({}, { raw: true })) {
-      const stored = instanceFromBson(SUBSCRIPTIONS.type, raw);
-      this.#add(persistentOf(stored));
+      const stored = persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw));
+      this.#saw(this.#add(stored), stored.turn);
     }
     await this.#armNext();
   }
@@ -189,13 +191,18 @@ export class Deliveries {
       throw fault('cascade.subscription.unknown', name);
     await this.layOut();
     const subscription = known ?? (await this.#store(identity, path, filter));
-    subscription.socket?.deliver({ kind: 'taken', name: subscription.name });
+    const turn = known ? await this.#takeTurn(known) : subscription.turn;
     const socket = { deliver, hasBegun: false };
-    subscription.socket = socket;
+    if (turn < subscription.turn) deliver({ kind: 'taken', name: subscription.name });
+    else {
+      this.#letGo(subscription);
+      subscription.turn = turn;
+      subscription.socket = socket;
+    }
     return {
       name: subscription.name,
       begin: async () => {
-        if (known) await this.#sendStored(subscription);
+        if (known && subscription.socket === socket) await this.#sendStored(subscription);
         socket.hasBegun = true;
       },
       close: () => {
@@ -219,13 +226,50 @@ export class Deliveries {
     if (this.#forget(this.#byName.get(name))) await db.collection(DELIVERIES).deleteMany({ target: name });
   }
 
-  /** A subscription was stored, or removed, here or in another process. */
-  async follow(id: ObjectId, isThere: boolean): Promise<void> {
+  /** A subscription was stored, taken up by another socket, or removed (null), here or in another process. */
+  async follow(id: ObjectId, stored: Document | null): Promise<void> {
     const known = [...this.#byName.values()].find((one) => one.id === id.toHexString());
-    if (!isThere) this.#forget(known);
-    if (!isThere || known) return;
-    const raw = await this.#options.space().db.collection(SUBSCRIPTIONS.collection).findOne({ _id: id }, { raw: true });
-    if (raw) this.#add(persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw)));
+    if (!stored) this.#forget(known);
+    else if (known) this.#saw(known, Number(stored['ars_version']));
+    else {
+      const raw = await this.#options.space().db.collection(SUBSCRIPTIONS.collection).findOne({ _id: id }, { raw: true });
+      if (raw) this.#add(persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw)));
+    }
+  }
+
+  /**
+   * The next turn of a subscription. Where other processes serve the namespace, too, it is the version of what is stored, so that each of them hears
+   * of it and lets its own socket go.
+   */
+  async #takeTurn(subscription: Persistent): Promise<number> {
+    const space = this.#options.space();
+    if (!this.#options.isShared) return subscription.turn + 1;
+    const { collection } = SUBSCRIPTIONS;
+    for (let tries = 0; ; tries++) {
+      const found = await space.db.collection(collection).findOne({ name: subscription.name }, { promoteLongs: false });
+      if (!found) throw fault('cascade.subscription.unknown', subscription.name);
+      const { _id, ars_version, ...rest } = found as Document & { _id: ObjectId; ars_version: Long };
+      const version = ars_version.toBigInt();
+      const write: Write = { collection, op: 'replace', id: _id, version, document: { ...rest, ars_version: ars_version.add(1) } };
+      try {
+        await space.committer.submit({ writes: [write], events: [] }, true);
+        return Number(version) + 1;
+      } catch (error) {
+        if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
+      }
+    }
+  }
+
+  /** Another socket has the subscription since that turn. */
+  #saw(subscription: Persistent, turn: number): void {
+    if (turn <= subscription.turn) return;
+    subscription.turn = turn;
+    this.#letGo(subscription);
+  }
+
+  #letGo(subscription: Persistent): void {
+    subscription.socket?.deliver({ kind: 'taken', name: subscription.name });
+    subscription.socket = null;
   }
 
   /** @returns whether there was one */
@@ -381,6 +425,7 @@ export class Deliveries {
       .find({ target: subscription.name }, { promoteLongs: false })
       .sort({ 'event.sequence.partitionId': 1, 'event.sequence.sequenceId': 1 });
     for await (const raw of stored) {
+      if (!subscription.socket) return; // taken over meanwhile
       const delivery = asNumbers(raw);
       this.#send(subscription, { ...delivery.event, runs: [] }, delivery.attempts > 0);
       const attempts = delivery.attempts + 1;
@@ -484,6 +529,7 @@ function persistentOf(stored: ObjectValue): Persistent {
     username: String(stored['username']),
     filter: filter as ObjectValue | null,
     socket: null,
+    turn: Number(stored['ars_version']),
   };
 }
 

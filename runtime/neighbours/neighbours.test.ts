@@ -65,22 +65,32 @@ test('one that has not heard of a change yet makes its own upon it', async () =>
 
 test('a persistent subscription hears of what another process commits, and is taken up and ended there, too', async () => {
   await a.ask('insert', 'topics', { body: '{"name":"/kept","isReliable":true,"redeliveryFrequency":600}' });
-  const notices: Notice[] = [];
-  const first = await a.engine.subscribe(a.identity, '/topics/kept', { persistent: true }, (notice) => void notices.push(notice));
-  await first.begin?.();
-  const name = { subscriptionName: first.name ?? '' };
-  await heard(async () => (await b.engine.subscribe(b.identity, '/topics/kept', name, () => undefined)).close());
+  const begun = async (on: TestEngine, name?: string) => {
+    const notices: Notice[] = [];
+    const options = name === undefined ? { persistent: true } : { subscriptionName: name };
+    const subscription = await on.engine.subscribe(on.identity, '/topics/kept', options, (notice) => void notices.push(notice));
+    await subscription.begin?.();
+    return { subscription, notices };
+  };
+  const first = await begun(a);
+  const name = first.subscription.name ?? '';
+  // The newest socket has it, whichever process it is of: the one before is told.
+  const taken = [{ kind: 'taken', name }];
+  let there!: Awaited<ReturnType<typeof begun>>;
+  await heard(async () => (there = await begun(b, name)));
+  await heard(async () => expect(first.notices).toEqual(taken));
+  const back = await begun(a, name);
+  await heard(async () => expect(there.notices).toEqual(taken));
   await publish(b, '/kept', { n: 1 });
-  await heard(async () => expect(notices).toMatchObject([{ kind: 'event', valueJson: '{"n":1}', reliable: { redelivered: false } }]));
-  first.close();
+  await heard(async () => expect(back.notices).toMatchObject([{ kind: 'event', valueJson: '{"n":1}', reliable: { redelivered: false } }]));
+  back.subscription.close();
   await publish(b, '/kept', { n: 2 });
-  const later: Notice[] = [];
-  const second = await b.engine.subscribe(b.identity, '/topics/kept', name, (notice) => void later.push(notice));
-  await second.begin?.();
-  expect(later).toMatchObject([{ valueJson: '{"n":1}' }, { valueJson: '{"n":2}', reliable: { redelivered: false } }]);
-  await b.engine.unsubscribe(b.identity, name.subscriptionName);
+  const later = await begun(b, name);
+  expect(later.notices).toMatchObject([{ valueJson: '{"n":1}' }, { valueJson: '{"n":2}', reliable: { redelivered: false } }]);
+  expect([first.notices, there.notices]).toEqual([taken, taken]);
+  await b.engine.unsubscribe(b.identity, name);
   const unknown = { code: 'cascade.subscription.unknown' };
-  await heard(() => expect(a.engine.subscribe(a.identity, '/topics/kept', name, () => undefined)).rejects.toMatchObject(unknown));
+  await heard(() => expect(begun(a, name)).rejects.toMatchObject(unknown));
 });
 
 test('a pair of which each process takes one event completes once; what is open goes over to the one that stays', async () => {
