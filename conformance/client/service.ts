@@ -38,10 +38,10 @@ export interface StartOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** Throws, with what the service said, when it does not become ready. */
 /** As in the first line of bin/cascade.js and in `npm start`. */
 const FLAGS = ['--max-semi-space-size=64'];
 
+/** Throws, with what the service said, when it does not become ready. */
 export async function startService({
   onOutput,
   args = [],
