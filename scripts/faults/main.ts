@@ -14,6 +14,7 @@ const AREAS = ['expressions', 'language', 'statements', 'procedures', 'builtins'
 const WANTED = 0.9;
 /** A fault may make a program endless: it is noticed then, too. No file of cases takes nearly as long otherwise, on a busy machine either. */
 const LONGEST_FILE_MS = 180_000;
+const late = (): Promise<'late'> => new Promise((resolve) => setTimeout(() => resolve('late'), LONGEST_FILE_MS).unref());
 
 process.exitCode = await main(process.argv.slice(2).map(Number));
 
@@ -73,8 +74,6 @@ async function failing(files: readonly CaseFile[], script: string, first: boolea
     client.close();
   }
 }
-
-const late = (): Promise<'late'> => new Promise((resolve) => setTimeout(() => resolve('late'), LONGEST_FILE_MS).unref());
 
 /** The service of programs as one script, with the fault in it. */
 async function bundled(folder: string, fault: Fault | null): Promise<string> {
