@@ -171,7 +171,7 @@ export async function openNamespace({
       subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1));
       space.deliveries.committed(fresh);
     },
-    toStored: (unit) => (leads ? unit : arrivals.hand(unit)),
+    ...(leaders && { toStored: (unit) => arrivals.hand(unit) }),
     onFenced,
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
     cipher: () => space.cipher,
@@ -213,6 +213,7 @@ export async function openNamespace({
     conditions: surroundings,
     executable: (rule, program) => executableFor(space, rule, program),
     conditionFailed: (rule, error) => failures.record(rule, error),
+    declined: (actor) => space.deliveries.acknowledgeRun(actor),
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
     ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),
