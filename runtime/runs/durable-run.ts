@@ -165,6 +165,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
         ? this.#version(JSON.parse((kept as { ok: string }).ok) as string | null)
         : await choose(this.#host, this.#reference, this.#held(), actor);
       if (!kept) await actor.commit({ writes: [], events: [] }, { ok: JSON.stringify(chosen?.rule ?? null) });
+      if (!chosen) await this.#host.declined(this.#actor(CHOICE, 1, false));
     } catch (error) {
       if (error instanceof Fenced) return; // another process repeats the run
       if (!isUnavailable(error)) return this.fail(toWireError(error));

@@ -40,6 +40,8 @@ export interface RunHost {
   executable(rule: string, program: string): Executable | null;
   /** Records an error in a condition of a rule. */
   conditionFailed(rule: string, error: unknown): void;
+  /** No version of the rule runs for its event, as programs have told: it is not brought again (integrations.md 12.3). */
+  declined(actor: Actor): Promise<void>;
   /** Carries out a request of a run (stdlib/isolate/protocol.ts, OpPayloads). */
   perform(kind: string, payloadJson: string, actor: Actor): Promise<Answer>;
   /** The unit that a request comes to, where nothing but its commit has to be waited for; null, or an error: `perform` has to be asked. */

@@ -120,6 +120,7 @@ export class SimulatedService {
       conditions: surroundings,
       executable: (rule, program) => executables.get(`${rule} ${program}`) ?? null,
       conditionFailed: surroundings.onError,
+      declined: () => Promise.resolve(),
       perform: (kind, payloadJson, actor) => this.#perform(kind, decodeInner(payloadJson) as ObjectValue, actor),
       changeAtOnce: (kind, payloadJson, doer) => {
         const { type, value } = decodeInner(payloadJson) as ObjectValue;
