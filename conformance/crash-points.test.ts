@@ -1,6 +1,7 @@
 // What is seen after the service was killed at each point of an event's way, over the front door. Each test names the rows that it shows.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kill } from '../scripts/chaos/disturb.ts';
 import { RestClient, type StartedService, startService } from './client/index.ts';
 
 /** Rows of a rule that is to be cut in the middle: as many commits. */
@@ -69,6 +70,7 @@ beforeAll(async () => {
   const procedures = [
     'PROCEDURE goesOut(pubDesc) INSERT Row(by: "out", n: pubDesc.message.n)',
     'PROCEDURE comesIn(n Integer) Test.sendMockSourceEvent("inside", {n: n})',
+    `PROCEDURE counts(rows Integer) var sum = 0 FOR (i IN range(0, rows, 1)) { INSERT Row(by: "called", n: i)  sum = sum + i } return sum`,
     'PROCEDURE tickOften(n Integer) var ticks = [] for (i in range(0, n, 1)) { push(ticks, {n: i}) } INSERT Tick(ticks)',
   ];
   for (const text of procedures) expect((await client.send('POST', '/procedures', { text })).status).toBe(200);
@@ -202,6 +204,16 @@ test('a message from outside that is brought again until it is accepted is not l
   for (const n of repeated) expect(await count('Row', { by: 'arrived', n }), String(n)).toBeGreaterThan(0);
   const once = accepted.slice(-30);
   expect(await count('Row', { by: 'arrived', n: { $in: once } })).toBe(once.length);
+});
+
+test('a procedure that is called while the sandbox process is killed gives its result, and its effects once', async () => {
+  const called = client.send('POST', '/procedures/counts', { body: { rows: ROWS } as never });
+  await until(async () => (await count('Row', { by: 'called' })) > 3);
+  for (const one of [0, 0.99]) await kill(service, ['sandbox'], () => one); // the warm one, too
+  const { status, text } = await called;
+  expect([status, text]).toEqual([200, String((ROWS * (ROWS - 1)) / 2)]);
+  expect(await count('Row', { by: 'called' })).toBe(ROWS);
+  for (const n of [0, 4, ROWS - 1]) expect(await count('Row', { by: 'called', n }), String(n)).toBe(1);
 });
 
 // spec: integrations.md R7a; language.md U7
