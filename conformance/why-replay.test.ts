@@ -144,3 +144,19 @@ test('neither is for those who may not administer the namespace', async () => {
     expect([code, said]).toEqual([2, expect.stringContaining('cascade.resource.not.found')]);
   }
 });
+
+test('a traced rule whose last effect ends its run is recorded and repeated like any other', async () => {
+  await ok('/debugconfigs', { name: 'traced', type: 'trace', value: 'enabled', resources: ['/rules/traced'] });
+  await ok('/rules', 'RULE traced WHEN EVENT OCCURS ON "/topics/traced" AS e INSERT Alarm(text: e.uuid)');
+  const { length } = JSON.parse((await client.send('GET', '/custom/Alarm')).text) as unknown[];
+  await ok('/topics//traced', { n: 1 });
+  let uuid: string | undefined;
+  for (; uuid === undefined; await sleep(20)) {
+    const alarms = JSON.parse((await client.send('GET', '/custom/Alarm')).text) as { text: string }[];
+    uuid = alarms[length]?.text;
+  }
+  let replayed = await cascade(['replay', uuid]);
+  for (; replayed.code !== 0; replayed = await cascade(['replay', uuid])) await sleep(50); // it is kept a moment after its effect
+  for (const line of ['insert {', uuid, 'as it was recorded']) expect(replayed.said).toContain(line);
+  expect(JSON.parse((await client.send('GET', '/custom/Alarm')).text)).toHaveLength(length + 1);
+});
