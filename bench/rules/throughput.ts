@@ -18,8 +18,8 @@ const ROUND_MS = 400;
 const MOST_FOR_PEER = 1_000;
 /** Where the peers on the Java machine are measured, too. */
 const WITH_PEERS = 10_000;
-/** Events whose rules have not ended yet. */
-const IN_FLIGHT = 1_000;
+/** Events whose rules have not ended yet: as many as the service has of a namespace. */
+const IN_FLIGHT = 2_000;
 
 setFlagsFromString('--expose_gc');
 const collect = runInNewContext('gc') as () => void;
@@ -121,15 +121,17 @@ class Rules {
             rule: { payload, name },
           } of matched) {
             const { program, opts } = payload as Ready;
+            const id = `${key}/${name}/1`;
             open++;
+            this.#runs++;
             this.#sandbox.start({
-              id: `r${this.#runs++}`,
+              id,
               namespace: this.#namespace,
               program,
               argsJson: '[]',
               event: new EventOf(key, event),
               at: 0,
-              seed: `${key}/${name}/1`,
+              seed: id,
               opts,
               observer,
             });

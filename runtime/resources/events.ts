@@ -7,6 +7,7 @@ import type { Doer as Actor } from '../actor.ts';
 import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { eventObject } from '../event-object.ts';
+import { keepValue } from '../event-values.ts';
 import { type InstanceResource, type Namespace, referenceOf } from './types.ts';
 
 /** Rule runs from one root event on (language.md G5). */
@@ -51,7 +52,9 @@ function raiseOn(space: Namespace, path: string, value: Value, actor: Actor, { v
   const json = valueJson ? valueJson() : encodeInner(value);
   const all = waiting.length > 0 ? [...runs, ...waiting] : runs;
   const raised: StoredEvent = { uuid, path, value: json, at, by: actor.identity.username, chain, runs: all };
-  return [space.deliveries.attached(transport ? { ...raised, transport } : raised)];
+  const whole = space.deliveries.attached(transport ? { ...raised, transport } : raised);
+  if (runs.length > 0) keepValue(whole, value);
+  return [whole];
 }
 
 /** EXECUTE ASYNC (language.md X2): a run of its own, stored as an event that only this procedure takes. */

@@ -34,6 +34,7 @@ import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import { Reads } from './reads.ts';
 import { type Given, Trail } from './recording.ts';
+import { EventText } from './event-text.ts';
 import { describe, locate } from './place.ts';
 import { sharedOptions } from './shared-options.ts';
 import type { Executable, RunError, RunHost } from './types.ts';
@@ -130,8 +131,9 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   #given(): Given {
-    const request = this.#request();
-    return { ...request, opts: { ...request.opts, at: this.#startedAt.getTime(), seed: this.id } };
+    const { event, ...request } = this.#request();
+    const kept = event && { event: { key: event.key, binds: event.binds, json: event.json } };
+    return { ...request, ...kept, opts: { ...request.opts, at: this.#startedAt.getTime(), seed: this.id } };
   }
 
   #body(completion: Completion | null): Pick<RunRequest, 'program' | 'procedure' | 'entry' | 'argsJson' | 'namedJson' | 'event'> {
@@ -140,9 +142,9 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     if (procedure !== undefined) return { program: null, procedure, ...argumentsOf(event) };
     if (completion) return { program, entry: completion.entry, argsJson: completion.argsJson };
     const binds = this.#reference.binds === 'value' ? 'value' : 'event';
-    if (binds === 'value') return { program, argsJson: '[]', event: { key: event.uuid, binds, json: event.value } };
-    const key = `${event.uuid}/${attemptOf(event)}${event.redelivered ? 'r' : ''}`;
-    return { program, argsJson: '[]', event: { key, binds, json: this.#eventJson() } };
+    const key = binds === 'value' ? event.uuid : `${event.uuid}/${attemptOf(event)}${event.redelivered ? 'r' : ''}`;
+    const json = (): string => (binds === 'value' ? event.value : this.#eventJson());
+    return { program, argsJson: '[]', event: new EventText(key, binds, event, json) };
   }
 
   #eventJson(): string {

@@ -2,6 +2,7 @@
 // So a chain that fans out is followed to its ends one by one, and what waits stays few.
 
 import type { RunReference, StoredEvent } from '../commit/index.ts';
+import { Fifo } from '../fifo.ts';
 import { DurableRun } from './durable-run.ts';
 import type { Pressure } from './pressure.ts';
 import type { Executable, RunHost } from './types.ts';
@@ -31,7 +32,7 @@ interface Started {
 export class Runner {
   readonly #options: RunnerOptions;
   /** By the depth of the chain; each in the order of the commits. */
-  readonly #lines: Line[] = [];
+  readonly #lines: Fifo<Started>[] = [];
   /** How many open runs have a text. */
   readonly #inUse = new Map<string, number>();
   /** Open runs for events of reliable resources. */
@@ -65,7 +66,7 @@ export class Runner {
           lost(event, rule);
           continue;
         }
-        const line = (this.#lines[event.chain.depth] ??= new Line());
+        const line = (this.#lines[event.chain.depth] ??= new Fifo());
         line.push({ event, executable, reference });
         if (event.sequence) this.#reliable.add(`${event.uuid}/${rule}`);
         this.#waiting++;
@@ -114,26 +115,5 @@ export class Runner {
     const left = (this.#inUse.get(key) ?? 0) - 1;
     if (left > 0) this.#inUse.set(key, left);
     else this.#inUse.delete(key);
-  }
-}
-
-/** First in, first out. */
-class Line {
-  #items: Started[] = [];
-  #next = 0;
-
-  push(started: Started): void {
-    this.#items.push(started);
-  }
-
-  shift(): Started | undefined {
-    const item = this.#items[this.#next];
-    if (!item) return undefined;
-    this.#next++;
-    if (this.#next > 10_000) {
-      this.#items = this.#items.slice(this.#next);
-      this.#next = 0;
-    }
-    return item;
   }
 }

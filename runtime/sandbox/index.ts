@@ -7,6 +7,7 @@ export type {
   ResolvedProcedure,
   RunFailure,
   RunObserver,
+  RunEvent,
   RunOptions,
   RunRequest,
   Sandbox,

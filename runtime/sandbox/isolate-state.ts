@@ -1,5 +1,6 @@
 // What the service knows of one isolate: what it holds, who lives in it, and the items that wait to be sent to it.
 import type { FrameSettings } from '../../stdlib/isolate/protocol.ts';
+import { Fifo } from '../fifo.ts';
 import { Run } from './run.ts';
 import { membersFor, Starts } from './starts.ts';
 import type { Program, RunEvent, RunOptions } from './types.ts';
@@ -73,13 +74,12 @@ export class IsolateState {
   stepMs = 0;
   readonly #owner: Owner;
   /** A run stands for its own beginning. */
-  readonly #items: (Item | LaneRun)[] = [];
+  readonly #items = new Fifo<Item | LaneRun>();
   /** A number is never given again, as a batch may begin runs of before and after a change. */
   readonly #frames = { whole: new Map<Program, Frame>(), members: new Map<Program, Frame>() };
   #nextFrame = 0;
   /** By their text: most frames have the same. */
   readonly #settings = new Map<string, number>();
-  #next = 0;
   #runsPerBatch = FIRST_RUNS;
   readonly #modules = new Set<string>();
   /** Bound programs, and the short names they have here: an id is a hash of 64 letters, and goes with every start. */
@@ -96,7 +96,7 @@ export class IsolateState {
   }
 
   get waiting(): number {
-    return this.#items.length - this.#next;
+    return this.#items.size;
   }
 
   get isIdle(): boolean {
@@ -141,11 +141,10 @@ export class IsolateState {
     const runs: LaneRun[] = [];
     const load: [string, string][] = [];
     const most = Math.min(maxRuns, this.#runsPerBatch);
-    const begin = this.#next;
+    const before = this.#items.size;
     let length = 0;
     let starts: Starts | null = null;
-    while (this.#next < this.#items.length && length < MAX_BATCH_LENGTH) {
-      const item = this.#items[this.#next] as Item | LaneRun;
+    for (let item = this.#items.first; item !== undefined && length < MAX_BATCH_LENGTH; item = this.#items.first) {
       if (item instanceof Run) {
         if (runs.length >= most) break;
         const { request, sliceFuel } = item;
@@ -179,12 +178,10 @@ export class IsolateState {
         parts.push(item.text);
         length += item.text.length;
       }
-      this.#next += 1;
+      this.#items.shift();
     }
     if (starts !== null) parts.push(starts.text);
-    const items = this.#next - begin;
-    this.#compact();
-    return { items, runs, text: `[${names.length > 0 ? `${names.join(',')},` : ''}${parts.join(',')}]`, load };
+    return { items: before - this.#items.size, runs, text: `[${names.length > 0 ? `${names.join(',')},` : ''}${parts.join(',')}]`, load };
   }
 
   #frame(
@@ -236,12 +233,6 @@ export class IsolateState {
     }
     this.#sourceLength += length;
     return length;
-  }
-
-  #compact(): void {
-    if (this.#next < this.#items.length && this.#next < 4096) return;
-    this.#items.splice(0, this.#next);
-    this.#next = 0;
   }
 }
 

@@ -107,7 +107,7 @@ class LiveSandbox implements Sandbox {
       },
     };
     this.#main = new Station(
-      { child, limits: { batches: 8, runsPerBatch: 128, memoryBytes: this.#settings.memoryBytes }, log: options.log },
+      { child, limits: { batches: 8, runsPerBatch: 256, memoryBytes: this.#settings.memoryBytes }, log: options.log },
       events,
     );
     const alone = {

@@ -138,6 +138,7 @@ export class Station {
         const batch = this.#child === child ? lane?.replied(reply) : undefined;
         if (!lane || !batch) return;
         this.#events.replied(lane, batch, reply, text);
+        batch.runs = []; // a table that the batch once stood in may live on for a while, and with it all that hangs in it
         lane.settled(batch.isolate);
         this.#pumpSoon();
       },

@@ -14,8 +14,8 @@ export interface Entry {
   readonly where: Node | null;
   /** A program decides the rest of both. */
   readonly asks: boolean;
-  /** What an event gives that only this rule takes. */
-  readonly alone: Chosen;
+  /** What an event gives that only this rule takes: that alone. */
+  readonly alone: readonly Chosen[];
   /** False once it is removed; structures that sweep later still hold it for a while. */
   alive: boolean;
   /** The number of the event that last met it, so that several anchors yield it once. */

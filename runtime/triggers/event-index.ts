@@ -10,6 +10,8 @@ export class EventIndex {
   /** What conditions on this kind of event look at. */
   readonly variablePaths = new Map<string, ConditionPath>();
   readonly #paths = new Map<string, PathIndex>();
+  /** All of `#paths`. */
+  #inOrder: readonly PathIndex[] = [];
   readonly #rest = new Set<Entry>();
   readonly #holders = new Map<Entry, Holder[]>();
 
@@ -24,7 +26,7 @@ export class EventIndex {
   add(rule: IndexedRule, trigger: number, condition: Node | null, where: Node | null, asks: boolean): Entry {
     const choice = condition && chooseAnchors(condition, (anchor) => this.#paths.get(pathKey(anchor.term))?.crowd(anchor) ?? 0);
     const residual = condition && without(condition, choice?.settled ?? []);
-    const entry: Entry = { rule, trigger, condition, residual, where, asks, alone: { rule, asks, next: null }, alive: true, stamp: 0 };
+    const entry: Entry = { rule, trigger, condition, residual, where, asks, alone: [{ rule, asks, next: null }], alive: true, stamp: 0 };
     if (!choice) this.#rest.add(entry);
     this.#holders.set(entry, choice?.anchors.flatMap((anchor) => this.#path(anchor).add(anchor, entry)) ?? []);
     return entry;
@@ -36,6 +38,7 @@ export class EventIndex {
     if (found) return found;
     const made = new PathIndex(anchor.term);
     this.#paths.set(key, made);
+    this.#inOrder = [...this.#paths.values()];
     return made;
   }
 
@@ -45,12 +48,13 @@ export class EventIndex {
     for (const holder of this.#holders.get(entry) ?? []) holder.forget(entry);
     this.#holders.delete(entry);
     for (const [key, path] of this.#paths) if (path.size === 0) this.#paths.delete(key);
+    if (this.#paths.size < this.#inOrder.length) this.#inOrder = [...this.#paths.values()];
   }
 
   /** Every entry that the event may satisfy, some of them more than once. */
   visit(around: Surrounding, visit: Visit): void {
-    for (const path of this.#paths.values()) path.visit(around, visit);
-    for (const entry of this.#rest) visit(entry, false);
+    for (const path of this.#inOrder) path.visit(around, visit);
+    if (this.#rest.size > 0) for (const entry of this.#rest) visit(entry, false);
   }
 }
 

@@ -4,7 +4,7 @@ import type { ConditionData } from '../../compiler/types.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { askedIn, withoutAsked } from './asked.ts';
 import { holds } from './compare-term.ts';
-import type { Entry } from './entry.ts';
+import type { Entry, Visit } from './entry.ts';
 import { EventIndex } from './event-index.ts';
 import { explainEntries } from './explain.ts';
 import { surroundingOf, typeAt } from './surrounding.ts';
@@ -19,6 +19,17 @@ export class TriggerIndex {
   /** How many rules have a name without its version. */
   readonly #families = new Map<string, number>();
   #stamp = 0;
+  #around!: Surrounding;
+  #first: Entry | null = null;
+  #others: Entry[] = [];
+  readonly #visit: Visit = (entry, exact) => {
+    if (entry.stamp === this.#stamp || !entry.alive) return;
+    entry.stamp = this.#stamp;
+    const open = exact ? entry.residual : entry.condition;
+    if (open !== null && !this.#isTrue(entry.rule, open, this.#around)) return;
+    if (this.#first === null) this.#first = entry;
+    else this.#others.push(entry);
+  };
 
   constructor(options: TriggerIndexOptions) {
     this.#options = options;
@@ -80,13 +91,15 @@ export class TriggerIndex {
    * The rules that run for an event, of each name one version.
    * @param event the event object (language.md 6.1), made only when a condition looks at it
    */
-  match(path: string, payload: Value, event: () => ObjectValue): Chosen[] {
+  match(path: string, payload: Value, event: () => ObjectValue): readonly Chosen[] {
     const index = this.#events.get(path);
-    if (!index) return [];
+    if (!index) return NONE;
     const around = surroundingOf(payload, event);
-    const matched = this.#matched(index, around);
-    if (matched.length === 1 || matched.length === 0)
-      return matched.filter((entry) => this.#applies(entry, around)).map(({ alone }) => alone);
+    this.#meet(index, around);
+    const first = this.#first;
+    if (first === null) return NONE;
+    if (this.#others.length === 0) return this.#applies(first, around) ? first.alone : NONE;
+    const matched = [first, ...this.#others];
     return chooseVersions(oncePerRule(matched), (entry) => this.#applies(entry, around)).flatMap((tried) => chosenOf(tried) ?? []);
   }
 
@@ -94,7 +107,9 @@ export class TriggerIndex {
   matchTriggers(path: string, payload: Value, event: () => ObjectValue): TriggerMatch[] {
     const index = this.#events.get(path);
     if (!index) return [];
-    return this.#matched(index, surroundingOf(payload, event)).map(({ rule, trigger }) => ({ rule, trigger }));
+    this.#meet(index, surroundingOf(payload, event));
+    const matched = this.#first === null ? [] : [this.#first, ...this.#others];
+    return matched.map(({ rule, trigger }) => ({ rule, trigger }));
   }
 
   /** What became of every rule on the path, and the term that decided. */
@@ -103,16 +118,13 @@ export class TriggerIndex {
     return index ? explainEntries([...index.entries()], path, surroundingOf(payload, event), this.#options) : [];
   }
 
-  #matched(index: EventIndex, around: Surrounding): Entry[] {
-    const stamp = ++this.#stamp;
-    const matched: Entry[] = [];
-    index.visit(around, (entry, exact) => {
-      if (entry.stamp === stamp || !entry.alive) return;
-      entry.stamp = stamp;
-      const open = exact ? entry.residual : entry.condition;
-      if (open === null || this.#isTrue(entry.rule, open, around)) matched.push(entry);
-    });
-    return matched;
+  /** Leaves in `#first` and `#others` what an event meets: most meet one entry at most, and nothing is made for that. */
+  #meet(index: EventIndex, around: Surrounding): void {
+    this.#stamp++;
+    this.#around = around;
+    this.#first = null;
+    if (this.#others.length > 0) this.#others = [];
+    index.visit(around, this.#visit);
   }
 
   #applies({ rule, where }: Entry, around: Surrounding): boolean {
@@ -129,8 +141,10 @@ export class TriggerIndex {
   }
 }
 
+const NONE: readonly Chosen[] = [];
+
 const chosenOf = (tried: readonly Entry[]): Chosen | null =>
-  tried.reduceRight<Chosen | null>((next, { rule, asks, alone }) => (next === null ? alone : { rule, asks, next }), null);
+  tried.reduceRight<Chosen | null>((next, { rule, asks, alone }) => (next === null ? (alone[0] as Chosen) : { rule, asks, next }), null);
 
 /** A rule with several triggers on one path (a merge) runs once for an event. */
 function oncePerRule(entries: readonly Entry[]): Entry[] {

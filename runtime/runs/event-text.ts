@@ -1,0 +1,26 @@
+// An event as the sandbox is given it: as text, which is made when it is asked for, and by its value, where that is still at hand.
+import type { Value } from '../../stdlib/values/index.ts';
+import type { StoredEvent } from '../commit/index.ts';
+import { keptValue } from '../event-values.ts';
+import type { RunEvent } from '../sandbox/index.ts';
+
+export class EventText implements RunEvent {
+  readonly key: string;
+  readonly binds: RunEvent['binds'];
+  readonly value?: Value;
+  readonly length: number;
+  readonly #make: () => string;
+
+  constructor(key: string, binds: RunEvent['binds'], event: StoredEvent, make: () => string) {
+    this.key = key;
+    this.binds = binds;
+    const value = keptValue(event);
+    if (value !== undefined) this.value = value;
+    this.length = event.value.length;
+    this.#make = make;
+  }
+
+  get json(): string {
+    return this.#make();
+  }
+}
