@@ -17,9 +17,10 @@ export interface Program {
   readonly more?: string;
   /** What is inserted to start it. */
   readonly trap?: string;
-  /** Reason of the dead letter that it ends as; or it ends quietly. */
+  /** How a rule ends: the reason of the dead letter, the error that is recorded, or what is there when all has been done. */
   readonly dead?: string;
-  readonly quiet?: boolean;
+  readonly fails?: string;
+  readonly leaves?: { readonly in: string; readonly where: object; readonly count: number };
   readonly slow?: boolean;
 }
 
@@ -68,7 +69,7 @@ export async function hostile(service: StartedService, programs: readonly Progra
     const there = senderOf(neighbour);
     for (const one of [send, there]) {
       await one('POST', '/types', { name: 'Trap', properties: { what: { type: 'String' }, n: { type: 'Integer' } } });
-      await one('POST', '/types', { name: 'Heap', properties: { n: { type: 'Integer' }, s: { type: 'String' } } });
+      await one('POST', '/types', { name: 'Heap', properties: { n: { type: 'Integer' }, s: { type: 'String' }, o: { type: 'Object' } } });
     }
     await there('POST', '/rules', 'RULE probe WHEN INSERT OCCURS ON Trap AS t INSERT Heap(n: t.n)');
     let over = false;
@@ -91,14 +92,12 @@ export async function hostile(service: StartedService, programs: readonly Progra
     })();
     probe.catch(() => undefined); // its error is told at the end, or the one of the programs before it
     for (const [index, program] of programs.entries()) {
-      const found = await (program.rule === undefined ? execute(program, index, send) : trap(program, send)).catch(
-        (error: unknown) => `it was not answered: ${String(error)}`,
+      const begun = performance.now();
+      const { met, found } = await (program.rule === undefined ? execute(program, index, send) : trap(program, send)).catch(
+        (error: unknown) => ({ met: false, found: `it was not answered: ${String(error)}` }),
       );
-      if (found === null) tell(`  ${program.does}`);
-      else {
-        wrong.push(`${program.does}: ${found}`);
-        tell(`✗ ${program.does}: ${found}`);
-      }
+      if (!met) wrong.push(`${program.does}: ${found}`);
+      tell(`${met ? ' ' : '✗'} ${program.does}: ${found} (${Math.round(performance.now() - begun)} ms)`);
     }
     over = true;
     await probe;
@@ -119,39 +118,56 @@ const senderOf =
     return { status: reply.status, text: reply.text };
   };
 
-/** @returns what is not as it should be; null when it met its bound */
-async function execute({ body, procedures = [], bound = 'ends', value }: Program, index: number, send: Send): Promise<string | null> {
+/** How a program ended, and whether that is its bound. */
+interface Ending {
+  readonly met: boolean;
+  readonly found: string;
+}
+
+async function execute({ body, procedures = [], bound = 'ends', value }: Program, index: number, send: Send): Promise<Ending> {
   for (const text of procedures) await send('POST', '/procedures', text);
   const name = `hostile${index}`;
   const stored = await send('POST', '/procedures', `PROCEDURE ${name}()\n${body}`);
-  if (stored.status !== 200) return bound === 'register' ? null : `it is refused: ${stored.text.slice(0, 200)}`;
+  if (stored.status !== 200) return { met: bound === 'register', found: `it is refused: ${stored.text.slice(0, 200)}` };
   const { status, text } = await send('POST', `/procedures/${name}`, {});
   await send('DELETE', `/procedures/${name}`);
   const code = status < 300 ? 'ends' : (/"code":"([^"]*)"/.exec(text)?.[1] ?? `status ${status}`);
-  if (!new RegExp(`^(?:${bound})$`).test(code)) return `${code} instead of ${bound}`;
-  return value === undefined || JSON.stringify(value) === text ? null : `${text.slice(0, 100)} instead of ${JSON.stringify(value)}`;
+  if (!new RegExp(`^(?:${bound})$`).test(code)) return { met: false, found: `${code} instead of ${bound}` };
+  if (value === undefined || JSON.stringify(value) === text) return { met: true, found: code };
+  return { met: false, found: `${text.slice(0, 100)} instead of ${JSON.stringify(value)}` };
 }
 
-async function trap({ rule = '', more, procedures = [], trap: what, dead, does }: Program, send: Send): Promise<string | null> {
+async function trap({ rule = '', more, procedures = [], trap: what, dead, fails, leaves, does }: Program, send: Send): Promise<Ending> {
   for (const text of procedures) await send('POST', '/procedures', text);
   const names: string[] = [];
   for (const text of [rule, ...(more === undefined ? [] : [more])]) {
     const { status, text: answer } = await send('POST', '/rules', text);
-    if (status !== 200) return `${does} is refused: ${answer.slice(0, 200)}`;
+    if (status !== 200) return { met: false, found: `${does} is refused: ${answer.slice(0, 200)}` };
     names.push(/^RULE (\w+)/.exec(text)?.[1] ?? '');
   }
   await send('POST', '/custom/Trap', { what, n: 0 });
-  const where = encodeURIComponent(JSON.stringify({ reason: dead ?? 'none' }));
   const targets = [
     ...names.map((name) => `/rules/${name}`),
-    ...procedures.map((text) => `/procedures/${/^PROCEDURE (\w+)/.exec(text)?.[1]}`),
+    ...procedures.map((text) => `/rules/${/^PROCEDURE (\w+)/.exec(text)?.[1]}`), // what EXECUTE ASYNC starts is told like a rule
   ];
-  for (const until = performance.now() + ENDS_WITHIN_MS; dead !== undefined; await sleep(100)) {
-    const { text } = await send('GET', `/deadletters?where=${where}`);
-    if (targets.some((target) => text.includes(`"${target}"`))) break;
-    if (performance.now() > until) return `no dead letter (${dead})`;
+  const rows = async (resource: string, where: object): Promise<object[]> => {
+    const { text } = await send('GET', `/${resource}?where=${encodeURIComponent(JSON.stringify(where))}`);
+    return JSON.parse(text) as object[];
+  };
+  let wanted = 'nothing to wait for';
+  let isThere = async (): Promise<boolean> => false;
+  if (dead !== undefined) {
+    wanted = `a dead letter (${dead})`;
+    isThere = async () => (await rows('deadletters', { reason: dead, target: { $in: targets } })).length > 0;
+  } else if (fails !== undefined) {
+    wanted = `a record of ${fails}`;
+    isThere = async () => (await rows('ArsRuleSnapshot', { resource: targets[0], 'error.code': fails })).length > 0;
+  } else if (leaves) {
+    wanted = `${leaves.count} of ${leaves.in} ${JSON.stringify(leaves.where)}`;
+    isThere = async () => (await rows(leaves.in, leaves.where)).length === leaves.count;
   }
-  if (dead === undefined) await sleep(500);
+  let met = await isThere();
+  for (const until = performance.now() + ENDS_WITHIN_MS; !met && performance.now() < until; met = await isThere()) await sleep(100);
   for (const name of names) await send('DELETE', `/rules/${name}`);
-  return null;
+  return { met, found: met ? wanted : `it did not come to ${wanted}` };
 }
