@@ -22,6 +22,8 @@ export interface Actor extends Doer {
    * @param part which part of it (a batch of a bulk operation, one of several instances), and what to know of it afterwards
    */
   commit(unit: Unit, answer?: Answer, part?: Part): Promise<void>;
+  /** As `commit` of a unit that is all there is to a change; only where nothing is recorded with it. */
+  readonly enqueue?: Enqueue | undefined;
   /** Parts of this statement that an earlier try has stored, with their notes; a repetition goes on behind them. Absent: none. */
   readonly parts?: ReadonlyMap<number, string>;
   /** What the run has read, for updates that must not overwrite another's (language.md U7); null where the last writer wins. */
@@ -39,6 +41,9 @@ export interface Actor extends Doer {
   /** Headers of the HTTP request that called the procedure (builtins.md 20); absent where none did. */
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+/** Stores a unit and tells by one of the two, without a promise. */
+export type Enqueue = (unit: Unit, stored: () => void, failed: (reason: unknown) => void) => void;
 
 export interface Part {
   readonly number: number;

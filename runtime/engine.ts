@@ -267,6 +267,9 @@ export async function openEngine({
               const full = space.committer.refusal(unit);
               return full ? Promise.reject(tooFull(full)) : space.committer.submit(unit);
             },
+            enqueue: (unit, stored, failed) => {
+              space.committer.enqueue(unit, false, stored, (error) => failed(error instanceof QueueFull ? tooFull(error) : error));
+            },
             reading: null,
             childKey: null,
             depth: 0,

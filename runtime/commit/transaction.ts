@@ -11,6 +11,8 @@ const DURABLE = { w: 'majority', j: true } as const;
 const DUPLICATE = 11000;
 /** Geo keys that cannot be extracted, arrays side by side in one index, a key or a document that is too large. */
 const REFUSALS = new Set([16755, 16756, 171, 17280, 10334, 17419, 17420]);
+/** What a document of the store may have; what is long stands beside a row. */
+const ROW_BYTES = 16 * 1024 * 1024;
 /** The index every collection has: a duplicate there is our own earlier attempt, since ids are given out once. */
 const ID_INDEX = '_id_';
 
@@ -168,13 +170,9 @@ export async function findMisses(db: Db, units: readonly Unit[]): Promise<Readon
 
 async function writeRow(db: Db, session: ClientSession, row: TickRow): Promise<void> {
   const stored = await writeAside(db, session, row);
-  try {
-    await db.collection('journal').insertOne(storedRow(stored) as unknown as Document, { session });
-  } catch (error) {
-    if (error instanceof MongoServerError && error.code === DUPLICATE)
-      throw new Fenced('the journal of this process was closed by its successor');
-    throw error;
-  }
+  const [refused] = await insertAll(db, 'journal', [{ document: storedRow(stored), mostBytes: ROW_BYTES }], session);
+  if (refused?.code === DUPLICATE) throw new Fenced('the journal of this process was closed by its successor');
+  if (refused) throw new MongoServerError({ ...refused, message: refused.errmsg });
 }
 
 /** Messages are written beside the transaction; one that is there already was written by an earlier attempt. */

@@ -73,7 +73,9 @@ export function asyncCall(procedure: string, args: Value, named: Value, actor: A
   };
 }
 /** The chain that an event belongs to: it goes on, or begins with the event. */
-const chainOf = (uuid: string, { chain }: Actor): StoredEvent['chain'] => ({ ...chain, root: chain.root ?? uuid });
+function chainOf(uuid: string, { chain: { root, depth, via } }: Actor): StoredEvent['chain'] {
+  return via ? { root: root ?? uuid, depth, via } : { root: root ?? uuid, depth };
+}
 
 /** Stands for a program where the procedure is looked up when the run starts. */
 export const ASYNC = 'async';

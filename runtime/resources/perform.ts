@@ -126,7 +126,7 @@ export function changeAtOnce(space: Namespace, kind: string, payloadJson: string
   const values = getOwn(payload, 'values');
   if (!isObject(values) || getOwn(payload, 'series') === true) return null;
   const resource = changeable(space, text(payload, 'resource'), 'insert');
-  return resource.kind === 'instances' ? insertAtOnce(space, resource, values, doer) : null;
+  return resource.kind === 'instances' ? (insertAtOnce(space, resource, values, doer)?.unit ?? null) : null;
 }
 
 /** A statement that this installation cannot carry out. */

@@ -6,8 +6,9 @@ import { isServiceSet, newId } from '../types/index.ts';
 
 /** A new instance: the properties of a prepared one (so none is called `__proto__`), with fresh system properties. */
 export function stampNew(instance: ObjectValue, actor: Doer): ObjectValue {
-  const stamped: ObjectValue = { _id: newId() };
-  for (const key of Object.keys(instance)) if (!isServiceSet(key)) stamped[key] = instance[key] as Value;
+  const stamped: ObjectValue = {};
+  stamped['_id'] = newId();
+  for (const key in instance) if (!isServiceSet(key)) stamped[key] = instance[key] as Value;
   stamped['ars_namespace'] = actor.identity.namespace;
   stamped['ars_version'] = 1;
   stamped['ars_createdAt'] = new DateTime(actor.clock.now());

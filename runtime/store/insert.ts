@@ -1,6 +1,8 @@
 // Many new documents of one collection at once. The driver's insertMany measures and copies each document before it is written; this is the
 // command below it (mongod's `insert`), with documents whose size is known to be small.
 
+import { DocumentSequence } from 'mongodb/lib/cmap/commands.js';
+import { BsonWriter } from './bson-writer.ts';
 import { BSON, type ClientSession, type Db, type Document, MongoServerError } from 'mongodb';
 
 /** Of one command: a message holds 48 MB and 100,000 documents. */
@@ -50,7 +52,12 @@ export async function insertAll(
   return refused;
 }
 
-async function insertSome(db: Db, insert: string, documents: Document[], session: ClientSession | undefined): Promise<WriteError[]> {
+const writer = new BsonWriter();
+
+async function insertSome(db: Db, insert: string, given: Document[], session: ClientSession | undefined): Promise<WriteError[]> {
+  const documents = new DocumentSequence('documents');
+  documents.push({}, writer.write(given));
+  documents.documents = given;
   const command = { insert, documents, ordered: false };
   const reply = session ? await db.command(command, { session }) : await db.command({ ...command, writeConcern: DURABLE });
   if (reply['writeConcernError']) throw new MongoServerError(reply['writeConcernError'] as Document);

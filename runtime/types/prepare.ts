@@ -85,7 +85,7 @@ function inOrder(type: TypeDefinition, instance: ObjectValue): ObjectValue {
 function isInOrder(type: TypeDefinition, instance: ObjectValue): boolean {
   const names = memberNames(type);
   let place = 0;
-  for (const name of Object.keys(instance)) {
+  for (const name in instance) {
     while (place < names.length && names[place] !== name) place++;
     if (place++ >= names.length) return false;
   }

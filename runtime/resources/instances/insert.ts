@@ -1,7 +1,7 @@
 // INSERT into a type (resources-and-api.md 2.4, language.md 5.5).
 
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
-import type { Actor, Doer } from '../../actor.ts';
+import type { Actor, Doer, Enqueue } from '../../actor.ts';
 import { DocumentRefused, DuplicateKey, type Unit, type Write } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
 import type { Soon } from '../../soon.ts';
@@ -54,19 +54,53 @@ export async function insertStored(space: Namespace, resource: InstanceResource,
   return shown;
 }
 
+/** An instance, and the unit that stores it. */
+export interface ReadyInsert {
+  readonly unit: Unit;
+  /** As it is stored, and as everybody sees it. */
+  readonly stamped: ObjectValue;
+}
+
 /**
  * The unit that stores one instance, where that is known without waiting for anybody (a BEFORE rule, a procedure of a scalar, the store); null
  * where it is not: then `insertOne` has to be asked.
  * @throws what is wrong with the instance
  */
-export function insertAtOnce(space: Namespace, resource: InstanceResource, body: Value, doer: Doer): Unit | null {
+export function insertAtOnce(space: Namespace, resource: InstanceResource, body: Value, doer: Doer): ReadyInsert | null {
   const { type } = resource;
   if (type.maxStorage > 0 || resource.late || isConverted(type)) return null;
   if (!type.rulesSuppressed && space.before.has(`/types/${type.name}/insert`)) return null;
   const instance = prepareInsert(type, body);
   checkFinal(type, instance);
   const stamped = stampNew(instance, doer);
-  return unitOf(space, resource, stamped, stamped, doer).unit;
+  return { unit: unitOf(space, resource, stamped, stamped, doer).unit, stamped };
+}
+
+/**
+ * Stores one instance as `insertOne` does and tells by one of the two: a client may insert thousands, and most need no promise.
+ */
+export function enqueueOne(
+  space: Namespace,
+  resource: InstanceResource,
+  body: Value,
+  actor: Actor,
+  enqueue: Enqueue,
+  stored: (instance: ObjectValue | null) => void,
+  failed: (reason: unknown) => void,
+): void {
+  let ready: ReadyInsert | null;
+  try {
+    ready = insertAtOnce(space, resource, body, actor);
+  } catch (error) {
+    return failed(error);
+  }
+  if (!ready) return void insertOne(space, resource, body, actor).then(stored, failed);
+  const { unit, stamped } = ready;
+  enqueue(
+    unit,
+    () => stored(stamped),
+    (error) => failed(asFault(error, resource, stamped)),
+  );
 }
 
 /**

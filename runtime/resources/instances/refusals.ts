@@ -24,7 +24,7 @@ const CHARACTER_BYTES = 3;
 /** A bound of the instance's size in BSON, far below what the store takes, by a look at its values; undefined where that does not tell. */
 export function sizeWithin(instance: ObjectValue): number | undefined {
   let bytes = PLAIN_VALUE_BYTES;
-  for (const name of Object.keys(instance)) {
+  for (const name in instance) {
     const value = instance[name];
     bytes += PLAIN_VALUE_BYTES + CHARACTER_BYTES * name.length;
     if (typeof value === 'string') bytes += CHARACTER_BYTES * value.length;

@@ -2,14 +2,14 @@
 
 import { CascadeError } from '../../../stdlib/errors.ts';
 import { decodeInner, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
-import { type Actor, partOf } from '../../actor.ts';
+import { type Actor, type Enqueue, partOf } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
 import { CascadeErrors, errorDocument, fault } from '../../faults.ts';
 import { instanceToJson, toJson } from '../../values/index.ts';
 import { definitionJson, putDefinition, shown } from '../definitions/operations.ts';
-import { insertOne } from '../instances/insert.ts';
+import { enqueueOne, insertOne } from '../instances/insert.ts';
 import { upsertOne } from '../instances/upsert.ts';
-import type { Namespace, Resource } from '../types.ts';
+import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { bodyOf, counted, NO_CONTENT } from './request.ts';
 
 const MOST_INSTANCES = 10_000;
@@ -38,7 +38,38 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     const stored = note === undefined ? await one(object, partOf(actor, number)) : (decodeInner(note) as ObjectValue);
     return stored && textOf(stored);
   };
+  const { enqueue } = actor;
+  if (enqueue && resource.kind === 'instances' && !apart) {
+    const results = await insertedEach(space, resource, body, actor, enqueue);
+    return several(
+      request,
+      results.map((one) => (one.status === 'rejected' ? one : { ...one, value: one.value && textOf(one.value) })),
+    );
+  }
   return several(request, await (apart ? inTurn(body, part) : Promise.allSettled(body.map(part))));
+}
+
+/** Each for itself, together. */
+function insertedEach(
+  space: Namespace,
+  resource: InstanceResource,
+  bodies: readonly Value[],
+  actor: Actor,
+  enqueue: Enqueue,
+): Promise<PromiseSettledResult<ObjectValue | null>[]> {
+  return new Promise((resolve) => {
+    const results: PromiseSettledResult<ObjectValue | null>[] = [];
+    let open = bodies.length;
+    if (open === 0) resolve(results);
+    for (const [place, body] of bodies.entries()) {
+      const settle = (result: PromiseSettledResult<ObjectValue | null>): void => {
+        results[place] = result;
+        if (--open === 0) resolve(results);
+      };
+      const stored = (value: ObjectValue | null): void => settle({ status: 'fulfilled', value });
+      enqueueOne(space, resource, body, actor, enqueue, stored, (reason) => settle({ status: 'rejected', reason }));
+    }
+  });
 }
 
 /** The same of several of another kind: one after the other. */

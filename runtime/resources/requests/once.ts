@@ -174,6 +174,7 @@ function recording(space: Namespace, actor: Actor, records: Records, isRecorded:
   let recorded = isRecorded;
   return {
     ...actor,
+    enqueue: undefined,
     async commit(unit, answer, part) {
       if (part) return actor.commit(withRecord(space, unit, partId(records, part.number), part.note), answer, part);
       if (recorded || (unit.writes.length === 0 && unit.events.length === 0)) return actor.commit(unit, answer);

@@ -124,7 +124,7 @@ export class SimulatedService {
       perform: (kind, payloadJson, actor) => this.#perform(kind, decodeInner(payloadJson) as ObjectValue, actor),
       changeAtOnce: (kind, payloadJson, doer) => {
         const { type, value } = decodeInner(payloadJson) as ObjectValue;
-        return kind === 'insert' ? insertAtOnce(this.space, this.#resource(String(type)), value as Value, doer) : null;
+        return kind === 'insert' ? (insertAtOnce(this.space, this.#resource(String(type)), value as Value, doer)?.unit ?? null) : null;
       },
       release: () => undefined,
       takeRecorded: (run) => {

@@ -1,6 +1,7 @@
 // The part of MongoDB that the committer, recovery and runs use, in memory: collections, transactions that see their own writes and lose
 // to concurrent ones, unique keys, and a network that may break before or after the server did what it was asked.
 
+import type { DocumentSequence } from 'mongodb/lib/cmap/commands.js';
 import {
   BSON,
   type Db,
@@ -46,9 +47,9 @@ export class SimulatedStore {
     const db = {
       collection: (name: string) => this.#collection(life, name),
       /** `insert` alone. */
-      command: async ({ insert, documents }: { insert: string; documents: Document[] }, options?: { session?: Transaction }) => {
+      command: async ({ insert, documents }: { insert: string; documents: DocumentSequence }, options?: { session?: Transaction }) => {
         try {
-          await this.#collection(life, insert).insertMany(documents, options);
+          await this.#collection(life, insert).insertMany([...documents.documents], options);
           return { ok: 1 };
         } catch (error) {
           if (error instanceof MongoBulkWriteError) return { ok: 1, writeErrors: error.writeErrors };
@@ -195,11 +196,16 @@ export class SimulatedStore {
       find: (filter: Filter, options: { raw?: boolean; limit?: number; sort?: Record<string, 1 | -1> } = {}) => cursor(filter, options),
       findOne: async (filter: Filter) => (await cursor(filter).toArray())[0] ?? null,
       insertMany: (documents: Document[], { session }: Options = {}) =>
-        this.command(life, `insert ${documents.length} ${name}`, () => insert(documents, session), !session),
+        this.command(
+          life,
+          `insert ${documents.length} ${name}`,
+          () => insert(name === 'journal' ? documents.map((row) => this.#spoilt(row)) : documents, session),
+          !session,
+        ),
       insertOne: (document: Document, { session }: Options = {}) =>
         this.command(life, `insert ${name} ${session ? 'in a transaction' : ''}`, () => {
           try {
-            insert([name === 'journal' ? this.#spoilt(document) : document], session);
+            insert([document], session);
           } catch (error) {
             throw error instanceof MongoBulkWriteError ? new MongoServerError({ message: 'E11000', code: 11000 }) : error;
           }
