@@ -49,7 +49,7 @@ export const RULES: readonly string[] = [
   'RULE planned WHEN EVENT OCCURS ON "/topics/chaos/planned" AS t  INSERT Effect(by: "planned", of: t.value.key)',
   `RULE sure WHEN EVENT OCCURS ON "/topics/chaos/sure" AS t
    INSERT Effect(by: "sure", of: t.value.key)
-   t.ack()`,
+   Event.ack()`,
   `RULE bulk WHEN EVENT OCCURS ON "/topics/chaos/bulk" AS t
    var parts = []
    FOR (i IN range(0, t.value.rows, 1)) { push(parts, {of: t.value.key, state: 0}) }
