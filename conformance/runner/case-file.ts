@@ -45,6 +45,8 @@ export interface Case {
   readonly bindings: readonly Binding[];
   readonly given: Given;
   readonly steps: Step[];
+  /** Of a row of `expressions`, whose only step computes it. */
+  readonly expression?: string;
 }
 
 export interface CaseFile {
@@ -128,8 +130,8 @@ export function readCaseFile(name: string, text: string): CaseFile {
   const fileGiven = given(root.get('given'));
   const fileBindings = bindings(root.get('bindings')) ?? ['rest'];
   const listed = items(root.get('cases')).map(oneCase);
-  const expressions = items(root.get('expressions')).flatMap((row) => tableRow(row, (source) => `return ${source}`));
-  const bodies = items(root.get('bodies')).flatMap((row) => tableRow(row, (source) => source));
+  const expressions = items(root.get('expressions')).flatMap((row) => tableRow(row, (source) => `return ${source}`, true));
+  const bodies = items(root.get('bodies')).flatMap((row) => tableRow(row, (source) => source, false));
   const cases = [...listed, ...expressions, ...bodies];
   const twice = cases.find(({ name: title }, index) => cases.findIndex((other) => other.name === title) !== index);
   if (twice) fail(document.contents, `two cases are named '${twice.name}'`);
@@ -165,7 +167,7 @@ export function readCaseFile(name: string, text: string): CaseFile {
   }
 
   /** `[text, value]`, `[text, {error: code}]` or `[text, {error: code, params: […]}]`: a procedure of one expression or body. */
-  function tableRow(node: ParsedNode, toBody: (source: string) => string): Case[] {
+  function tableRow(node: ParsedNode, toBody: (source: string) => string, isExpression: boolean): Case[] {
     const [source, wanted, third] = items(node);
     if (!source || !wanted || third) return fail(node, 'a row is [text, value]');
     const text = textOf(source);
@@ -173,7 +175,8 @@ export function readCaseFile(name: string, text: string): CaseFile {
     const isError = isMap(wanted) && wanted.has('error') && wanted.items.every(({ key }) => ['error', 'params'].includes(String(key)));
     const outcome: WantedObject = isError ? (value as WantedObject) : { value };
     const step: Step = { kind: 'compute', line: lineOf(node.range[0]), body: { body: toBody(text), ...outcome } };
-    return [{ name: text.replace(/\s+/g, ' ').trim(), spec: [], bindings: fileBindings, given: {}, steps: [step] }];
+    const name = text.replace(/\s+/g, ' ').trim();
+    return [{ name, spec: [], bindings: fileBindings, given: {}, steps: [step], ...(isExpression && { expression: text }) }];
   }
 
   function given(node: ParsedNode | null | undefined): Given {

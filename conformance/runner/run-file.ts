@@ -2,6 +2,7 @@
 import { type Json, RestClient as Client, type RestClient, type Sender, SocketBinding, SocketClient } from '../client/index.ts';
 import { type Binding, BINDINGS, type Case, type CaseFile, type Given, toJson } from './case-file.ts';
 import { definedName, type Names, namesOf } from './names.ts';
+import { passingTogether } from './together.ts';
 import { Failure, type Pace, realTime, type Scene } from './scene.ts';
 import { logIn } from './socket-steps.ts';
 import { computedName, runStep, send, typeBody } from './steps.ts';
@@ -28,7 +29,12 @@ async function runOver(binding: Binding, client: RestClient, file: CaseFile, tag
   const names = namesOf(file, tag);
   const outcomes: Outcome[] = [];
   const ready = await attempt(() => setUp(client, names, file.given));
+  const passed = ready === undefined ? await passingTogether({ client, names }, binding === 'rest' ? file.cases : []) : new Set<Case>();
   for (const one of file.cases) {
+    if (passed.has(one)) {
+      outcomes.push({ name: `${file.name}: ${one.name}`, failure: undefined });
+      continue;
+    }
     const failure = ready === undefined ? await runCase(client, names, one, binding, pace) : `the set-up of the file: ${ready}`;
     outcomes.push({ name: `${file.name}: ${one.name}${binding === 'rest' ? '' : ` (${binding})`}`, failure });
   }
