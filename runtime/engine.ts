@@ -81,7 +81,9 @@ export async function openEngine({
       isFenced = true;
     };
     const process = keep(
-      await openProcess(store.installation, exclusive, onFenced, (error) => log.error({ err: error }, 'the lease of this process')),
+      await openProcess(store.installation, store.clientName, exclusive, onFenced, (error) =>
+        log.error({ err: error }, 'the lease of this process'),
+      ),
     );
     const spaces = new Map<string, Promise<OpenNamespace>>();
     const tally = new Tally();

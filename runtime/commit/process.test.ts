@@ -19,6 +19,7 @@ test('a process that another one has taken for dead hears of it when it renews i
   let taken = 0;
   await using own = await openProcess(
     db,
+    'one of a test',
     false,
     () => taken++,
     (error) => expect.unreachable(String(error)),

@@ -1,9 +1,9 @@
 // One record for each process that serves an installation: its epoch, which names its journal rows, and its lease.
 // A process whose record is dead has left rows behind that another may take over.
 
-import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Db } from 'mongodb';
+import { endTransactionsOf } from '../store/index.ts';
 
 const LEASE_MS = 30_000;
 const RENEW_EVERY_MS = 5_000;
@@ -14,7 +14,8 @@ interface ProcessRecord {
   pid: number;
   startedAt: Date;
   leaseUntil: Date;
-  nonce: string;
+  /** What its connections to the store are called; absent in records of an earlier version. */
+  client?: string;
   /** The process that takes over what this one left; its own death makes both free again. */
   takenBy?: number;
 }
@@ -31,11 +32,13 @@ export interface ServiceProcess extends AsyncDisposable {
 
 /**
  * Takes a new epoch and keeps its lease.
+ * @param client what the connections of this process are called
  * @param exclusive nobody else can be using this installation (the embedded database has one owner): all other epochs are dead
  * @param onTaken another process has taken over what this one does: it was taken for dead
  */
 export async function openProcess(
   installation: Db,
+  client: string,
   exclusive: boolean,
   onTaken: () => void,
   onError: (error: unknown) => void,
@@ -51,7 +54,7 @@ export async function openProcess(
     pid: process.pid,
     startedAt: new Date(now),
     leaseUntil: new Date(now + LEASE_MS),
-    nonce: randomUUID(),
+    client,
   });
   const renewal = setInterval(() => {
     processes
@@ -66,13 +69,18 @@ export async function openProcess(
         .find({ _id: { $ne: epoch } })
         .sort({ _id: 1 })
         .toArray();
-      const gone = others.filter((other) => exclusive || isDead(other)).map((other) => other._id);
-      const mine: number[] = [];
-      for (const _id of gone) {
-        const free = { _id, $or: [{ takenBy: { $exists: false } }, { takenBy: { $in: [...gone, epoch] } }] };
-        if ((await processes.updateOne(free, { $set: { takenBy: epoch } })).matchedCount > 0) mine.push(_id);
+      const dead = others.filter((other) => exclusive || isDead(other));
+      const gone = dead.map((other) => other._id);
+      const mine: ProcessRecord[] = [];
+      for (const other of dead) {
+        const free = { _id: other._id, $or: [{ takenBy: { $exists: false } }, { takenBy: { $in: [...gone, epoch] } }] };
+        if ((await processes.updateOne(free, { $set: { takenBy: epoch } })).matchedCount > 0) mine.push(other);
       }
-      return mine;
+      await endTransactionsOf(
+        installation.client,
+        mine.flatMap((other) => other.client ?? []),
+      );
+      return mine.map((other) => other._id);
     },
     isForgotten: async (other) => (await processes.countDocuments({ _id: other }, { limit: 1 })) === 0,
     async forget(epochs) {

@@ -1,15 +1,19 @@
 // The way to MongoDB: connection, the databases of the installation and of a namespace, reading from them, and what its errors mean.
 
+import { randomUUID } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 
 export { inTime, isLockedOut, isTransient, isUnavailable } from './errors.ts';
 export { insertAll, type Inserted, type WriteError } from './insert.ts';
+export { endTransactionsOf } from './left-transactions.ts';
 export { EqualReads } from './equal-reads.ts';
 export { PointReads } from './point-reads.ts';
 export { type Find, RowReader, type Rows } from './rows.ts';
 
 export interface Store extends AsyncDisposable {
   readonly client: MongoClient;
+  /** What the connections of this process are called. */
+  readonly clientName: string;
   /** Namespaces, users, tokens, processes. */
   readonly installation: Db;
   namespace(name: string): Db;
@@ -20,7 +24,9 @@ export interface Store extends AsyncDisposable {
  * @throws Error when the address is out of reach, or is a standalone (which has no transactions)
  */
 export async function openStore(uri: string): Promise<Store> {
+  const clientName = `cascade ${randomUUID()}`;
   const client = new MongoClient(uri, {
+    appName: clientName,
     maxPoolSize: 64,
     writeConcern: { w: 'majority', journal: true },
     readConcern: { level: 'majority' },
@@ -40,6 +46,7 @@ export async function openStore(uri: string): Promise<Store> {
   }
   return {
     client,
+    clientName,
     installation: client.db('cascade'),
     namespace: (name) => client.db(`cascade_ns_${name}`),
     [Symbol.asyncDispose]: () => client.close(),
