@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { type ClientSession, MongoClient } from 'mongodb';
+import type { ClientSession, MongoClient } from 'mongodb';
 import { expect, test } from 'vitest';
+import { openStore } from './index.ts';
 import { endTransactionsOf } from './left-transactions.ts';
 
 const uri = process.env['CASCADE_TEST_MONGO'] ?? '';
 
 test('what a dead client had open keeps nobody waiting once it is ended; what others have open goes on', async () => {
   const name = randomBytes(6).toString('hex');
-  await using dead = await new MongoClient(uri, { appName: `dead ${name}` }).connect();
-  await using living = await new MongoClient(uri, { appName: `living ${name}` }).connect();
+  await using left = await openStore(uri);
+  await using going = await openStore(uri);
+  const [dead, living] = [left.client, going.client];
   const rows = (client: MongoClient) => client.db(`left_${name}`).collection<{ _id: number; by: string }>('rows');
   await rows(living).insertOne({ _id: 0, by: 'nobody' });
   const begin = async (client: MongoClient, _id: number, by: string): Promise<ClientSession> => {
@@ -19,8 +21,8 @@ test('what a dead client had open keeps nobody waiting once it is ended; what ot
   };
   await begin(dead, 1, 'dead');
   const open = await begin(living, 2, 'living');
-  expect(await endTransactionsOf(living, [`dead ${name}`])).toBe(1);
-  expect(await endTransactionsOf(living, [`dead ${name}`])).toBe(0);
+  expect(await endTransactionsOf(living, [left.clientName])).toBe(1);
+  expect(await endTransactionsOf(living, [left.clientName])).toBe(0);
   await rows(living).insertOne({ _id: 1, by: 'next' }, { maxTimeMS: 30_000 });
   await open.commitTransaction();
   await open.endSession();

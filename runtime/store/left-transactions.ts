@@ -2,12 +2,14 @@
 // ends the journal of the dead process.
 
 import { type Document, type MongoClient, MongoServerError } from 'mongodb';
+import { isUnavailable } from './errors.ts';
 
-/** Who may not look into sessions (a user with few rights) waits instead, as does who stands before a router of shards. */
-const CANNOT_LOOK = new Set([13, 59, 40324]);
+/** What is there now is asked of one server, whatever the connection's own concern. */
+const LOCAL = { readConcern: { level: 'local' } } as const;
 
 /**
- * Ends the transactions that are open for clients of these names.
+ * Ends the transactions that are open for clients of these names. Where the store does not let us (a user with few rights, a router of shards) they
+ * end by themselves, later.
  * @returns how many there were
  */
 export async function endTransactionsOf(client: MongoClient, names: readonly string[]): Promise<number> {
@@ -15,11 +17,11 @@ export async function endTransactionsOf(client: MongoClient, names: readonly str
   const admin = client.db('admin');
   try {
     const theirs = { transaction: { $exists: true }, 'clientMetadata.application.name': { $in: [...names] } };
-    const open = await admin.aggregate([{ $currentOp: { idleSessions: true } }, { $match: theirs }]).toArray();
+    const open = await admin.aggregate([{ $currentOp: { idleSessions: true } }, { $match: theirs }], LOCAL).toArray();
     if (open.length > 0) await admin.command({ killSessions: open.map(({ lsid }) => ({ id: (lsid as Document)['id'] })) });
     return open.length;
   } catch (error) {
-    if (error instanceof MongoServerError && CANNOT_LOOK.has(Number(error.code))) return 0;
+    if (error instanceof MongoServerError && !isUnavailable(error)) return 0;
     throw error;
   }
 }
