@@ -3,6 +3,7 @@
 // everything durable, events published in arrays and one by one, beside two rules that wait for nothing and beside a collection of open windows
 // kept by hand.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -234,6 +235,9 @@ async function durable(load: Load): Promise<Figure> {
   }
 }
 
+/** Runs; beyond twice as many the service takes nothing that starts more. */
+const MOST_WAITING = 25_000;
+
 /** Gives a round: half its events open a window each, the other half completes it; and all that this leads to is done. */
 async function throughEngine(
   engine: Engine,
@@ -247,7 +251,9 @@ async function throughEngine(
   if (at > 1) for (const name of ['/a', '/b']) await ask('insert', 'topics', { object: { name, autoUnwind: true } });
   for (const text of rules) await ask('insert', 'rules', { text });
   const message = (i: number): ObjectValue => ({ k: `key ${i}`, n: i, site: 'north' });
-  const publish = (resourceId: string, i: number): Promise<unknown> => {
+  const publish = async (resourceId: string, i: number): Promise<unknown> => {
+    // As a client does who is told that too much waits.
+    while ((await engine.load()).queueDepth > MOST_WAITING) await sleep(5);
     const object = at === 1 ? message(i) : Array.from({ length: at }, (_, nth) => message(i * at + nth));
     return ask('publish', 'topics', { resourceId, object });
   };
