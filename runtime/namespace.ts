@@ -171,7 +171,7 @@ export async function openNamespace({
       subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1));
       space.deliveries.committed(fresh);
     },
-    ...(leaders && { toStored: (unit) => arrivals.hand(unit) }),
+    toStored: (unit) => (leads ? unit : arrivals.hand(unit)),
     onFenced,
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
     cipher: () => space.cipher,

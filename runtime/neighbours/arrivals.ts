@@ -1,6 +1,5 @@
-// Events that rules wait for, where several processes commit them: a document each, in the transaction of the event. The leader takes them into its own
-// journal, in the order of their commits, and removes the document in the same transaction: none is lost or counted twice. Its own go the same way,
-// else they would overtake what others had committed before.
+// Events that another process than the leader has committed and that rules wait for: a document each, in the transaction of the event. The leader
+// takes them into its own journal, in the order of their commits, and removes the document in the same transaction: none is lost or counted twice.
 
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
 import {
@@ -48,9 +47,9 @@ export class Arrivals {
     this.#options = options;
   }
 
-  /** The unit with a document for what its events are awaited for; one that has been taken here as it is. */
+  /** The unit with a document for what its events are awaited for, for a process that does not lead. */
   hand(unit: Unit): Unit {
-    if (!unit.events.some(isAwaited) || unit.writes.some(isTaking)) return unit;
+    if (!unit.events.some(isAwaited)) return unit;
     const writes: Write[] = [];
     const events = unit.events.map((event) => {
       if (!isAwaited(event)) return event;
@@ -148,5 +147,4 @@ export class Arrivals {
   }
 }
 
-const isTaking = ({ collection, op }: Write): boolean => collection === ARRIVALS && op === 'delete';
 const isAwaited = ({ runs }: StoredEvent): boolean => runs.some(({ places }) => places !== undefined);
