@@ -9,18 +9,8 @@ import { Journal } from './journal.ts';
 import { asUnits, readHeld } from './long-runs.ts';
 import { sealing, withRowTexts } from './sealing.ts';
 import { commitWithRow, findMisses, insertPlain, isPlain, Losers, Missed } from './transaction.ts';
-import {
-  type Answer,
-  DuplicateKey,
-  Fenced,
-  QueueFull,
-  type RunId,
-  type StoredEvent,
-  type TickRow,
-  type Unit,
-  VersionMiss,
-  type Write,
-} from './types.ts';
+import { DuplicateKey, Fenced, QueueFull, type RunId, type StoredEvent, type TickRow, type Unit, VersionMiss } from './types.ts';
+import { keyOf, keysOf, published, sizeOf, uniform } from './units.ts';
 
 const UNITS_PER_TICK = 1_000;
 const BYTES_PER_TICK = 8_000_000;
@@ -571,52 +561,7 @@ export class Committer implements AsyncDisposable {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/**
- * The unit with all its members, in one order: objects of many shapes make each look at a member a search. What is stored for those who must
- * acknowledge an event becomes writes.
- */
-function uniform({ writes, events, steps = NONE, done = NONE, logs = NONE, isCopy }: Unit): Unit {
-  const whole = isCopy === undefined ? { writes, events, steps, done, logs } : { writes, events, steps, done, logs, isCopy };
-  for (const event of events) if (event.deliveries) return withDeliveries(whole);
-  return whole;
-}
-
-const NONE: readonly never[] = [];
-
-const withDeliveries = (unit: Unit): Unit => ({
-  ...unit,
-  writes: [...unit.writes, ...unit.events.flatMap((event) => event.deliveries ?? [])],
-  events: unit.events.map(({ deliveries: _, ...event }) => event),
-});
-
 const withMarks = (units: readonly Unit[], marks: readonly RunId[]): readonly Unit[] =>
   marks.length > 0 ? [...units, { writes: [], events: [], done: marks }] : units;
 
-const keyOf = (write: Write): string => `${write.collection}/${(write.op === 'insert' ? write.document._id : write.id).toHexString()}`;
-
 const waits = ({ holds }: Waiting, taken: ReadonlySet<string>): boolean => taken.size > 0 && holds.some((key) => taken.has(key));
-
-/** Messages of a topic, a source or a service event are taken in the order in which they were published. */
-function published({ events }: Unit): readonly string[] {
-  let paths: string[] | undefined;
-  for (const { path } of events) if (!UNORDERED.test(path)) (paths ??= []).push(path);
-  return paths ?? NONE;
-}
-const UNORDERED = /^\/(?:types|procedures|rules)\//;
-
-function keysOf({ writes }: Unit): string[] {
-  const keys: string[] = [];
-  for (const write of writes) if (write.op !== 'insert' || !write.isNew) keys.push(keyOf(write));
-  return keys;
-}
-
-/** A rough size, for the bound of a tick: what an event or step carries as text, and a guess for each document. */
-function sizeOf(unit: Unit): number {
-  let bytes = 0;
-  for (const write of unit.writes) bytes += (write.op === 'insert' ? write.mostBytes : undefined) ?? 500;
-  for (const event of unit.events) bytes += 2 * event.value.length;
-  for (const step of unit.steps ?? []) bytes += lengthOf(step.answer) + step.reads.reduce((sum, read) => sum + lengthOf(read.answer), 0);
-  return bytes;
-}
-
-const lengthOf = (answer: Answer): number => ('ok' in answer ? answer.ok.length : 'list' in answer ? answer.list.length : 500);

@@ -27,3 +27,4 @@ export {
   VersionMiss,
   type Write,
 } from './types.ts';
+export { keyOf } from './units.ts';

@@ -10,8 +10,7 @@ interface Head extends Omit<StoredEvent, 'uuid' | 'at' | 'value' | 'chain' | 'de
 
 export interface StoredRow extends Pick<TickRow, 'order' | 'closed' | 'closedAt'> {
   readonly _id: RowId;
-  /** Absent where there are no events. */
-  readonly heads?: readonly Head[];
+  readonly heads: readonly Head[];
   /** Each in lines: uuid, the number of its head, its time in milliseconds, the root of its chain if it is another event, its value if the row holds it. */
   readonly events: readonly string[];
   readonly steps: readonly Step[];
@@ -41,7 +40,7 @@ export function storedRow({ _id, order, events, steps, done }: TickRow): StoredR
   return { _id, order, heads, events: texts, steps, done: done.length > 0 ? [done.join(LINE)] : [] };
 }
 
-export function rowOf({ _id, order, heads = [], events, steps, done }: StoredRow): TickRow {
+export function rowOf({ _id, order, heads, events, steps, done }: StoredRow): TickRow {
   return {
     _id,
     order,

@@ -12,6 +12,7 @@ import {
   type Completion,
   Fenced,
   keptAnswer,
+  keyOf,
   readCompletion,
   type RunId,
   runIdOf,
@@ -347,7 +348,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     const logs = this.#messages.waiting;
     const stored = (): void => {
       this.#messages.stored(logs);
-      if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(writes.map(instanceOf), this.id);
+      if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(writes.map(keyOf), this.id);
       this.#closed = true;
       this.#leave();
     };
@@ -400,7 +401,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
         const commit = () => this.#host.committer.submit(whole, true);
         await (startsRuns(unit) ? this.#host.pressure.pass(commit) : commit());
         this.#messages.stored(logs);
-        if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(unit.writes.map(instanceOf), this.id);
+        if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(unit.writes.map(keyOf), this.id);
         this.#reads.clear();
         (this.#effects ??= new Map()).set(`${step.site}.${nth}`, { answer: step.answer, at });
         this.#parts.add(step);
@@ -471,8 +472,6 @@ const isHarm = ({ code, status, poison }: WireError & { poison?: boolean }): boo
   poison === true || (HARM.has(code) && status === 429);
 
 const startsRuns = (unit: Unit): boolean => unit.events.some((event) => event.runs.length > 0);
-
-const instanceOf = (write: Write): string => `${write.collection}/${(write.op === 'insert' ? write.document._id : write.id).toHexString()}`;
 
 /** The arguments of EXECUTE ASYNC stand in its event. */
 function argumentsOf(event: StoredEvent): { argsJson: string; namedJson: string | null } {

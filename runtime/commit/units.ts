@@ -1,0 +1,51 @@
+// What the committer has to know of a unit: its instances, the paths that it publishes on, its size.
+
+import type { Answer, Unit, Write } from './types.ts';
+
+/**
+ * The unit with all its members, in one order: objects of many shapes make each look at a member a search. What is stored for those who must
+ * acknowledge an event becomes writes.
+ */
+export function uniform({ writes, events, steps = NONE, done = NONE, logs = NONE, isCopy }: Unit): Unit {
+  const whole = isCopy === undefined ? { writes, events, steps, done, logs } : { writes, events, steps, done, logs, isCopy };
+  for (const event of events) if (event.deliveries) return withDeliveries(whole);
+  return whole;
+}
+
+const NONE: readonly never[] = [];
+
+const withDeliveries = (unit: Unit): Unit => ({
+  ...unit,
+  writes: [...unit.writes, ...unit.events.flatMap((event) => event.deliveries ?? [])],
+  events: unit.events.map(({ deliveries: _, ...event }) => event),
+});
+
+/** Names the instance that is written. */
+export const keyOf = (write: Write): string =>
+  `${write.collection}/${(write.op === 'insert' ? write.document._id : write.id).toHexString()}`;
+
+/** Messages of a topic, a source or a service event are taken in the order in which they were published. */
+export function published({ events }: Unit): readonly string[] {
+  let paths: string[] | undefined;
+  for (const { path } of events) if (!UNORDERED.test(path)) (paths ??= []).push(path);
+  return paths ?? NONE;
+}
+const UNORDERED = /^\/(?:types|procedures|rules)\//;
+
+/** The instances that only one unit of a tick may write: nobody else can mean a new one. */
+export function keysOf({ writes }: Unit): string[] {
+  const keys: string[] = [];
+  for (const write of writes) if (write.op !== 'insert' || !write.isNew) keys.push(keyOf(write));
+  return keys;
+}
+
+/** A rough size, for the bound of a tick: what an event or step carries as text, and a guess for each document. */
+export function sizeOf(unit: Unit): number {
+  let bytes = 0;
+  for (const write of unit.writes) bytes += (write.op === 'insert' ? write.mostBytes : undefined) ?? 500;
+  for (const event of unit.events) bytes += 2 * event.value.length;
+  for (const step of unit.steps ?? []) bytes += lengthOf(step.answer) + step.reads.reduce((sum, read) => sum + lengthOf(read.answer), 0);
+  return bytes;
+}
+
+const lengthOf = (answer: Answer): number => ('ok' in answer ? answer.ok.length : 'list' in answer ? answer.list.length : 500);
