@@ -47,15 +47,29 @@ interface Bench {
   readonly store: MongoClient;
   /** Of the service's namespace. */
   readonly db: Db;
+  readonly mongodUri: string;
   readonly mongodPid: number;
   readonly effort: Effort;
 }
 
-export async function durable(effort: Effort): Promise<Figure[]> {
+/** Its parts, by the names that `--only` takes. */
+const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure | Figure[]>>> = {
+  connections,
+  arrays,
+  counters,
+  apart,
+  neighbour,
+  recovery,
+};
+
+/** @throws {Error} for a part that there isn't */
+export async function durable(effort: Effort & { readonly only?: string | undefined }): Promise<Figure[]> {
+  const { only } = effort;
+  if (only !== undefined && !Object.hasOwn(PARTS, only))
+    throw new Error(`There is no part '${only}'; there are ${Object.keys(PARTS).join(', ')}.`);
   const folder = await mkdtemp(join(tmpdir(), 'cascade-bench-'));
   const mongod = await openEmbeddedMongod({ dataDir: folder, log: pino({ level: 'silent' }) });
   const service = await startService({ args: ['--mongo', mongod.uri] });
-  const baselines: Baseline[] = [];
   try {
     await using store = await new MongoClient(mongod.uri, { writeConcern: { w: 'majority', journal: true } }).connect();
     const client = new RestClient(service.url);
@@ -64,30 +78,44 @@ export async function durable(effort: Effort): Promise<Figure[]> {
     await expectOk(client, 'POST', '/types', { body: { name: 'BenchAlert', properties: ALERT } });
     await expectOk(client, 'POST', '/rules', { text: RULE, headers: TEXT_TYPE });
     const token = await tokenOf(service.url, service.user, service.password);
-    for (const kind of ['bare', 'grouped']) baselines.push(await startBaseline('./durable-baseline.js', [mongod.uri, kind]));
-    const [bare, grouped] = baselines as [Baseline, Baseline];
-    const bench: Bench = { service, client, token, store, db: store.db('cascade_ns_main'), mongodPid: mongod.pid ?? 0, effort };
+    const bench: Bench = {
+      service,
+      client,
+      token,
+      store,
+      db: store.db('cascade_ns_main'),
+      mongodUri: mongod.uri,
+      mongodPid: mongod.pid ?? 0,
+      effort,
+    };
     const figures: Figure[] = [];
-    const contestants = [ours(bench, 'BenchReading'), baseline('bare handler', bare), baseline('group commit by hand', grouped)];
-    for (const connections of CONNECTIONS)
-      figures.push(
-        await compare(
-          { ...bench, name: `Insert and a rule's insert, ${connections} connections`, unit: 'inserts/s, rules done', connections },
-          contestants,
-          effort,
-        ),
-      );
-    figures.push(await arrays(bench));
-    figures.push(...(await counters(bench)));
-    figures.push(await apart(bench));
-    figures.push(await neighbour(bench));
-    figures.push(...(await recovery(bench)));
+    for (const [name, part] of Object.entries(PARTS)) if (only === undefined || only === name) figures.push(...[await part(bench)].flat());
     return figures;
   } finally {
-    for (const { process } of baselines) process.kill('SIGKILL');
     await service[Symbol.asyncDispose]();
     await mongod[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function connections(bench: Bench): Promise<Figure[]> {
+  const baselines: Baseline[] = [];
+  try {
+    for (const kind of ['bare', 'grouped']) baselines.push(await startBaseline('./durable-baseline.js', [bench.mongodUri, kind]));
+    const [bare, grouped] = baselines as [Baseline, Baseline];
+    const contestants = [ours(bench, 'BenchReading'), baseline('bare handler', bare), baseline('group commit by hand', grouped)];
+    const figures: Figure[] = [];
+    for (const count of CONNECTIONS)
+      figures.push(
+        await compare(
+          { ...bench, name: `Insert and a rule's insert, ${count} connections`, unit: 'inserts/s, rules done', connections: count },
+          contestants,
+          bench.effort,
+        ),
+      );
+    return figures;
+  } finally {
+    for (const { process } of baselines) process.kill('SIGKILL');
   }
 }
 
@@ -266,14 +294,18 @@ async function neighbour({ service, client, token, effort }: Bench): Promise<Fig
     );
   const quiet: number[] = [];
   const disturbed: number[] = [];
-  for (let round = 0; round < effort.rounds; round++) {
-    progress(`Noisy neighbour: quiet, round ${round + 1} of ${effort.rounds}`);
-    quiet.push(await probe(service.url, token, effort.seconds));
-    progress(`Noisy neighbour: at full load, round ${round + 1} of ${effort.rounds}`);
+  // The first round makes all of it warm and does not count.
+  for (let round = 0; round <= effort.rounds; round++) {
+    progress(`Noisy neighbour: quiet, round ${round} of ${effort.rounds}`);
+    const alone = await probe(service.url, token, effort.seconds);
+    progress(`Noisy neighbour: at full load, round ${round} of ${effort.rounds}`);
     const full = load({ url: service.url, protocol: HTTP, connections: FULL_LOAD, seconds: effort.seconds + 0.5, request: noisy });
     await sleep(500);
-    disturbed.push(await probe(service.url, token, effort.seconds));
+    const beside = await probe(service.url, token, effort.seconds);
     await full;
+    if (round === 0) continue;
+    quiet.push(alone);
+    disturbed.push(beside);
   }
   other.close();
   return {

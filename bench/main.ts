@@ -1,5 +1,6 @@
-// `npm run bench -- [NAME] [--json] [--rounds N] [--seconds S] [--peers]`: every figure beside a baseline measured in the same run.
-// Rounds and their length are those of the benchmarks under load (api, durable); peers are those of `rules` on a Java machine.
+// `npm run bench -- [NAME] [--json] [--rounds N] [--seconds S] [--peers] [--only PART]`: every figure beside a baseline measured in the same run.
+// Rounds and their length are those of the benchmarks under load (api, durable); peers are those of `rules` on a Java machine; the parts are those
+// of `durable`.
 
 import { parseArgs } from 'node:util';
 import { type Figure, machine, toText } from './report.ts';
@@ -14,7 +15,12 @@ import { sandbox } from './sandbox.ts';
 import { stream } from './stream.ts';
 import { triggerIndex } from './trigger-index.ts';
 
-const BENCHES: Readonly<Record<string, (effort: Effort & { readonly peers: boolean }) => Promise<Figure[]> | AsyncIterable<Figure>>> = {
+const BENCHES: Readonly<
+  Record<
+    string,
+    (effort: Effort & { readonly peers: boolean; readonly only?: string | undefined }) => Promise<Figure[]> | AsyncIterable<Figure>
+  >
+> = {
   rules,
   api,
   durable,
@@ -33,9 +39,10 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '1.5' },
     peers: { type: 'boolean', default: false },
+    only: { type: 'string' },
   },
 });
-const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds), peers: values.peers };
+const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds), peers: values.peers, only: values.only };
 if (!(Number.isInteger(effort.rounds) && effort.rounds > 0 && effort.seconds > 0)) {
   console.error('--rounds is a whole number above 0, --seconds a number above 0.');
   process.exit(2);

@@ -3,6 +3,7 @@
 // own error and the tick goes on without it (mechanisms: group commit).
 
 import type { ClientSession, Db, Long, MongoClient } from 'mongodb';
+import { Chain, type Link, unlinked } from '../chain.ts';
 import { isLockedOut, isTransient, isUnavailable } from '../store/index.ts';
 import type { Cipher } from '../values/index.ts';
 import { Journal } from './journal.ts';
@@ -73,7 +74,7 @@ interface Place {
 /** Attempts at a tick whose commit may have happened, unheard. All have the same place in the journal. */
 type Doubt = { readonly row: TickRow; readonly units: readonly Unit[] }[];
 
-interface Waiting {
+interface Waiting extends Link {
   /** Counts up. */
   readonly nth: number;
   /** It belongs to what was acknowledged: it waits for as long as the store is away. */
@@ -112,7 +113,7 @@ export class Committer implements AsyncDisposable {
   #holdsCleaning = 0;
   #idle: (() => void)[] = [];
   /** What is neither stored nor refused, in the order in which it came. */
-  readonly #unsettled = new Set<Waiting>();
+  readonly #unsettled = new Chain<Waiting>();
   #submitted = 0;
   #fenced: Fenced | null = null;
   /** The store is away for longer than clients wait: why. */
@@ -192,6 +193,7 @@ export class Committer implements AsyncDisposable {
       bytes: sizeOf(unit),
       resolve,
       reject,
+      ...unlinked,
     };
     if (urgent) this.#urgent.push(waiting);
     else {
@@ -211,7 +213,7 @@ export class Committer implements AsyncDisposable {
   /** Resolves when all that has been submitted so far is stored or refused. */
   async settled(): Promise<void> {
     const last = this.#submitted;
-    const isWaited = (): boolean => (this.#unsettled.values().next().value?.nth ?? Number.POSITIVE_INFINITY) <= last;
+    const isWaited = (): boolean => (this.#unsettled.first?.nth ?? Number.POSITIVE_INFINITY) <= last;
     while (isWaited()) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
@@ -273,7 +275,7 @@ export class Committer implements AsyncDisposable {
     const place = this.#free.pop();
     if (!place) throw new TypeError('a tick is in flight');
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { nth: ++this.#submitted, urgent: true, unit, keys: [], holds: [], bytes: 0, resolve, reject };
+      const waiting: Waiting = { nth: ++this.#submitted, urgent: true, unit, keys: [], holds: [], bytes: 0, resolve, reject, ...unlinked };
       this.#unsettled.add(waiting);
       void this.#commit(place, [waiting]);
     });
@@ -338,7 +340,7 @@ export class Committer implements AsyncDisposable {
         if (!next.urgent) this.#bytesWaiting -= next.bytes;
         const refusal = this.#options.refuses?.(next.unit);
         if (refusal) {
-          this.#unsettled.delete(next);
+          this.#unsettled.remove(next);
           next.reject(refusal);
           queueMicrotask(() => this.#wake());
           continue;
@@ -380,7 +382,7 @@ export class Committer implements AsyncDisposable {
     this.#failOvertaken(tick.filter((one) => !failed.has(one.unit)));
     const tell = (from: number): void => {
       for (const one of tick.slice(from, from + TOLD_AT_ONCE)) {
-        this.#unsettled.delete(one);
+        this.#unsettled.remove(one);
         if (failed.has(one.unit)) one.reject(failed.get(one.unit));
         else one.resolve();
       }
@@ -406,7 +408,7 @@ export class Committer implements AsyncDisposable {
         if (write.op === 'insert') continue;
         const version = versions.get(keyOf(write));
         if (version === undefined || version === write.version) continue;
-        this.#unsettled.delete(waiting);
+        this.#unsettled.remove(waiting);
         if (!waiting.urgent) this.#bytesWaiting -= waiting.bytes;
         reject(new VersionMiss(write.collection, write.id));
         return false;
@@ -521,7 +523,7 @@ export class Committer implements AsyncDisposable {
     this.#away = error;
     this.#bytesWaiting = 0;
     for (const waiting of this.#queue.splice(0)) {
-      this.#unsettled.delete(waiting);
+      this.#unsettled.remove(waiting);
       waiting.reject(error);
     }
     this.#wake();

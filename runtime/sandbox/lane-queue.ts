@@ -33,7 +33,8 @@ export class LaneQueue implements Owner {
   readonly #isolates = new Map<string, IsolateState>();
   /** Those that something waits for. */
   readonly #ready = new Set<IsolateState>();
-  readonly #batches = new Map<number, Batch>();
+  /** Under way, oldest first: a few. */
+  #batches: Batch[] = [];
   /** To be disposed over there. */
   #toClose: string[] = [];
   #alive = 0;
@@ -101,9 +102,9 @@ export class LaneQueue implements Owner {
 
   /** @returns the batch that was answered; undefined when there is no such batch */
   replied(reply: BatchReply): Batch | undefined {
-    const batch = this.#batches.get(reply.batch);
+    const batch = this.#batch(reply.batch);
     if (!batch) return undefined;
-    this.#batches.delete(reply.batch);
+    this.#batches.splice(this.#batches.indexOf(batch), 1);
     this.#runsInFlight -= batch.runs.length;
     this.#lengthInFlight -= batch.length;
     this.#msInFlight -= batch.expectedMs;
@@ -121,13 +122,13 @@ export class LaneQueue implements Owner {
   }
 
   marked(number: number): void {
-    const batch = this.#batches.get(number);
+    const batch = this.#batch(number);
     if (batch) batch.begun = true;
   }
 
   /** Called at even intervals. @returns a batch that was begun and not finished within so many */
   watch(turns: number): Batch | undefined {
-    for (const batch of this.#batches.values()) if (batch.begun && ++batch.turns > turns) return batch;
+    for (const batch of this.#batches) if (batch.begun && ++batch.turns > turns) return batch;
     return undefined;
   }
 
@@ -145,9 +146,9 @@ export class LaneQueue implements Owner {
 
   /** The process is no more. @returns what was under way, and the isolates there were */
   reset(): { batches: Batch[]; isolates: IsolateState[] } {
-    const all = { batches: [...this.#batches.values()], isolates: [...this.#isolates.values()] };
+    const all = { batches: this.#batches, isolates: [...this.#isolates.values()] };
     for (const isolate of all.isolates) isolate.isLost = true;
-    this.#batches.clear();
+    this.#batches = [];
     this.#isolates.clear();
     this.#ready.clear();
     this.#toClose = [];
@@ -156,13 +157,17 @@ export class LaneQueue implements Owner {
   }
 
   stats(): LaneStats {
-    return { isolates: this.#alive, batchesInFlight: this.#batches.size, waitingItems: this.#waitingItems };
+    return { isolates: this.#alive, batchesInFlight: this.#batches.length, waitingItems: this.#waitingItems };
   }
 
   #hasRoom(): boolean {
-    const { size } = this.#batches;
+    const size = this.#batches.length;
     if (size >= this.#limits.batches || this.#lengthInFlight >= MAX_LENGTH_IN_FLIGHT) return false;
     return size < 2 || this.#msInFlight < MAX_MS_IN_FLIGHT;
+  }
+
+  #batch(number: number): Batch | undefined {
+    return this.#batches.find((batch) => batch.number === number);
   }
 
   /** Who has been served least. When there is no room for another isolate, those that exist come first: each of them finishes a turn. */
@@ -186,7 +191,7 @@ export class LaneQueue implements Owner {
     const number = ++this.#batchNumber;
     const length = text.length + load.reduce((sum, [, source]) => sum + source.length, 0);
     const expectedMs = isolate.stepMs;
-    this.#batches.set(number, { number, isolate, runs, length, expectedMs, begun: false, turns: 0 });
+    this.#batches.push({ number, isolate, runs, length, expectedMs, begun: false, turns: 0 });
     this.#waitingItems -= items;
     this.#runsInFlight += runs.length;
     this.#lengthInFlight += length;

@@ -1,7 +1,9 @@
 // Waits that are all of one length, so that they end in the order in which they began: one timer for all of them.
 
+import { Chain, type Link, unlinked } from '../../runtime/chain.ts';
+
 /** One of them; to be given back when it is no longer needed. */
-export interface Deadline {
+export interface Deadline extends Link {
   readonly at: number;
   readonly late: () => void;
 }
@@ -9,7 +11,7 @@ export interface Deadline {
 export class Deadlines {
   readonly ms: number;
   /** In the order in which they began. */
-  readonly #open = new Set<Deadline>();
+  readonly #open = new Chain<Deadline>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(ms: number) {
@@ -18,14 +20,14 @@ export class Deadlines {
 
   /** @param late called once when the time is up, unless `end` came first */
   begin(late: () => void): Deadline {
-    const deadline = { at: performance.now() + this.ms, late };
+    const deadline: Deadline = { at: performance.now() + this.ms, late, ...unlinked };
     this.#open.add(deadline);
     this.#timer ??= setTimeout(() => this.#check(), this.ms).unref(); // a process that ends need not wait for it
     return deadline;
   }
 
   end(deadline: Deadline): void {
-    this.#open.delete(deadline);
+    this.#open.remove(deadline);
   }
 
   #check(): void {
@@ -37,7 +39,7 @@ export class Deadlines {
         this.#timer = setTimeout(() => this.#check(), Math.ceil(leftMs)).unref();
         return;
       }
-      this.#open.delete(deadline);
+      this.#open.remove(deadline);
       deadline.late();
     }
   }
