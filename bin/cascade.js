@@ -1,6 +1,5 @@
-#!/usr/bin/env -S node --max-semi-space-size=64
-// The command `cascade`: hands over to the built command line. It builds nothing itself. Runs under way are what lives for some milliseconds:
-// with room for many of them the collector finds them gone instead of copying them (the flag works at the start of Node only).
+#!/usr/bin/env node
+// The command `cascade`: hands over to the built command line. It builds nothing itself.
 import { existsSync } from 'node:fs';
 
 const commandLine = new URL('../dist/server/cli/main.js', import.meta.url);

@@ -38,9 +38,6 @@ export interface StartOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** As in the first line of bin/cascade.js and in `npm start`. */
-const FLAGS = ['--max-semi-space-size=64'];
-
 /** Throws, with what the service said, when it does not become ready. */
 export async function startService({
   onOutput,
@@ -58,7 +55,7 @@ export async function startService({
 
   const launch = async (): Promise<ChildProcess> => {
     let said = '';
-    const command = [...FLAGS, program, 'serve', '--port', String(port), '--data', dataDir, ...args];
+    const command = [program, 'serve', '--port', String(port), '--data', dataDir, ...args];
     const started = spawn(process.execPath, command, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, CASCADE_ADMIN_USERNAME: user, CASCADE_ADMIN_PASSWORD: password, CASCADE_SYSTEM_PASSWORD: password, ...env },
