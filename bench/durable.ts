@@ -1,10 +1,7 @@
 // What it costs that rules are exact: an insert and a rule's insert beside those who do the same without a journal, alone, together and in arrays;
 // counters; recovery; journal and sandbox apart; and what a namespace notices of a neighbour at full load.
 
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createHistogram } from 'node:perf_hooks';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +10,8 @@ import pino from 'pino';
 import { RestClient, type StartedService, startService } from '../conformance/client/index.ts';
 import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
 import { compare, type Contestant, type Effort } from './compare.ts';
-import { HTTP, httpRequest, load } from './load.ts';
+import { HTTP, httpRequest, type Load, load } from './load.ts';
+import { type Probe, probe } from './probe.ts';
 import { type Baseline, expectOk, startBaseline, tokenOf } from './processes.ts';
 import { type Figure, progress } from './report.ts';
 
@@ -28,7 +26,8 @@ const COUNTERS = 10_000;
 const OPEN_RUNS = 20_000;
 const PER_RUNS = 100_000;
 const FULL_LOAD = 256;
-const PROBE_EVERY_MS = 10;
+/** Until the load counts as full. */
+const WARM_S = 0.5;
 const NEIGHBOUR = 'benchneighbour';
 const PASSWORD = 'correct horse battery staple 7';
 
@@ -276,8 +275,11 @@ var n = a.value.n`,
   return figure;
 }
 
-/** What a namespace with one request under way notices of another one at full load. */
-async function neighbour({ service, client, token, effort }: Bench): Promise<Figure> {
+/**
+ * What a namespace with one request under way notices of another one at full load; beside it what a bare handler notices, which shares nothing with
+ * the service but the machine and the store.
+ */
+async function neighbour({ service, client, token, effort, mongodUri }: Bench): Promise<Figure[]> {
   const username = `admin__${NEIGHBOUR}`;
   await expectOk(client, 'POST', '/namespaces', { body: { namespace: NEIGHBOUR, username, password: PASSWORD } });
   const other = new RestClient(service.url);
@@ -285,54 +287,47 @@ async function neighbour({ service, client, token, effort }: Bench): Promise<Fig
   await expectOk(other, 'POST', '/types', { body: { name: 'BenchReading', properties: READING } });
   await expectOk(other, 'POST', '/types', { body: { name: 'BenchAlert', properties: ALERT } });
   await expectOk(other, 'POST', '/rules', { text: RULE, headers: TEXT_TYPE });
-  const noisy = (n: number): string =>
+  const insert = (login: string, n: number): string =>
     httpRequest(
       'POST',
       '/api/v1/resources/custom/BenchReading',
-      { Authorization: `Bearer ${other.token ?? ''}`, ...JSON_TYPE },
+      { Authorization: `Bearer ${login}`, ...JSON_TYPE },
       JSON.stringify(reading(n)),
     );
-  const quiet: number[] = [];
-  const disturbed: number[] = [];
-  // The first round makes all of it warm and does not count.
-  for (let round = 0; round <= effort.rounds; round++) {
-    progress(`Noisy neighbour: quiet, round ${round} of ${effort.rounds}`);
-    const alone = await probe(service.url, token, effort.seconds);
-    progress(`Noisy neighbour: at full load, round ${round} of ${effort.rounds}`);
-    const full = load({ url: service.url, protocol: HTTP, connections: FULL_LOAD, seconds: effort.seconds + 0.5, request: noisy });
-    await sleep(500);
-    const beside = await probe(service.url, token, effort.seconds);
-    await full;
-    if (round === 0) continue;
-    quiet.push(alone);
-    disturbed.push(beside);
-  }
-  other.close();
-  return {
-    name: 'A neighbour at full load',
-    unit: 'p99 ms of an insert with a rule',
-    rounds: { 'beside it': disturbed, 'in quiet': quiet },
+  const noisy = (n: number): string => insert(other.token ?? '', n);
+  const bare = await startBaseline('./durable-baseline.js', [mongodUri, 'bare']);
+  const { seconds } = effort;
+  const probes: Record<string, Probe> = {
+    '': { url: service.url, request: insert(token, 0), seconds },
+    'bare handler ': { url: bare.url, request: httpRequest('POST', '/insert', JSON_TYPE, JSON.stringify(reading(0))), seconds },
   };
-}
-
-/** The 99th percentile in milliseconds of single inserts with a pause between them. */
-async function probe(url: string, token: string, seconds: number): Promise<number> {
-  const latencies = createHistogram();
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname).setNoDelay();
-  await once(socket, 'connect');
-  const until = performance.now() + seconds * 1_000;
-  const headers = { Authorization: `Bearer ${token}`, ...JSON_TYPE };
-  for (let n = 0; performance.now() < until; n++) {
-    const begun = performance.now();
-    socket.write(httpRequest('POST', '/api/v1/resources/custom/BenchReading', headers, JSON.stringify(reading(n))));
-    let answer = Buffer.alloc(0);
-    while (HTTP.answerEnd(answer) === 0) answer = Buffer.concat([answer, ((await once(socket, 'data')) as [Buffer])[0]]);
-    latencies.record(Math.max(1, Math.round((performance.now() - begun) * 1_000)));
-    await sleep(PROBE_EVERY_MS);
+  const rounds: Record<string, number[]> = { 'beside it': [], 'in quiet': [], 'bare handler beside it': [], 'bare handler in quiet': [] };
+  const loads: Record<string, number[]> = { 'the load, beside the probe': [], 'the load alone': [] };
+  const full = (): Promise<Load> =>
+    load({ url: service.url, protocol: HTTP, connections: FULL_LOAD, seconds: seconds + WARM_S, request: noisy });
+  try {
+    // The first round makes all of it warm and does not count.
+    for (let round = 0; round <= effort.rounds; round++)
+      for (const [who, one] of Object.entries(probes)) {
+        progress(`Noisy neighbour: ${who || 'cascade '}in quiet and beside it, round ${round} of ${effort.rounds}`);
+        const quiet = await probe(one);
+        const noise = full();
+        await sleep(WARM_S * 1_000);
+        const beside = await probe(one);
+        const { requests, seconds: took } = await noise;
+        if (round === 0) continue;
+        rounds[`${who}in quiet`]?.push(quiet);
+        rounds[`${who}beside it`]?.push(beside);
+        loads[who ? 'the load alone' : 'the load, beside the probe']?.push(requests / took);
+      }
+  } finally {
+    bare.process.kill('SIGKILL');
+    other.close();
   }
-  socket.destroy();
-  return latencies.percentile(99) / 1_000;
+  return [
+    { name: 'A neighbour at full load', unit: 'p99 ms of an insert with a rule', rounds },
+    { name: 'What the neighbour itself gets done', unit: 'inserts/s', rounds: loads },
+  ];
 }
 
 /** The service is killed with runs open; how long until a new one has done them all. */

@@ -76,6 +76,8 @@ export interface ApiRequest {
 export interface Load {
   /** Runs of rules that have not ended. */
   readonly queueDepth: number;
+  /** Requests that have not begun, as their namespace has enough of them under way beside others. */
+  readonly requestsWaiting: number;
   /** Deliveries of reliable events that nobody has acknowledged yet. */
   readonly reliablePending: number;
   readonly sources: readonly { readonly namespace: string; readonly source: string; readonly isUp: boolean }[];

@@ -17,6 +17,7 @@ import { describe } from './resources/describe.ts';
 import { carryOutOnce } from './resources/requests/once.ts';
 import { sourcesUp } from './resources/sources/index.ts';
 import { openSandbox } from './sandbox/index.ts';
+import { type Place, Shares } from './shares.ts';
 import { isUnavailable, openStore, type Store } from './store/index.ts';
 import { subscribe } from './subscriptions/index.ts';
 import { Tally } from './tally.ts';
@@ -87,6 +88,7 @@ export async function openEngine({
     );
     const spaces = new Map<string, Promise<OpenNamespace>>();
     const tally = new Tally();
+    const shares = new Shares();
     const sandbox = keep(
       await openSandbox({
         ...(lanes === undefined ? {} : { lanes }),
@@ -234,6 +236,7 @@ export async function openEngine({
         const pending = await Promise.all(open.map(({ space }) => space.deliveries.pending()));
         return {
           queueDepth: open.reduce((sum, one) => sum + one.pending, 0),
+          requestsWaiting: shares.waiting,
           reliablePending: pending.reduce((sum, one) => sum + one, 0),
           sources: open.flatMap(({ space }) => sourcesUp(space)),
         };
@@ -255,11 +258,14 @@ export async function openEngine({
         await space.deliveries.unsubscribe(identity, name);
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
+        const { namespace } = request.identity;
+        let place: Place | null = null;
         try {
           if (isFenced) throw new Fenced('another process does the work of this one');
-          const { namespace } = request.identity;
           if (request.publicOnly && !(await accounts.directory.hasNamespace(namespace)))
             throw fault('cascade.resource.not.found', `/public/${namespace}/${request.resourceName}/${request.resourceId ?? ''}`);
+          const entered = shares.enter(namespace);
+          place = entered instanceof Promise ? await entered : entered;
           const { space } = await spaceOf(namespace);
           const actor: Actor = {
             identity: request.identity,
@@ -281,6 +287,8 @@ export async function openEngine({
           if (error instanceof QueueFull) throw tooFull(error);
           if (isUnavailable(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
           throw error;
+        } finally {
+          if (place) shares.leave(namespace, place);
         }
       },
       [Symbol.asyncDispose]: close,

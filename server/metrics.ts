@@ -113,6 +113,7 @@ function tellWork({ tally, load }: Working, registry: Registry): void {
     });
   };
   gauge('cascade_queue_depth', 'Runs of rules that have not ended', ({ queueDepth }) => queueDepth);
+  gauge('cascade_requests_waiting', 'Requests held back as their namespace has enough under way', ({ requestsWaiting }) => requestsWaiting);
   gauge('cascade_reliable_pending', 'Deliveries of reliable events that nobody has acknowledged', ({ reliablePending }) => reliablePending);
   new Gauge({
     name: 'cascade_source_up',

@@ -171,11 +171,14 @@ export class VersionMiss extends Error {
     this.id = id;
   }
 }
+
+type Quota = 'waitingWrites' | 'waitingRuns' | 'waitingRequests';
+
 /** More is waiting than is held: the caller answers 429. */
 export class QueueFull extends Error {
-  readonly quota: 'waitingWrites' | 'waitingRuns';
+  readonly quota: Quota;
   readonly limit: number;
-  constructor(quota: 'waitingWrites' | 'waitingRuns', limit: number) {
+  constructor(quota: Quota, limit: number) {
     super(`too many ${quota}`);
     this.quota = quota;
     this.limit = limit;
