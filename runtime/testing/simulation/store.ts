@@ -328,37 +328,51 @@ function candidates(rows: Rows, filter: Filter): Iterable<[string, Document]> {
 }
 
 function meets(row: Document, filter: Filter): boolean {
-  return Object.entries(filter).every(([path, wanted]) => {
-    if (path === '$or') return (wanted as Filter[]).some((one) => meets(row, one));
-    if (path === '$and') return (wanted as Filter[]).every((one) => meets(row, one));
-    const [array = '', member] = path.split('.');
-    if (member === undefined) return holds(row[path], wanted);
-    return (row[array] as Document[]).some((one) => holds(one[member], wanted));
-  });
+  for (const path in filter) if (!isMet(row, path, filter[path])) return false;
+  return true;
+}
+
+function isMet(row: Document, path: string, wanted: unknown): boolean {
+  if (path === '$or') return (wanted as Filter[]).some((one) => meets(row, one));
+  if (path === '$and') return (wanted as Filter[]).every((one) => meets(row, one));
+  const dot = path.indexOf('.');
+  if (dot < 0) return holds(row[path], wanted);
+  const member = path.slice(dot + 1);
+  return (row[path.slice(0, dot)] as Document[]).some((one) => holds(one[member], wanted));
 }
 
 function holds(value: unknown, wanted: unknown): boolean {
-  const operators = wanted !== null && typeof wanted === 'object' ? Object.entries(wanted) : [];
-  if (!operators.some(([name]) => name.startsWith('$'))) return compare(value, wanted) === 0;
-  return operators.every(([name, bound]) => {
-    if (name === '$eq') return compare(value, bound) === 0;
-    if (name === '$in') return (bound as unknown[]).some((one) => compare(value, one) === 0);
-    if (name === '$regex') return new RegExp(bound as string).test(String(value));
-    if (name === '$ne') return compare(value, bound) !== 0;
-    const order = compare(value, bound);
-    if (name === '$gt') return order > 0;
-    if (name === '$gte') return order >= 0;
-    if (name === '$lt') return order < 0;
-    if (name === '$lte') return order <= 0;
-    throw new TypeError(`the simulated store has no ${name}`);
-  });
+  if (!isOperators(wanted)) return compare(value, wanted) === 0;
+  for (const name in wanted) if (!isTrue(value, name, wanted[name])) return false;
+  return true;
+}
+
+function isOperators(wanted: unknown): wanted is Document {
+  if (wanted === null || typeof wanted !== 'object') return false;
+  for (const name in wanted) return name.startsWith('$');
+  return false;
+}
+
+function isTrue(value: unknown, name: string, bound: unknown): boolean {
+  if (name === '$eq') return compare(value, bound) === 0;
+  if (name === '$in') return (bound as unknown[]).some((one) => compare(value, one) === 0);
+  if (name === '$regex') return new RegExp(bound as string).test(String(value));
+  if (name === '$ne') return compare(value, bound) !== 0;
+  const order = compare(value, bound);
+  if (name === '$gt') return order > 0;
+  if (name === '$gte') return order >= 0;
+  if (name === '$lt') return order < 0;
+  if (name === '$lte') return order <= 0;
+  throw new TypeError(`the simulated store has no ${name}`);
 }
 
 /** The order of BSON, for what is stored here. */
 function compare(a: unknown, b: unknown): number {
-  const [left, right] = [plain(a), plain(b)];
+  const left = plain(a);
+  const right = plain(b);
   if (left !== null && right !== null && typeof left === 'object' && typeof right === 'object') {
-    const [l, r] = [Object.values(left), Object.values(right)];
+    const l = Object.values(left);
+    const r = Object.values(right);
     for (let index = 0; index < Math.min(l.length, r.length); index++) {
       const order = compare(l[index], r[index]);
       if (order !== 0) return order;
