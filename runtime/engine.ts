@@ -18,7 +18,7 @@ import { carryOutOnce } from './resources/requests/once.ts';
 import { sourcesUp } from './resources/sources/index.ts';
 import { openSandbox } from './sandbox/index.ts';
 import { type Place, Shares } from './shares.ts';
-import { isUnavailable, openStore, type Store } from './store/index.ts';
+import { isPassing, openStore, type Store } from './store/index.ts';
 import { subscribe } from './subscriptions/index.ts';
 import { Tally } from './tally.ts';
 
@@ -285,7 +285,7 @@ export async function openEngine({
           return await carryOutOnce(space, request, actor);
         } catch (error) {
           if (error instanceof QueueFull) throw tooFull(error);
-          if (isUnavailable(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
+          if (isPassing(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
           throw error;
         } finally {
           if (place) shares.leave(namespace, place);

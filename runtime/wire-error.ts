@@ -5,11 +5,14 @@ import { CascadeError } from '../stdlib/errors.ts';
 import type { WireError } from '../stdlib/isolate/protocol.ts';
 import { encodeInner, fromInner, type Value } from '../stdlib/values/index.ts';
 import { CascadeErrors, fault } from './faults.ts';
+import { isPassing } from './store/index.ts';
 
-/** What a program sees of an error of the host: of several problems the first, of an unexpected one only a reference. */
+/** What a program sees of an error of the host: of several problems the first, of one that goes by itself
+ * that, of an unexpected one only a reference. */
 export function toWireError(error: unknown): WireError {
   if (error instanceof CascadeErrors && error.errors[0]) return toWireError(error.errors[0]);
-  if (!(error instanceof CascadeError)) return toWireError(fault('cascade.server.error', randomUUID() as string));
+  if (!(error instanceof CascadeError))
+    return toWireError(isPassing(error) ? fault('cascade.server.unavailable') : fault('cascade.server.error', randomUUID() as string));
   return {
     code: error.code,
     message: error.message,

@@ -1,8 +1,9 @@
-import { Long, MongoClient, ObjectId } from 'mongodb';
+import { type Db, Long, MongoClient, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../types/index.ts';
 import {
   Committer,
+  type CommitterOptions,
   closeEpochs,
   DocumentRefused,
   DuplicateKey,
@@ -29,28 +30,30 @@ beforeEach(() => {
   started = [];
 });
 
-async function space(epoch = 1, name = `committer_${process.pid}_${databases++}`, longRunMs = 30_000) {
+const options = (db: Db, epoch: number, longRunMs = 30_000): CommitterOptions => ({
+  client,
+  db,
+  epoch,
+  onEvents: (events) => started.push(...events),
+  uniqueKeys: (unit) => unit.writes.flatMap((write) => (write.op === 'delete' ? [] : [`k=${String(write.document['k'])}`])),
+  findTaken: async (units) => {
+    const taken = new Map<Unit, DuplicateKey>();
+    const held = new Set(await db.collection('t.Thing').distinct('k'));
+    for (const unit of units)
+      for (const write of unit.writes)
+        if (write.op === 'insert' && held.has(write.document['k'])) taken.set(unit, new DuplicateKey('t.Thing', 'unique_k'));
+    return taken;
+  },
+  isFull: () => null,
+  longRunMs,
+  onError: (error) => {
+    if (!(error instanceof Fenced)) throw error;
+  },
+});
+
+async function space(epoch = 1, name = `committer_${process.pid}_${databases++}`, longRunMs?: number) {
   const db = client.db(name);
-  const committer = new Committer({
-    client,
-    db,
-    epoch,
-    onEvents: (events) => started.push(...events),
-    uniqueKeys: (unit) => unit.writes.flatMap((write) => (write.op === 'delete' ? [] : [`k=${String(write.document['k'])}`])),
-    findTaken: async (units) => {
-      const taken = new Map<Unit, DuplicateKey>();
-      const held = new Set(await db.collection('t.Thing').distinct('k'));
-      for (const unit of units)
-        for (const write of unit.writes)
-          if (write.op === 'insert' && held.has(write.document['k'])) taken.set(unit, new DuplicateKey('t.Thing', 'unique_k'));
-      return taken;
-    },
-    isFull: () => null,
-    longRunMs,
-    onError: (error) => {
-      if (!(error instanceof Fenced)) throw error;
-    },
-  });
+  const committer = new Committer(options(db, epoch, longRunMs));
   await db.collection('t.Thing').createIndex({ k: 1 }, { unique: true, name: 'unique_k' });
   return { db, committer, name };
 }
@@ -298,6 +301,38 @@ test('what a dead process left open is read with its steps; what it finished is 
   await removeRows(client, db, [1]);
   expect(await db.collection('journal').countDocuments()).toBe(0);
   await committer[Symbol.asyncDispose]();
+});
+
+test('a commit that was not heard of and comes late is found, also when its tick has been parted meanwhile', async () => {
+  const start = client.startSession.bind(client);
+  let late: (() => Promise<void>) | null = null;
+  let attempts = 0;
+  client.startSession = (options) => {
+    const session = start(options);
+    const [begin, commit] = [session.startTransaction.bind(session), session.commitTransaction.bind(session)];
+    session.startTransaction = (given) => {
+      if (++attempts === 6) void late?.(); // four lost conflicts with it, and the tick is parted
+      begin(given);
+    };
+    session.commitTransaction = async () => {
+      if (late) return commit();
+      late = commit;
+      session.abortTransaction = async () => undefined; // does not get through either
+      throw new MongoNetworkError('the connection broke');
+    };
+    return session;
+  };
+  try {
+    const { db, committer } = await space();
+    await Promise.all(['a', 'b'].map((k) => committer.submit(insert(k, [event(k)]))));
+    await committer.submit(insert('after', [event('after')]));
+    expect((await db.collection('t.Thing').distinct('k')).sort()).toEqual(['a', 'after', 'b']);
+    await committer[Symbol.asyncDispose]();
+  } finally {
+    client.startSession = start;
+  }
+  expect(attempts).toBeGreaterThanOrEqual(6);
+  expect(started.map(({ uuid }) => uuid)).toEqual(['a', 'b', 'after']);
 });
 
 test('a closed epoch commits nothing more', async () => {

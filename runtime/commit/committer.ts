@@ -72,7 +72,7 @@ interface Place {
 }
 
 /** Attempts at a tick whose commit may have happened, unheard. All have the same place in the journal. */
-type Doubt = { readonly row: TickRow; readonly units: readonly Unit[] }[];
+type Doubt = { readonly row: TickRow; readonly units: readonly Unit[] }[]; // emptied with the end of the doubt
 
 interface Waiting extends Link {
   /** Counts up. */
@@ -419,20 +419,29 @@ export class Committer implements AsyncDisposable {
     this.#queue = this.#queue.filter(stays);
   }
 
-  /** Stores what can be stored; those that lose are in `failed` with their reason. */
-  async #store(place: Place, all: readonly Unit[], marks: readonly RunId[], failed: Map<Unit, unknown>): Promise<void> {
+  /**
+   * Stores what can be stored; those that lose are in `failed` with their reason.
+   * @param doubt attempts of before, at more than these units
+   * @returns what turned out to be stored by one of these
+   */
+  async #store(
+    place: Place,
+    all: readonly Unit[],
+    marks: readonly RunId[],
+    failed: Map<Unit, unknown>,
+    doubt: Doubt = [],
+  ): Promise<readonly Unit[]> {
     const begun = Date.now();
     let units = all;
     let aborts = 0;
     let transient = 0;
-    const doubt: Doubt = [];
     while (units.length > 0) {
       const row = marks.length === 0 && units.every(isPlain) ? null : this.#row(place, units, marks);
       try {
-        await this.#attempt(place, units, row, doubt);
-        return;
+        return await this.#attempt(place, units, row, doubt);
       } catch (error) {
-        if (await this.#hasHappened(doubt)) return; // it is our own that stands in the way
+        const happened = await this.#happened(doubt);
+        if (happened) return happened; // it is our own that stands in the way
         if (error instanceof Fenced) throw error;
         const losers = await this.#losersOf(error, units);
         if (losers) {
@@ -440,7 +449,7 @@ export class Committer implements AsyncDisposable {
           units = units.filter((unit) => !failed.has(unit));
           if (!row && losers.size > 0) {
             this.#settled(null, units);
-            return;
+            return [];
           }
           // The store tells one taken key an attempt: from the second on all the others are looked up at once.
           if ([...losers.values()].some((one) => one instanceof DuplicateKey) && ++aborts >= 2) {
@@ -462,24 +471,25 @@ export class Committer implements AsyncDisposable {
         if (units.length === 1) {
           failed.set(units[0] as Unit, error);
           this.#marks.push(...marks);
-          return;
+          return [];
         }
-        await this.#halves(place, units, marks, failed);
-        return;
+        return this.#halves(place, units, marks, failed, doubt);
       }
     }
     this.#marks.push(...marks);
+    return [];
   }
 
   /**
    * One attempt, repeated while the store is away. A commit whose outcome was not heard is settled by looking for its row, however long that
    * takes: who is told that nothing was stored would do it a second time. Clients are told that it is not known.
    */
-  async #attempt(place: Place, units: readonly Unit[], row: TickRow | null, doubt: Doubt): Promise<void> {
+  async #attempt(place: Place, units: readonly Unit[], row: TickRow | null, doubt: Doubt): Promise<readonly Unit[]> {
     const { client, db } = this.#options;
     for (let goneSince = 0; ; ) {
       try {
-        if (goneSince > 0 && (await this.#hasHappened(doubt))) return;
+        const happened = goneSince > 0 ? await this.#happened(doubt) : null;
+        if (happened) return happened;
         if (row) await commitWithRow(db, place.session, units, row);
         else await insertPlain(db, units);
         break;
@@ -496,21 +506,28 @@ export class Committer implements AsyncDisposable {
         this.#sessions.push(place.session);
       }
     }
+    if (row) doubt.length = 0; // their place is taken
     this.#settled(row, units);
+    return [];
   }
 
-  /** Whether one of the attempts that are in doubt turns out to be stored; it is settled with that. Waits for the store to answer. */
-  async #hasHappened(doubt: Doubt): Promise<boolean> {
+  /**
+   * The units of that attempt of those in doubt which turns out to be stored; it is settled with that. Waits for the store to answer, with what it
+   * has now: an attempt of later may have met what a majority does not hold yet.
+   */
+  async #happened(doubt: Doubt): Promise<readonly Unit[] | null> {
     const [first] = doubt;
-    if (!first) return false;
+    if (!first) return null;
     for (;;) {
       try {
         const stored = await this.#options.db
           .collection<TickRow>('journal')
-          .findOne({ _id: first.row._id }, { readConcern: { level: 'majority' }, projection: { order: 1 } });
+          .findOne({ _id: first.row._id }, { readConcern: { level: 'linearizable' }, projection: { order: 1 } });
         const happened = stored && doubt.find(({ row }) => row.order === Number(stored.order));
-        if (happened) this.#settled(happened.row, happened.units);
-        return happened !== undefined && happened !== null;
+        if (!happened) return null;
+        doubt.length = 0;
+        this.#settled(happened.row, happened.units);
+        return happened.units;
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         await pause(UNAVAILABLE_RETRY_MS);
@@ -542,10 +559,18 @@ export class Committer implements AsyncDisposable {
     return cipher ? withRowTexts(row, sealing(cipher)) : row;
   }
 
-  async #halves(place: Place, units: readonly Unit[], marks: readonly RunId[], failed: Map<Unit, unknown>): Promise<void> {
+  /** An attempt at the whole that is in doubt may still be stored, while its place is free. */
+  async #halves(
+    place: Place,
+    units: readonly Unit[],
+    marks: readonly RunId[],
+    failed: Map<Unit, unknown>,
+    doubt: Doubt,
+  ): Promise<readonly Unit[]> {
     const middle = units.length >> 1;
-    await this.#store(place, units.slice(0, middle), [], failed);
-    await this.#store(place, units.slice(middle), marks, failed);
+    const stored = await this.#store(place, units.slice(0, middle), [], failed, doubt);
+    const rest = units.slice(middle).filter((unit) => !stored.includes(unit));
+    return [...stored, ...(await this.#store(place, rest, marks, failed, doubt))];
   }
 
   #settled(row: TickRow | null, units: readonly Unit[]): void {

@@ -19,7 +19,7 @@ import {
 } from '../commit/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
 import type { Executable, RunHost } from '../runs/index.ts';
-import { isUnavailable } from '../store/index.ts';
+import { isPassing } from '../store/index.ts';
 import type { Cipher } from '../values/index.ts';
 import { askedIn, compareYouth, conditionOf, type ConditionSurroundings, type Surrounding, withoutAsked } from '../triggers/index.ts';
 import { asksPrograms, Asking, givenBy } from './asking.ts';
@@ -390,7 +390,7 @@ export class Family {
       await this.#host.committer.submit(unit, true);
     } catch (error) {
       if (error instanceof Fenced) return; // another process goes on with it
-      if (isUnavailable(error)) {
+      if (isPassing(error)) {
         await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
         return this.#store(unit);
       }

@@ -13,7 +13,7 @@ import {
   withEventTexts,
   type Write,
 } from '../commit/index.ts';
-import { isUnavailable } from '../store/index.ts';
+import { isPassing } from '../store/index.ts';
 import type { Cipher } from '../values/index.ts';
 
 export const ARRIVALS = 'arrivals';
@@ -119,7 +119,7 @@ export class Arrivals {
           this.#options.onError(error);
           if (error instanceof Fenced) return this.#give();
           await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
-          if (isUnavailable(error)) continue;
+          if (isPassing(error)) continue;
         }
         // One of them has been taken before: one by one.
         for (const one of some)

@@ -35,7 +35,13 @@ class Cursors {
     if (!walk) throw new StartAgain(`cursor ${id}`);
     clearTimeout(walk.idle);
     walk.idle = this.#timer(id);
-    const page = await walk.pages.next();
+    let page: IteratorResult<string[]>;
+    try {
+      page = await walk.pages.next();
+    } catch (error) {
+      await this.close(id); // asked again, a walk that broke off would say that it has come to its end
+      throw error;
+    }
     if (page.done) {
       await this.close(id);
       return '{"rows":[],"done":true}';

@@ -9,7 +9,7 @@ import type { Timer } from '../clock/index.ts';
 import { Fenced, type Unit, VersionMiss, type Write } from '../commit/index.ts';
 import { runDirect } from '../runs/index.ts';
 import { DueHeap } from '../schedule/index.ts';
-import { isUnavailable } from '../store/index.ts';
+import { isPassing } from '../store/index.ts';
 import { afterTick, dueOf, isActive } from './definitions/scheduledevents-kind.ts';
 import { definitionRemoval, definitionWrite } from './definitions/store.ts';
 import { publishTopic } from './publish.ts';
@@ -148,7 +148,7 @@ export class Schedule implements AsyncDisposable {
       if (error instanceof Fenced) return; // another process goes on with it
       // Somebody else has delivered or changed it: here, or in another process, whose change is only in the store.
       if (error instanceof VersionMiss) return space.refresh(KIND, name);
-      if (isUnavailable(error)) {
+      if (isPassing(error)) {
         await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
         if (this.#isOpen) return this.#deliver(name);
       }

@@ -2,14 +2,14 @@
 // its answer. Within a durable run its effects are recorded as that run's are, so that a repetition does not make them twice.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { type Actor, ChildKeys } from '../actor.ts';
+import { type Actor, ChildKeys, StartAgain } from '../actor.ts';
 import type { Identity } from '../api.ts';
 import { type Answer, Fenced, keptAnswer, type Step, type Unit, type Write } from '../commit/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
 import { CascadeErrors } from '../faults.ts';
-import { isUnavailable } from '../store/index.ts';
+import { isPassing } from '../store/index.ts';
 import { fromWireError, toWireError } from '../wire-error.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
@@ -151,7 +151,8 @@ class DirectRun implements RunObserver {
     } catch (error) {
       const isOfRun = this.#call.caller.event !== undefined;
       if (isOfRun && error instanceof Fenced) return; // another process repeats what it is a part of
-      if (isOfRun && isUnavailable(error)) {
+      if (isOfRun && error instanceof StartAgain) return this.#giveUp(error);
+      if (isOfRun && isPassing(error)) {
         // Part of what was acknowledged: done once the store is back, however long that takes.
         await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
         return this.#perform(site, nth, kind, payloadJson);
@@ -162,6 +163,13 @@ class DirectRun implements RunObserver {
     }
     if (!state.committed && this.#recorded) this.#reads.add({ site, nth, at, answer });
     this.#answer(answer, at);
+  }
+
+  /** What it is a part of starts again. */
+  #giveUp(reason: StartAgain): void {
+    this.#host.sandbox.drop(this.#open);
+    this.#host.release(this.#id);
+    this.#reject(reason);
   }
 
   #answer(answer: Answer, at: Date): void {

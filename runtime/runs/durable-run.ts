@@ -25,7 +25,7 @@ import {
 } from '../commit/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
-import { isUnavailable } from '../store/index.ts';
+import { isPassing } from '../store/index.ts';
 import { toWireError } from '../wire-error.ts';
 import { CascadeErrors } from '../faults.ts';
 import { eventObjectJson } from '../event-object.ts';
@@ -171,7 +171,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       if (!chosen) await this.#host.declined(this.#actor(CHOICE, 1, false));
     } catch (error) {
       if (error instanceof Fenced) return; // another process repeats the run
-      if (!isUnavailable(error)) return this.fail(toWireError(error));
+      if (!isPassing(error) && !(error instanceof StartAgain)) return this.fail(toWireError(error));
       await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
       return this.#choose();
     }
@@ -319,7 +319,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       if (error instanceof VersionMiss) return void this.#again(`${error.collection}/${error.id.toHexString()}`);
       if (error instanceof StartAgain) return void this.#again(error.contended);
       if (error instanceof Fenced) return; // another process repeats the run
-      if (isUnavailable(error)) {
+      if (isPassing(error)) {
         // What was acknowledged is done once the store is back, however long that takes.
         await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
         return this.#perform(site, nth, kind, payloadJson, tail, attempt);
@@ -451,7 +451,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       await this.#host.committer.submit({ ...unit, done: [this.id], logs }, true);
       this.#messages.stored(logs);
     } catch (error) {
-      if (isUnavailable(error)) return this.#close(unit);
+      if (isPassing(error)) return this.#close(unit);
       if (!(error instanceof Fenced)) this.#host.log.error({ err: error, run: this.id }, 'the end of a run could not be stored');
     }
     this.#end();

@@ -13,11 +13,11 @@ export const isUnavailable = (error: unknown): boolean =>
     (error.hasErrorLabel('UnknownTransactionCommitResult') ||
       error.name === 'MongoPoolClearedError' ||
       error.name === 'MongoExpiredSessionError' ||
-      isShutdown(error)));
+      isChanging(error)));
 
-/** The codes of a server that is stepping down or stopping. */
-const SHUTDOWN = new Set([91, 189, 10107, 11600, 11602, 13435, 13436]);
-const isShutdown = (error: MongoError): boolean => typeof error.code === 'number' && SHUTDOWN.has(error.code);
+/** The codes of a server that is stepping down, stopping, or has begun anew: it has nothing that a majority holds yet, or lacks the cursors of before. */
+const CHANGING = new Set([91, 189, 10107, 11600, 11602, 13435, 13436, 134, 43]);
+const isChanging = (error: MongoError): boolean => typeof error.code === 'number' && CHANGING.has(error.code);
 
 /** A conflict with another transaction: the same again may pass. */
 export const isTransient = (error: unknown): boolean => error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
@@ -25,6 +25,9 @@ export const isTransient = (error: unknown): boolean => error instanceof MongoEr
 /** A transaction met a collection that is being changed (an index built): no lock in time, or no snapshot from before. */
 const LOCKED_OUT = new Set<unknown>([24, 246]);
 export const isLockedOut = (error: unknown): boolean => error instanceof MongoServerError && LOCKED_OUT.has(error.code);
+
+/** What stands in the way goes by itself, sooner or later: who owes something to others tries again for as long as it takes. */
+export const isPassing = (error: unknown): boolean => isUnavailable(error) || isTransient(error) || isLockedOut(error);
 
 const TIME_IS_UP = 50;
 
