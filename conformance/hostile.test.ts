@@ -106,6 +106,7 @@ const bodies: [what: string, body: string | Uint8Array, answer: string | RegExp,
   ['what says that it is gzip', '{}', `${INVALID} ["it is not gzip",0]`, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }],
   ['gzip, cut off', gzipSync('{"s":"x"}').subarray(0, 20), `${INVALID} ["it is not gzip",0]`, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }],
   ['another compression', '{}', /^400 request\.content\.type/, { ...JSON_TYPE, 'Content-Encoding': 'br' }],
+  ['a million elements', `{"o":[${'1,'.repeat(999_999)}1]}`, `${INVALID} ["more than 500000 values",1000002]`],
   ['eleven megabytes', Buffer.alloc(11 * MEGABYTE, 0x20), '400 request.body.too.large [10485760]'],
 ];
 
@@ -116,6 +117,16 @@ for (const [what, body, answer, headers] of bodies)
     );
     await lives();
   });
+
+test('a hundred thousand members that nobody knows are told of up to a bound', async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`k${n}`, n]));
+  const send = (body: unknown) => client.send('POST', PREY, { text: JSON.stringify(body), headers: JSON_TYPE });
+  const one = await send(unknown);
+  expect([one.status, (JSON.parse(one.text) as unknown[]).length]).toEqual([400, 200]);
+  const many = await send(Array.from({ length: 400 }, () => unknown));
+  expect([many.status, (JSON.parse(many.text) as unknown[]).length]).toEqual([400, 20_000]);
+  await lives();
+});
 
 test('a hundred megabytes, in gzip or as they are', async () => {
   const bomb = gzipSync(Buffer.alloc(100 * MEGABYTE, 0x20));

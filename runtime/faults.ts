@@ -249,11 +249,18 @@ export type FaultCode = keyof typeof CATALOGUE;
 type ValueEach<P extends readonly string[]> = { -readonly [K in keyof P]: Value };
 type Params<C extends FaultCode> = ValueEach<(typeof CATALOGUE)[C]['params']>;
 
-/** An operation that is refused. The number of params is that of the code's row in the specification. */
+/**
+ * An operation that is refused. The number of params is that of the code's row in the specification. What is told to a client has no stack:
+ * nobody reads it, and one body may be refused for thousands of reasons.
+ */
 export function fault<C extends FaultCode>(code: C, ...params: Params<C>): CascadeError {
   const { status, template } = CATALOGUE[code];
   const values: Value[] = [...params];
-  return new CascadeError(code, fillTemplate(template, values), values, status);
+  const usual = Error.stackTraceLimit;
+  if (status < 500) Error.stackTraceLimit = 0;
+  const error = new CascadeError(code, fillTemplate(template, values), values, status);
+  Error.stackTraceLimit = usual;
+  return error;
 }
 
 /** Several refusals of one request, in the order in which they were found: never empty. */

@@ -1,11 +1,16 @@
 // Several problems of one body, told at once.
 import { CascadeError, CascadeErrors } from '../faults.ts';
 
+/** Nobody reads more of them, and a body may hold a million: what has so many is not looked at any further. */
+const MOST = 200;
+
 export class Problems {
   readonly found: CascadeError[] = [];
 
+  /** @throws them all when they are as many as are told */
   add(problem: CascadeError): void {
     this.found.push(problem);
+    if (this.found.length >= MOST) this.raise();
   }
 
   /** Runs a check; what it refuses is kept, and undefined takes the place of its result. */
@@ -18,10 +23,10 @@ export class Problems {
     }
   }
 
-  /** @throws what is no refusal */
+  /** @throws what is no refusal; as add */
   caught(error: unknown): void {
-    if (error instanceof CascadeErrors) this.found.push(...error.errors);
-    else if (error instanceof CascadeError) this.found.push(error);
+    if (error instanceof CascadeErrors) for (const one of error.errors) this.add(one);
+    else if (error instanceof CascadeError) this.add(error);
     else throw error;
   }
 

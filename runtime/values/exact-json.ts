@@ -27,12 +27,20 @@ const WORDS: readonly [string, Value][] = [
   ['null', null],
 ];
 
+/** What a text may hold; one that holds more is a problem. */
+export interface JsonBounds {
+  readonly maxDepth: number;
+  /** Members and elements at all depths, and the whole. */
+  readonly maxValues: number;
+}
+
 /**
  * @param onLoneSurrogate told where a text begins that has one; absent: that is a problem like any other
  * @throws JsonProblem
  */
-export function parseExactly(text: string, maxDepth: number, onLoneSurrogate?: (index: number) => void): Value {
+export function parseExactly(text: string, { maxDepth, maxValues }: JsonBounds, onLoneSurrogate?: (index: number) => void): Value {
   let at = 0;
+  let values = 0;
 
   const problem = (reason: string, index = at): JsonProblem =>
     new JsonProblem(index >= text.length ? 'unexpected end' : reason, Math.min(index, text.length));
@@ -50,6 +58,7 @@ export function parseExactly(text: string, maxDepth: number, onLoneSurrogate?: (
 
   const value = (depth: number): Value => {
     const first = next();
+    if (++values > maxValues) throw problem(`more than ${maxValues} values`);
     if (first === '{') return object(depth + 1);
     if (first === '[') return array(depth + 1);
     if (first === '"') return string();

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { Real, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../faults.ts';
 import { parseExactly } from './exact-json.ts';
-import { parseJson } from './parse-json.ts';
+import { parseJson, type ParseJsonOptions } from './parse-json.ts';
 import { suitsJsonParse } from './plain-json.ts';
 import { isWellFormed } from './well-formed.ts';
 
-const problemOf = (source: string | Uint8Array): Value[] => {
+const problemOf = (source: string | Uint8Array, options: ParseJsonOptions = {}): Value[] => {
   try {
-    parseJson(source);
+    parseJson(source, options);
   } catch (error) {
     if (error instanceof CascadeError && error.code === 'cascade.request.body.invalid') return error.params;
     throw error;
@@ -65,6 +65,14 @@ test('100 levels are read, 101 are refused at the bracket that is too deep', () 
   expect(() => parseJson(nested(100))).not.toThrow();
   expect(problemOf(nested(101))).toEqual(['nesting deeper than 100', 100]);
   expect(problemOf(`{"a":${nested(100)}}`)).toEqual(['nesting deeper than 100', 104]);
+});
+
+test('as many values as allowed are read on either way, one more is refused where it begins', () => {
+  for (const number of ['1', '1.0']) {
+    const source = `{"a":[${number},2],"b":{},"c":[]}`;
+    expect(() => parseJson(source, { maxValues: 6 })).not.toThrow();
+    expect(problemOf(source, { maxValues: 5 })).toEqual(['more than 5 values', source.indexOf('[]')]);
+  }
 });
 
 test('brackets inside strings are no nesting', () => {
@@ -145,8 +153,8 @@ test('the fast way and the exact parser agree on every text, right or wrong', ()
   let fast = 0;
   fc.assert(
     fc.property(fc.oneof(jsonText.value, damaged), (text) => {
-      const exact = outcome(() => parseExactly(text, 100));
-      if (suitsJsonParse(text, 100) && isWellFormed(text)) {
+      const exact = outcome(() => parseExactly(text, { maxDepth: 100, maxValues: 1e9 }));
+      if (suitsJsonParse(text, 100, 1e9) && isWellFormed(text)) {
         fast++;
         expect(outcome(() => JSON.parse(text))).toStrictEqual(exact);
       }

@@ -8,9 +8,13 @@ import { isWellFormed } from './well-formed.ts';
 
 /** Nesting that a body may have (resources-and-api.md 1.6). */
 const MAX_DEPTH = 100;
+/** What a client sends may hold as many members and elements at all depths: a body of 10 MB has room for millions, and each costs more than its bytes. */
+export const MAX_BODY_VALUES = 500_000;
 
 export interface ParseJsonOptions {
   maxDepth?: number;
+  /** Any number by default. */
+  maxValues?: number;
   /** The error for a text that is no JSON: `reason` in words, `offset` in bytes of UTF-8. */
   refuse?: (reason: string, offset: number) => CascadeError;
   /** Told where each text begins that has a lone surrogate, for who can say more about it; absent: they are refused. */
@@ -24,9 +28,9 @@ const bodyInvalid = (reason: string, offset: number): CascadeError => fault('cas
  * An integer beyond 64 bits and a Real whose double does not hold its digits keep them in `Real.text` (exact-json.ts).
  */
 export function parseJson(source: string | Uint8Array, options: ParseJsonOptions = {}): Value {
-  const { maxDepth = MAX_DEPTH, refuse = bodyInvalid } = options;
+  const { maxDepth = MAX_DEPTH, maxValues = Number.POSITIVE_INFINITY, refuse = bodyInvalid } = options;
   const text = typeof source === 'string' ? source : decode(source, refuse);
-  if (suitsJsonParse(text, maxDepth) && (typeof source !== 'string' || isWellFormed(text))) {
+  if (suitsJsonParse(text, maxDepth, maxValues) && (typeof source !== 'string' || isWellFormed(text))) {
     try {
       return JSON.parse(text) as Value;
     } catch {
@@ -35,7 +39,7 @@ export function parseJson(source: string | Uint8Array, options: ParseJsonOptions
   }
   try {
     const { onLoneSurrogate: told } = options;
-    return parseExactly(text, maxDepth, told && ((index) => told(Buffer.byteLength(text.slice(0, index)))));
+    return parseExactly(text, { maxDepth, maxValues }, told && ((index) => told(Buffer.byteLength(text.slice(0, index)))));
   } catch (error) {
     if (error instanceof JsonProblem) throw refuse(error.reason, Buffer.byteLength(text.slice(0, error.index)));
     throw error;

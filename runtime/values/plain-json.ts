@@ -2,15 +2,20 @@
 // A wrong no costs time only, a wrong yes is a fault: the property test of parse-json.test.ts holds the two equal.
 
 const QUOTE = 34;
+const COMMA = 44;
 const MINUS = 45;
 const POINT = 46;
 const ZERO = 48;
 const NINE = 57;
 const BACKSLASH = 92;
 
-/** @returns false for numbers that a double or JSON.parse would change, escapes of surrogates, nesting deeper than `maxDepth` */
-export function suitsJsonParse(text: string, maxDepth: number): boolean {
+/**
+ * @returns false for numbers that a double or JSON.parse would change, escapes of surrogates, nesting deeper than `maxDepth`, and where there
+ * may be more than `maxValues` values
+ */
+export function suitsJsonParse(text: string, maxDepth: number, maxValues: number): boolean {
   let depth = 0;
+  let values = 1; // one follows each comma, and at most one each bracket
   let at = 0;
   while (at < text.length) {
     const c = text.charCodeAt(at);
@@ -22,12 +27,14 @@ export function suitsJsonParse(text: string, maxDepth: number): boolean {
       if (at < 0) return false;
     } else {
       if (c === 123 || c === 91) {
+        values++;
         if (++depth > maxDepth) return false;
       } else if (c === 125 || c === 93) depth--;
+      else if (c === COMMA) values++;
       at++;
     }
   }
-  return true;
+  return values <= maxValues;
 }
 
 /** @returns the index after the closing quote; -1 when there is none or a surrogate is escaped */

@@ -2,7 +2,7 @@
 import { type ApiRequest, type Identity, OPERATIONS } from '../../runtime/api.ts';
 import { fault } from '../../runtime/faults.ts';
 import type { Soon } from '../../runtime/soon.ts';
-import { parseJson } from '../../runtime/values/index.ts';
+import { MAX_BODY_VALUES, parseJson } from '../../runtime/values/index.ts';
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
 import { type ParameterName, parameters, type Query } from './parameters.ts';
 import type { Action, ResourceRoute } from './routes.ts';
@@ -135,7 +135,7 @@ function withBody(
     return request;
   }
   if (type !== '' && type !== JSON_TYPE) throw fault('cascade.request.content.type', contentType!);
-  const object = parseJson(bytes, { onLoneSurrogate: (offset) => (request.illFormedAt ??= offset) });
+  const object = parseJson(bytes, { maxValues: MAX_BODY_VALUES, onLoneSurrogate: (offset) => (request.illFormedAt ??= offset) });
   if (isProgram && typeof object === 'string') request.text = object;
   else request.object = object;
   return request;

@@ -3,7 +3,7 @@
 import type { Pieces } from '../../runtime/api.ts';
 import type { Identity, Notice } from '../../runtime/index.ts';
 import { fault } from '../../runtime/faults.ts';
-import { parseJson, toJson } from '../../runtime/values/index.ts';
+import { MAX_BODY_VALUES, parseJson, toJson } from '../../runtime/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 
 export interface Message {
@@ -24,7 +24,7 @@ export interface Message {
 /** @throws request.body.invalid when it is no JSON object */
 export function readMessage(source: string | Uint8Array): Message {
   let illFormedAt: number | undefined;
-  const value = parseJson(source, { onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
+  const value = parseJson(source, { maxValues: MAX_BODY_VALUES, onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
   if (!isObject(value)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
   const parameters = memberOf(value, 'parameters');
   const wrong = MEMBERS.find(({ name, isRight }) => !isRight(memberOf(value, name)));

@@ -16,7 +16,7 @@ import type { InstanceResource, Namespace } from '../types.ts';
 import { entriesFor } from './dependents.ts';
 import { laidOut } from './late-collections.ts';
 import { noteType } from './late-writes.ts';
-import { asFault, checkSize, sizeWithin } from './refusals.ts';
+import { asFault, sizeOf, sizeWithin } from './refusals.ts';
 
 /** Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
 export function insertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
@@ -221,8 +221,7 @@ function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectVal
   const events = type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, doer, { valueJson: json });
   const document = instanceToBson(type, stamped) as never;
   noteType(document, type);
-  const mostBytes = sizeWithin(stamped);
-  if (mostBytes === undefined) checkSize(json(), document);
+  const mostBytes = sizeWithin(stamped) ?? sizeOf(document);
   const own: Write = { collection, op: 'insert', document, isNew: true, mostBytes };
   const entries = entriesFor(resource, stamped);
   const unit: Unit = { writes: entries.length === 0 ? [own] : [own, ...entries], events };

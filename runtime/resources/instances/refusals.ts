@@ -13,24 +13,35 @@ const UNSUSPICIOUS_CHARACTERS = 2 * 1024 * 1024;
 
 /** @param json the instance as text, which tells when it need not be measured. @throws cascade.resource.too.large */
 export function checkSize(json: string, document: Document): void {
-  if (json.length > UNSUSPICIOUS_CHARACTERS && BSON.calculateObjectSize(document) > MOST_BYTES)
-    throw fault('cascade.resource.too.large', MOST_BYTES);
+  if (json.length > UNSUSPICIOUS_CHARACTERS) sizeOf(document);
+}
+
+/** In BSON. @throws cascade.resource.too.large */
+export function sizeOf(document: Document): number {
+  const bytes = BSON.calculateObjectSize(document);
+  if (bytes > MOST_BYTES) throw fault('cascade.resource.too.large', MOST_BYTES);
+  return bytes;
 }
 
 /** What a value that is no text takes at most, with its kind; a member's name takes what its characters do. */
 const PLAIN_VALUE_BYTES = 64;
 const CHARACTER_BYTES = 3;
+const UNSUSPICIOUS_BYTES = 2 * 1024 * 1024;
 
 /** A bound of the instance's size in BSON, far below what the store takes, by a look at its values; undefined where that does not tell. */
 export function sizeWithin(instance: ObjectValue): number | undefined {
-  let bytes = PLAIN_VALUE_BYTES;
-  for (const name in instance) {
-    const value = instance[name];
-    bytes += PLAIN_VALUE_BYTES + CHARACTER_BYTES * name.length;
-    if (typeof value === 'string') bytes += CHARACTER_BYTES * value.length;
-    else if (typeof value === 'object' && value !== null && (Array.isArray(value) || isObject(value))) return undefined;
-  }
-  return bytes < UNSUSPICIOUS_CHARACTERS ? bytes : undefined;
+  const bytes = within(instance, 0);
+  return bytes < UNSUSPICIOUS_BYTES ? bytes : undefined;
+}
+
+/** @param before what has been counted; beyond the bound nothing more is */
+function within(value: Value | undefined, before: number): number {
+  let bytes = before + PLAIN_VALUE_BYTES;
+  if (typeof value === 'string') return bytes + CHARACTER_BYTES * value.length;
+  if (typeof value !== 'object' || value === null || bytes >= UNSUSPICIOUS_BYTES) return bytes;
+  if (Array.isArray(value)) for (const element of value) bytes = within(element, bytes);
+  else if (isObject(value)) for (const name in value) bytes = within(value[name], bytes + CHARACTER_BYTES * name.length);
+  return bytes;
 }
 
 /** A refusal of the store as the client's error; any other error as it is. */

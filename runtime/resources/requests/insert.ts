@@ -13,6 +13,8 @@ import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { bodyOf, counted, NO_CONTENT } from './request.ts';
 
 const MOST_INSTANCES = 10_000;
+/** So many errors are told of one request; of each instance that is refused at least the first. */
+const MOST_ERRORS = 20_000;
 
 export async function insert(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, upsert: boolean): Promise<ApiReply> {
   const body = bodyOf(resource, request);
@@ -102,14 +104,16 @@ function several(request: ApiRequest, results: readonly PromiseSettledResult<str
       body: `[${results.map((one) => (one.status === 'fulfilled' ? (one.value ?? 'null') : '')).join(',')}]`,
       ...count,
     };
+  const most = Math.max(1, Math.floor(MOST_ERRORS / failures));
   if (failures === results.length) {
-    const documents = errors.flatMap((list, index) => (list ?? []).map((error): Value => ({ ...documentOf(error), index })));
+    const documents = errors.flatMap((list, index) => (list ?? []).slice(0, most).map((error): Value => ({ ...documentOf(error), index })));
     const statuses = new Set(errors.map((list) => (list ? new CascadeErrors(list).status : 200)));
     return { status: statuses.size === 1 ? ([...statuses][0] as number) : 400, body: toJson(documents), ...count };
   }
   const items = results.map((result, index) => {
     const list = errors[index];
-    if (list) return `{"status":${new CascadeErrors(list).status},"errors":${toJson(list.map((error): Value => documentOf(error)))}}`;
+    if (list)
+      return `{"status":${new CascadeErrors(list).status},"errors":${toJson(list.slice(0, most).map((error): Value => documentOf(error)))}}`;
     const json = result.status === 'fulfilled' ? result.value : null;
     return json === null ? '{"status":204}' : `{"status":200,"body":${json}}`;
   });
