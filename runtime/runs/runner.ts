@@ -9,6 +9,8 @@ import type { Executable, RunHost } from './types.ts';
 
 /** Runs of a namespace that are open in the sandbox at one time; the others wait as events. */
 const MOST_OPEN = 2_000;
+/** Begun at a time; then others have their turn. */
+const MOST_AT_ONCE = 256;
 
 /** What an event's run reference stands for; null when the rule's text is not kept any more. */
 export type FindExecutable = (rule: string, program: string) => Executable | null;
@@ -39,6 +41,7 @@ export class Runner {
   readonly #reliable = new Set<string>();
   #waiting = 0;
   #open = 0;
+  #isPlanned = false;
   #idle: (() => void)[] = [];
 
   constructor(options: RunnerOptions) {
@@ -88,7 +91,16 @@ export class Runner {
   }
 
   #pump(): void {
-    while (this.#open < MOST_OPEN && this.#waiting > 0) {
+    if (this.#isPlanned) return;
+    for (let begun = 0; this.#open < MOST_OPEN && this.#waiting > 0; begun++) {
+      if (begun === MOST_AT_ONCE) {
+        this.#isPlanned = true;
+        setImmediate(() => {
+          this.#isPlanned = false;
+          this.#pump();
+        });
+        return;
+      }
       const next = this.#next();
       this.#waiting--;
       this.#open++;

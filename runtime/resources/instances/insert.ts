@@ -1,7 +1,7 @@
 // INSERT into a type (resources-and-api.md 2.4, language.md 5.5).
 
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
-import type { Actor, Doer, Enqueue } from '../../actor.ts';
+import type { Actor, Doer } from '../../actor.ts';
 import { DocumentRefused, DuplicateKey, type Unit, type Write } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
 import type { Soon } from '../../soon.ts';
@@ -74,33 +74,6 @@ export function insertAtOnce(space: Namespace, resource: InstanceResource, body:
   checkFinal(type, instance);
   const stamped = stampNew(instance, doer);
   return { unit: unitOf(space, resource, stamped, stamped, doer).unit, stamped };
-}
-
-/**
- * Stores one instance as `insertOne` does and tells by one of the two: a client may insert thousands, and most need no promise.
- */
-export function enqueueOne(
-  space: Namespace,
-  resource: InstanceResource,
-  body: Value,
-  actor: Actor,
-  enqueue: Enqueue,
-  stored: (instance: ObjectValue | null) => void,
-  failed: (reason: unknown) => void,
-): void {
-  let ready: ReadyInsert | null;
-  try {
-    ready = insertAtOnce(space, resource, body, actor);
-  } catch (error) {
-    return failed(error);
-  }
-  if (!ready) return void insertOne(space, resource, body, actor).then(stored, failed);
-  const { unit, stamped } = ready;
-  enqueue(
-    unit,
-    () => stored(stamped),
-    (error) => failed(asFault(error, resource, stamped)),
-  );
 }
 
 /**

@@ -7,7 +7,8 @@ import type { ApiReply, ApiRequest } from '../../api.ts';
 import { CascadeErrors, errorDocument, fault } from '../../faults.ts';
 import { instanceToJson, toJson } from '../../values/index.ts';
 import { definitionJson, putDefinition, shown } from '../definitions/operations.ts';
-import { enqueueOne, insertOne } from '../instances/insert.ts';
+import { insertAtOnce, insertOne, type ReadyInsert } from '../instances/insert.ts';
+import { asFault } from '../instances/refusals.ts';
 import { upsertOne } from '../instances/upsert.ts';
 import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { bodyOf, counted, NO_CONTENT } from './request.ts';
@@ -15,6 +16,8 @@ import { bodyOf, counted, NO_CONTENT } from './request.ts';
 const MOST_INSTANCES = 10_000;
 /** So many errors are told of one request; of each instance that is refused at least the first. */
 const MOST_ERRORS = 20_000;
+/** So many are made ready at a time: about two milliseconds. */
+const SLICE = 128;
 
 export async function insert(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, upsert: boolean): Promise<ApiReply> {
   const body = bodyOf(resource, request);
@@ -41,35 +44,54 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     return stored && textOf(stored);
   };
   const { enqueue } = actor;
-  if (enqueue && resource.kind === 'instances' && !apart) {
-    const results = await insertedEach(space, resource, body, actor, enqueue);
-    return several(
-      request,
-      results.map((one) => (one.status === 'rejected' ? one : { ...one, value: one.value && textOf(one.value) })),
-    );
-  }
+  if (enqueue && resource.kind === 'instances' && !apart)
+    return several(request, await insertedEach(resource, await readyEach(space, resource, body, actor), textOf, enqueue));
   return several(request, await (apart ? inTurn(body, part) : Promise.allSettled(body.map(part))));
 }
 
-/** Each for itself, together. */
+/** What stores an instance, or the way to store one for which that has to be waited for; an Error is what is wrong with it. */
+type Ready = ReadyInsert | (() => Promise<ObjectValue | null>) | Error;
+
+/** Made in slices, between which others have their turn. */
+async function readyEach(space: Namespace, resource: InstanceResource, bodies: readonly Value[], actor: Actor): Promise<Ready[]> {
+  const all: Ready[] = [];
+  for (const body of bodies) {
+    if (all.length > 0 && all.length % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
+    try {
+      all.push(insertAtOnce(space, resource, body, actor) ?? (() => insertOne(space, resource, body, actor)));
+    } catch (error) {
+      all.push(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+  return all;
+}
+
+/** Each for itself, together. A client may insert thousands, and most need no promise. */
 function insertedEach(
-  space: Namespace,
   resource: InstanceResource,
-  bodies: readonly Value[],
-  actor: Actor,
+  all: readonly Ready[],
+  textOf: (stored: ObjectValue) => string,
   enqueue: Enqueue,
-): Promise<PromiseSettledResult<ObjectValue | null>[]> {
+): Promise<PromiseSettledResult<string | null>[]> {
   return new Promise((resolve) => {
-    const results: PromiseSettledResult<ObjectValue | null>[] = [];
-    let open = bodies.length;
+    const results: PromiseSettledResult<string | null>[] = [];
+    let open = all.length;
     if (open === 0) resolve(results);
-    for (const [place, body] of bodies.entries()) {
-      const settle = (result: PromiseSettledResult<ObjectValue | null>): void => {
+    for (const [place, one] of all.entries()) {
+      const settle = (result: PromiseSettledResult<string | null>): void => {
         results[place] = result;
         if (--open === 0) resolve(results);
       };
-      const stored = (value: ObjectValue | null): void => settle({ status: 'fulfilled', value });
-      enqueueOne(space, resource, body, actor, enqueue, stored, (reason) => settle({ status: 'rejected', reason }));
+      const stored = (instance: ObjectValue | null): void => settle({ status: 'fulfilled', value: instance && textOf(instance) });
+      const failed = (reason: unknown): void => settle({ status: 'rejected', reason });
+      if (one instanceof Error) failed(one);
+      else if (typeof one === 'function') void one().then(stored, failed);
+      else
+        enqueue(
+          one.unit,
+          () => stored(one.stamped),
+          (error) => failed(asFault(error, resource, one.stamped)),
+        );
     }
   });
 }
