@@ -93,6 +93,30 @@ test('a persistent subscription hears of what another process commits, and is ta
   await heard(() => expect(begun(a, name)).rejects.toMatchObject(unknown));
 });
 
+test('rules of both processes count on one instance and want the same keys: no count is lost, and each key is stored once', async () => {
+  await a.type('Tick', { n: { type: 'Integer' } });
+  await a.type('Count', { n: { type: 'Integer' } });
+  await a.type('Once', { key: { type: 'Integer' } }, { indexes: [{ keys: ['key'], options: { unique: true } }] });
+  await a.program(
+    'rules',
+    'RULE counts WHEN INSERT OCCURS ON Tick  SELECT ONE FROM Count AS c  UPDATE Count(n: c.n + 1) WHERE _id == c._id',
+  );
+  await a.program(
+    'rules',
+    'RULE keys WHEN INSERT OCCURS ON Tick AS t  TRY { INSERT Once(key: t.n) } CATCH (e) { INSERT Seen(by: "taken", what: "" + t.n) }',
+  );
+  await a.program('procedures', 'PROCEDURE counting() return 1');
+  await a.ask('insert', 'Count', { body: '{"n":0}' });
+  await heard(() => b.ask('execute', 'procedures', { id: 'counting', body: '{}' })); // follows in order: the rules are there, too
+  const ticks = JSON.stringify(Array.from({ length: 10 }, (_, n) => ({ n })));
+  await Promise.all([a, b, a, b].map((one) => one.ask('insert', 'Tick', { body: ticks })));
+  expect(await seen('taken', 30)).toHaveLength(30);
+  await b.eventually('Count', { n: 40 }, 1, 60_000);
+  for (const one of [a, b]) await one.engine.settled();
+  expect(await b.rows('Count')).toMatchObject([{ n: 40, ars_version: 41 }]);
+  expect(await b.rows('Once')).toHaveLength(10);
+});
+
 test('a pair of which each process takes one event completes once; what is open goes over to the one that stays', async () => {
   const rule = (
     name: string,

@@ -8,6 +8,8 @@ import type { StartedService } from '../../conformance/client/index.ts';
 
 /** Longer than the service waits for its sandbox's heartbeat, and for its database before it says so. */
 const LONG_STOP_MS = 6_000;
+/** Longer than the lease of a process, and than another one takes to see that it is over. */
+export const STOP_BEYOND_LEASE_MS = 40_000;
 const SLOW_FOR_MS = 1_500;
 const SLOW_STEP_MS = 15;
 const DISK_FULL_FOR_MS = 4_000;
@@ -41,6 +43,14 @@ export async function pause(service: StartedService, part: Part, random: () => n
   signal(pid, 'SIGSTOP');
   await sleep(random() < 0.2 ? LONG_STOP_MS : 100 + random() * 1_500);
   signal(pid, 'SIGCONT');
+}
+
+/** SIGSTOP for longer than its lease: nobody else has its database, so it must go on when it wakes. */
+export async function pauseBeyondLease(service: StartedService): Promise<void> {
+  signal(service.process.pid as number, 'SIGSTOP');
+  await sleep(STOP_BEYOND_LEASE_MS);
+  signal(service.process.pid as number, 'SIGCONT');
+  await serving(service);
 }
 
 /** It runs and stands still in turn, most of the time the latter. */
@@ -118,10 +128,14 @@ async function limitFiles(service: StartedService): Promise<void> {
 /** Waits until the service says that it serves. */
 export async function serving(service: StartedService): Promise<void> {
   for (const until = performance.now() + ALIVE_WITHIN_MS; performance.now() < until; await sleep(50)) {
-    const reply = await fetch(`${service.url}/healthz`, { signal: AbortSignal.timeout(2_000) }).catch(() => null);
-    if (reply?.status === 200) return;
+    if (await isServing(service)) return;
   }
   throw new Error('the service does not serve any more');
+}
+
+export async function isServing({ url }: StartedService): Promise<boolean> {
+  const reply = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) }).catch(() => null);
+  return reply?.status === 200;
 }
 
 async function pidOf(service: StartedService, part: Part, random: () => number = () => 0): Promise<number> {
@@ -160,7 +174,7 @@ function processes(): { pid: number; parent: number; args: string[] }[] {
   });
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
+export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {

@@ -1,24 +1,40 @@
-// `npm run chaos -- [--kills N] [--seed S] [--verbose]`: the crash test. Prints what was lost, doubled or wrong; exits 1 when anything was.
-// With `--without marks|journal|versions` it runs against a copy of the service that lacks these, and exits 1 when the checker is content.
+// The crash test; `--help` says what it can be told.
 import { parseArgs } from 'node:util';
 import { buildWith, CHAOS_FAULTS, repository } from './faults.ts';
+import { chaosOfTwo } from './pair.ts';
 import { chaos } from './run.ts';
+
+const HELP = `npm run chaos -- [--kills N] [--seed S] [--verbose]
+  Kills service, sandbox and database N times (100), with stops, slowness and a full disk in between; before each fiftieth kill the
+  service stands still for longer than its lease. Prints what was lost, doubled or wrong; exits 1 when anything was.
+npm run chaos -- --stands N [--seed S] [--verbose]
+  Two processes serve one database; N times one of them stands still for longer than its lease, is taken over by the other one, wakes and
+  is started again.
+npm run chaos -- --without marks|journal|versions …
+  As above, against a copy of the service that lacks these; exits 1 when the checker is content.`;
 
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },
+    stands: { type: 'string' },
     seed: { type: 'string', default: '1' },
     without: { type: 'string' },
     verbose: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 });
-const kills = Number(values.kills);
+if (values.help) {
+  console.log(HELP);
+  process.exit();
+}
+const kills = Number(values.stands ?? values.kills);
 const seed = Number(values.seed);
-if (!Number.isSafeInteger(kills) || kills < 0 || !Number.isSafeInteger(seed)) throw new Error('--kills and --seed take whole numbers');
+if (!Number.isSafeInteger(kills) || kills < 0 || !Number.isSafeInteger(seed))
+  throw new Error('--kills, --stands and --seed take whole numbers');
 const fault = CHAOS_FAULTS.find(({ name }) => name === values.without);
 if (values.without !== undefined && !fault) throw new Error(`--without takes ${CHAOS_FAULTS.map(({ name }) => name).join(', ')}`);
 using copy = fault ? await buildWith(fault, repository()) : null;
-const outcome = await chaos({
+const outcome = await (values.stands === undefined ? chaos : chaosOfTwo)({
   kills,
   seed,
   ...(copy && { program: copy.program }),
@@ -32,7 +48,7 @@ console.log(
   `promised ${outcome.promised}, not answered ${outcome.perhaps}${told && `, refused ${told}`}; ${outcome.effects} effects looked at`,
 );
 console.log(
-  `${outcome.kills} kills, seed ${seed}: lost ${outcome.lost.length}, doubled ${outcome.doubled.length}, wrong ${outcome.wrong.length}, unclear ${outcome.unclear.length}`,
+  `${outcome.kills} ${values.stands === undefined ? 'kills' : 'stands'}, seed ${seed}: lost ${outcome.lost.length}, doubled ${outcome.doubled.length}, wrong ${outcome.wrong.length}, unclear ${outcome.unclear.length}`,
 );
 if (fault) {
   const noticed = outcome[fault.reported].length > 0;

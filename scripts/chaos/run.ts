@@ -2,10 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RestClient, startService } from '../../conformance/client/index.ts';
 import { check, type Verdict } from './check.ts';
-import { kill, KILLS, openDisk, type Part, pause, serving, slow } from './disturb.ts';
-import { install, largeBulk, newLedger, work } from './workload.ts';
+import { kill, KILLS, openDisk, type Part, pause, pauseBeyondLease, serving, slow } from './disturb.ts';
+import { install, largeBulk, type Ledger, newLedger, work } from './workload.ts';
 
 const BETWEEN_MS = 1_500;
+/** One stop that is longer than the lease of a process among so many kills: none in short runs. */
+const KILLS_A_LONG_STOP = 50;
 const PARTS: readonly Part[] = ['service', 'database', 'sandbox'];
 
 export interface ChaosOptions {
@@ -54,6 +56,10 @@ export async function chaos({ kills, seed, program, onOutput, onStep = () => und
           onStep('fills the disk');
           await disk.fill(service);
         }
+        if ((done + 1) % KILLS_A_LONG_STOP === 0) {
+          onStep('stops the service for longer than its lease');
+          await pauseBeyondLease(service);
+        }
         const parts = KILLS[Math.floor(random() * KILLS.length)] as readonly Part[];
         onStep(`${done + 1}: kills ${parts.join(' and ')}`);
         await kill(service, parts, random);
@@ -64,18 +70,20 @@ export async function chaos({ kills, seed, program, onOutput, onStep = () => und
     }
     await working;
     onStep('looks at what is there');
-    const verdict = await check(client, ledger);
-    const messages = [...ledger.messages.values()].flatMap((known) => [...known.values()]);
-    const perhaps = messages.filter((one) => one === 'perhaps').length;
-    const { unclear, refusals } = ledger;
-    return { ...verdict, kills, promised: ledger.orders.length + messages.length - perhaps, perhaps, unclear, refusals };
+    return outcomeOf(await check(client, ledger), kills, ledger);
   } finally {
     client.close();
   }
 }
 
+export function outcomeOf(verdict: Verdict, kills: number, { orders, messages, unclear, refusals }: Ledger): ChaosOutcome {
+  const all = [...messages.values()].flatMap((known) => [...known.values()]);
+  const perhaps = all.filter((one) => one === 'perhaps').length;
+  return { ...verdict, kills, promised: orders.length + all.length - perhaps, perhaps, unclear, refusals };
+}
+
 /** Mulberry32. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

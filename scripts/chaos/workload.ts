@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, parseJson, type Reply, type RestClient } from '../../conformance/client/index.ts';
 import { BULK_ROWS, LANES, LARGE_ROWS, RULES, TALLY, TOPICS, TYPES } from './definitions.ts';
 
-const CLIENTS = 6;
+export const CLIENTS = 6;
 const PAUSE_MS = 25;
 const LONGEST_PLAN_MS = 3_000;
 const REPEAT_MS = 100;
@@ -42,11 +42,14 @@ export async function install(client: RestClient): Promise<void> {
 
 /** One bulk statement over many rows, at the beginning. */
 export async function largeBulk(client: RestClient, ledger: Ledger): Promise<void> {
-  await new Client(client, ledger, CLIENTS, () => 0).publish('bulk', 'large', { rows: LARGE_ROWS });
+  await new Client(client, ledger, -1, () => 0).publish('bulk', 'large', { rows: LARGE_ROWS });
 }
 
-/** Until `stop`; then each client ends what it has begun. */
-export async function work(client: RestClient, ledger: Ledger, random: () => number, stop: AbortSignal): Promise<void> {
+/**
+ * Until `stop`; then each client ends what it has begun.
+ * @param first the number of the first client
+ */
+export async function work(client: RestClient, ledger: Ledger, random: () => number, stop: AbortSignal, first = 0): Promise<void> {
   const one = async (number: number): Promise<void> => {
     const own = new Client(client, ledger, number, random);
     while (!stop.aborted) {
@@ -54,7 +57,7 @@ export async function work(client: RestClient, ledger: Ledger, random: () => num
       await sleep(PAUSE_MS);
     }
   };
-  await Promise.all(Array.from({ length: CLIENTS }, (_, number) => one(number)));
+  await Promise.all(Array.from({ length: CLIENTS }, (_, number) => one(first + number)));
 }
 
 class Client {
