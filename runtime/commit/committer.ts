@@ -2,15 +2,13 @@
 // committed share the next one; a tick starts as soon as a slot is free, without a timer. A unit that cannot commit gets its
 // own error and the tick goes on without it (mechanisms: group commit).
 
-import type { ClientSession, Db, Long, MongoClient } from 'mongodb';
+import type { Long } from 'mongodb';
 import { Chain, type Link, unlinked } from '../chain.ts';
-import { isLockedOut, isTransient, isUnavailable } from '../store/index.ts';
-import type { Cipher } from '../values/index.ts';
 import { Journal } from './journal.ts';
 import { asUnits, readHeld } from './long-runs.ts';
-import { sealing, withRowTexts } from './sealing.ts';
-import { commitWithRow, findMisses, insertPlain, isPlain, Losers, Missed } from './transaction.ts';
-import { DuplicateKey, Fenced, QueueFull, type RunId, type StoredEvent, type TickRow, type Unit, VersionMiss } from './types.ts';
+import { type TickStore, TickWriter } from './tick-writer.ts';
+import { isPlain } from './transaction.ts';
+import { Fenced, QueueFull, type RunId, type StoredEvent, type TickRow, type Unit, VersionMiss } from './types.ts';
 import { keyOf, keysOf, published, sizeOf, uniform } from './units.ts';
 
 const UNITS_PER_TICK = 1_000;
@@ -31,31 +29,17 @@ const LONG_RUN_MS = 30_000;
 const TOLD_AT_ONCE = 256;
 /** Done marks wait this long for a tick to ride on. */
 const MARK_AFTER_MS = 25;
-const TRANSIENT_TRIES = 3;
-/** A transaction of ours whose connection broke may hold what it has written for a minute. */
-const CONFLICT_FOR_MS = 90_000;
-const LOCKED_FOR_MS = 60_000;
-/** How long clients wait for a store that is away; then they are told, and further ones at once. */
-const UNAVAILABLE_FOR_MS = 20_000;
-const UNAVAILABLE_RETRY_MS = 200;
-const LOCKED_RETRY_MS = 20;
 
-export interface CommitterOptions {
-  readonly client: MongoClient;
-  readonly db: Db;
+export interface CommitterOptions extends TickStore {
   readonly epoch: number;
   /** Called in the order of the commits, before the units' promises resolve. */
   readonly onEvents: (events: readonly StoredEvent[]) => void;
   /** Keys in unique indexes that the documents of this unit hold: two units with a common one don't share a tick. */
   readonly uniqueKeys: (unit: Unit) => readonly string[];
-  /** Those of the units whose unique keys are taken in the store. */
-  readonly findTaken: (units: readonly Unit[]) => Promise<ReadonlyMap<Unit, DuplicateKey>>;
   /** Makes what is stored of a unit: some of it may be another process's to go on with. */
   readonly toStored?: (unit: Unit) => Unit;
   /** Asked before a unit is stored: why it may not be, as what it was made for is no longer there. */
   readonly refuses?: (unit: Unit) => Error | null;
-  /** What texts of journal rows are sealed with; null, or absent: they are stored as they are. */
-  readonly cipher?: () => Cipher | null;
   readonly onError: (error: unknown, message: string) => void;
   /** Another process has taken over: nothing can be committed any more. */
   readonly onFenced?: () => void;
@@ -64,15 +48,6 @@ export interface CommitterOptions {
   /** How long a run may hold the journal back. */
   readonly longRunMs?: number;
 }
-
-/** Where one transaction can be in flight. */
-interface Place {
-  readonly slot: number;
-  session: ClientSession;
-}
-
-/** Attempts at a tick whose commit may have happened, unheard. All have the same place in the journal. */
-type Doubt = { readonly row: TickRow; readonly units: readonly Unit[] }[]; // emptied with the end of the doubt
 
 interface Waiting extends Link {
   /** Counts up. */
@@ -92,8 +67,9 @@ interface Waiting extends Link {
 export class Committer implements AsyncDisposable {
   readonly journal: Journal;
   readonly #options: CommitterOptions;
-  readonly #free: Place[];
-  readonly #sessions: ClientSession[] = [];
+  readonly #writers: readonly TickWriter[];
+  /** Those with no tick in flight. */
+  readonly #free: TickWriter[];
   /** Keys (ids and unique keys) and ordered paths of the ticks in flight. */
   readonly #held = new Set<string>();
   /** Collections that nothing is written to for now. */
@@ -124,11 +100,13 @@ export class Committer implements AsyncDisposable {
   constructor(options: CommitterOptions) {
     this.#options = options;
     this.journal = new Journal(options.client, options.db, options.epoch, SLOTS);
-    this.#free = Array.from({ length: SLOTS }, (_, slot) => {
-      const session = options.client.startSession();
-      this.#sessions.push(session);
-      return { slot, session };
-    });
+    const told = {
+      settled: (row: TickRow | null, units: readonly Unit[]) => this.#settled(row, units),
+      unnoted: (marks: readonly RunId[]) => this.#marks.push(...marks),
+      away: (error: unknown) => this.#tellAway(error),
+    };
+    this.#writers = Array.from({ length: SLOTS }, (_, slot) => new TickWriter(slot, this.journal, options, told));
+    this.#free = [...this.#writers];
     this.#timer = setInterval(() => {
       if (!this.#mayClean || this.#holdsCleaning > 0 || this.#fenced) return;
       this.#cleaning ??= this.journal
@@ -249,7 +227,7 @@ export class Committer implements AsyncDisposable {
     await this.#cleaning;
     if (this.#marking) this.#flushMarks();
     while (this.#unsettled.size > 0 || this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
-    for (const session of this.#sessions) await session.endSession();
+    for (const writer of this.#writers) await writer.close();
   }
 
   /** What belongs to runs that are open for long goes into fresh rows. Most of it is read before, so that ticks wait shortly only. */
@@ -272,12 +250,12 @@ export class Committer implements AsyncDisposable {
 
   /** Within `exclusive`: a tick of its own. */
   #commitAlone(unit: Unit): Promise<void> {
-    const place = this.#free.pop();
-    if (!place) throw new TypeError('a tick is in flight');
+    const writer = this.#free.pop();
+    if (!writer) throw new TypeError('a tick is in flight');
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { nth: ++this.#submitted, urgent: true, unit, keys: [], holds: [], bytes: 0, resolve, reject, ...unlinked };
       this.#unsettled.add(waiting);
-      void this.#commit(place, [waiting]);
+      void this.#commit(writer, [waiting]);
     });
   }
 
@@ -306,14 +284,14 @@ export class Committer implements AsyncDisposable {
 
   #pump(): void {
     while (!this.#paused && this.waiting > 0) {
-      const place = this.#free.pop();
-      if (!place) return;
+      const writer = this.#free.pop();
+      if (!writer) return;
       const tick = this.#take();
       if (tick.length === 0) {
-        this.#free.push(place);
+        this.#free.push(writer);
         return; // everything that waits collides with what is in flight
       }
-      void this.#commit(place, tick);
+      void this.#commit(writer, tick);
     }
   }
 
@@ -361,12 +339,12 @@ export class Committer implements AsyncDisposable {
     return this.#barred.size > 0 && writes.some(({ collection }) => this.#barred.has(collection));
   }
 
-  async #commit(place: Place, tick: readonly Waiting[]): Promise<void> {
+  async #commit(writer: TickWriter, tick: readonly Waiting[]): Promise<void> {
     const marks = this.#marks.length > 0 && !tick.every((one) => isPlain(one.unit)) ? this.#marks.splice(0) : [];
     const units = tick.map((one) => one.unit);
     const failed = new Map<Unit, unknown>();
     try {
-      await this.#store(place, units, marks, failed);
+      await writer.write(units, marks, failed);
     } catch (error) {
       // A fault of the machinery itself: nobody may be told that his write is stored.
       for (const unit of units) if (!failed.has(unit)) failed.set(unit, error);
@@ -378,7 +356,7 @@ export class Committer implements AsyncDisposable {
       this.#options.onError(error, 'a tick could not be committed');
     }
     for (const one of tick) for (const key of one.holds) this.#held.delete(key);
-    this.#free.push(place);
+    this.#free.push(writer);
     this.#failOvertaken(tick.filter((one) => !failed.has(one.unit)));
     const tell = (from: number): void => {
       for (const one of tick.slice(from, from + TOLD_AT_ONCE)) {
@@ -419,122 +397,6 @@ export class Committer implements AsyncDisposable {
     this.#queue = this.#queue.filter(stays);
   }
 
-  /**
-   * Stores what can be stored; those that lose are in `failed` with their reason.
-   * @param doubt attempts of before, at more than these units
-   * @returns what turned out to be stored by one of these
-   */
-  async #store(
-    place: Place,
-    all: readonly Unit[],
-    marks: readonly RunId[],
-    failed: Map<Unit, unknown>,
-    doubt: Doubt = [],
-  ): Promise<readonly Unit[]> {
-    const begun = Date.now();
-    let units = all;
-    let aborts = 0;
-    let transient = 0;
-    while (units.length > 0) {
-      const row = marks.length === 0 && units.every(isPlain) ? null : this.#row(place, units, marks);
-      try {
-        return await this.#attempt(place, units, row, doubt);
-      } catch (error) {
-        const happened = await this.#happened(doubt);
-        if (happened) return happened; // it is our own that stands in the way
-        if (error instanceof Fenced) throw error;
-        const losers = await this.#losersOf(error, units);
-        if (losers) {
-          for (const [unit, reason] of losers) failed.set(unit, reason);
-          units = units.filter((unit) => !failed.has(unit));
-          if (!row && losers.size > 0) {
-            this.#settled(null, units);
-            return [];
-          }
-          // The store tells one taken key an attempt: from the second on all the others are looked up at once.
-          if ([...losers.values()].some((one) => one instanceof DuplicateKey) && ++aborts >= 2) {
-            for (const [unit, reason] of await this.#options.findTaken(units)) failed.set(unit, reason);
-            units = units.filter((unit) => !failed.has(unit));
-          }
-          continue;
-        }
-        // An index that is being built takes the collection for a moment at its beginning and its end.
-        if (isLockedOut(error) && Date.now() - begun < LOCKED_FOR_MS) {
-          await pause(LOCKED_RETRY_MS);
-          continue;
-        }
-        if (isTransient(error) && ++transient <= TRANSIENT_TRIES) continue;
-        if (isTransient(error) && units.length === 1 && Date.now() - begun < CONFLICT_FOR_MS) {
-          await pause(LOCKED_RETRY_MS);
-          continue;
-        }
-        if (units.length === 1) {
-          failed.set(units[0] as Unit, error);
-          this.#marks.push(...marks);
-          return [];
-        }
-        return this.#halves(place, units, marks, failed, doubt);
-      }
-    }
-    this.#marks.push(...marks);
-    return [];
-  }
-
-  /**
-   * One attempt, repeated while the store is away. A commit whose outcome was not heard is settled by looking for its row, however long that
-   * takes: who is told that nothing was stored would do it a second time. Clients are told that it is not known.
-   */
-  async #attempt(place: Place, units: readonly Unit[], row: TickRow | null, doubt: Doubt): Promise<readonly Unit[]> {
-    const { client, db } = this.#options;
-    for (let goneSince = 0; ; ) {
-      try {
-        const happened = goneSince > 0 ? await this.#happened(doubt) : null;
-        if (happened) return happened;
-        if (row) await commitWithRow(db, place.session, units, row);
-        else await insertPlain(db, units);
-        break;
-      } catch (error) {
-        if (!isUnavailable(error)) throw error;
-        if (row && doubt.at(-1)?.row !== row) doubt.push({ row, units });
-        goneSince ||= Date.now();
-        if (Date.now() - goneSince > UNAVAILABLE_FOR_MS) {
-          this.#tellAway(error);
-          if (!row) throw error;
-        }
-        await pause(UNAVAILABLE_RETRY_MS);
-        place.session = client.startSession();
-        this.#sessions.push(place.session);
-      }
-    }
-    if (row) doubt.length = 0; // their place is taken
-    this.#settled(row, units);
-    return [];
-  }
-
-  /**
-   * The units of that attempt of those in doubt which turns out to be stored; it is settled with that. Waits for the store to answer, with what it
-   * has now: an attempt of later may have met what a majority does not hold yet.
-   */
-  async #happened(doubt: Doubt): Promise<readonly Unit[] | null> {
-    const [first] = doubt;
-    if (!first) return null;
-    for (;;) {
-      try {
-        const stored = await this.#options.db
-          .collection<TickRow>('journal')
-          .findOne({ _id: first.row._id }, { readConcern: { level: 'linearizable' }, projection: { order: 1 } });
-        const happened = stored && doubt.find(({ row }) => row.order === Number(stored.order));
-        if (!happened) return null;
-        doubt.length = 0;
-        this.#settled(happened.row, happened.units);
-        return happened.units;
-      } catch (error) {
-        if (!isUnavailable(error)) throw error;
-        await pause(UNAVAILABLE_RETRY_MS);
-      }
-    }
-  }
-
   /** Clients wait no longer: what is in line is refused, of what is under way they are told that it is not known. */
   #tellAway(error: unknown): void {
     this.#away = error;
@@ -545,32 +407,6 @@ export class Committer implements AsyncDisposable {
     }
     this.#wake();
     for (const waiting of [...this.#unsettled]) if (!waiting.urgent) waiting.reject(error);
-  }
-
-  /** The units that stood in the way of an attempt; null when it failed for another reason. None: they do so no longer. */
-  async #losersOf(error: unknown, units: readonly Unit[]): Promise<ReadonlyMap<Unit, Error> | null> {
-    if (error instanceof Losers) return error.units;
-    return error instanceof Missed ? findMisses(this.#options.db, units) : null;
-  }
-
-  #row({ slot }: Place, units: readonly Unit[], marks: readonly RunId[]): TickRow {
-    const row = this.journal.row(slot, withMarks(units, marks));
-    const cipher = this.#options.cipher?.() ?? null;
-    return cipher ? withRowTexts(row, sealing(cipher)) : row;
-  }
-
-  /** An attempt at the whole that is in doubt may still be stored, while its place is free. */
-  async #halves(
-    place: Place,
-    units: readonly Unit[],
-    marks: readonly RunId[],
-    failed: Map<Unit, unknown>,
-    doubt: Doubt,
-  ): Promise<readonly Unit[]> {
-    const middle = units.length >> 1;
-    const stored = await this.#store(place, units.slice(0, middle), [], failed, doubt);
-    const rest = units.slice(middle).filter((unit) => !stored.includes(unit));
-    return [...stored, ...(await this.#store(place, rest, marks, failed, doubt))];
   }
 
   #settled(row: TickRow | null, units: readonly Unit[]): void {
@@ -585,10 +421,5 @@ export class Committer implements AsyncDisposable {
     for (const resume of this.#idle.splice(0)) resume();
   }
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-const withMarks = (units: readonly Unit[], marks: readonly RunId[]): readonly Unit[] =>
-  marks.length > 0 ? [...units, { writes: [], events: [], done: marks }] : units;
 
 const waits = ({ holds }: Waiting, taken: ReadonlySet<string>): boolean => taken.size > 0 && holds.some((key) => taken.has(key));
