@@ -13,6 +13,7 @@ import {
   runIdOf,
   SLOTS,
   type StoredEvent,
+  type StoredRow,
   type Unit,
   VersionMiss,
 } from './index.ts';
@@ -333,6 +334,33 @@ test('a commit that was not heard of and comes late is found, also when its tick
   }
   expect(attempts).toBeGreaterThanOrEqual(6);
   expect(started.map(({ uuid }) => uuid)).toEqual(['a', 'b', 'after']);
+});
+
+test('what one who comes back removes while his rows are read is not taken for open', async () => {
+  const { db, committer } = await space(1);
+  await committer.submit(insert(1, [event('done')]));
+  await committer.submit({ writes: [], events: [], done: [runIdOf(event('done'), 'r')] }, true);
+  const rows = (await db.collection<StoredRow>('journal').find().toArray()).sort((a, b) => a.order - b.order);
+  let isRemoved = false;
+  /** Gives one row after the other; once the event has been given, both are gone. */
+  const find = ({ done }: { done?: unknown }) => {
+    const given = async function* () {
+      for (const row of rows) {
+        if (isRemoved || (done !== undefined && row.done.length === 0)) continue;
+        yield row;
+        isRemoved ||= row.events.length > 0;
+      }
+    };
+    return Object.assign(given(), { sort: () => ({ allowDiskUse: given }) });
+  };
+  const reading = { collection: () => ({ find }) } as unknown as Db;
+  expect(rows.map((row) => [row.events.length, row.done.length])).toEqual([
+    [1, 0],
+    [0, 1],
+  ]);
+  expect((await readLeftOpen(reading, [1])).events).toEqual([]);
+  expect(isRemoved).toBe(true);
+  await committer[Symbol.asyncDispose]();
 });
 
 test('a closed epoch commits nothing more', async () => {

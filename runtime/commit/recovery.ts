@@ -5,7 +5,7 @@ import { type Db, type Document, type MongoClient, MongoServerError } from 'mong
 import { ASIDE, wholeEvent, wholeStep } from './aside.ts';
 import type { Cipher } from '../values/index.ts';
 import { runIdOf } from './journal.ts';
-import { EMPTY, rowOf, type StoredRow } from './row-form.ts';
+import { EMPTY, rowOf, runsIn, type StoredRow } from './row-form.ts';
 import { opening, withEventTexts, withStepTexts } from './sealing.ts';
 import { attemptOf, type RowId, rootOf, type RunId, type Step, type StoredEvent } from './types.ts';
 
@@ -61,13 +61,12 @@ export async function openEpochs(db: Db, isWanted: (epoch: number) => boolean | 
  */
 export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Cipher | null = null): Promise<LeftOpen> {
   const opened = opening(cipher);
-  const done = new Set<RunId>();
+  const done = await readEnded(db, epochs);
   const events = new Map<string, { row: RowId; index: number; event: StoredEvent; place: { epoch: number; order: number } }>();
   const steps = new Map<RunId, { row: RowId; index: number; step: Step }[]>();
   for (const epoch of [...epochs].sort((a, b) => a - b))
     for await (const stored of db.collection<StoredRow>('journal').find(rowsOf(epoch)).sort({ order: 1 }).allowDiskUse()) {
       const { _id: row, order, ...held } = rowOf(stored);
-      for (const run of held.done) done.add(run);
       for (const [index, event] of held.events.entries()) {
         const key = `${event.uuid}/${attemptOf(event)}`;
         events.set(key, { row, index, event, place: events.get(key)?.place ?? { epoch, order: event.order ?? order } });
@@ -96,6 +95,19 @@ export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Ci
     whole.set(run, await Promise.all(read));
   }
   return { events: open, steps: whole };
+}
+
+/**
+ * The runs that have ended, read before the events: a process that only stood still may come back meanwhile and remove rows that it needs no more,
+ * and an event that is found after that must not lack its marks.
+ */
+async function readEnded(db: Db, epochs: readonly number[]): Promise<Set<RunId>> {
+  const ended = new Set<RunId>();
+  for (const epoch of epochs) {
+    const rows = db.collection<StoredRow>('journal').find({ ...rowsOf(epoch), done: { $ne: [] } }, { projection: { done: 1 } });
+    for await (const { done } of rows) for (const run of runsIn(done)) ended.add(run);
+  }
+  return ended;
 }
 
 /**

@@ -46,9 +46,11 @@ export function rowOf({ _id, order, heads, events, steps, done }: StoredRow): Ti
     order,
     events: events.map((text) => eventOf(text, heads)),
     steps,
-    done: done.flatMap((runs): RunId[] => runs.split(LINE)),
+    done: runsIn(done),
   };
 }
+
+export const runsIn = (done: StoredRow['done']): RunId[] => done.flatMap((runs) => runs.split(LINE));
 
 /** A condition that the rows with these events meet. */
 export const holdsEvents = (uuids: readonly string[]) => ({ events: { $regex: `^(?:${uuids.map(quoted).join('|')})${LINE}` } });
