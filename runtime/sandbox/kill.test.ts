@@ -50,6 +50,28 @@ test('runs end as if nothing had happened, each request and log entry told once'
   }
 });
 
+test('a process in waiting takes the place of one that was killed, and another one waits then', async () => {
+  await using sandbox = await openRoom({ spareAfterMs: 1 });
+  for (let i = 0; i < 2; i += 1) {
+    while (sandbox.stats().sparePid === undefined) await pause(5);
+    const waiting = sandbox.stats().sparePid;
+    process.kill(sandbox.pid() as number, 'SIGKILL');
+    while (sandbox.stats().deaths === i) await pause(1);
+    expect(sandbox.pid()).toBe(waiting);
+    expect((await run(sandbox, 'return 1;')).value).toBe(1);
+  }
+});
+
+test('a process in waiting that dies is replaced like any other', async () => {
+  await using sandbox = await openRoom({ spareAfterMs: 1 });
+  while (sandbox.stats().sparePid === undefined) await pause(5);
+  const first = sandbox.stats().sparePid as number;
+  process.kill(first, 'SIGKILL');
+  while ([undefined, first].includes(sandbox.stats().sparePid)) await pause(5);
+  expect(sandbox.stats().deaths).toBe(0);
+  expect((await run(sandbox, 'return 1;')).value).toBe(1);
+});
+
 test('a killed process is replaced (how soon: npm run bench -- sandbox)', async () => {
   await using sandbox = await openRoom();
   await run(sandbox, 'return 1;');

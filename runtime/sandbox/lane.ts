@@ -28,6 +28,7 @@ export default function serveLane({ lane, descriptor, settings, bundle }: LaneTa
     }),
   );
   send({ kind: 'ready' }, '');
+  setImmediate(() => isolates.warmUp());
   return new Promise((resolve, reject) => {
     pipe.on('error', reject);
     pipe.on('close', resolve);

@@ -89,9 +89,7 @@ test('a run that holds much by its own estimate is told what its isolate holds, 
   await using narrow = await openRoom({ lanes: 1, memoryBytes: 1000 });
   const body = 'yield $.slice(1001); return $.heapBytes;';
   expect((await run(narrow, body)).value).toBeGreaterThan(1000);
-  expect(narrow.stats().replays).toBe(0); // there was nobody else in its isolate
-  void run(narrow, 'yield $.op("x");', {}, () => new Promise(() => {}));
-  expect((await run(narrow, body)).value).toBeGreaterThan(1000);
+  // Whoever was there before may have left something, so it is measured where nobody was.
   expect(narrow.stats()).toMatchObject({ replays: 1, deaths: 0, quarantinePid: expect.any(Number) });
 });
 

@@ -18,6 +18,7 @@ import { Procedures } from './procedures.ts';
 import { Quarantine } from './quarantine.ts';
 import { Run } from './run.ts';
 import { startItem } from './start-item.ts';
+import { Spare } from './spare.ts';
 import { type Death, Station, type StationEvents } from './station.ts';
 import type {
   OpenRun,
@@ -40,6 +41,7 @@ const DEFAULTS = {
   sliceFuel: 20_000,
   stepTimeoutMs: 2_000,
   quarantineMs: 600_000,
+  spareAfterMs: 2_000,
 };
 /** Used part of an isolate's heap above which it gets no new runs, and above which it is replaced. */
 const HEAP_FULL = 0.6;
@@ -68,8 +70,9 @@ class LiveSandbox implements Sandbox {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #main: Station;
-  /** For suspects: one lane, one batch of one run at a time. Its process is started when first needed. */
+  /** For suspects: one lane, one batch of one run at a time. It has a process while it is needed. */
   readonly #apart: Station;
+  readonly #spare: Spare;
   readonly #quarantine: Quarantine;
   readonly #procedures: Procedures;
   readonly #gauge: FuelGauge;
@@ -98,6 +101,7 @@ class LiveSandbox implements Sandbox {
       heartbeatMs,
       log: options.log,
     };
+    const spare = (this.#spare = new Spare(child, this.#settings.spareAfterMs));
     const events: StationEvents = {
       replied: (lane, batch, reply, text) => this.#replied(lane, batch, reply, text),
       evicted: (isolate) => this.#rehome(isolate),
@@ -107,11 +111,12 @@ class LiveSandbox implements Sandbox {
       },
     };
     this.#main = new Station(
-      { child, limits: { batches: 8, runsPerBatch: 256, memoryBytes: this.#settings.memoryBytes }, log: options.log },
+      { child, spare, limits: { batches: 8, runsPerBatch: 256, memoryBytes: this.#settings.memoryBytes }, log: options.log },
       events,
     );
     const alone = {
       child: { ...child, lanes: 1 },
+      spare,
       limits: { batches: 1, runsPerBatch: 1, memoryBytes: this.#settings.memoryBytes },
       log: options.log,
     };
@@ -130,7 +135,7 @@ class LiveSandbox implements Sandbox {
     this.#isClosed = true;
     clearInterval(this.#tidy);
     this.#live.clear();
-    await Promise.all([this.#main.close(), this.#apart.close()]);
+    await Promise.all([this.#main.close(), this.#apart.close(), this.#spare.close()]);
   }
 
   start(request: RunRequest): OpenRun {
@@ -175,6 +180,7 @@ class LiveSandbox implements Sandbox {
       deaths: this.#deaths,
       replays: this.#replays,
       quarantinePid: this.#apart.pid,
+      sparePid: this.#spare.pid,
       quarantinedNamespaces: this.#quarantine.namespaces(Date.now()),
       lanes: this.#main.lanes.map((lane) => lane.stats()),
     };
@@ -319,7 +325,8 @@ class LiveSandbox implements Sandbox {
       return;
     }
     const heapBytes = Math.round(isolate.heap * this.#settings.memoryLimitMb * 1024 * 1024);
-    if (heapBytes > limit && !isAlone(run, isolate) && run.isRepeatable) this.#setApart(run);
+    // What others have left behind there counts, too, until the engine takes it away.
+    if (heapBytes > limit && !isolate.isOfOneRun && run.isRepeatable) this.#setApart(run);
     else isolate.push({ runs: [run], text: `["go",${run.wireId},${at},${heapBytes}]` });
   }
 
@@ -510,6 +517,3 @@ function procedureItem(name: string, info: ResolvedProcedure | null, isolate: Is
 function failureFrom({ code, message, params, status }: CascadeError): RunFailure {
   return { code, message, params, status, frames: [] };
 }
-
-/** Nobody else's values are in the isolate: what it holds, the run holds. */
-const isAlone = (run: LaneRun, isolate: IsolateState): boolean => isolate.isOfOneRun || (isolate.residents === 1 && run.home === isolate);

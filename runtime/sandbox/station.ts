@@ -1,9 +1,10 @@
 // A sandbox process that is always there: started, watched, and replaced when it ends, with the queues of its lanes.
 // Whose fault an end was, and what becomes of the runs, is left to sandbox.ts.
 import type { Logger } from 'pino';
-import { type Child, type ChildEnd, type ChildOptions, openChild } from './child.ts';
+import { type Child, type ChildEnd, type ChildEvents, type ChildOptions, openChild } from './child.ts';
 import type { Batch, IsolateState } from './isolate-state.ts';
 import { type LaneLimits, LaneQueue } from './lane-queue.ts';
+import type { Spare } from './spare.ts';
 import type { BatchReply } from './wire.ts';
 
 /** The step of a lane is looked after as often in one heartbeat. */
@@ -13,6 +14,8 @@ const MAX_DELAY_MS = 5_000;
 
 export interface StationOptions {
   child: ChildOptions;
+  /** It has at least as many lanes as `child`. */
+  spare: Spare;
   limits: LaneLimits;
   log: Logger;
 }
@@ -123,11 +126,12 @@ export class Station {
   }
 
   #startChild(): void {
-    const lanes = this.lanes;
-    const child = openChild(this.#options.child, {
+    const { lanes } = this;
+    const events: ChildEvents = {
       ready: () => {
         this.#opening?.resolve();
         this.#opening = null;
+        this.#options.spare.prepare();
         this.#pump();
       },
       mark: (lane, batch) => {
@@ -145,8 +149,10 @@ export class Station {
       exit: (end) => {
         if (this.#child === child) this.#exited(child, end);
       },
-    });
+    };
+    const child = this.#options.spare.take(events) ?? openChild(this.#options.child, events);
     this.#child = child;
+    if (child.isReady) this.#pump();
   }
 
   #exited({ isReady, pid }: Child, end: ChildEnd): void {

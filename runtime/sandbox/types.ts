@@ -104,6 +104,8 @@ export interface SandboxOptions {
   stepTimeoutMs?: number;
   /** How long a namespace whose run has taken a process down is kept apart. */
   quarantineMs?: number;
+  /** How long after a start, or after its last one was taken, a process in waiting is started. */
+  spareAfterMs?: number;
   /** The script of the isolates instead of the built one: for tests. */
   bundle?: string;
   resolveProcedure: (namespace: string, name: string) => Promise<ResolvedProcedure | null>;
@@ -138,6 +140,8 @@ export interface SandboxStats {
   /** Starts of runs after the first. */
   replays: number;
   quarantinePid: number | undefined;
+  /** Of the process that takes the next one's place. */
+  sparePid: number | undefined;
   quarantinedNamespaces: string[];
   lanes: LaneStats[];
 }
