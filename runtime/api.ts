@@ -140,8 +140,11 @@ export interface SubscribeOptions {
 export interface Subscription {
   /** Of a persistent one. */
   name?: string;
-  /** The subscriber has been told of it: what is stored for it follows. */
-  begin?(): Promise<void>;
+  /**
+   * The subscriber has been told of it: what is stored for it follows.
+   * @param hasRoom resolves when most of what was delivered has been taken
+   */
+  begin?(hasRoom?: () => Promise<void>): Promise<void>;
   /** Nothing is delivered afterwards. */
   close(): void;
 }

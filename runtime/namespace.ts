@@ -223,6 +223,7 @@ export async function openNamespace({
       recorded.delete(run);
       return steps;
     },
+    settle: (event, rule, store) => space.deliveries.settle(event, `/rules/${rule}`, store),
     poisoned: (event, target, error) => deadLetter(space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
     failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
     record: (recording) => recordingWrites(space, recording),

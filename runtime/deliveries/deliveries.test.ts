@@ -99,6 +99,75 @@ test('a rule that is deleted meanwhile acknowledges by itself', async () => {
   expect(await t.rows('deadletters', { target: '/rules/leaves' })).toEqual([]);
 });
 
+test('a rule that was not active for a while, or was made anew, does not get what was left; a younger version gets it in its place', async () => {
+  await topic('/left', { redeliveryTTL: 60 });
+  await rule('paused', '/left', SEES);
+  await rule('anew', '/left', SEES);
+  await rule('grown:1', '/left', SEES);
+  await publish('/left', '1');
+  for (const name of ['paused', 'anew', 'grown:1']) await t.eventually('Seen', { rule: name }, 1);
+  for (const value of [false, true])
+    await t.ask('patch', 'rules', { id: 'paused', body: `[{"op":"replace","path":"/active","value":${value}}]` });
+  await t.ask('delete', 'rules', { id: 'anew' });
+  await rule('anew', '/left', SEES);
+  await rule('grown:2', '/left', `${SEES}\nEvent.ack()`);
+  await pass(6);
+  const [grown] = await t.eventually('Seen', { rule: 'grown:2' }, 1);
+  expect(grown).toMatchObject({ n: 2, redelivered: true });
+  await pass(6);
+  expect(await t.rows('Seen', { rule: { $in: ['paused', 'anew', 'grown:1', 'grown:2'] } })).toHaveLength(4);
+});
+
+// spec: integrations.md 12.4 12.5
+test('a chain that is given up acknowledges its reliable event; what is retried on a topic that has become reliable since can be', async () => {
+  await topic('/turn', { redeliveryTTL: 60 });
+  await rule('turns', '/turn', 'PUBLISH e.value + 1 TO TOPIC "/turn"\nEvent.ack()');
+  await rule('becomes', '/becomes', 'PUBLISH e.value + 1 TO TOPIC "/becomes"');
+  await Promise.all([publish('/turn', '1'), publish('/becomes', '1')]);
+  const [given] = await t.eventually('deadletters', { target: '/rules/turns' }, 1);
+  expect(given).toMatchObject({ reason: 'chain', deliveries: 1, event: { value: 201 } });
+  const [retried] = await t.eventually('deadletters', { target: '/rules/becomes' }, 1);
+  await topic('/becomes');
+  await rule('becomes', '/becomes', `${SEES}\nEvent.ack()`);
+  expect((await t.ask('retry', 'deadletters', { id: String(retried?.['_id']) })).status).toBe(204);
+  await t.eventually('Seen', { rule: 'becomes', n: 2 }, 1);
+  await pass(13);
+  expect(await t.rows('Seen', { rule: 'becomes' })).toHaveLength(1);
+  expect(await t.rows('deadletters', { target: { $in: ['/rules/turns', '/rules/becomes'] } })).toHaveLength(1);
+});
+
+// spec: integrations.md 12.4
+test('a dead letter is retried by one who asks; to whom the rule has become, and not where there is none', async () => {
+  await topic('/again');
+  for (const name of ['kept', 'mended', 'resting', 'ended']) await rule(name, '/again', SEES);
+  await publish('/again', '{"a":1}');
+  await pass(13);
+  const letter = async (name: string) => String((await t.eventually('deadletters', { target: `/rules/${name}` }, 1))[0]?.['_id']);
+  const retry = (id: string) => t.ask('retry', 'deadletters', { id });
+  const ids = {
+    kept: await letter('kept'),
+    mended: await letter('mended'),
+    resting: await letter('resting'),
+    ended: await letter('ended'),
+  };
+  // Given up a second time, with a time to live of its own.
+  const asked = await Promise.allSettled([retry(ids.kept), retry(ids.kept), retry(ids.kept)]);
+  expect(asked.map((one) => (one.status === 'fulfilled' ? one.value.status : (one.reason as { status: number }).status)).sort()).toEqual([
+    204, 404, 404,
+  ]);
+  await pass(13);
+  const [second] = await t.eventually('deadletters', { target: '/rules/kept' }, 1);
+  expect(second).toMatchObject({ reason: 'ttl', deliveries: 6 });
+  await rule('mended', '/again', `INSERT Seen(rule: "new text", n: e.deliveryCount)\nEvent.ack()`);
+  expect((await retry(ids.mended)).status).toBe(204);
+  expect(await t.eventually('Seen', { rule: 'new text' }, 1)).toMatchObject([{ n: 4 }]);
+  await t.ask('patch', 'rules', { id: 'resting', body: '[{"op":"replace","path":"/active","value":false}]' });
+  await t.ask('delete', 'rules', { id: 'ended' });
+  for (const name of ['resting', 'ended'] as const)
+    await expect(retry(ids[name])).rejects.toMatchObject({ code: 'cascade.resource.not.found', params: [`/rules/${name}`] });
+  expect(await t.rows('deadletters', { target: { $in: ['/rules/resting', '/rules/ended'] } })).toHaveLength(2);
+});
+
 test('R10: a persistent subscription keeps what comes while nobody listens, and what is not acknowledged comes again', async () => {
   await topic('/stored', { redeliveryTTL: 60 });
   const heard: Notice[] = [];
@@ -145,4 +214,41 @@ test('R10: a persistent subscription keeps what comes while nobody listens, and 
   expect(again.at(-1)).toEqual({ kind: 'taken', name: first.name });
   await t.engine.unsubscribe(t.identity, third.name ?? '');
   expect(await t.rows('ArsSubscription', { name: first.name })).toEqual([]);
+});
+
+// spec: resources-and-api.md 8.5
+test('who comes back gets what is stored in its order and once, no faster than it is read, and behind it what came meanwhile', async () => {
+  await topic('/backlog', { redeliveryFrequency: 600, redeliveryTTL: 3600 });
+  const first = await t.engine.subscribe(t.identity, '/topics/backlog', { persistent: true }, () => undefined);
+  first.close();
+  const long = 'x'.repeat(600_000); // two of them are more than is sent ahead
+  for (let n = 0; n < 5; n++) await publish('/backlog', JSON.stringify({ n, long }));
+  const heard: [number, boolean | undefined][] = [];
+  const again = await t.engine.subscribe(t.identity, '/topics/backlog', { subscriptionName: first.name ?? '' }, (notice) => {
+    if (notice.kind === 'event') heard.push([(JSON.parse(notice.valueJson) as { n: number }).n, notice.reliable?.redelivered]);
+  });
+  const ahead: number[] = [];
+  let reads = 0;
+  await again.begin?.(async () => {
+    ahead.push(heard.length);
+    if (reads++ === 0) for (let n = 5; n < 8; n++) await publish('/backlog', JSON.stringify({ n }));
+  });
+  await publish('/backlog', '{"n":8}');
+  expect(heard).toEqual(Array.from({ length: 9 }, (_, n) => [n, false]));
+  expect(ahead.slice(0, 2)).toEqual([2, 4]);
+});
+
+test('persistent subscriptions of a user are bounded', async () => {
+  await topic('/counted');
+  const identity = { ...t.identity, username: 'many' };
+  const begin = () => t.engine.subscribe(identity, '/topics/counted', { persistent: true }, () => undefined);
+  const all = await Promise.all(Array.from({ length: 1_000 }, begin));
+  await expect(begin()).rejects.toMatchObject({
+    status: 429,
+    code: 'cascade.quota.exceeded',
+    params: ['persistentSubscriptionsOfUser', 1_000],
+  });
+  await t.engine.subscribe(t.identity, '/topics/counted', { persistent: true }, () => undefined); // others have their own
+  await t.engine.unsubscribe(identity, all[0]?.name ?? '');
+  expect((await begin()).name).toBeDefined();
 });

@@ -1,8 +1,7 @@
 // Reliable events (integrations.md 12.3, resources-and-api.md 8.5): what is stored with an event for those who must acknowledge it, the
 // redeliveries, their end, and the persistent subscriptions with the sockets that are open for them.
 
-import { randomUUID } from 'node:crypto';
-import type { Document, Filter, Long, ObjectId } from 'mongodb';
+import type { Document, Filter, ObjectId } from 'mongodb';
 import { decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import type { Identity, Notice } from '../api.ts';
@@ -10,19 +9,23 @@ import type { Timer } from '../clock/index.ts';
 import { attemptOf, runIdOf, type RunReference, type StoredEvent, VersionMiss, type Write } from '../commit/index.ts';
 import { eventObject } from '../event-object.ts';
 import { fault } from '../faults.ts';
-import { deadLetter, type DeadReason } from '../resources/dead-letters.ts';
-import { ACKNOWLEDGEMENTS, SUBSCRIPTIONS } from '../resources/delivery-types.ts';
+import { deadLetter } from '../resources/dead-letters.ts';
+import { ACKNOWLEDGEMENTS } from '../resources/delivery-types.ts';
+import { asyncRun } from '../resources/events.ts';
 import { laidOut } from '../resources/instances/late-collections.ts';
 import { serviceActor } from '../resources/service-actor.ts';
-import { idOf, stampNew } from '../resources/stamp.ts';
-import { type Namespace, programIn, referenceOf } from '../resources/types.ts';
-import { hasMembers, type Present } from '../subscriptions/subscribers.ts';
-import { instanceFromBson, instanceToBson, parseJson } from '../values/index.ts';
+import { stampNew } from '../resources/stamp.ts';
+import { type Namespace, referenceOf } from '../resources/types.ts';
+import { isPassing } from '../store/index.ts';
+import type { Present } from '../subscriptions/subscribers.ts';
+import { baseNameOf } from '../types/index.ts';
+import { instanceToBson } from '../values/index.ts';
 import {
   DELIVERIES,
   type Delivery,
   deliveryId,
   distanceMs,
+  goingOn,
   insertion,
   newDelivery,
   removal,
@@ -30,6 +33,7 @@ import {
   requireKeepable,
   sequenceDeliveryId,
 } from './kept.ts';
+import { type Persistent, PersistentSubscriptions, type Socket } from './persistent.ts';
 import { reliabilityOf } from './reliability.ts';
 
 /** Deliveries looked at in one go. */
@@ -39,20 +43,10 @@ const LOOK_EVERY_MS = 1_000;
 /** How soon a rule that still runs is looked at again. */
 const STILL_RUNNING_MS = 500;
 const TRIES = 10;
-/** Of a value, within what a bulk event puts around it. */
-const DEEPEST = 200;
-
-interface Persistent {
-  readonly id: string;
-  readonly name: string;
-  readonly path: string;
-  readonly username: string;
-  readonly filter: ObjectValue | null;
-  /** The socket that is open for it here. */
-  socket: { deliver(notice: Notice): void; hasBegun: boolean } | null;
-  /** Whose turn it is, counted over all processes: that of the newest socket, which alone is served. */
-  turn: number;
-}
+/** What counts for an event whose resource is not reliable any more. */
+const UNTIL_THEN = { frequencyMs: 30_000, ttlMs: 3_600_000 };
+/** Characters of stored events that are sent before the client has to have read most of them. */
+const MOST_AHEAD = 1_000_000;
 
 export interface DeliveriesOptions {
   readonly space: () => Namespace;
@@ -67,8 +61,7 @@ export interface DeliveriesOptions {
 
 export class Deliveries {
   readonly #options: DeliveriesOptions;
-  readonly #byName = new Map<string, Persistent>();
-  readonly #byPath = new Map<string, Set<Persistent>>();
+  readonly #persistent: PersistentSubscriptions;
   #sequence = 0;
   #laidOut: Promise<void> | null = null;
   #timer: { at: number; timer: Timer } | null = null;
@@ -78,7 +71,8 @@ export class Deliveries {
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
-    this.#looking = options.isShared ? setInterval(() => this.#byName.size > 0 && this.#poll(), LOOK_EVERY_MS) : null;
+    this.#persistent = new PersistentSubscriptions(options);
+    this.#looking = options.isShared ? setInterval(() => this.#persistent.size > 0 && this.#poll(), LOOK_EVERY_MS) : null;
     this.#looking?.unref();
   }
 
@@ -89,11 +83,7 @@ export class Deliveries {
 
   /** Takes up what is stored. */
   async open(): Promise<void> {
-    const { db } = this.#options.space();
-    for await (const raw of db.collection(SUBSCRIPTIONS.collection).find({}, { raw: true })) {
-      const stored = persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw));
-      this.#saw(this.#add(stored), stored.turn);
-    }
+    await this.#persistent.load();
     await this.#armNext();
   }
 
@@ -121,19 +111,21 @@ export class Deliveries {
 
   // ------------------------------------------------------------ raising
   hears(path: string): boolean {
-    return this.#byPath.has(path);
+    return this.#persistent.hears(path);
   }
 
   /** The event with what is stored for those who must acknowledge it; the event as it is where its resource is not reliable. */
   attached(event: StoredEvent): StoredEvent {
-    const { epoch } = this.#options;
     const space = this.#options.space();
     const reliability = reliabilityOf(space.definitions, event.path);
     if (!reliability) return event;
-    const whole: StoredEvent = { ...event, sequence: { partitionId: epoch, sequenceId: ++this.#sequence } };
+    const whole = this.#numbered(event);
     const now = space.clock.now();
     const rules = event.runs.filter((run) => !run.places).map(({ rule }) => newDelivery(whole, `/rules/${rule}`, reliability, now, 1));
-    const subscriptions = this.#wanting(event).map(({ name, socket }) => newDelivery(whole, name, reliability, now, socket ? 1 : 0));
+    const subscriptions = this.#persistent.wanting(event).map(({ name, socket }) => {
+      if (socket && !socket.hasBegun) socket.unsent.add(event.uuid);
+      return newDelivery(whole, name, reliability, now, socket?.hasBegun ? 1 : 0);
+    });
     const deliveries = [...rules, ...subscriptions];
     if (deliveries.length > 0) {
       requireKeepable(event);
@@ -142,13 +134,33 @@ export class Deliveries {
     return { ...whole, deliveries: deliveries.map(insertion) };
   }
 
+  #numbered(event: StoredEvent): StoredEvent {
+    return { ...event, sequence: { partitionId: this.#options.epoch, sequenceId: ++this.#sequence } };
+  }
+
   /** Hands committed events to open sockets. */
   committed(events: readonly StoredEvent[]): void {
-    if (this.#byPath.size === 0) return;
     for (const event of events) {
       if (attemptOf(event) > 1) continue;
-      for (const one of this.#wanting(event)) this.#send(one, event, false);
+      if (event.sequence) this.#armFor(event); // once more: its commit may have taken longer than its time
+      if (!this.#persistent.hears(event.path)) continue;
+      for (const one of this.#persistent.wanting(event)) if (one.socket) this.#told(one, one.socket, event);
     }
+  }
+
+  #armFor(event: StoredEvent): void {
+    const { definitions, clock } = this.#options.space();
+    const reliability = reliabilityOf(definitions, event.path);
+    if (reliability) this.#arm(Math.max(clock.now(), event.at.getTime() + reliability.frequencyMs));
+  }
+
+  #told(subscription: Persistent, socket: Socket, event: StoredEvent): void {
+    const isUnsent = socket.unsent.delete(event.uuid);
+    if (!event.sequence || (socket.hasBegun && !isUnsent)) return this.#send(socket, event, false);
+    socket.hasMissed = true;
+    if (!socket.hasBegun) return; // it comes behind what is stored
+    socket.hasBegun = false;
+    void this.#catchUp(subscription, socket, { attempts: 0 });
   }
 
   // ------------------------------------------------------------ acknowledging
@@ -163,10 +175,34 @@ export class Deliveries {
     );
   }
 
+  /** An event is given up for a target: what is kept for that goes in the commit by which it is stored. */
+  async settle(event: StoredEvent, target: string, store: (settled: readonly Write[]) => Promise<void>): Promise<void> {
+    for (;;)
+      try {
+        const settled = event.sequence && (await this.#change(deliveryId(target, event), (delivery) => store([removal(delivery)])));
+        return settled ? undefined : await store([]);
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, STILL_RUNNING_MS));
+      }
+  }
+
+  /** A rule is deleted or not active any more: it acknowledges what it was to get, unless another version of it is in force. */
+  async acknowledgeFor(rule: string): Promise<void> {
+    const { db, definitions } = this.#options.space();
+    const base = baseNameOf(rule);
+    const target = `/rules/${base}`;
+    const ofAnyVersion = { $or: [{ target }, { target: { $gte: `${target}:`, $lt: `${target};` } }] };
+    const deliveries = db.collection<Delivery>(DELIVERIES);
+    if (!(await deliveries.findOne(ofAnyVersion, { projection: { _id: 1 } }))) return;
+    const isInForce = ([name, object]: [string, ObjectValue]): boolean => baseNameOf(name) === base && object['active'] === true;
+    if (!definitions.list('rules').some(isInForce)) await deliveries.deleteMany(ofAnyVersion);
+  }
+
   /** A subscriber's acknowledgement; null where there was nothing to acknowledge. */
   async acknowledge(identity: Identity, name: string, partitionId: number, sequenceId: number): Promise<true | null> {
     const space = this.#options.space();
-    const subscription = this.#byName.get(name);
+    const subscription = this.#persistent.get(name);
     if (!subscription || subscription.username !== identity.username) return null;
     await laidOut(space, ACKNOWLEDGEMENTS);
     const actor: Actor = { ...serviceActor(space), identity };
@@ -185,113 +221,44 @@ export class Deliveries {
    * @throws cascade.subscription.unknown
    */
   async subscribe(identity: Identity, path: string, filter: ObjectValue | null, name: string | null, deliver: (notice: Notice) => void) {
-    const space = this.#options.space();
-    const known = name === null ? null : this.#byName.get(name);
+    const known = name === null ? null : this.#persistent.get(name);
     if (name !== null && (!known || known.path !== path || known.username !== identity.username))
       throw fault('cascade.subscription.unknown', name);
     await this.layOut();
-    const subscription = known ?? (await this.#store(identity, path, filter));
-    const turn = known ? await this.#takeTurn(known) : subscription.turn;
-    const socket = { deliver, hasBegun: false };
-    if (turn < subscription.turn) deliver({ kind: 'taken', name: subscription.name });
-    else {
-      this.#letGo(subscription);
-      subscription.turn = turn;
-      subscription.socket = socket;
-    }
+    const subscription = known ?? (await this.#persistent.create(identity, path, filter));
+    const socket = await this.#persistent.serve(subscription, !known, deliver);
     return {
       name: subscription.name,
-      begin: async () => {
-        if (known && subscription.socket === socket) await this.#sendStored(subscription);
-        socket.hasBegun = true;
+      begin: async (hasRoom?: () => Promise<void>) => {
+        if (hasRoom) socket.hasRoom = hasRoom;
+        if (known) await this.#catchUp(subscription, socket, {});
       },
       close: () => {
         if (subscription.socket === socket) subscription.socket = null;
-        space.log.debug({ subscription: subscription.name }, 'a persistent subscription has no socket');
       },
     };
   }
 
   /** Ends a persistent subscription for good. @throws cascade.subscription.unknown */
   async unsubscribe(identity: Identity, name: string): Promise<void> {
-    const found = this.#byName.get(name);
+    const found = this.#persistent.get(name);
     if (!found || found.username !== identity.username) throw fault('cascade.subscription.unknown', name);
     await this.end(name);
   }
 
   /** Ends a stored subscription: nothing is kept for it any more, and its socket is told. */
   async end(name: string): Promise<void> {
-    const { db } = this.#options.space();
-    await db.collection(SUBSCRIPTIONS.collection).deleteOne({ name });
-    if (this.#forget(this.#byName.get(name))) await db.collection(DELIVERIES).deleteMany({ target: name });
+    if (await this.#persistent.end(name)) await this.#options.space().db.collection(DELIVERIES).deleteMany({ target: name });
   }
 
   /** A subscription was stored, taken up by another socket, or removed (null), here or in another process. */
-  async follow(id: ObjectId, stored: Document | null): Promise<void> {
-    const known = [...this.#byName.values()].find((one) => one.id === id.toHexString());
-    if (!stored) this.#forget(known);
-    else if (known) this.#saw(known, Number(stored['ars_version']));
-    else {
-      const raw = await this.#options.space().db.collection(SUBSCRIPTIONS.collection).findOne({ _id: id }, { raw: true });
-      if (raw) this.#add(persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw)));
-    }
-  }
-
-  /**
-   * The next turn of a subscription. Where other processes serve the namespace, too, it is the version of what is stored, so that each of them hears
-   * of it and lets its own socket go.
-   */
-  async #takeTurn(subscription: Persistent): Promise<number> {
-    const space = this.#options.space();
-    if (!this.#options.isShared) return subscription.turn + 1;
-    const { collection } = SUBSCRIPTIONS;
-    for (let tries = 0; ; tries++) {
-      const found = await space.db.collection(collection).findOne({ name: subscription.name }, { promoteLongs: false });
-      if (!found) throw fault('cascade.subscription.unknown', subscription.name);
-      const { _id, ars_version, ...rest } = found as Document & { _id: ObjectId; ars_version: Long };
-      const version = ars_version.toBigInt();
-      const write: Write = { collection, op: 'replace', id: _id, version, document: { ...rest, ars_version: ars_version.add(1) } };
-      try {
-        await space.committer.submit({ writes: [write], events: [] }, true);
-        return Number(version) + 1;
-      } catch (error) {
-        if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
-      }
-    }
-  }
-
-  /** Another socket has the subscription since that turn. */
-  #saw(subscription: Persistent, turn: number): void {
-    if (turn <= subscription.turn) return;
-    subscription.turn = turn;
-    this.#letGo(subscription);
-  }
-
-  #letGo(subscription: Persistent): void {
-    subscription.socket?.deliver({ kind: 'taken', name: subscription.name });
-    subscription.socket = null;
-  }
-
-  /** @returns whether there was one */
-  #forget(found: Persistent | undefined): boolean {
-    if (!found) return false;
-    this.#byName.delete(found.name);
-    const others = this.#byPath.get(found.path);
-    others?.delete(found);
-    if (others?.size === 0) this.#byPath.delete(found.path);
-    found.socket?.deliver({ kind: 'taken', name: found.name });
-    return true;
+  follow(id: ObjectId, stored: Document | null): Promise<void> {
+    return this.#persistent.follow(id, stored);
   }
 
   /** What the subscriptions listened to is deleted. */
   gone(resource: string, name: string): void {
-    const isIts = pathsOf(resource, name);
-    for (const [path, subscriptions] of this.#byPath)
-      if (isIts(path))
-        for (const subscription of subscriptions) {
-          subscription.socket?.deliver({ kind: 'gone' });
-          subscription.socket = null;
-        }
+    this.#persistent.gone(pathsOf(resource, name));
   }
 
   /** Nobody is to be told any more of the events of what was deleted (integrations.md 9.2). */
@@ -303,22 +270,27 @@ export class Deliveries {
   }
 
   // ------------------------------------------------------------ once more
-  /** Delivers an event to a target once more, with a fresh time to live. @returns false when there is no such target any more */
+  /**
+   * Delivers an event to a target once more, with a fresh time to live. After the commit `look` is to be called.
+   * @returns null when there is no such target any more
+   */
   retry(event: StoredEvent, target: string): { writes: Write[]; events: StoredEvent[] } | null {
     const space = this.#options.space();
+    const [, asked] = /^\/procedures\/(.+)$/.exec(target) ?? [];
+    if (asked !== undefined)
+      return space.definitions.get('procedures', asked) ? { writes: [], events: [{ ...event, runs: [asyncRun(asked)] }] } : null;
     const reliability = reliabilityOf(space.definitions, event.path);
     const now = space.clock.now();
     if (target.startsWith('/')) {
       const run = this.#runOf(event, target);
       if (!run) return null;
-      const delivery = reliability && newDelivery(event, target, reliability, now, attemptOf(event));
-      if (delivery) this.#arm(now + delivery.frequencyMs);
-      return { writes: delivery ? [insertion(delivery)] : [], events: [{ ...event, runs: [run], redelivered: true }] };
+      const again: StoredEvent = { ...event, runs: [run], redelivered: true };
+      if (!reliability) return { writes: [], events: [again] };
+      const whole = again.sequence ? again : this.#numbered(again); // its resource was not reliable then
+      return { writes: [insertion(newDelivery(whole, `/rules/${run.rule}`, reliability, now, attemptOf(event)))], events: [whole] };
     }
-    const subscription = this.#byName.get(target);
-    if (!subscription) return null;
-    this.#arm(now);
-    const delivery = newDelivery(event, target, reliability ?? { frequencyMs: 30_000, ttlMs: 3_600_000 }, now, 1);
+    if (!this.#persistent.get(target)) return null;
+    const delivery = newDelivery(event, target, reliability ?? UNTIL_THEN, now, attemptOf(event) - 1);
     return { writes: [insertion({ ...delivery, nextAt: new Date(now) })], events: [] };
   }
 
@@ -362,26 +334,28 @@ export class Deliveries {
     await this.#armNext();
   }
 
-  /** What this process sees to: where others serve the namespace, too, of subscriptions those that have their socket here. */
+  /**
+   * What this process sees to: where others serve the namespace, too, of subscriptions those that have their socket here. Who is being sent what is
+   * stored gets nothing beside it.
+   */
   #ours(): Filter<Delivery> {
-    return this.#options.isShared ? { $or: [{ target: /^\// }, { target: { $in: this.#heardHere() } }] } : {};
+    const { beginning, heardHere } = this.#persistent;
+    if (this.#options.isShared) return { $or: [{ target: /^\// }, { target: { $in: heardHere } }] };
+    return beginning.length > 0 ? { target: { $nin: beginning } } : {};
   }
 
   #due(now: Date): Filter<Delivery> {
-    if (!this.#options.isShared) return { nextAt: { $lte: now } };
-    const neverSent = { target: { $in: this.#heardHere() }, attempts: 0 };
-    return { $or: [{ nextAt: { $lte: now }, ...this.#ours() }, neverSent, { deadline: { $lte: now } }] };
-  }
-
-  #heardHere(): string[] {
-    return [...this.#byName.values()].flatMap(({ name, socket }) => (socket?.hasBegun ? [name] : []));
+    if (!this.#options.isShared) return { nextAt: { $lte: now }, ...this.#ours() };
+    const { beginning, heardHere } = this.#persistent;
+    const neverSent = { target: { $in: heardHere }, attempts: 0 };
+    return { $or: [{ nextAt: { $lte: now }, ...this.#ours() }, neverSent, { deadline: { $lte: now }, target: { $nin: beginning } }] };
   }
 
   /** One that is due: delivered again, or given up. */
   async #deliver(delivery: Delivery, now: number): Promise<void> {
     const space = this.#options.space();
     try {
-      if (now >= delivery.deadline.getTime()) return await this.#giveUp(delivery, 'ttl');
+      if (now >= delivery.deadline.getTime()) return await this.#giveUp(delivery);
       if (delivery.target.startsWith('/')) await this.#runAgain(delivery, now);
       else await this.#sendAgain(delivery, now);
     } catch (error) {
@@ -400,74 +374,90 @@ export class Deliveries {
     // A rule that is gone, inactive, or whose condition the event does not meet any more acknowledges by itself.
     if (!run) return space.committer.submit({ writes: [removal(delivery)], events: [] }, true);
     const nextAt = this.#after(delivery, now + distanceMs(delivery.frequencyMs, attempt));
-    await space.committer.submit(
-      { writes: [replacement(delivery, { attempts: attempt, nextAt })], events: [{ ...event, runs: [run] }] },
-      true,
-    );
+    const writes = goingOn(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt });
+    await space.committer.submit({ writes, events: [{ ...event, runs: [run] }] }, true);
   }
 
   async #sendAgain(delivery: Delivery, now: number): Promise<void> {
     const space = this.#options.space();
-    const subscription = this.#byName.get(delivery.target);
+    const subscription = this.#persistent.get(delivery.target);
     if (!subscription) return space.committer.submit({ writes: [removal(delivery)], events: [] }, true);
     if (!subscription.socket) return this.#put(delivery, { nextAt: delivery.deadline });
     const attempts = delivery.attempts + 1;
-    this.#send(subscription, { ...delivery.event, runs: [] }, delivery.attempts > 0);
+    this.#send(subscription.socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
     await this.#put(delivery, { attempts, nextAt: this.#after(delivery, now + distanceMs(delivery.frequencyMs, attempts)) });
   }
 
-  /** All that a subscription has not acknowledged, in their order. */
-  async #sendStored(subscription: Persistent): Promise<void> {
-    const space = this.#options.space();
-    const now = space.clock.now();
-    const stored = space.db
-      .collection<Delivery>(DELIVERIES)
-      .find({ target: subscription.name }, { promoteLongs: false })
-      .sort({ 'event.sequence.partitionId': 1, 'event.sequence.sequenceId': 1 });
-    for await (const raw of stored) {
-      if (!subscription.socket) return; // taken over meanwhile
-      const delivery = asNumbers(raw);
-      this.#send(subscription, { ...delivery.event, runs: [] }, delivery.attempts > 0);
-      const attempts = delivery.attempts + 1;
-      const nextAt = this.#after(delivery, now + distanceMs(delivery.frequencyMs, attempts));
-      await this.#put(delivery, { attempts, nextAt }).catch((error: unknown) => {
-        if (!(error instanceof VersionMiss)) throw error; // acknowledged meanwhile
-      });
-      this.#arm(nextAt.getTime());
-    }
+  /**
+   * Sends a socket what is stored for it, then what has come meanwhile, until nothing more has. Never rejects: what fails is tried again for as long
+   * as the socket is served.
+   */
+  async #catchUp(subscription: Persistent, socket: Socket, first: Filter<Delivery>): Promise<void> {
+    let which = first;
+    while (subscription.socket === socket && !this.#closed)
+      try {
+        socket.hasMissed = false;
+        await this.#sendStored(subscription, socket, which);
+        which = { attempts: 0 };
+        if (socket.hasMissed) continue;
+        socket.hasBegun = true;
+        return await this.#armNext();
+      } catch (error) {
+        this.#options
+          .space()
+          .log.error({ err: error, subscription: subscription.name }, 'what is stored for a subscription could not be sent');
+        await new Promise((resolve) => setTimeout(resolve, STILL_RUNNING_MS));
+      }
   }
 
-  async #giveUp(delivery: Delivery, reason: DeadReason): Promise<void> {
+  /** What a subscription has not acknowledged, in their order, no faster than it is read. */
+  async #sendStored(subscription: Persistent, socket: Socket, which: Filter<Delivery>): Promise<void> {
+    const space = this.#options.space();
+    const stored = space.db
+      .collection<Delivery>(DELIVERIES)
+      .find({ target: subscription.name, ...which }, { promoteLongs: false })
+      .sort({ 'event.sequence.partitionId': 1, 'event.sequence.sequenceId': 1 });
+    let sent: Promise<void>[] = [];
+    let characters = 0;
+    for await (const raw of stored) {
+      if (subscription.socket !== socket) break; // taken over meanwhile
+      const delivery = asNumbers(raw);
+      this.#send(socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
+      const attempts = delivery.attempts + 1;
+      const nextAt = this.#after(delivery, space.clock.now() + distanceMs(delivery.frequencyMs, attempts));
+      sent.push(this.#put(delivery, { attempts, nextAt }).catch(unlessMissed)); // it may be acknowledged meanwhile
+      characters += delivery.event.value.length;
+      if (sent.length < BATCH && characters < MOST_AHEAD) continue;
+      await Promise.all(sent);
+      await socket.hasRoom();
+      sent = [];
+      characters = 0;
+    }
+    await Promise.all(sent);
+  }
+
+  async #giveUp(delivery: Delivery): Promise<void> {
     const space = this.#options.space();
     const event: StoredEvent = { ...delivery.event, runs: [] };
-    const dead = deadLetter(space, { event, target: delivery.target, reason, error: null, deliveries: delivery.attempts });
+    const dead = deadLetter(space, { event, target: delivery.target, reason: 'ttl', error: null, deliveries: delivery.attempts });
     await space.committer.submit({ writes: [removal(delivery), ...dead.writes], events: dead.events }, true);
   }
 
   // ------------------------------------------------------------ inside
-  #wanting(event: StoredEvent): Persistent[] {
-    const found = [...(this.#byPath.get(event.path) ?? [])];
-    if (!found.some(({ filter }) => filter)) return found;
-    const { valueJson } = this.#options.present(event.path, decodeInner(event.value));
-    const value = parseJson(valueJson, { maxDepth: DEEPEST });
-    return found.filter(({ filter }) => filter === null || hasMembers(value, filter));
-  }
-
-  #send({ socket }: Persistent, event: StoredEvent, redelivered: boolean): void {
-    if (!socket) return;
+  #send(socket: Socket, event: StoredEvent, redelivered: boolean): void {
     const shown = this.#options.present(event.path, decodeInner(event.value));
     const sequence = event.sequence && { ...event.sequence, redelivered };
     socket.deliver({ kind: 'event', ...shown, createdAt: event.at.getTime(), ...(sequence && { reliable: sequence }) });
   }
 
-  /** The rule as it is now, if it would run for the event. */
+  /** The version of the rule that would run for the event now, if any: all versions are one rule (language.md V2). */
   #runOf({ uuid, path, value, at, transport }: StoredEvent, target: string): RunReference | null {
     const space = this.#options.space();
     const payload: Value = decodeInner(value);
-    const name = target.slice('/rules/'.length);
+    const name = baseNameOf(target.slice('/rules/'.length));
     const facts = { uuid, path, atMs: at.getTime(), ...(transport && { transport }) };
     const matched = space.when.match(path, payload, () => eventObject(facts, payload, space.name));
-    const chosen = matched.find(({ rule }) => programIn(rule).executable.name === name);
+    const chosen = matched.find(({ rule }) => rule.baseName === name);
     return chosen ? referenceOf(chosen, path) : null;
   }
 
@@ -492,45 +482,16 @@ export class Deliveries {
       }
     }
   }
+}
 
-  async #store(identity: Identity, path: string, filter: ObjectValue | null): Promise<Persistent> {
-    const space = this.#options.space();
-    await laidOut(space, SUBSCRIPTIONS);
-    const actor: Actor = { ...serviceActor(space), identity };
-    const name = randomUUID();
-    const stamped = stampNew({ name, topic: path, username: identity.username, eventFilter: filter }, actor);
-    const document = instanceToBson(SUBSCRIPTIONS.type, stamped) as never;
-    await actor.commit({ writes: [{ collection: SUBSCRIPTIONS.collection, op: 'insert', document }], events: [] });
-    return this.#add(persistentOf(stamped));
-  }
-
-  #add(subscription: Persistent): Persistent {
-    const known = this.#byName.get(subscription.name);
-    if (known) return known; // heard of already
-    this.#byName.set(subscription.name, subscription);
-    const others = this.#byPath.get(subscription.path) ?? new Set();
-    this.#byPath.set(subscription.path, others.add(subscription));
-    return subscription;
-  }
+function unlessMissed(error: unknown): void {
+  if (!(error instanceof VersionMiss)) throw error;
 }
 
 /** Whether an event path is one of the resource's. */
 function pathsOf(resource: string, name: string): (path: string) => boolean {
   const own = resource === 'topics' ? `/topics${name}/publish` : `/${resource}/${name}/`;
   return resource === 'topics' ? (path) => path === own : (path) => path.startsWith(own);
-}
-
-function persistentOf(stored: ObjectValue): Persistent {
-  const filter = stored['eventFilter'] ?? null;
-  return {
-    id: idOf(stored),
-    name: String(stored['name']),
-    path: String(stored['topic']),
-    username: String(stored['username']),
-    filter: filter as ObjectValue | null,
-    socket: null,
-    turn: Number(stored['ars_version']),
-  };
 }
 
 /** Numbers as numbers but for the version, which stays exact. */

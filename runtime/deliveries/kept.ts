@@ -84,6 +84,13 @@ export const removal = ({ _id, ars_version }: Delivery): Write => ({
   version: ars_version.toBigInt(),
 });
 
+/** The writes by which a delivery goes on, perhaps to another version of its rule. */
+export function goingOn(delivery: Delivery, target: string, change: Pick<Delivery, 'attempts' | 'nextAt'>): Write[] {
+  if (target === delivery.target) return [replacement(delivery, change)];
+  const _id = deliveryId(target, delivery.event);
+  return [removal(delivery), insertion({ ...delivery, ...change, _id, ars_version: Long.ONE, target })];
+}
+
 export function replacement(delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): Write {
   const { _id, ars_version, ...rest } = delivery;
   const document = { ...rest, ...change, ars_version: ars_version.add(1) };

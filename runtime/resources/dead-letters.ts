@@ -7,7 +7,7 @@ import { DateTime, decodeInner, encodeInner, isObject, type ObjectValue, type Va
 import type { StoredEvent, Unit } from '../commit/index.ts';
 import { instanceToBson, openText, sealText } from '../values/index.ts';
 import { omit } from './definitions/store.ts';
-import { DEAD_LETTERS } from './delivery-types.ts';
+import { ACKNOWLEDGEMENTS, DEAD_LETTERS } from './delivery-types.ts';
 import { raise } from './events.ts';
 import { serviceActor } from './service-actor.ts';
 import { stampNew } from './stamp.ts';
@@ -17,10 +17,11 @@ export type DeadReason = 'ttl' | 'poison' | 'outbox' | 'chain' | 'lost';
 
 export const DEAD_LETTER_PATH = '/types/system.deadletters/insert';
 const LONGEST_VALUE = 256 * 1024;
-/** Of the whole event as text; one beyond is shown and cannot be delivered again. */
-const LONGEST_KEPT = 4_000_000;
+/** A document of the store holds 16 MiB: an event beyond is shown and cannot be delivered again. */
+const LONGEST_KEPT_BYTES = 15 * 1024 * 1024;
 const KEPT_MS = 7 * 86_400_000;
 const MOST = 10_000;
+const MOST_ACKNOWLEDGEMENTS = 100_000;
 /** What the kept event is sealed for, where the namespace has a key. */
 const KEPT = 'dead letter';
 
@@ -59,11 +60,12 @@ export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 
   const actor = serviceActor(space);
   const stamped = stampNew(instance, actor);
   const document = instanceToBson(DEAD_LETTERS.type, stamped) as Document & { _id: never };
-  if (value.length <= LONGEST_KEPT)
+  const kept = sealText(space.cipher, value, KEPT);
+  if (Buffer.byteLength(kept) <= LONGEST_KEPT_BYTES)
     document['kept'] = {
       uuid,
       path,
-      value: sealText(space.cipher, value, KEPT),
+      value: kept,
       at,
       by,
       ...(sequence && { sequence }),
@@ -84,14 +86,25 @@ function withoutEncrypted(space: Namespace, path: string, value: string): string
   return isObject(instance) ? encodeInner(omit(instance, secrets)) : value;
 }
 
-/** Those that are older than a week, and the oldest of too many, go; without events (integrations.md 12.4). */
-export async function trimDeadLetters(space: Namespace): Promise<void> {
-  const collection = space.db.collection(DEAD_LETTERS.collection);
-  await collection.deleteMany({ ars_createdAt: { $lt: new Date(space.clock.now() - KEPT_MS) } });
+/**
+ * Dead letters, and acknowledgements of subscribers, that are older than a week, and the oldest of too many, go; without events (integrations.md
+ * 12.4).
+ */
+export async function trimDeliveryRecords(space: Namespace): Promise<void> {
+  await trim(space, DEAD_LETTERS.collection, MOST);
+  await trim(space, ACKNOWLEDGEMENTS.collection, MOST_ACKNOWLEDGEMENTS);
+}
+
+async function trim(space: Namespace, name: string, most: number): Promise<void> {
+  const collection = space.db.collection(name);
+  const expired = { ars_createdAt: { $lt: new Date(space.clock.now() - KEPT_MS) } };
+  const [oldest] = await collection.find().sort({ _id: 1 }).limit(1).toArray();
+  if (!oldest) return;
+  if ((oldest['ars_createdAt'] as Date) < expired.ars_createdAt.$lt) await collection.deleteMany(expired);
   const [last] = await collection
     .find({}, { projection: { _id: 1 } })
     .sort({ _id: -1 })
-    .skip(MOST)
+    .skip(most)
     .limit(1)
     .toArray();
   if (last) await collection.deleteMany({ _id: { $lte: last._id } });

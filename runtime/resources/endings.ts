@@ -31,14 +31,15 @@ export function endLost(space: Namespace, event: StoredEvent, rule: string): voi
 function endUnrun(space: Namespace, event: StoredEvent, rule: string, reason: DeadReason, wire: ReturnType<typeof toWireError>): void {
   const { code, message, params, status } = wire;
   const error: RunError = { code, message, params, status, line: null, column: null, stack: [] };
-  const resource = `/rules/${rule}`;
+  const asked = `/procedures/${rule}`;
+  const resource = event.path === asked ? asked : `/rules/${rule}`; // EXECUTE ASYNC is an event of its procedure
   const actor: Actor = { ...serviceActor(space), commit: () => Promise.reject(new TypeError('what does not run changes nothing')) };
   const told = snapshot(space, resource, event.uuid, error, actor);
   const dead = deadLetter(space, { event, target: resource, reason, error, deliveries: attemptOf(event) });
   space.log.error({ rule, namespace: space.name, event: event.uuid }, describe(error));
-  const unit = { writes: [...told.writes, ...dead.writes], events: [...told.events, ...dead.events], done: [runIdOf(event, rule)] };
-  space.committer
-    .submit(unit, true)
+  const unit = { events: [...told.events, ...dead.events], done: [runIdOf(event, rule)] };
+  space.deliveries
+    .settle(event, resource, (settled) => space.committer.submit({ ...unit, writes: [...told.writes, ...dead.writes, ...settled] }, true))
     .catch((failed: unknown) => space.log.error({ err: failed }, 'the end of a run that could not begin was not stored'));
 }
 

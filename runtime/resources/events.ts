@@ -61,7 +61,6 @@ function raiseOn(space: Namespace, path: string, value: Value, actor: Actor, { v
 export function asyncCall(procedure: string, args: Value, named: Value, actor: Actor): StoredEvent {
   const uuid = randomUUID();
   const chain = chainOf(uuid, actor);
-  const runs: RunReference[] = [{ rule: procedure, program: ASYNC, binds: 'value' }];
   return {
     uuid,
     path: `/procedures/${procedure}`,
@@ -69,9 +68,12 @@ export function asyncCall(procedure: string, args: Value, named: Value, actor: A
     at: new Date(actor.clock.now()),
     by: actor.identity.username,
     chain,
-    runs,
+    runs: [asyncRun(procedure)],
   };
 }
+
+export const asyncRun = (procedure: string): RunReference => ({ rule: procedure, program: ASYNC, binds: 'value' });
+
 /** The chain that an event belongs to: it goes on, or begins with the event. */
 function chainOf(uuid: string, { chain: { root, depth, via } }: Actor): StoredEvent['chain'] {
   return via ? { root: root ?? uuid, depth, via } : { root: root ?? uuid, depth };

@@ -149,7 +149,7 @@ export interface DefinitionResource {
   /** The representation, where it has more than what is stored. */
   show?(space: Namespace, stored: ObjectValue): ObjectValue;
   /** Before it goes: refuses, or gives what takes it out of effect. */
-  remove(space: Namespace, stored: ObjectValue, actor: Actor): Promise<Pick<Defined, 'prepare' | 'apply'>>;
+  remove(space: Namespace, stored: ObjectValue, actor: Actor): Promise<Pick<Defined, 'prepare' | 'apply' | 'settle'>>;
 }
 
 export interface Defined {
@@ -160,6 +160,8 @@ export interface Defined {
   readonly prepare?: () => Promise<void>;
   /** Puts it in force in memory, right after the commit and before the answer. The object has its system properties. */
   readonly apply: (object: ObjectValue) => void;
+  /** Work on the store once it is in force, before the answer. */
+  readonly settle?: () => Promise<void>;
   /** Instead of `apply`, when it could not be stored after `prepare` had begun. */
   readonly abandon?: () => void;
 }

@@ -1,7 +1,7 @@
 // What a namespace does without being asked: capped types lose what a crash has left too much, expired debug configs go. No events, no audits.
 
 import { trimCapped } from './capped.ts';
-import { trimDeadLetters } from './dead-letters.ts';
+import { trimDeliveryRecords } from './dead-letters.ts';
 import { DEBUGCONFIGS, isExpired } from './definitions/debugconfigs-kind.ts';
 import { deleteDefinition } from './definitions/operations.ts';
 import { trimRecordings } from './recordings.ts';
@@ -43,7 +43,7 @@ async function once(space: Namespace, uses: (key: string) => boolean): Promise<v
   await space.programs.sweep(now, uses);
   if (now - (trimmedAt.get(space) ?? 0) >= TRIM_EVERY_MS) {
     trimmedAt.set(space, now);
-    await trimDeadLetters(space);
+    await trimDeliveryRecords(space);
     await trimRecordings(space);
   }
 }

@@ -231,7 +231,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     const told = this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor('', 0, false));
     if (!harmful) return void this.#close({ writes: [...told.writes, ...this.#recorded(located)], events: told.events });
     const dead = this.#host.poisoned(this.#event, this.#executable.resource, located);
-    void this.#close({ writes: [...told.writes, ...dead.writes], events: [...told.events, ...dead.events] });
+    void this.#close({ writes: [...told.writes, ...dead.writes], events: [...told.events, ...dead.events] }, true);
   }
 
   // ------------------------------------------------------------ Reading
@@ -445,13 +445,15 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   /** Stores the end of the run, whatever comes with it. */
-  async #close(unit: Pick<Unit, 'writes' | 'events'>): Promise<void> {
+  async #close(unit: Pick<Unit, 'writes' | 'events'>, isGivenUp = false): Promise<void> {
     const logs = this.#messages.waiting;
+    const store = (settled: readonly Write[]): Promise<void> =>
+      this.#host.committer.submit({ ...unit, writes: [...unit.writes, ...settled], done: [this.id], logs }, true);
     try {
-      await this.#host.committer.submit({ ...unit, done: [this.id], logs }, true);
+      await (isGivenUp ? this.#host.settle(this.#event, this.#reference.rule, store) : store([]));
       this.#messages.stored(logs);
     } catch (error) {
-      if (isPassing(error)) return this.#close(unit);
+      if (isPassing(error)) return this.#close(unit, isGivenUp);
       if (!(error instanceof Fenced)) this.#host.log.error({ err: error, run: this.id }, 'the end of a run could not be stored');
     }
     this.#end();

@@ -22,7 +22,7 @@ export { idGenerator, newId } from './ids.ts';
 export { parseInterval } from './interval.ts';
 export { baseSchema, typeToSchema } from './json-schema.ts';
 export { type MongoIndex, mongoIndexes, storedPath } from './mongo-indexes.ts';
-export { checkName, isRuleVersion, type NameKind, SYSTEM_RESOURCES } from './names.ts';
+export { baseNameOf, checkName, isRuleVersion, type NameKind, SYSTEM_RESOURCES } from './names.ts';
 export { ACCESS_LEVELS, parseType, type ParseTypeOptions, typeToValue } from './parse-type.ts';
 export { applyChanges, type Changes, prepareChanges, prepareInsert, prepareUpdate } from './prepare.ts';
 export { Problems } from './problems.ts';

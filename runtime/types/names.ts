@@ -102,4 +102,7 @@ export function checkName(kind: NameKind, name: string): void {
 }
 
 /** `[A-Za-z0-9._-]+`; the compiler reports others as rule.version.invalid. */
+/** Of a rule without its version: all versions are one rule (language.md V2). */
+export const baseNameOf = (fullName: string): string => fullName.split(':', 1)[0] ?? fullName;
+
 export const isRuleVersion = (version: string): boolean => RULE_VERSION.test(version);

@@ -18,6 +18,8 @@ const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 /** The way back to the client. Sending on a closed wire does nothing. */
 export interface Wire {
   send(text: string): void;
+  /** Resolves when the client has read most of what was sent, or is gone. */
+  hasRoom(): Promise<void>;
   /** One message in parts, as fast as the client reads. Resolves when all is sent or nobody is there to read it; closes the pieces. */
   stream(message: Pieces): Promise<void>;
   close(code: number, reason: string): void;
@@ -55,6 +57,7 @@ export class Session {
     this.#subscriptions = new Subscriptions({
       engine,
       send: (text) => wire.send(text),
+      hasRoom: () => wire.hasRoom(),
       failed: (error) => options.log.error({ err: error }, 'what is stored for a subscription could not be sent'),
       sendError: (error, headers) => this.#sendError(error, headers),
     });

@@ -150,6 +150,7 @@ class Connection {
   /** The message of which a part is sent: nothing else may be sent before its end. */
   #sending: Outgoing | null = null;
   #drained = (): void => undefined;
+  #awaitRoom: (() => void)[] = [];
   #gone = false;
 
   constructor(socket: WebSocket<Data>, { framing, address }: Data, options: WebSocketOptions, deadlines: Deadlines, onAnswer: () => void) {
@@ -160,6 +161,7 @@ class Connection {
     const wire = {
       address,
       send: (text: string) => this.#send(framing.frame(text)),
+      hasRoom: () => this.#hasRoom(),
       stream: (message: Pieces) => this.#stream(message),
       close: (code: number, reason: string) => this.close(code, reason),
     };
@@ -195,6 +197,7 @@ class Connection {
   /** What was sent has been taken by the client, or some of it. */
   drained(): void {
     this.#drained();
+    this.#tellRoom();
   }
 
   /** By either side. */
@@ -203,6 +206,7 @@ class Connection {
     for (const timer of this.#timers) clearInterval(timer);
     this.#dropWaiting();
     this.#drained();
+    this.#tellRoom();
     this.session.closed();
   }
 
@@ -232,6 +236,15 @@ class Connection {
     });
   }
 
+  async #hasRoom(): Promise<void> {
+    while (!this.#gone && this.#socket.getBufferedAmount() + this.#outboxBytes > PAUSED_FROM_BYTES)
+      await new Promise<void>((go) => this.#awaitRoom.push(go));
+  }
+
+  #tellRoom(): void {
+    for (const go of this.#awaitRoom.splice(0)) go();
+  }
+
   #plan(): void {
     if (this.#outbox.length === 0 && !this.#sending) setImmediate(() => this.#flush());
   }
@@ -245,6 +258,7 @@ class Connection {
       this.#socket.cork(() => {
         for (const frame of frames) this.#socket.send(frame, this.#framing.binary);
       });
+    this.#tellRoom();
     const outgoing = this.#outbox.shift() as Outgoing | undefined;
     if (outgoing) void this.#sendParts(outgoing);
   }

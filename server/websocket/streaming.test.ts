@@ -128,6 +128,30 @@ test('a reader who is behind with a long answer and is told too much besides is 
   socket.connection.destroy();
 });
 
+test('what is stored for a subscription is sent no faster than it is read, so that no backlog ends the socket', async () => {
+  await using socket = await enter();
+  const count = 40;
+  let sent = 0;
+  server.subscribe = async (_identity, _path, _options, deliver) => ({
+    name: 'kept',
+    close: () => undefined,
+    begin: async (hasRoom) => {
+      for (; sent < count; sent++) {
+        deliver({ kind: 'event', path: '/topics/a/publish', valueJson: `"${'y'.repeat(1_000_000)}"`, createdAt: 0 });
+        await hasRoom?.();
+      }
+    },
+  });
+  socket.connection.pause();
+  socket.send(JSON.stringify({ op: 'subscribe', resourceName: 'events', resourceId: '/topics/a', parameters: { persistent: true } }));
+  await until(() => sent > 0);
+  socket.connection.resume();
+  await until(
+    () => socket.messages().filter(({ contentType }) => contentType !== undefined).length >= count + 2 || socket.closeCode !== undefined,
+  );
+  expect([sent, socket.closeCode]).toEqual([count, undefined]);
+});
+
 test('an answer that cannot go on ends the socket with 1011', async () => {
   await using socket = await enter();
   const body = pieces(['[1', ',2', ',3', ']'], 2);

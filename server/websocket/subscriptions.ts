@@ -20,6 +20,8 @@ interface Entry {
 export interface SubscriptionsOptions {
   readonly engine: Pick<Engine, 'subscribe' | 'acknowledge' | 'unsubscribe'>;
   readonly send: (text: string) => void;
+  /** Resolves when the client has read most of what was sent, or is gone. */
+  readonly hasRoom: () => Promise<void>;
   /** What is stored for a subscription could not be sent. */
   readonly failed: (error: unknown) => void;
   /** The message that says why a subscription ended. */
@@ -75,7 +77,7 @@ export class Subscriptions {
     const answered = (): void => {
       isAnswered = true;
       // What is stored comes before what has come since.
-      const stored = subscription.begin?.() ?? Promise.resolve();
+      const stored = subscription.begin?.(this.#options.hasRoom) ?? Promise.resolve();
       stored.catch((error: unknown) => this.#options.failed(error));
       for (const notice of early) tell(notice);
     };

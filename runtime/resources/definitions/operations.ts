@@ -138,6 +138,7 @@ async function prepareAndStore(
   await actor.commit({ writes, events }, { ok: encodeInner(seen) });
   space.definitions.put(kind.name, defined.name, object);
   defined.apply(object);
+  await defined.settle?.();
   return seen;
 }
 
@@ -168,6 +169,7 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
     removal.apply(object);
     space.subscribers.gone(kind.name, name);
     space.deliveries.gone(kind.name, name);
+    await removal.settle?.();
     if (RELIABLE.has(kind.name)) await space.deliveries.discard(kind.name, name);
     return;
   }

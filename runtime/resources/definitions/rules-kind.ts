@@ -7,7 +7,7 @@ import { fault } from '../../faults.ts';
 import { isCorrelated } from '../../correlation/index.ts';
 import type { Executable } from '../../runs/index.ts';
 import type { IndexedRule } from '../../triggers/index.ts';
-import { checkName } from '../../types/index.ts';
+import { baseNameOf, checkName } from '../../types/index.ts';
 import { editorOf } from '../stamp.ts';
 import { RULE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, IndexedProgram, Namespace } from '../types.ts';
@@ -52,12 +52,14 @@ export const RULES: DefinitionResource = {
         await Promise.all([space.programs.keep(executable, space.clock.now()), space.output.keep(text, rule)]);
       },
       apply: () => enforce(space, rule, executable, active),
+      ...(active ? {} : { settle: () => space.deliveries.acknowledgeFor(rule.fullName) }),
     };
   },
   /** Rules on a type that is no longer there are told as erroneous; they have no events (resources-and-api.md 4.1). */
   show: (space, stored) => withErrors(space, stored, triggeringTypes(stored)),
   async remove(space, stored) {
-    return { apply: () => leaveForce(space, String(getOwn(stored, 'name'))) };
+    const name = String(getOwn(stored, 'name'));
+    return { apply: () => leaveForce(space, name), settle: () => space.deliveries.acknowledgeFor(name) };
   },
 };
 
@@ -116,9 +118,6 @@ function loopWarning(round: readonly string[] | null): Value[] {
   if (!round) return [];
   return [{ code: 'cascade.rule.loop', message: `the rule may set itself going again: ${round.join(' → ')}`, line: 1, column: 1 }];
 }
-
-/** What the versions of a rule have in common. */
-const baseNameOf = (fullName: string): string => fullName.split(':', 1)[0] ?? fullName;
 
 const both = (a: CompiledRule['where'], b: CompiledRule['where']): CompiledRule['where'] =>
   a && b ? { op: 'and', terms: [a, b] } : (a ?? b);

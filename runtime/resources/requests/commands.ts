@@ -4,7 +4,7 @@ import { ObjectId } from 'mongodb';
 import { decodeInner, getOwn } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
-import type { StoredEvent, Write } from '../../commit/index.ts';
+import { type StoredEvent, VersionMiss, type Write } from '../../commit/index.ts';
 import { deployByCommand } from '../../builtins/deployment.ts';
 import { fault } from '../../faults.ts';
 import { objectOf, requireAdmin, textIn } from '../accounts/rights.ts';
@@ -26,13 +26,19 @@ async function retry(space: Namespace, id: string, actor: Actor): Promise<ApiRep
   requireAdmin(actor.identity, 'retry', DEAD_LETTERS.name);
   const _id = /^[0-9a-f]{24}$/.test(id) ? ObjectId.createFromHexString(id) : null;
   const dead = _id && (await readDeadLetter(space, _id));
-  if (!_id || !dead) throw fault('cascade.resource.not.found', `/deadletters/${id}`);
+  const gone = () => fault('cascade.resource.not.found', `/deadletters/${id}`);
+  if (!_id || !dead) throw gone();
   if (!dead.kept) throw fault('cascade.resource.too.large', 0);
   const event: StoredEvent = { ...dead.kept, chain: { root: dead.kept.uuid, depth: 0 }, runs: [], attempt: dead.deliveries + 1 };
   const again = space.deliveries.retry(event, dead.target);
   if (!again) throw fault('cascade.resource.not.found', dead.target);
   const removal: Write = { collection: DEAD_LETTERS.collection, op: 'delete', id: _id, version: dead.version };
-  await actor.commit({ writes: [removal, ...again.writes], events: again.events }, { ok: 'null' });
+  try {
+    await actor.commit({ writes: [removal, ...again.writes], events: again.events }, { ok: 'null' });
+  } catch (error) {
+    throw error instanceof VersionMiss ? gone() : error; // another has retried or deleted it
+  }
+  await space.deliveries.look();
   return NO_CONTENT;
 }
 

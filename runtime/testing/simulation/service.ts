@@ -133,6 +133,7 @@ export class SimulatedService {
         return steps;
       },
       failure: () => ({ writes: [], events: [] }),
+      settle: (_event, _rule, store) => store([]),
       poisoned: () => ({ writes: [], events: [] }),
       record: (recording) => recordingWrites(this.space, recording),
       isTraced: () => false,
