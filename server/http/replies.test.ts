@@ -1,7 +1,7 @@
 // resources-and-api.md 1.4 (responses), 1.7 and 10: what a reply looks like on the wire.
 import { request as httpRequest } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { MongoNetworkError } from 'mongodb';
+import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CascadeErrors, fault } from '../../runtime/faults.ts';
 import { Decimal } from '../../stdlib/values/index.ts';
@@ -217,8 +217,15 @@ test('an operation that the resource does not offer is no method of it', async (
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, DELETE, OPTIONS']);
 });
 
-test('a database that is away is told as such', async () => {
-  const { response, errors } = await failing(new MongoNetworkError('connection refused'));
+const conflict = new MongoServerError({ message: 'WriteConflict', code: 112 });
+conflict.addErrorLabel('TransientTransactionError');
+
+test.each([
+  ['a database that is away', new MongoNetworkError('connection refused')],
+  ['a conflict with a transaction that nobody ends', conflict],
+  ['a collection that is being changed', new MongoServerError({ message: 'LockTimeout', code: 24 })],
+])('%s is told as what goes by itself', async (_, reason) => {
+  const { response, errors } = await failing(reason);
   expect([response.status, errors[0]!.code, response.headers.get('retry-after')]).toEqual([500, 'cascade.server.unavailable', '5']);
 });
 
