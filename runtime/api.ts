@@ -96,6 +96,8 @@ export interface ApiReply {
   truncated?: boolean;
   /** At least one instance of several failed (2.12). */
   partial?: boolean;
+  /** All of several failed, and may do better in so many seconds. */
+  retryAfterSeconds?: number;
   /** What an ETag holds, without its quotes. */
   version?: string;
 }

@@ -125,7 +125,8 @@ if (!isReliable) {
   if (stored < acknowledged + 1 || stored > acknowledged + unheard + 1)
     wrong.push(`${stored} instances are stored, ${acknowledged + 1} were acknowledged`);
   found -= EFFECTS; // of the probe
-  if (found > whole) wrong.push(`${found} effects instead of ${whole}`);
+  if (found > whole + unheard * EFFECTS)
+    wrong.push(`${found} effects instead of ${whole}, and ${unheard * EFFECTS} of what was not answered`);
 }
 if (found < whole) wrong.push(`${whole - found} effects are lost`);
 if (memory.length === 0) console.log('no client was refused: with more of them, or more time, the bound is reached');

@@ -131,13 +131,14 @@ function omit(methods: Route['methods'], method: string): Route['methods'] {
   return Object.fromEntries(Object.entries(methods).filter(([name]) => name !== method));
 }
 
-function resourceReply({ status, body, pieces, count, truncated, partial, version }: ApiReply): HttpReply {
-  if (count === undefined && !truncated && !partial && version === undefined) return { status, body, pieces };
+function resourceReply({ status, body, pieces, count, truncated, partial, version, retryAfterSeconds }: ApiReply): HttpReply {
+  if (count === undefined && !truncated && !partial && version === undefined && !retryAfterSeconds) return { status, body, pieces };
   const headers: Record<string, string> = {};
   if (count !== undefined) headers['X-Total-Count'] = String(count);
   if (truncated) headers['X-Result-Truncated'] = 'true';
   if (partial) headers['X-Partial-Result'] = 'true';
   if (version !== undefined) headers.ETag = `"${version}"`;
+  if (retryAfterSeconds) headers['Retry-After'] = String(retryAfterSeconds);
   return { status, headers, body, pieces };
 }
 

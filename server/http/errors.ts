@@ -1,7 +1,7 @@
 // The one place where a throw becomes a reply: a refusal as it is, anything else as a 500 that tells nothing (resources-and-api.md 10).
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { CascadeError, CascadeErrors, type ErrorDocument, errorDocument, fault } from '../../runtime/faults.ts';
+import { CascadeError, CascadeErrors, type ErrorDocument, errorDocument, fault, retryAfterSeconds } from '../../runtime/faults.ts';
 import { isPassing } from '../../runtime/store/index.ts';
 import { toJson } from '../../runtime/values/index.ts';
 import type { HttpReply } from './types.ts';
@@ -23,12 +23,4 @@ function reply(status: number, documents: ErrorDocument[], first: CascadeError |
   const seconds = first && retryAfterSeconds(first);
   if (seconds) headers['Retry-After'] = String(seconds);
   return { status, headers, body: toJson(documents.map(({ code, message, params }) => ({ code, message, params }))) };
-}
-
-/** On every 429 but the limits of one run (1.7), and when the database is away (9.3). */
-function retryAfterSeconds({ code, status, params }: CascadeError): number | null {
-  if (code === 'cascade.security.rate.limited') return Number(params[0]);
-  if (code === 'cascade.server.unavailable') return 5;
-  if (code === 'cascade.execution.suspended') return 60;
-  return status === 429 && !code.startsWith('cascade.execution.') ? 1 : null;
 }

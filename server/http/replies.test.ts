@@ -60,6 +60,11 @@ test('what the engine tells of a result becomes headers', async () => {
   expect(headers.get('etag')).toBe('"7"');
 });
 
+test('when all of several are refused for a while, the answer says for how long', async () => {
+  server.answer = () => ({ status: 429, body: '[]', retryAfterSeconds: 1 });
+  expect((await get()).headers.get('retry-after')).toBe('1');
+});
+
 test('without such news the headers are absent', async () => {
   const { headers } = await get();
   for (const name of [

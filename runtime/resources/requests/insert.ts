@@ -4,7 +4,7 @@ import { CascadeError } from '../../../stdlib/errors.ts';
 import { decodeInner, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import { type Actor, type Enqueue, partOf } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
-import { CascadeErrors, errorDocument, fault } from '../../faults.ts';
+import { CascadeErrors, errorDocument, fault, retryAfterSeconds } from '../../faults.ts';
 import { instanceToJson, toJson } from '../../values/index.ts';
 import { definitionJson, putDefinition, shown } from '../definitions/operations.ts';
 import { insertAtOnce, insertOne, type ReadyInsert } from '../instances/insert.ts';
@@ -130,7 +130,9 @@ function several(request: ApiRequest, results: readonly PromiseSettledResult<str
   if (failures === results.length) {
     const documents = errors.flatMap((list, index) => (list ?? []).slice(0, most).map((error): Value => ({ ...documentOf(error), index })));
     const statuses = new Set(errors.map((list) => (list ? new CascadeErrors(list).status : 200)));
-    return { status: statuses.size === 1 ? ([...statuses][0] as number) : 400, body: toJson(documents), ...count };
+    const status = statuses.size === 1 ? ([...statuses][0] as number) : 400;
+    const seconds = status === 429 && errors[0]?.[0] ? retryAfterSeconds(errors[0][0]) : null;
+    return { status, body: toJson(documents), ...(seconds !== null && { retryAfterSeconds: seconds }), ...count };
   }
   const items = results.map((result, index) => {
     const list = errors[index];
