@@ -15,10 +15,13 @@ import { CLIENTS, install, largeBulk, newLedger, work } from './workload.ts';
 /** A request to a process that stands still is given up. */
 const ANSWER_WITHIN_MS = 5_000;
 /** So soon a process that wakes knows. */
-const KNOWS_WITHIN_MS = 30_000;
+const KNOWS_WITHIN_MS = 15_000;
 /** Clients ask a process that knows so long. */
 const ASKED_FOR_MS = 3_000;
 const BETWEEN_MS = 4_000;
+/** When a lease is over, and a bit later: it may wake while the other one is taking over, or before. */
+const LEASE_ENDS_MS = 28_000;
+const TAKEN_WITHIN_MS = 8_000;
 
 /** @param kills how often one of the two stands still */
 export async function chaosOfTwo({ kills, seed, program, onOutput, onStep = () => undefined }: ChaosOptions): Promise<ChaosOutcome> {
@@ -46,8 +49,15 @@ export async function chaosOfTwo({ kills, seed, program, onOutput, onStep = () =
       for (let done = 0; done < kills; done++) {
         await sleep(BETWEEN_MS + random() * BETWEEN_MS);
         onStep(`${done + 1}: the ${done % 2 === 0 ? 'first' : 'second'} process stands still`);
-        if (!(await standStill(services[done % 2] as StartedService)))
+        const service = services[done % 2] as StartedService;
+        if (done % 4 < 2) await standStill(service, LEASE_ENDS_MS + random() * TAKEN_WITHIN_MS);
+        else if (!(await standStill(service, STOP_BEYOND_LEASE_MS)))
           ledger.unclear.push('a process that was taken over says that it serves');
+        if (!(await isServing(service))) {
+          await sleep(ASKED_FOR_MS);
+          await service.kill();
+          await service.restart();
+        }
       }
     } finally {
       stop.abort();
@@ -62,17 +72,13 @@ export async function chaosOfTwo({ kills, seed, program, onOutput, onStep = () =
   }
 }
 
-/** Whether it has said that it does not serve any more, when it woke. */
-async function standStill(service: StartedService): Promise<boolean> {
+/** Whether it says that it does not serve any more, when it has woken. */
+async function standStill(service: StartedService, ms: number): Promise<boolean> {
   const pid = service.process.pid as number;
   signal(pid, 'SIGSTOP');
-  await sleep(STOP_BEYOND_LEASE_MS);
+  await sleep(ms);
   signal(pid, 'SIGCONT');
   const until = performance.now() + KNOWS_WITHIN_MS;
   while ((await isServing(service)) && performance.now() < until) await sleep(50);
-  const knows = !(await isServing(service));
-  await sleep(ASKED_FOR_MS);
-  await service.kill();
-  await service.restart();
-  return knows;
+  return !(await isServing(service));
 }
