@@ -232,3 +232,9 @@ test('value → JSON of clients → value keeps Integers and Reals apart', () =>
     { numRuns: 500 },
   );
 });
+
+test('what is nested as deep as a program may nest it is written', () => {
+  let value: Value = 1;
+  for (let depth = 0; depth < 2_000; depth++) value = { a: value };
+  expect(toJson(value)).toHaveLength(1 + 2_000 * '{"a":}'.length);
+});

@@ -30,15 +30,21 @@ function write(value: Value | undefined, bare: boolean): string {
 }
 
 function writeObject(value: Extract<Value, object>, bare: boolean): string {
-  if (Array.isArray(value)) return `[${value.map((element) => write(element, bare)).join(',')}]`;
-  if (isObject(value)) return `{${membersOf(value, (member) => write(member, bare)).join(',')}}`;
+  // Loops: what a program gives may be nested a thousand levels deep, and each function on the way takes its part of the stack.
+  if (Array.isArray(value)) {
+    const parts: string[] = [];
+    for (const element of value) parts.push(write(element, bare));
+    return `[${parts.join(',')}]`;
+  }
+  if (isObject(value)) {
+    const parts: string[] = [];
+    for (const key of Object.keys(value)) parts.push(`${JSON.stringify(key)}:${write(value[key], bare)}`);
+    return `{${parts.join(',')}}`;
+  }
   if (value instanceof Real) return realText(value.value, bare);
   if (value instanceof LocalValue) return write(value.data(), bare);
   return `"${value.toString()}"`;
 }
-
-const membersOf = (object: ObjectValue, toText: (value: Value) => string): string[] =>
-  Object.keys(object).map((key) => `${JSON.stringify(key)}:${toText(object[key] as Value)}`);
 
 /** `/resource/resourceId`, the form outside (resources-and-api.md 5.8). */
 export const referenceText = (resource: string, resourceId: string): string => `/${resource}/${resourceId}`;
