@@ -1,4 +1,5 @@
 // What a rule says of the delivery of its event (builtins.md 22, integrations.md 12.3).
+import { isRedelivered } from '../commit/index.ts';
 import type { HostBuiltins } from './types.ts';
 
 export const acknowledgement: HostBuiltins = {
@@ -7,6 +8,6 @@ export const acknowledgement: HostBuiltins = {
     return { ok: 'null' };
   },
   'Event.isRedelivered': (_space, _args, { event }) => ({
-    ok: String(event !== undefined && (event.event.redelivered ?? (event.event.attempt ?? 1) > 1)),
+    ok: String(event !== undefined && isRedelivered(event.event)),
   }),
 };

@@ -10,6 +10,7 @@ export { closeEpochs, type LeftOpen, openEpochs, readLeftOpen, removeOldEnds, re
 export {
   type Answer,
   attemptOf,
+  isRedelivered,
   type Chain,
   DocumentRefused,
   DuplicateKey,

@@ -79,6 +79,9 @@ export interface Chain<Root = string> {
 
 export const attemptOf = (event: StoredEvent): number => event.attempt ?? 1;
 
+/** Whether its rules may have seen it before; never of what is not reliable (builtins.md 22). */
+export const isRedelivered = (event: StoredEvent): boolean => event.sequence !== undefined && (event.redelivered ?? attemptOf(event) > 1);
+
 /** The run of a rule that a run belongs to: itself, or what has started it. */
 export const rootOf = (run: RunId): RunId => run.split('/').slice(0, 3).join('/');
 

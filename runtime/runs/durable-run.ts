@@ -8,6 +8,7 @@ import type { Clock } from '../clock/index.ts';
 import {
   type Answer,
   attemptOf,
+  isRedelivered,
   type Chain,
   type Completion,
   Fenced,
@@ -151,7 +152,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   #eventJson(): string {
     const event = this.#event;
     const deliveryCount = attemptOf(event);
-    const redelivered = event.redelivered ?? deliveryCount > 1;
+    const redelivered = isRedelivered(event);
     const { uuid, path, at, transport } = event;
     const facts = { uuid, path, atMs: at.getTime(), redelivered, deliveryCount, ...(transport && { transport }) };
     return eventObjectJson(facts, event.value, this.#host.namespace);

@@ -101,8 +101,8 @@ export function checkName(kind: NameKind, name: string): void {
   if (problem) throw problem;
 }
 
-/** `[A-Za-z0-9._-]+`; the compiler reports others as rule.version.invalid. */
 /** Of a rule without its version: all versions are one rule (language.md V2). */
 export const baseNameOf = (fullName: string): string => fullName.split(':', 1)[0] ?? fullName;
 
+/** `[A-Za-z0-9._-]+`; the compiler reports others as rule.version.invalid. */
 export const isRuleVersion = (version: string): boolean => RULE_VERSION.test(version);
