@@ -14,6 +14,7 @@ import { FOLLOWED, openNamespace, type OpenNamespace } from './namespace.ts';
 import { Leaders, openChanges } from './neighbours/index.ts';
 import { compilerHash } from './resources/definitions/kept-output.ts';
 import { describe } from './resources/describe.ts';
+import { tooFull } from './resources/instances/refusals.ts';
 import { carryOutOnce } from './resources/requests/once.ts';
 import { sourcesUp } from './resources/sources/index.ts';
 import { openSandbox } from './sandbox/index.ts';
@@ -298,9 +299,6 @@ export async function openEngine({
     throw error;
   }
 }
-
-/** Also of single instances of a request for several: those that were stored are told so. */
-const tooFull = ({ quota, limit }: QueueFull) => fault('cascade.quota.exceeded', quota, limit);
 
 const knownNamespaces = async (store: Store): Promise<string[]> =>
   (

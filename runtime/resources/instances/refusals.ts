@@ -1,8 +1,9 @@
 // What the store says of an instance that it does not take, in the words of the API.
 
 import { BSON, type Document } from 'mongodb';
+import type { CascadeError } from '../../../stdlib/errors.ts';
 import { getOwn, isObject, type ObjectValue, text, type Value } from '../../../stdlib/values/index.ts';
-import { DocumentRefused, DuplicateKey } from '../../commit/index.ts';
+import { DocumentRefused, DuplicateKey, type QueueFull } from '../../commit/index.ts';
 import { fault } from '../../faults.ts';
 import { mongoIndexes, type TypeDefinition } from '../../types/index.ts';
 import type { InstanceResource } from '../types.ts';
@@ -51,6 +52,9 @@ export function asFault(error: unknown, resource: InstanceResource, instance: Ob
   const property = refusedProperty(resource.type, instance);
   return fault('cascade.type.property.invalid', resource.name, property?.name ?? '', property?.type ?? 'Object', 'index');
 }
+
+/** Too much waits: the client comes again later. */
+export const tooFull = ({ quota, limit }: QueueFull): CascadeError => fault('cascade.quota.exceeded', quota, limit);
 
 function duplicateKey(error: DuplicateKey, resource: InstanceResource, instance: ObjectValue) {
   const index = mongoIndexes(resource.type).find((one) => one.name === error.index);

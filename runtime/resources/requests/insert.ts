@@ -8,7 +8,7 @@ import { CascadeErrors, errorDocument, fault, retryAfterSeconds } from '../../fa
 import { instanceToJson, toJson } from '../../values/index.ts';
 import { definitionJson, putDefinition, shown } from '../definitions/operations.ts';
 import { insertAtOnce, insertOne, type ReadyInsert } from '../instances/insert.ts';
-import { asFault } from '../instances/refusals.ts';
+import { asFault, tooFull } from '../instances/refusals.ts';
 import { upsertOne } from '../instances/upsert.ts';
 import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { bodyOf, counted, NO_CONTENT } from './request.ts';
@@ -58,7 +58,15 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
   for (const body of bodies) {
     if (all.length > 0 && all.length % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
     try {
-      all.push(insertAtOnce(space, resource, body, actor) ?? (() => insertOne(space, resource, body, actor)));
+      const ready = insertAtOnce(space, resource, body, actor);
+      const full = ready && space.committer.refusal(ready.unit);
+      if (full) {
+        // Nor will the others be taken: to refuse has to cost less than to do, or under a flood nothing else is done any more.
+        const refusal = tooFull(full);
+        while (all.length < bodies.length) all.push(refusal);
+        break;
+      }
+      all.push(ready ?? (() => insertOne(space, resource, body, actor)));
     } catch (error) {
       all.push(error instanceof Error ? error : new Error(String(error)));
     }
