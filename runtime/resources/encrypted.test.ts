@@ -63,7 +63,7 @@ test('it is of no use in conditions, orders, groups, indexes and keys', async ()
     { $project: { n: '$number' } },
   ])
     await expect(t.ask('aggregate', 'Card', { body: JSON.stringify([stage]) })).rejects.toMatchObject(forbidden);
-  expect((await t.ask('aggregate', 'Card', { body: '[{"$match":{}}]' })).body).not.toContain('77');
+  expect((await t.ask('aggregate', 'Card', { body: '[{"$match":{}}]' })).body).not.toContain('"77"');
   const bad = (more: object, attributes: object = {}) => t.type('Bad', { n: { type: 'String', encrypted: true, ...attributes } }, more);
   await expect(bad({}, { unique: true })).rejects.toMatchObject({ code: 'cascade.type.index.invalid' });
   await expect(bad({ indexes: [{ keys: ['n'] }] })).rejects.toMatchObject({ code: 'cascade.type.index.invalid' });
