@@ -16,7 +16,7 @@ import { bodyOf, counted, NO_CONTENT } from './request.ts';
 const MOST_INSTANCES = 10_000;
 /** So many errors are told of one request; of each instance that is refused at least the first. */
 const MOST_ERRORS = 20_000;
-/** So many are made ready at a time: about two milliseconds. */
+/** So many are made ready at a time; then others have their turn. */
 const SLICE = 128;
 
 export async function insert(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, upsert: boolean): Promise<ApiReply> {
@@ -90,8 +90,17 @@ function insertedEach(
         results[place] = result;
         if (--open === 0) resolve(results);
       };
-      const stored = (instance: ObjectValue | null): void => settle({ status: 'fulfilled', value: instance && textOf(instance) });
       const failed = (reason: unknown): void => settle({ status: 'rejected', reason });
+      /** Must not throw: the committer tells others after it. */
+      const stored = (instance: ObjectValue | null): void => {
+        let value: string | null;
+        try {
+          value = instance && textOf(instance);
+        } catch (error) {
+          return failed(error);
+        }
+        settle({ status: 'fulfilled', value });
+      };
       if (one instanceof Error) failed(one);
       else if (typeof one === 'function') void one().then(stored, failed);
       else
