@@ -1,20 +1,20 @@
-// Tests stand beside the code. One embedded mongod serves them all (scripts/test-setup.ts); each takes a database name of its own.
+// Tests stand beside the code. One embedded mongod serves them all (scripts/testing/setup.ts); each takes a database name of its own.
 import { defineConfig } from 'vitest/config';
 
 const exclude = ['**/node_modules/**', 'dist/**'];
 
 export default defineConfig({
   test: {
-    setupFiles: ['scripts/test-seed.ts'],
+    setupFiles: ['scripts/testing/seed.ts', 'scripts/testing/watch.ts'],
     // Far beyond what a test takes, since none may fail for the load of the machine.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Processes are killed and databases restarted here, on machines that may be busy: a failure is tried once more, and a test that needed
-    // it is named at the end (scripts/test-report.ts), so that it is mended and not forgotten.
+    // it is named at the end (scripts/testing/report.ts), so that it is mended and not forgotten.
     retry: 1,
     pool: 'forks',
     maxWorkers: 2,
-    reporters: ['default', './scripts/test-report.ts'],
+    reporters: ['default', './scripts/testing/report.ts'],
     projects: [
       {
         extends: true,
@@ -22,7 +22,7 @@ export default defineConfig({
           name: 'service',
           include: ['{runtime,server,conformance,bench,examples,scripts,bin}/**/*.test.ts'],
           exclude,
-          globalSetup: ['scripts/test-setup.ts'],
+          globalSetup: ['scripts/testing/setup.ts'],
         },
       },
       {

@@ -5,8 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
-import { build } from './build.mjs';
+import { openEmbeddedMongod } from '../../runtime/mongod/index.ts';
+import { build } from '../build.mjs';
 
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   // A file with a syntax error fails its own tests; it need not keep the others from running.

@@ -1,9 +1,10 @@
 // A reporter for vitest: after the run it names the ten slowest test files, so that slowness is seen while it is young, and the tests that
 // passed only on a second try; last of all, each test that failed and why, for those who see only the end of a log.
+import { appendFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 export default class TestReport implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
     const tests = modules.flatMap((module) =>
       [...module.children.allTests()].map((test) => ({ test, name: `${module.relativeModuleId} > ${test.fullName}` })),
     );
@@ -11,6 +12,10 @@ export default class TestReport implements Reporter {
     for (const { test, name } of tests) if (test.diagnostic()?.flaky === true) console.log(`UNSTEADY: ${name}\n${reasons(test)}`);
     for (const { test, name } of tests) if (test.result().state === 'failed') console.log(`FAILED: ${name}\n${reasons(test)}`);
     for (const module of modules) for (const error of module.errors()) console.log(`FAILED: ${module.relativeModuleId}\n${brief(error)}`);
+    const failed =
+      tests.filter(({ test }) => test.result().state === 'failed').length + modules.flatMap((module) => module.errors()).length;
+    // A process that was ended since it hung (watchdog.mjs) is one of the unhandled errors.
+    if (process.env.CASCADE_TEST_END) appendFileSync(process.env.CASCADE_TEST_END, JSON.stringify({ failed, unhandled: unhandled.length }));
   }
 }
 
