@@ -8,7 +8,7 @@ const holder = globalThis as { cascadeWatchdog?: Worker };
 holder.cascadeWatchdog ??= new Worker(new URL('./watchdog.mjs', import.meta.url));
 holder.cascadeWatchdog.unref();
 
-const tell = (message: { file: string | null } | { begun: string } | { ended: string }): void =>
+const tell = (message: { file: string } | { isOver: true } | { begun: string } | { ended: string }): void =>
   holder.cascadeWatchdog?.postMessage(message);
 
 beforeAll(() => tell({ file: expect.getState().testPath ?? 'a test file' }));
@@ -19,4 +19,4 @@ beforeEach(({ task }) => {
   return () => tell({ ended: `${id} ${name}` });
 });
 
-afterAll(() => tell({ file: null }));
+afterAll(() => tell({ isOver: true }));

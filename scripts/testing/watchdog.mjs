@@ -1,5 +1,7 @@
-// A thread beside the tests of a process. When nothing has begun or ended for long, or a file takes far too long, it tells where the program
-// stands, notes the file for a second try (scripts/test.mjs) and ends the process. Plain JavaScript, as a thread loads it without vitest.
+// A thread beside the tests of a process. When nothing has begun or ended for long, or a file takes far too long, or the process gets neither
+// another file nor its end when one is over (vitest loses the message that says so, once in many runs, and would wait for it for ever), it tells
+// where the program stands, notes the file for a second try (scripts/test.mjs) and ends the process. Plain JavaScript, as a thread loads it
+// without vitest.
 import { appendFileSync, writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { parentPort } from 'node:worker_threads';
@@ -8,33 +10,39 @@ const seconds = (name, otherwise) => Number(process.env[name] ?? otherwise) * 1_
 /** More than the longest that a test may take (vitest.config.ts). */
 const SILENCE_MS = seconds('CASCADE_TEST_SILENCE_S', 200);
 const FILE_MS = seconds('CASCADE_TEST_FILE_S', 420);
+/** From the end of a file to the next one, or to the end of the process. */
+const AFTER_MS = seconds('CASCADE_TEST_AFTER_S', 60);
 /** For the main thread to say where it stands. */
 const ANSWER_MS = 5_000;
 
 let file = null;
+let isOver = false;
 let begun = 0;
 let last = 0;
 const running = new Set();
 
 parentPort.on('message', (message) => {
   last = performance.now();
-  if ('file' in message) {
+  if (message.file) {
     file = message.file;
+    isOver = false;
     begun = last;
     running.clear();
-  } else if (message.begun) running.add(message.begun);
+  } else if (message.isOver) isOver = true;
+  else if (message.begun) running.add(message.begun);
   else running.delete(message.ended);
 });
 
 setInterval(() => {
   const now = performance.now();
-  if (file !== null && (now - last > SILENCE_MS || now - begun > FILE_MS)) giveUp();
+  if (file === null) return;
+  if (isOver ? now - last > AFTER_MS : now - last > SILENCE_MS || now - begun > FILE_MS) void giveUp();
 }, 1_000);
 
 async function giveUp() {
   const hung = file;
   file = null;
-  say(`HANGS: ${hung} (${Math.round((performance.now() - begun) / 1_000)} s)\n`);
+  say(`HANGS: ${hung} (${isOver ? 'its tests are over' : `${Math.round((performance.now() - begun) / 1_000)} s`})\n`);
   for (const test of running) say(`  runs: ${test}\n`);
   await tellPlace().catch((error) => say(`  where it stands cannot be told: ${error}\n`));
   if (process.env.CASCADE_TEST_HUNG) appendFileSync(process.env.CASCADE_TEST_HUNG, `${hung}\n`);
