@@ -83,6 +83,11 @@ export class ChildKeys {
   next(): string {
     return `${this.#prefix}/${this.#next++}`;
   }
+
+  /** Those of one part of the operation, by its name: the same in whatever order the parts come, and whichever are left. */
+  of(name: string): ChildKeys {
+    return new ChildKeys(`${this.#prefix}/${name}`, this.keeper);
+  }
 }
 
 /** Keeps the steps of the runs that an operation starts. */

@@ -15,6 +15,7 @@ import {
 import { executableKey, readExecutable } from './resources/definitions/programs.ts';
 import { ASYNC } from './resources/events.ts';
 import type { Namespace } from './resources/types.ts';
+import { STATEMENT } from './runs/index.ts';
 import { isUnavailable, type Store } from './store/index.ts';
 
 const UNAVAILABLE_RETRY_MS = 500;
@@ -45,7 +46,7 @@ export async function takeOver(
   }
   for (const event of left.events)
     for (const { rule, program, places } of event.runs) {
-      if (places || program === ASYNC || space.executables.has(executableKey(rule, program))) continue;
+      if (places || program === ASYNC || program === STATEMENT || space.executables.has(executableKey(rule, program))) continue;
       const kept = await readExecutable(space.db, space.name, rule, program);
       if (kept) space.executables.set(executableKey(rule, program), kept);
     }

@@ -75,8 +75,8 @@ async function answerTo(space: Namespace, request: ApiRequest, actor: Actor, sha
   let recorded: Answer | null = null;
   const recording: Actor = {
     ...actor,
-    commit: async (unit, answer) => {
-      if (answer === undefined || !('ok' in answer)) return actor.commit(unit, answer);
+    commit: async (unit, answer, part) => {
+      if (answer === undefined || !('ok' in answer)) return actor.commit(unit, answer, part);
       const rows = INSTANCE_OPERATIONS.has(request.op) ? [answer.ok] : request.op === 'publish' ? ['{}'] : [];
       const given = shaped(rows, request.op === 'delete' ? Number(answer.ok) : 1);
       await actor.commit(unit, given);

@@ -30,7 +30,7 @@ export function published({ events }: Unit): readonly string[] {
   for (const { path } of events) if (!UNORDERED.test(path)) (paths ??= []).push(path);
   return paths ?? NONE;
 }
-const UNORDERED = /^\/(?:types|procedures|rules)\//;
+const UNORDERED = /^\/(?:types|procedures|rules|statements)\//;
 
 /** The instances that only one unit of a tick may write: nobody else can mean a new one. */
 export function keysOf({ writes }: Unit): string[] {

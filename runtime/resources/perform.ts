@@ -10,7 +10,7 @@ import { answerBuiltin } from '../builtins/index.ts';
 import type { Answer, Unit } from '../commit/index.ts';
 import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../conditions/index.ts';
 import { fault } from '../faults.ts';
-import { runDirect } from '../runs/index.ts';
+import { asRun, runDirect } from '../runs/index.ts';
 import { aggregateRows } from './aggregate-rows.ts';
 import { type AccountResource, accountResource, matching as matchingAccounts } from './accounts/index.ts';
 import { resolve } from './catalogue.ts';
@@ -21,6 +21,7 @@ import { deleteWithDependents } from './dependents.ts';
 import { checkNodes } from './definitions/nodes.ts';
 import { scheduleByStatement } from './definitions/scheduledevents-kind.ts';
 import { compareBy } from './definitions/sort.ts';
+import type { Failed } from './instances/bulk.ts';
 import { deleteMany, deleteOne } from './instances/delete.ts';
 import { condition, read, readAt } from './instances/find.ts';
 import { insertAtOnce, insertMany, insertOne } from './instances/insert.ts';
@@ -286,16 +287,16 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     };
     return { ok: encodeInner(await updateOne(space, resource, find, change, actor, { version })) };
   }
-  const { count, one, failed } = await updateMany(space, resource, where, change, actor, onError);
-  if (onError) {
+  const told = async (count: number, failed: readonly Failed[]): Promise<string> => {
     const instances = failed.map(({ instance }) => instance);
     const shown = await toShown(space, resource.type, instances, actor);
     const failures = failed.map(
       ({ error: { code, message, params } }, index): Value => ({ error: { code, message, params }, instance: shown[index] ?? null }),
     );
-    return { ok: encodeInner({ count, failed: failures }) };
-  }
-  return { ok: encodeInner(count > 1 ? count : one) };
+    return encodeInner({ count, failed: failures });
+  };
+  const ok = await updateMany(space, resource, where, change, actor, onError ? told : null);
+  return { ok: ok ?? (await asRun('update', payload, actor)) };
 }
 
 const withoutVersion = (values: ObjectValue): ObjectValue => {
@@ -359,7 +360,10 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     return { ok: String(gone.length) };
   }
   const query = instanceQuery(await condition(space, resource, where, actor), resource.type);
-  if (query?.by !== 'id') return { ok: String(await deleteMany(space, resource, where, actor)) };
+  if (query?.by !== 'id') {
+    const count = await deleteMany(space, resource, where, actor);
+    return { ok: count === null ? await asRun('delete', payload, actor) : String(count) };
+  }
   const id = idIn(query);
   return { ok: String(await deleteOne(space, resource, () => readAt(space, resource, id, actor), actor)) };
 }

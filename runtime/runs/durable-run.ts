@@ -387,7 +387,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       parts: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {
         const last = answer !== undefined;
-        const ends = last && tail;
+        const ends = last && tail && !('error' in answer); // what fails is told by the run before it ends
         const step: Step = {
           run: this.id,
           site: last ? site : part ? partSite(site, part.number) : `${site}~${parts++}`,

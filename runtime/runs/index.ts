@@ -8,4 +8,5 @@ export { describe } from './place.ts';
 export { HIGH, Pressure } from './pressure.ts';
 export type { Recording, RecordedStep } from './recording.ts';
 export { Runner } from './runner.ts';
+export { asRun, STATEMENT } from './statement-run.ts';
 export type { Executable, RunError, RunHost } from './types.ts';

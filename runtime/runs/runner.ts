@@ -5,6 +5,7 @@ import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { Fifo } from '../fifo.ts';
 import { DurableRun } from './durable-run.ts';
 import type { Pressure } from './pressure.ts';
+import { STATEMENT, StatementRun } from './statement-run.ts';
 import type { Executable, RunHost } from './types.ts';
 
 /** Runs of a namespace that are open in the sandbox at one time; the others wait as events. */
@@ -59,10 +60,19 @@ export class Runner {
   }
 
   begin(events: readonly StoredEvent[]): void {
-    const { find, lost, refuse, pressure } = this.#options;
+    const { host, find, lost, refuse, pressure } = this.#options;
     for (const event of events)
       for (const reference of event.runs) {
         const { rule, program } = reference;
+        if (program === STATEMENT) {
+          // A client waits for it: not behind rules.
+          this.#open++;
+          void new StatementRun(host, event, rule, () => {
+            this.#open--;
+            this.#pump();
+          }).start();
+          continue;
+        }
         if (refuse(event, rule)) continue;
         const executable = find(rule, program);
         if (!executable) {

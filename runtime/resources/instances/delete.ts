@@ -48,34 +48,47 @@ export async function deleteOne(
   }
 }
 
-/** Deletes all instances of a condition. One of them raises its own event, several a single one. */
-export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number> {
+/**
+ * Deletes all instances of a condition. One of them raises its own event, several a single one.
+ * @returns how many; null: they are more than one tick takes, and nobody would know of the rest after a crash: it has to be asked for `asRun`
+ */
+export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number | null> {
   const filter = toFilter(await condition(space, resource, where, actor));
   if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);
-  const walk = new BulkWalk(resource, actor);
-  const first = walk.hasBegun ? [] : await read(space, resource, filter, 2);
-  if (first.length === 0 && !walk.hasBegun) return 0;
-  if (first.length === 1) {
-    const one = first[0] as ObjectValue;
-    const find = async (): Promise<ObjectValue> => {
-      const [found] = await read(space, resource, { $and: [filter, { _id: idToBson(getOwn(one, '_id')) }] }, 1);
-      if (!found) throw new Gone();
-      return found;
-    };
-    try {
-      return await deleteOne(space, resource, find, actor);
-    } catch (error) {
-      if (error instanceof Gone) return 0;
-      throw error;
-    }
-  }
-  for await (const batch of walk.batches(space, filter)) {
+  const walk = new BulkWalk(space, resource, { operation: 'delete', where, filter, told: String }, actor);
+  const first = await walk.read();
+  if (!first.isLast && !walk.isRecorded) return null;
+  const [one] = first.instances;
+  if (!walk.hasBegun && first.isLast && first.instances.length < 2) return one ? deleteFound(space, resource, filter, one, actor) : 0;
+  await walk.through(first, async ({ instances, isLast }) => {
     const doomed: ObjectValue[] = [];
-    for (const stored of batch) if (await allowed(space, resource, stored, actor)) doomed.push(stored);
-    await deleteBatch(space, resource, filter, doomed, walk, actor);
-  }
-  await walk.end(space, 'delete', where);
+    for (const stored of instances) if (await allowed(space, resource, stored, walk.on(stored))) doomed.push(stored);
+    await deleteBatch(space, resource, filter, doomed, walk, isLast, actor);
+  });
   return walk.count;
+}
+
+/** Deletes the one that was found, if it is still there. */
+async function deleteFound(
+  space: Namespace,
+  resource: InstanceResource,
+  filter: Document,
+  one: ObjectValue,
+  actor: Actor,
+): Promise<number> {
+  let known: ObjectValue | null = one;
+  const find = async (): Promise<ObjectValue> => {
+    const stored = known ?? (await read(space, resource, { $and: [filter, { _id: idToBson(getOwn(one, '_id')) }] }, 1))[0];
+    known = null;
+    if (!stored) throw new Gone();
+    return stored;
+  };
+  try {
+    return await deleteOne(space, resource, find, actor);
+  } catch (error) {
+    if (error instanceof Gone) return 0;
+    throw error;
+  }
 }
 
 /** Somebody else has deleted it. */
@@ -87,6 +100,7 @@ async function deleteBatch(
   filter: Document,
   doomed: readonly ObjectValue[],
   walk: BulkWalk,
+  isLast: boolean,
   actor: Actor,
 ): Promise<void> {
   const last = doomed[doomed.length - 1];
@@ -97,13 +111,14 @@ async function deleteBatch(
       doomed.map((stored) => removal(resource, stored)),
       last,
       along,
+      isLast,
     );
   } catch (error) {
     if (!(error instanceof VersionMiss)) throw error;
     // Changed meanwhile: what still is there and matches goes as it is now.
     const ids = { _id: { $in: doomed.map((stored) => idToBson(getOwn(stored, '_id'))) } };
     const fresh = await read(space, resource, { $and: [filter, ids] }, doomed.length);
-    return deleteBatch(space, resource, filter, fresh, walk, actor);
+    return deleteBatch(space, resource, filter, fresh, walk, isLast, actor);
   }
 }
 
@@ -122,11 +137,17 @@ export async function goingAlong(
   const all = new Set([...doomed, ...addresses]);
   const { entries, found } = await dependentsOn(space, addresses);
   const parts: Unit[] = [];
-  const gathering: Actor = { ...actor, reading: null, commit: async (unit) => void parts.push(unit) };
+  const { childKey } = actor;
   for (const { resource: own, instance } of found) {
     const [address = ''] = addressesOf(own, instance);
     if (all.has(address)) continue;
     all.add(address);
+    const gathering: Actor = {
+      ...actor,
+      reading: null,
+      childKey: childKey && childKey.of(idOf(instance)),
+      commit: async (unit) => void parts.push(unit),
+    };
     await deleteOne(space, own, async () => instance, gathering, {}, all);
   }
   return { writes: [...entries, ...parts.flatMap(({ writes }) => writes)], events: parts.flatMap(({ events }) => events) };

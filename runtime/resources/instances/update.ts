@@ -144,10 +144,14 @@ function replacement(resource: InstanceResource, stored: ObjectValue, next: Obje
   return { collection: resource.collection, op: 'replace', id: document['_id'], version: versionOf(stored), document };
 }
 
+/** What an UPDATE with ON ERROR gives, as inner JSON. */
+export type Told = (count: number, failed: readonly Failed[]) => Promise<string>;
+
 /**
  * Changes all instances of a condition.
- * @param onError goes on after an instance that fails, and lists it; without it the first failure ends the statement (earlier ones stay)
- * @returns how many were changed, and the instance when it was just one
+ * @param onError it goes on after an instance that fails, and gives this; null: the first failure ends the statement (earlier ones stay), and it
+ * gives the instance when it was just one, else their number
+ * @returns inner JSON; null: they are more than one tick takes, and nobody would know of the rest after a crash: it has to be asked for `asRun`
  */
 export async function updateMany(
   space: Namespace,
@@ -155,26 +159,41 @@ export async function updateMany(
   where: Value,
   change: Change,
   actor: Actor,
-  onError: boolean,
-): Promise<{ count: number; one: ObjectValue | null; failed: Failed[] }> {
+  onError: Told | null,
+): Promise<string | null> {
   const filter = toFilter(await condition(space, resource, where, actor));
-  const walk = new BulkWalk(resource, actor);
-  const first = walk.hasBegun ? [] : await read(space, resource, filter, 2);
-  if (first.length === 0 && !walk.hasBegun) return { count: 0, one: null, failed: [] };
-  if (first.length === 1) {
-    try {
-      const find = again(space, resource, first[0] as ObjectValue);
-      const one = await updateOne(space, resource, find, change, actor);
-      return { count: one ? 1 : 0, one, failed: [] };
-    } catch (error) {
-      if (!onError || !(error instanceof CascadeError)) throw error;
-      return { count: 0, one: null, failed: [{ error, instance: first[0] as ObjectValue }] };
-    }
+  const told = onError ?? ((count: number) => (count > 1 ? String(count) : 'null'));
+  const walk = new BulkWalk(space, resource, { operation: 'update', where, filter, told }, actor);
+  const first = await walk.read();
+  if (!first.isLast && !walk.isRecorded) return null;
+  if (!walk.hasBegun && first.isLast && first.instances.length < 2) {
+    const [one] = first.instances;
+    return one ? updateFound(space, resource, one, change, actor, onError) : told(0, []);
   }
-  for await (const batch of walk.batches(space, filter))
-    await updateBatch(space, resource, batch, { filter, change, walk, onError }, actor);
-  await walk.end(space, 'update', where);
-  return { count: walk.count, one: null, failed: walk.failed };
+  await walk.through(first, ({ instances, isLast }) =>
+    updateBatch(space, resource, instances, { filter, change, walk, onError: onError !== null }, isLast, actor),
+  );
+  return told(walk.count, walk.failed);
+}
+
+async function updateFound(
+  space: Namespace,
+  resource: InstanceResource,
+  one: ObjectValue,
+  change: Change,
+  actor: Actor,
+  onError: Told | null,
+): Promise<string> {
+  const find = again(space, resource, one);
+  if (!onError) return encodeInner(await updateOne(space, resource, find, change, actor));
+  const done = { ok: await onError(1, []) };
+  try {
+    const telling: Actor = { ...actor, commit: (unit, answer, part) => actor.commit(unit, answer && done, part) };
+    return (await updateOne(space, resource, find, change, telling)) ? done.ok : await onError(0, []);
+  } catch (error) {
+    if (!(error instanceof CascadeError)) throw error;
+    return onError(0, [{ error, instance: one }]);
+  }
 }
 
 /** The first read of an instance that is at hand, and fresh ones after. */
@@ -201,13 +220,14 @@ async function updateBatch(
   resource: InstanceResource,
   batch: readonly ObjectValue[],
   bulk: Bulk,
+  isLast: boolean,
   actor: Actor,
 ): Promise<void> {
   const { change, walk, onError } = bulk;
   const ready: { stored: ObjectValue; next: ObjectValue }[] = [];
   for (const stored of batch) {
     try {
-      const next = await changed(space, resource, stored, change, actor);
+      const next = await changed(space, resource, stored, change, walk.on(stored));
       if (next) ready.push({ stored, next });
     } catch (error) {
       if (!onError || !(error instanceof CascadeError)) throw error;
@@ -221,16 +241,18 @@ async function updateBatch(
       ready.map(({ stored, next }) => replacement(resource, stored, next, encodeInner(next))),
       last,
       { writes: ready.flatMap(({ stored, next }) => entriesFor(resource, next, stored)), events: [] },
+      isLast,
     );
   } catch (error) {
     if (!isRefusal(error)) throw error;
     if (ready.length > 1) {
       const middle = ready.length >> 1;
-      for (const half of [ready.slice(0, middle), ready.slice(middle)])
-        await updateBatch(space, resource, await reread(space, resource, bulk.filter, half), bulk, actor);
-      return;
+      const [left, right] = [ready.slice(0, middle), ready.slice(middle)];
+      await updateBatch(space, resource, await reread(space, resource, bulk.filter, left), bulk, false, actor);
+      return updateBatch(space, resource, await reread(space, resource, bulk.filter, right), bulk, isLast, actor);
     }
-    if (error instanceof VersionMiss) return updateBatch(space, resource, await reread(space, resource, bulk.filter, ready), bulk, actor);
+    if (error instanceof VersionMiss)
+      return updateBatch(space, resource, await reread(space, resource, bulk.filter, ready), bulk, isLast, actor);
     const [one] = ready;
     const reason = one ? asFault(error, resource, one.next) : error;
     if (!onError || !(reason instanceof CascadeError) || !one) throw reason;

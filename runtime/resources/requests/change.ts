@@ -17,6 +17,7 @@ import { changeOf, updateOne } from '../instances/update.ts';
 import { patchChanges } from '../patch.ts';
 import { shownOne, toStored } from '../scalars/index.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../types.ts';
+import { asRun } from '../../runs/index.ts';
 import { bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
 
 /** Persistent subscriptions that one deletion looks at in one go. */
@@ -119,7 +120,11 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
     }
     return { ...NO_CONTENT, ...counted(request, count) };
   }
-  if (resource.kind === 'instances') return { ...NO_CONTENT, ...counted(request, await deleteMany(space, resource, where, actor)) };
+  if (resource.kind === 'instances') {
+    const gone = await deleteMany(space, resource, where, actor);
+    const count = gone ?? Number(await asRun('delete', { resource: resource.name, where }, actor));
+    return { ...NO_CONTENT, ...counted(request, count) };
+  }
   const doomed = matchingStored(space, resource, where, actor);
   for (const [name] of doomed) if (space.definitions.get(resource.name, name)) await deleteWithDependents(space, resource, name, actor);
   return { ...NO_CONTENT, ...counted(request, doomed.length) };

@@ -10,6 +10,7 @@ import { type Answer, Committer, DuplicateKey, type RunId, type Step, type Unit 
 import { Correlations } from '../../correlation/index.ts';
 import { compiledRule } from '../../correlation/testing/machine.ts';
 import { instancesOf } from '../../resources/catalogue.ts';
+import { BATCH } from '../../resources/instances/bulk.ts';
 import { deleteMany } from '../../resources/instances/delete.ts';
 import { insertAtOnce, insertMany, insertOne } from '../../resources/instances/insert.ts';
 import { updateMany, updateOne } from '../../resources/instances/update.ts';
@@ -17,7 +18,7 @@ import { raise } from '../../resources/events.ts';
 import { recordingWrites } from '../../resources/recordings.ts';
 import { serviceActor } from '../../resources/service-actor.ts';
 import type { InstanceResource, Namespace } from '../../resources/types.ts';
-import { Contention, type Executable, Pressure, type RunHost, Runner } from '../../runs/index.ts';
+import { asRun, Contention, type Executable, Pressure, type RunHost, Runner } from '../../runs/index.ts';
 import type { RunRequest, Sandbox } from '../../sandbox/index.ts';
 import type { WireError } from '../../../stdlib/isolate/protocol.ts';
 import { takeOver } from '../../take-over.ts';
@@ -65,8 +66,7 @@ export interface Scenery {
   readonly types: ReadonlyMap<string, TypeDefinition>;
 }
 
-/** Instances that a statement over many reads, and so stores, at a time. */
-const BATCH = 2;
+BATCH.instances = 2;
 const IDENTITY: Identity = { username: 'ann', namespace: 'sim', profiles: [] };
 const LOG = pino({ level: 'silent' });
 
@@ -194,7 +194,7 @@ export class SimulatedService {
           inOneBatch(() =>
             db
               .collection(collection)
-              .find(filter, { raw: true, sort, limit: Math.min(limit as number, BATCH) })
+              .find(filter, { raw: true, sort, limit: limit as number })
               .toArray(),
           ),
       },
@@ -224,8 +224,9 @@ export class SimulatedService {
   readonly #client: Parameters<typeof takeOver>[1]['client'];
 
   async open(dead: readonly number[]): Promise<void> {
+    const events = await takeOver(this.space, { client: this.#client } as Parameters<typeof takeOver>[1], dead, this.#recorded);
     await this.#correlations.restore(this.space.db);
-    this.#correlations.start(await takeOver(this.space, { client: this.#client } as Parameters<typeof takeOver>[1], dead, this.#recorded));
+    this.#correlations.start(events);
     this.committer.startCleaning();
     this.isOpen = true;
   }
@@ -246,6 +247,12 @@ export class SimulatedService {
     const resource = this.#resource(type);
     const change = (stored: ObjectValue): ObjectValue => ({ ...stored, [property]: Number(stored[property]) + 1 });
     await updateOne(this.space, resource, () => this.#find(resource, where), change, this.#asClient());
+  }
+
+  /** A client's DELETE. */
+  async erase(type: string, where: ObjectValue): Promise<void> {
+    const client = this.#asClient();
+    if ((await deleteMany(this.space, this.#resource(type), where, client)) === null) await asRun('deleteMany', { type, where }, client);
   }
 
   #asClient(): Actor {
@@ -276,8 +283,7 @@ export class SimulatedService {
     if (kind === 'deleteMany') return { ok: String(await deleteMany(this.space, resource, where, actor)) };
     const change = (stored: ObjectValue): ObjectValue => ({ ...stored, ...(value as ObjectValue) });
     if (kind === 'updateMany') {
-      const { count } = await updateMany(this.space, resource, where, change, actor, false);
-      return { ok: String(count) };
+      return { ok: (await updateMany(this.space, resource, where, change, actor, null)) ?? 'null' };
     }
     const find = () => this.#find(resource, where as ObjectValue);
     if (kind === 'set') return { ok: encodeInner(await updateOne(this.space, resource, find, change, actor)) };

@@ -11,6 +11,10 @@ import { type Life, World } from './world.ts';
 const EVENTS = 3;
 const PAIRS = 2;
 const COUNTS = 1;
+/** Instances that a client deletes with one request, more than one tick takes; and in how many worlds. */
+const OLD = 3;
+const ERASES = 0.3;
+const OWNER = 'owner';
 const MOST_STEPS = 50_000;
 const WINDOW_MS = 5_000;
 /** Of 1.1 seconds, in which nothing happens: longer than the journal holds windows. */
@@ -24,6 +28,7 @@ const TYPES = typesOf({
   Effect: { tag: 'String', n: 'Integer' },
   Row: { owner: 'String', v: 'Integer' },
   Once: { key: 'String' },
+  Old: { owner: 'String', v: 'Integer' },
   Counter: { name: 'String', n: 'Integer' },
 });
 
@@ -91,6 +96,18 @@ const before: Program = function* (instance) {
   return { ...instance, tag: `${String(instance['tag'])}!` };
 };
 
+/** Of a deletion that is asked to be allowed: it leaves a trace. */
+const mourned: Program = function* (instance) {
+  yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${String(instance['owner'])} mourned`, n: instance['v'] as Value } });
+  return instance;
+};
+
+/** Of the one event of a deletion of many. */
+const buried: Program = function* ({ qual, count }) {
+  const tag = `${String((qual as ObjectValue)['owner'])} buried`;
+  yield ask({ kind: 'insert', type: 'Effect', value: { tag, n: count as Value }, tail: true });
+};
+
 const CORRELATED: readonly Correlated[] = [
   {
     text: `RULE pair WHEN EVENT OCCURS ON "/topics/open" AS a BEFORE EVENT OCCURS ON "/topics/shut" AS b WITHIN 1 hour
@@ -118,6 +135,7 @@ interface Clients {
   readonly opened: Known;
   readonly shut: Known;
   readonly counts: Known;
+  readonly erased: Known;
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -164,7 +182,7 @@ class OneWorld {
   readonly #time: SimulatedTime;
   readonly #plan: Plan;
   readonly #scenery: Scenery;
-  readonly #clients: Clients = { events: new Map(), opened: new Map(), shut: new Map(), counts: new Map() };
+  readonly #clients: Clients = { events: new Map(), opened: new Map(), shut: new Map(), counts: new Map(), erased: new Map() };
   readonly #serving: Serving[] = [];
   readonly #isAlone: boolean;
   #epoch = 0;
@@ -190,6 +208,8 @@ class OneWorld {
         rule('next', '/types/Next/insert', programOf(this.#plan.next)),
         rule('before', '/types/Next/insert', before, 'before'),
         rule('told', '/topics/told/publish', effect('told')),
+        rule('mourned', '/types/Old/delete', mourned, 'before'),
+        rule('buried', '/types/Old/delete', buried),
       ],
       correlated: this.#isAlone ? CORRELATED : [], // what is waited for is known to one process
       types: TYPES,
@@ -244,6 +264,9 @@ class OneWorld {
     const prepared = Promise.all([
       db.collection('t.Counter').insertOne({ _id: new ObjectId(), ars_version: version, name: 'hot', n: Long.fromNumber(0) }),
       db.collection('t.Once').insertOne({ _id: new ObjectId(), ars_version: version, key: 'taken' }),
+      ...Array.from({ length: OLD }, (_, v) =>
+        db.collection('t.Old').insertOne({ _id: new ObjectId(), ars_version: version, owner: OWNER, v: Long.fromNumber(v) }),
+      ),
     ]);
     while (this.#world.advance()) await turn();
     await prepared;
@@ -285,7 +308,7 @@ class OneWorld {
   }
 
   #tasks(): ((service: SimulatedService) => void)[] {
-    const { events, opened, shut, counts } = this.#clients;
+    const { events, opened, shut, counts, erased } = this.#clients;
     const told = (known: Known, key: string, work: Promise<void>): Promise<void> => {
       known.set(key, 'perhaps');
       return work.then(() => void known.set(key, 'promised'));
@@ -295,6 +318,7 @@ class OneWorld {
       ...numbered(EVENTS, 'e').map((tag) => (service: SimulatedService) => unheard(told(events, tag, service.insert('Event', { tag })))),
       ...numbered(COUNTS, 'c').map((key) => (service: SimulatedService) => unheard(told(counts, key, service.count('Counter', HOT, 'n')))),
     ];
+    if (this.#world.chance(ERASES)) tasks.push((service) => unheard(told(erased, OWNER, service.erase('Old', { owner: OWNER }))));
     if (this.#isAlone)
       for (const tag of numbered(PAIRS, 'p'))
         tasks.push((service) =>
@@ -348,11 +372,15 @@ class OneWorld {
       expectRule(`${String(event['tag'])}:second`, this.#plan.second);
     }
     for (const tag of claims) add(wanted, `Once ${tag} claimed`);
-    const { events, opened, shut, counts } = this.#clients;
+    const { events, opened, shut, counts, erased } = this.#clients;
     for (const [tag, known] of events) add(known === 'promised' ? wanted : perhaps, `Event ${tag}`);
     for (const [, known] of counts) add(known === 'promised' ? wanted : perhaps, 'count');
     for (const [tag, known] of opened) add(known === 'promised' ? wanted : perhaps, `Effect ${tag} window 1`);
     for (const [tag, known] of shut) add(known === 'promised' ? wanted : perhaps, `Effect ${tag} pair 1`);
+    // All or nothing, whether or not the client has heard of it.
+    const isGone = erased.get(OWNER) === 'promised' || store.rows('t.Old').length < OLD;
+    add(wanted, isGone ? `Effect ${OWNER} buried ${OLD}` : `Old ${OWNER}`, isGone ? 1 : OLD);
+    for (let v = 0; v < OLD && isGone; v++) add(wanted, `Effect ${OWNER} mourned ${v}`);
     const found = new Map<string, number>();
     const claimed = new Map<string, number[]>();
     for (const row of store.rows('t.Event')) add(found, `Event ${String(row['tag'])}`);
@@ -362,6 +390,7 @@ class OneWorld {
       if (tag !== undefined) claimed.set(eventOf(tag), [...(claimed.get(eventOf(tag)) ?? []), Number(row['n'])]);
     }
     for (const row of store.rows('t.Next')) add(found, `Next ${String(row['tag'])}`);
+    for (const row of store.rows('t.Old')) add(found, `Old ${String(row['owner'])}`);
     for (const row of store.rows('t.Row')) add(found, `Row ${String(row['owner'])} ${String(row['v'])} v${String(row['ars_version'])}`);
     for (const row of store.rows('t.Once')) if (row['key'] !== 'taken') add(found, `Once ${String(row['key'])}`);
     for (const row of store.rows('t.Counter')) if (Number(row['n']) > 0) add(found, 'count', Number(row['n']));

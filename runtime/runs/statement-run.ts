@@ -1,0 +1,183 @@
+// A client's statement over more instances than one tick takes, also that of a procedure which a client calls: a run of its own, stored as an
+// event before it begins. So it comes to its end and raises its event whatever becomes of this process, or of the client, who waits for it.
+
+import { randomUUID } from 'node:crypto';
+import { type Actor, ChildKeys, type StepKeeper } from '../actor.ts';
+import type { Identity } from '../api.ts';
+import { type Answer, Fenced, type RunId, runIdOf, type Step, type StoredEvent, type Unit } from '../commit/index.ts';
+import { decodeInner, encodeInner, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import { CascadeErrors, fault } from '../faults.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import { isPassing } from '../store/index.ts';
+import { fromWireError, toWireError } from '../wire-error.ts';
+import { partSite, RecordedParts } from './parts.ts';
+import type { RunHost } from './types.ts';
+
+/** Stands for a program where a run is one statement; its rule is then the statement's kind. */
+export const STATEMENT = 'statement';
+
+const UNAVAILABLE_RETRY_MS = 500;
+/** Where its parts are recorded. */
+const SITE = 'all';
+
+interface Client {
+  readonly tell: (answer: Answer) => void;
+  readonly headers: Actor['headers'];
+}
+
+/** Who waits for a statement's answer, by the uuid of its event; after a crash nobody does. */
+const clients = new Map<string, Client>();
+
+/**
+ * Carries out a statement of an actor who records nothing.
+ * @param kind @param payload as a program would ask for it
+ * @returns what it gives, as inner JSON
+ * @throws what `commit` of the actor does, and the statement
+ */
+export async function asRun(kind: string, payload: ObjectValue, actor: Actor): Promise<string> {
+  const { identity, depth, headers, chain } = actor;
+  const uuid = randomUUID();
+  const event: StoredEvent = {
+    uuid,
+    path: `/statements/${kind}`,
+    value: encodeInner({ payload, identity: { ...identity }, depth }),
+    at: new Date(actor.clock.now()),
+    by: identity.username,
+    chain: { ...chain, root: chain.root ?? uuid },
+    runs: [{ rule: kind, program: STATEMENT, binds: 'value' }],
+  };
+  const answered = new Promise<Answer>((tell) => clients.set(uuid, { tell, headers }));
+  try {
+    await actor.commit({ writes: [], events: [event] });
+    const answer = await answered;
+    if ('error' in answer) throw fromWireError(answer.error);
+    return 'ok' in answer ? answer.ok : answer.list;
+  } finally {
+    clients.delete(uuid);
+  }
+}
+
+export class StatementRun implements StepKeeper {
+  readonly #host: RunHost;
+  readonly #event: StoredEvent;
+  readonly #kind: string;
+  readonly #ended: () => void;
+  readonly #id: RunId;
+  readonly #payloadJson: string;
+  readonly #identity: Identity;
+  readonly #depth: number;
+  readonly #parts = new RecordedParts();
+  readonly #startedAt: Date;
+  /** Steps of BEFORE rules, by their runs, for those instances that the statement may come to again. */
+  readonly #children = new Map<RunId, readonly Step[]>();
+  #isStored = false;
+
+  constructor(host: RunHost, event: StoredEvent, kind: string, ended: () => void) {
+    this.#host = host;
+    this.#event = event;
+    this.#kind = kind;
+    this.#ended = ended;
+    this.#id = runIdOf(event, kind);
+    const given = decodeInner(event.value) as ObjectValue;
+    this.#payloadJson = encodeInner(getOwn(given, 'payload'));
+    this.#identity = getOwn(given, 'identity') as unknown as Identity;
+    this.#depth = Number(getOwn(given, 'depth'));
+    const steps = host.takeRecorded(this.#id);
+    for (const step of steps) this.#parts.add(step);
+    this.#startedAt = steps[0]?.startedAt ?? this.#now();
+  }
+
+  async start(): Promise<void> {
+    try {
+      const answer = await this.#answer();
+      if (!this.#isStored) this.#host.committer.markDone(this.#id);
+      this.#tell(answer);
+    } catch (error) {
+      if (!(error instanceof Fenced)) throw error; // another process goes on with it
+      this.#tell({ error: toWireError(fault('cascade.server.unavailable')) });
+    } finally {
+      this.#ended();
+    }
+  }
+
+  // ------------------------------------------------------------ StepKeeper
+  taken(run: RunId): readonly Step[] {
+    const known = this.#children.get(run) ?? this.#host.takeRecorded(run);
+    if (known.length > 0) this.#children.set(run, known);
+    return known;
+  }
+
+  stored(step: Step): void {
+    this.#children.set(step.run, [...(this.#children.get(step.run) ?? []), step]);
+  }
+
+  // ------------------------------------------------------------ inside
+  /** @throws Fenced */
+  async #answer(): Promise<Answer> {
+    for (;;)
+      try {
+        return await this.#host.perform(this.#kind, this.#payloadJson, this.#actor());
+      } catch (error) {
+        if (error instanceof Fenced) throw error;
+        if (!isPassing(error) || this.#isStored) return { error: this.#asWire(error) };
+        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
+      }
+  }
+
+  #asWire(error: unknown): ReturnType<typeof toWireError> {
+    if (!(error instanceof CascadeError || error instanceof CascadeErrors))
+      this.#host.log.error({ err: error, statement: this.#id }, 'a statement failed unexpectedly');
+    return toWireError(error);
+  }
+
+  #tell(answer: Answer): void {
+    const client = clients.get(this.#event.uuid);
+    if (client) client.tell(answer);
+    else if ('error' in answer)
+      this.#host.log.warn({ statement: this.#id, ...answer.error }, 'a statement that a crash had cut off ended with an error');
+  }
+
+  /** What lies behind a part is not asked again. */
+  #forgetBefore(last: string): void {
+    const start = `${this.#id}/${SITE}/`.length;
+    for (const run of this.#children.keys()) if (run.slice(start, start + last.length) <= last) this.#children.delete(run);
+  }
+
+  #now(): Date {
+    return new Date(this.#host.clock.now());
+  }
+
+  #actor(): Actor {
+    return {
+      identity: this.#identity,
+      clock: this.#host.clock,
+      chain: this.#event.chain,
+      event: { event: this.#event, rule: this.#kind },
+      reading: null,
+      childKey: new ChildKeys(`${this.#id}/${SITE}`, this),
+      depth: this.#depth,
+      headers: clients.get(this.#event.uuid)?.headers,
+      parts: this.#parts.of(SITE, 0),
+      commit: async (unit, answer, part) => {
+        if (answer) {
+          await this.#host.committer.submit({ ...unit, done: [this.#id] }, true);
+          this.#isStored = true;
+          return;
+        }
+        if (!part) throw new TypeError('a statement stores parts and an end');
+        const site = partSite(SITE, part.number);
+        const answered = { ok: part.note };
+        const step: Step = { run: this.#id, site, nth: 0, at: this.#now(), startedAt: this.#startedAt, answer: answered, reads: [] };
+        const commit = (): Promise<void> => this.#host.committer.submit({ ...unit, steps: [step] }, true);
+        await (startsRuns(unit) ? this.#host.pressure.pass(commit) : commit());
+        this.#parts.add(step);
+        this.#forgetBefore(lastOf(part.note));
+      },
+    };
+  }
+}
+
+/** The `_id` of the last instance of a part, by its note. */
+const lastOf = (note: string): string => String(getOwn(decodeInner(note) as ObjectValue, 'after'));
+
+const startsRuns = (unit: Unit): boolean => unit.events.some((event) => event.runs.length > 0);
