@@ -152,9 +152,9 @@ export async function openNamespace({
   };
   const failures = new ConditionFailures(() => space);
   let runner: Runner | null = null;
+  /** It is the next to lead, and takes what was stored for the one before. */
+  let isHeir = false;
   let leads = leaders === null;
-  /** Events whose subscribers have been told by the process that committed them. */
-  const told = new Set<string>();
   const present = presentIn(() => space);
   const subscribers = new Subscribers(present, (error) =>
     log.error({ err: error, namespace: name }, 'an event could not be delivered to a subscriber'),
@@ -164,14 +164,13 @@ export async function openNamespace({
     client: store.client,
     db,
     epoch: process.epoch,
-    onEvents: (events) => {
+    onEvents: (events, fresh) => {
       for (const { path } of events) tally.event(path);
       runner?.begin(correlations.arrive(events));
-      const fresh = told.size === 0 ? events : events.filter(({ uuid }) => !told.delete(uuid));
       subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1));
       space.deliveries.committed(fresh);
     },
-    toStored: (unit) => (leads ? unit : arrivals.hand(unit)),
+    toStored: (unit) => (leads || (isHeir && unit.isTaken) ? unit : arrivals.hand(unit)),
     onFenced,
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
     cipher: () => space.cipher,
@@ -184,9 +183,6 @@ export async function openNamespace({
     db,
     committer: () => committer,
     cipher: () => space.cipher,
-    onTaken: (events) => {
-      for (const { uuid } of events) told.add(uuid);
-    },
     onError: (error) => log.error({ err: error, namespace: name }, 'events of another process could not be taken'),
   });
   const correlations = new Correlations({
@@ -314,20 +310,22 @@ export async function openNamespace({
   let assuming: Promise<void> = Promise.resolve();
   const assume = async (dead: readonly number[]): Promise<void> => {
     const takesLead = correlations.areAsleep && (leaders === null || (await leaders.take(name, dead)));
-    if (takesLead) {
-      leads = true;
-      await correlations.restore(db);
-    }
+    isHeir ||= takesLead;
     // What an earlier take-over has not come to is nobody's but the leader's.
-    const strays = leads ? await openEpochs(db, (epoch) => epoch !== process.epoch && process.isForgotten(epoch)) : [];
-    const events = await takeOver(space, store, [...new Set([...dead, ...strays])], recorded, (event) => told.add(event.uuid));
-    if (takesLead) correlations.start(events);
+    const strays = isHeir ? await openEpochs(db, (epoch) => epoch !== process.epoch && process.isForgotten(epoch)) : [];
+    const events = await takeOver(space, store, [...new Set([...dead, ...strays])], recorded);
+    if (takesLead) {
+      await correlations.restore(db); // not before the former leader's journal is closed: it moves what has long been open
+      // First what that had taken, then what waited for it, then what is committed from now on; before, own events wait with the others.
+      await committer.exclusive(async (commit) => {
+        if (leaders) await arrivals.start(commit);
+        leads = true;
+        correlations.start(events);
+      });
+    }
     if (opened.length === 0) await beginUpkeep();
     else await deliveries.look();
-    if (takesLead) {
-      schedule.lead();
-      if (leaders) await arrivals.start();
-    }
+    if (takesLead) schedule.lead();
   };
   return {
     space,

@@ -22,7 +22,6 @@ const UNAVAILABLE_RETRY_MS = 500;
 
 /**
  * @param recorded gets the steps of the runs that go on
- * @param onEvent told of each before it is stored here: who subscribes has heard of it
  * @returns the events, in the order in which they came
  */
 export async function takeOver(
@@ -30,7 +29,6 @@ export async function takeOver(
   store: Store,
   dead: readonly number[],
   recorded: Map<RunId, readonly Step[]>,
-  onEvent: (event: StoredEvent) => void = () => undefined,
 ): Promise<readonly StoredEvent[]> {
   if (dead.length === 0) return [];
   await removeOldEnds(space.db);
@@ -51,10 +49,9 @@ export async function takeOver(
       if (kept) space.executables.set(executableKey(rule, program), kept);
     }
   const units = left.events.map((event): Unit => {
-    onEvent(event);
     const open = event.runs.map(({ rule }) => runIdOf(event, rule));
     const steps = (byEvent.get(event.uuid) ?? []).flatMap(([run, of]) => (open.some((one) => isOrUnder(run, one)) ? of : []));
-    return { writes: [], events: [event.sequence ? { ...event, redelivered: true } : event], steps };
+    return { writes: [], events: [event.sequence ? { ...event, redelivered: true } : event], steps, isTaken: true };
   });
   const goOnCleaning = space.committer.holdCleaning();
   await Promise.all(units.map((unit) => space.committer.submit(unit, true)));

@@ -399,6 +399,29 @@ test('changes of collections happen while no tick is in flight', async () => {
   await committer[Symbol.asyncDispose]();
 });
 
+test('what is made of units may change between two ticks; who changes it may commit some before all that waits', async () => {
+  const db = client.db(`committer_${process.pid}_${databases++}`);
+  let made = 'before';
+  const committer = new Committer({
+    ...options(db, 1),
+    toStored: (unit) => ({ ...unit, events: unit.events.map((one) => ({ ...one, by: made })) }),
+  });
+  await committer.submit({ writes: [], events: [event('first')] });
+  let waiting: Promise<void> | undefined;
+  await committer.exclusive(async (commit) => {
+    waiting = committer.submit({ writes: [], events: [event('waiting')] });
+    await commit({ writes: [], events: [event('own')] });
+    made = 'after';
+  });
+  await waiting;
+  expect(started.map(({ uuid, by }) => [uuid, by])).toEqual([
+    ['first', 'before'],
+    ['own', 'ann'],
+    ['waiting', 'after'],
+  ]);
+  await committer[Symbol.asyncDispose]();
+});
+
 test('ids ascend in the order in which they are given', () => {
   const ids = Array.from({ length: 1_000 }, () => newId());
   expect([...ids].sort()).toEqual(ids);

@@ -32,11 +32,14 @@ const MARK_AFTER_MS = 25;
 
 export interface CommitterOptions extends TickStore {
   readonly epoch: number;
-  /** Called in the order of the commits, before the units' promises resolve. */
-  readonly onEvents: (events: readonly StoredEvent[]) => void;
+  /**
+   * Called in the order of the commits, before the units' promises resolve.
+   * @param fresh those of them that nobody has been told of
+   */
+  readonly onEvents: (events: readonly StoredEvent[], fresh: readonly StoredEvent[]) => void;
   /** Keys in unique indexes that the documents of this unit hold: two units with a common one don't share a tick. */
   readonly uniqueKeys: (unit: Unit) => readonly string[];
-  /** Makes what is stored of a unit: some of it may be another process's to go on with. */
+  /** Makes what is stored of a unit, when its tick is made: some of it may be another process's to go on with. */
   readonly toStored?: (unit: Unit) => Unit;
   /** Asked before a unit is stored: why it may not be, as what it was made for is no longer there. */
   readonly refuses?: (unit: Unit) => Error | null;
@@ -54,7 +57,8 @@ interface Waiting extends Link {
   readonly nth: number;
   /** It belongs to what was acknowledged: it waits for as long as the store is away. */
   readonly urgent: boolean;
-  readonly unit: Unit;
+  /** What is stored of it, from when its tick is made. */
+  unit: Unit;
   /** What no two units of a tick have in common. */
   readonly keys: readonly string[];
   /** These, and the paths that it publishes on: units with a common one follow each other. */
@@ -158,7 +162,7 @@ export class Committer implements AsyncDisposable {
     if (!urgent && this.#away !== null && this.#free.length < SLOTS) return reject(this.#away);
     const full = urgent ? null : this.refusal(given);
     if (full) return reject(full);
-    const unit = uniform(this.#options.toStored?.(given) ?? given);
+    const unit = uniform(given);
     const keys = keysOf(unit);
     for (const key of this.#options.uniqueKeys(unit)) keys.push(key);
     const paths = published(unit);
@@ -195,13 +199,16 @@ export class Committer implements AsyncDisposable {
     while (isWaited()) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Runs `change` (of collections, of indexes) between two ticks: none is in flight meanwhile. */
-  async exclusive<T>(change: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `change` (of collections, of indexes, of what is made of units) between two ticks: none is in flight meanwhile.
+   * @param change may commit units itself, each in a tick of its own, as they are
+   */
+  async exclusive<T>(change: (commit: (unit: Unit) => Promise<void>) => Promise<T>): Promise<T> {
     while (this.#paused) await new Promise<void>((resolve) => this.#idle.push(resolve));
     this.#paused = true;
     try {
       while (this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
-      return await change();
+      return await change((unit) => this.#commitAlone(unit));
     } finally {
       this.#paused = false;
       this.#wake();
@@ -237,14 +244,14 @@ export class Committer implements AsyncDisposable {
     if (!long || long.rows < this.#copiesFrom) return;
     const rows = this.journal.standing();
     const early = await readHeld(db, rows, long.runs, cipher());
-    await this.exclusive(async () => {
+    await this.exclusive(async (commit) => {
       const later = this.journal.standing(rows);
       const late = later.length > 0 ? await readHeld(db, later, long.runs, cipher()) : { events: [], steps: [] };
       const held = { events: [...early.events, ...late.events], steps: [...early.steps, ...late.steps] };
       const units = this.#holdsCleaning > 0 ? [] : asUnits(held, (run) => this.journal.isOpen(run), long.rows);
       // What is mostly theirs is not worth copying again and again, nor is looking where nothing is: another process has taken the rows over.
       this.#copiesFrom = units && units.length > 0 ? 0 : 2 * long.rows;
-      for (const unit of units ?? []) await this.#commitAlone(unit);
+      for (const unit of units ?? []) await commit(unit);
     });
   }
 
@@ -325,6 +332,7 @@ export class Committer implements AsyncDisposable {
         }
         for (const key of next.keys) blocked.add(key);
         bytes += next.bytes;
+        next.unit = this.#options.toStored?.(next.unit) ?? next.unit;
         tick.push(next);
       }
       return kept.length > 0 ? [...kept, ...line.slice(index)] : line.slice(index);
@@ -414,7 +422,9 @@ export class Committer implements AsyncDisposable {
     if (row) this.journal.committed(row);
     const events: StoredEvent[] = [];
     for (const unit of units) if (!unit.isCopy) for (const event of unit.events) events.push(event);
-    if (events.length > 0) this.#options.onEvents(events);
+    const areFresh = !units.some(({ isTaken }) => isTaken);
+    const fresh = areFresh ? events : units.flatMap((unit) => (unit.isCopy || unit.isTaken ? [] : unit.events));
+    if (events.length > 0) this.#options.onEvents(events, fresh);
   }
 
   #wake(): void {

@@ -124,6 +124,8 @@ export interface Unit {
   readonly logs?: readonly LogEntry[];
   /** It says once more what stands in earlier rows: its events have been told. */
   readonly isCopy?: true;
+  /** Its events were committed before, by another process or by an earlier one: who subscribes has been told of them. */
+  readonly isTaken?: true;
 }
 
 export interface RowId {

@@ -6,8 +6,8 @@ import type { Answer, Unit, Write } from './types.ts';
  * The unit with all its members, in one order: objects of many shapes make each look at a member a search. What is stored for those who must
  * acknowledge an event becomes writes.
  */
-export function uniform({ writes, events, steps = NONE, done = NONE, logs = NONE, isCopy }: Unit): Unit {
-  const whole = isCopy === undefined ? { writes, events, steps, done, logs } : { writes, events, steps, done, logs, isCopy };
+export function uniform({ writes, events, steps = NONE, done = NONE, logs = NONE, isTaken }: Unit): Unit {
+  const whole = isTaken === undefined ? { writes, events, steps, done, logs } : { writes, events, steps, done, logs, isTaken };
   for (const event of events) if (event.deliveries) return withDeliveries(whole);
   return whole;
 }

@@ -1,5 +1,6 @@
 // Events that another process than the leader has committed and that rules wait for: a document each, in the transaction of the event. The leader
 // takes them into its own journal, in the order of their commits, and removes the document in the same transaction: none is lost or counted twice.
+// Who is to lead takes first what waits for the leader before, its own events among it: in the journal, too, they so stand in the order in which they count.
 
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
 import {
@@ -32,10 +33,10 @@ interface ArrivalsOptions {
   readonly committer: () => Committer;
   /** Events are sealed on their way; null while the namespace has no key. */
   readonly cipher: () => Cipher | null;
-  /** Who subscribes has heard of it where it was committed. */
-  readonly onTaken: (events: readonly StoredEvent[]) => void;
   readonly onError: (error: unknown) => void;
 }
+
+type Commit = (unit: Unit) => Promise<void>;
 
 export class Arrivals {
   readonly #options: ArrivalsOptions;
@@ -53,7 +54,7 @@ export class Arrivals {
     const writes: Write[] = [];
     const events = unit.events.map((event) => {
       if (!isAwaited(event)) return event;
-      const { deliveries: _, ...awaited } = { ...event, runs: event.runs.filter(({ places }) => places) };
+      const awaited = { ...event, runs: event.runs.filter(({ places }) => places) };
       const sealed = withEventTexts(awaited, sealing(this.#options.cipher()));
       writes.push({ collection: ARRIVALS, op: 'insert', document: { _id: new ObjectId(), event: sealed, ars_version: Long.ONE } });
       return { ...event, runs: event.runs.filter(({ places }) => !places) };
@@ -61,17 +62,23 @@ export class Arrivals {
     return { ...unit, writes: [...unit.writes, ...writes], events };
   }
 
-  /** From now on they are taken here, those first that wait already. */
-  async start(): Promise<void> {
-    this.#waiting ??= new Map();
-    await this.look();
+  /**
+   * From now on they are taken here.
+   * @param commit stores those that wait already, while nothing else is stored
+   */
+  async start(commit: Commit): Promise<void> {
+    this.#waiting ??= new Map(); // what comes meanwhile is behind
+    const reading = this.#stored().catch((error: unknown) => {
+      this.#give(); // who leads tries again
+      throw error;
+    });
+    await (this.#taking = reading.then((stored) => this.#takeAll(stored, commit)).finally(() => this.#taken()));
   }
 
   /** Looks for those that are stored. */
   async look(): Promise<void> {
     if (!this.#waiting) return;
-    const stored = await this.#options.db.collection<Arrival>(ARRIVALS).find().sort({ 'event.at': 1, _id: 1 }).toArray();
-    for (const one of stored) this.#waiting.set(one._id.toHexString(), one);
+    for (const [id, one] of await this.#stored()) this.#waiting.set(id, one);
     this.#take();
   }
 
@@ -97,23 +104,31 @@ export class Arrivals {
 
   #take(): void {
     if (!this.#waiting?.size) return;
-    this.#taking ??= this.#takeAll().finally(() => {
-      this.#taking = null;
-      this.#take();
-    });
+    const commit: Commit = (unit) => this.#options.committer().submit(unit, true);
+    this.#taking ??= this.#takeAll(this.#waiting, commit).finally(() => this.#taken());
   }
 
-  async #takeAll(): Promise<void> {
-    while (this.#waiting && this.#waiting.size > 0) {
+  #taken(): void {
+    this.#taking = null;
+    this.#take();
+  }
+
+  async #stored(): Promise<Map<string, Arrival>> {
+    const stored = await this.#options.db.collection<Arrival>(ARRIVALS).find().sort({ 'event.at': 1, _id: 1 }).toArray();
+    return new Map(stored.map((one) => [one._id.toHexString(), one]));
+  }
+
+  async #takeAll(waiting: Map<string, Arrival>, commit: Commit): Promise<void> {
+    while (this.#waiting && waiting.size > 0) {
       const some: Arrival[] = [];
       let bytes = 0;
-      for (const one of this.#waiting.values()) {
+      for (const one of waiting.values()) {
         if (some.length >= MOST_AT_ONCE || bytes >= BYTES_AT_ONCE) break;
         some.push(one);
         bytes += one.event.value.length;
       }
       try {
-        await this.#store(some);
+        await this.#store(some, commit);
       } catch (error) {
         if (!(error instanceof VersionMiss)) {
           this.#options.onError(error);
@@ -123,9 +138,12 @@ export class Arrivals {
         }
         // One of them has been taken before: one by one.
         for (const one of some)
-          await this.#store([one]).catch((reason: unknown) => reason instanceof VersionMiss || this.#options.onError(reason));
+          await this.#store([one], commit).catch((reason: unknown) => reason instanceof VersionMiss || this.#options.onError(reason));
       }
-      for (const { _id } of some) this.#waiting?.delete(_id.toHexString());
+      for (const { _id } of some) {
+        waiting.delete(_id.toHexString());
+        this.#waiting?.delete(_id.toHexString());
+      }
     }
   }
 
@@ -133,17 +151,13 @@ export class Arrivals {
     this.#waiting = null;
   }
 
-  async #store(some: readonly Arrival[]): Promise<void> {
+  async #store(some: readonly Arrival[], commit: Commit): Promise<void> {
     const open = opening(this.#options.cipher());
-    const events = some.map(({ event }) => withEventTexts(event, open));
-    this.#options.onTaken(events);
-    await this.#options.committer().submit(
-      {
-        writes: some.map(({ _id }): Write => ({ collection: ARRIVALS, op: 'delete', id: _id, version: 1n })),
-        events,
-      },
-      true,
-    );
+    await commit({
+      writes: some.map(({ _id }): Write => ({ collection: ARRIVALS, op: 'delete', id: _id, version: 1n })),
+      events: some.map(({ event }) => withEventTexts(event, open)),
+      isTaken: true,
+    });
   }
 }
 

@@ -38,6 +38,21 @@ async function heard<T>(attempt: () => Promise<T>): Promise<T> {
     }
 }
 
+const pairs = (
+  name: string,
+  within: string,
+): string => `RULE ${name} WHEN EVENT OCCURS ON "/topics/${name}a" AS a BEFORE EVENT OCCURS ON "/topics/${name}b" AS b WITHIN ${within}
+   CONSTRAIN TO a.value.k == b.value.k
+   INSERT Seen(by: "${name}", what: a.value.k + b.value.n)
+   TIMEOUT
+   INSERT Seen(by: "${name}", what: a.value.k + " alone")`;
+/** Waits until a process has heard of all definitions of another one: it does so in their order. */
+async function hasHeard(one: TestEngine, other: TestEngine, name = `ready${definitions++}`): Promise<void> {
+  await other.program('procedures', `PROCEDURE ${name}() return 1`);
+  await heard(() => one.ask('execute', 'procedures', { id: name, body: '{}' }));
+}
+let definitions = 0;
+
 test('types, rules and procedures of one process are in force in the other, and so is their end', async () => {
   await a.type('Reading', { v: { type: 'Integer' } });
   await a.program('rules', 'RULE clamp BEFORE INSERT ON Reading  if (Reading.v < 0) { Reading.v = 0 }');
@@ -117,19 +132,10 @@ test('rules of both processes count on one instance and want the same keys: no c
   expect(await b.rows('Once')).toHaveLength(10);
 });
 
-test('a pair of which each process takes one event completes once; what is open goes over to the one that stays', async () => {
-  const rule = (
-    name: string,
-    within: string,
-  ): string => `RULE ${name} WHEN EVENT OCCURS ON "/topics/${name}a" AS a BEFORE EVENT OCCURS ON "/topics/${name}b" AS b WITHIN ${within}
-     CONSTRAIN TO a.value.k == b.value.k
-     INSERT Seen(by: "${name}", what: a.value.k + b.value.n)
-     TIMEOUT
-     INSERT Seen(by: "${name}", what: a.value.k + " alone")`;
-  await b.program('rules', rule('pair', '1 hour'));
-  await b.program('rules', rule('short', '3 seconds'));
-  await b.program('procedures', 'PROCEDURE ready() return 1');
-  await heard(() => a.ask('execute', 'procedures', { id: 'ready', body: '{}' })); // follows in order: the rules are there, too
+test('a pair of which each process takes one event completes once', async () => {
+  await b.program('rules', pairs('pair', '1 hour'));
+  await b.program('rules', pairs('short', '3 seconds'));
+  await hasHeard(a, b);
   await publish(b, '/paira', { k: 'x' });
   await publish(a, '/pairb', { k: 'y', n: 0 });
   await publish(b, '/pairb', { k: 'x', n: 1 });
@@ -138,9 +144,28 @@ test('a pair of which each process takes one event completes once; what is open 
   for (const [i, one] of [a, b, a, b].entries()) await publish(one, '/paira', { k: `k${i}` });
   await publish(b, '/shorta', { k: 'late' });
   expect(await seen('short', 1)).toEqual(['late alone']);
+});
+
+test('what is open goes over to the one that stays, and what waited for the dead one comes before what that commits itself', async () => {
+  for (const [first, second] of [
+    ['one', 'two'],
+    ['two', 'one'],
+  ])
+    await b.program(
+      'rules',
+      `RULE ${first}First WHEN EVENT OCCURS ON "/topics/${first}" AS a BEFORE EVENT OCCURS ON "/topics/${second}" AS b WITHIN 1 hour
+       INSERT Seen(by: "order", what: "${first} before ${second}")`,
+    );
+  await hasHeard(a, b);
   await publish(b, '/shorta', { k: 'over' });
+  const held = await database.holdTakeOver(b.identity.namespace);
   await a[Symbol.asyncDispose]();
   await publish(b, '/pairb', { k: 'k0', n: 5 });
+  await publish(b, '/one', {});
+  await held.reached();
+  await publish(b, '/two', {});
+  await held.release();
+  expect(await seen('order', 1)).toEqual(['one before two']);
   await database.leads(b.identity.namespace, epochOfB);
   for (const k of ['k1', 'k2', 'k3', 'k1']) await publish(b, '/pairb', { k, n: 5 });
   expect(await seen('pair', 5)).toEqual(['k05', 'k15', 'k25', 'k35', 'x1']);

@@ -19,6 +19,14 @@ export interface OwnDatabase extends AsyncDisposable {
   takeOver(epoch: number): Promise<void>;
   /** Waits until this process leads the namespace and has taken over what the one before had left. */
   leads(namespace: string, epoch: number): Promise<void>;
+  /** Lets no process come further, in the taking over of what was left in a namespace, than to where it leads. */
+  holdTakeOver(namespace: string): Promise<HeldTakeOver>;
+}
+
+export interface HeldTakeOver {
+  /** Waits until a process has come so far. */
+  reached(): Promise<void>;
+  release(): Promise<void>;
 }
 
 export async function openOwnDatabase(): Promise<OwnDatabase> {
@@ -46,6 +54,35 @@ export async function openOwnDatabase(): Promise<OwnDatabase> {
         if (isLed && (await processes.countDocuments({ takenBy: epoch })) === 0) return;
       }
       throw new Error(`the process ${epoch} does not lead ${namespace}`);
+    },
+    async holdTakeOver(namespace) {
+      // The first that is removed there are ends of long ago: this one is held by a transaction, and the store lets the removal wait for it.
+      const journal = client
+        .db(`cascade_ns_${namespace}`)
+        .collection<{ _id: object; closed: true; closedAt: Date; isHeld?: true }>('journal');
+      const _id = { epoch: 0, slot: 0, seq: 0 };
+      await journal.insertOne({ _id, closed: true, closedAt: new Date(0) });
+      const session = client.startSession();
+      session.startTransaction();
+      await journal.updateOne({ _id }, { $set: { isHeld: true } }, { session });
+      const removal = { ns: journal.namespace, op: 'remove', 'command.q.closedAt': { $exists: true } };
+      return {
+        async reached() {
+          for (const until = performance.now() + 60_000; performance.now() < until; await sleep(20))
+            if (
+              await client
+                .db('admin')
+                .aggregate([{ $currentOp: {} }, { $match: removal }])
+                .hasNext()
+            )
+              return;
+          throw new Error(`nothing was taken over in ${namespace}`);
+        },
+        async release() {
+          await session.abortTransaction();
+          await session.endSession();
+        },
+      };
     },
     async [Symbol.asyncDispose]() {
       await client.close();

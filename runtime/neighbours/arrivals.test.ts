@@ -1,0 +1,30 @@
+import { type Db, type Document, ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import type { Committer, StoredEvent, Unit } from '../commit/index.ts';
+import { Arrivals } from './arrivals.ts';
+
+const arrival = (uuid: string): Document => {
+  const event: Partial<StoredEvent> = { uuid, value: '{}', runs: [] };
+  return { _id: new ObjectId(), event };
+};
+
+test('who is to lead takes what is stored in a commit of its own, before what it hears of meanwhile', async () => {
+  const taken: string[] = [];
+  const taking = (by: string) => async (unit: Unit) => {
+    expect(unit.isTaken).toBe(true);
+    for (const { uuid } of unit.events) taken.push(`${uuid} ${by}`);
+  };
+  const [first, second, third] = ['first', 'second', 'third'].map(arrival) as [Document, Document, Document];
+  const find = async (): Promise<Document[]> => {
+    await Promise.resolve();
+    arrivals.saw(second); // stored before the others were asked for, heard of first
+    arrivals.saw(third);
+    return [first, second];
+  };
+  const db = { collection: () => ({ find: () => ({ sort: () => ({ toArray: find }) }) }) } as unknown as Db;
+  const committer = { submit: taking('later') } as unknown as Committer;
+  const arrivals = new Arrivals({ db, committer: () => committer, cipher: () => null, onError: () => undefined });
+  await arrivals.start(taking('at once'));
+  await arrivals.settled();
+  expect(taken).toEqual(['first at once', 'second at once', 'third later']);
+});
