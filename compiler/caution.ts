@@ -49,12 +49,19 @@ const INTRODUCING = [
   /\b(?:var|as|to|each|for|from|source|select|one|array|sequence)\s+@?((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)/gi,
   /\(\s*([A-Za-z_]\w*)\s+in\b/gi,
   /\b(?:catch|error)\s*\(\s*([A-Za-z_]\w*)/gi,
-  /([A-Za-z_]\w*)\s*=>/g,
+  /\b([A-Za-z_]\w*)\s*=>/g,
 ];
+/** The parameters of the first procedure. Not by one pattern: that would be tried from each `procedure` on to the end of a long text. */
+function headerOf(source: string): string {
+  const begin = source.search(/\bprocedure\b/i);
+  const open = begin < 0 ? -1 : source.indexOf('(', begin);
+  const close = open < 0 ? -1 : source.indexOf(')', open);
+  return close < 0 ? '' : source.slice(open + 1, close);
+}
+
 /** Names that the text declares somewhere, whatever else is wrong there; rather too many. */
 function introducedIn(source: string): Set<string> {
   const names = INTRODUCING.flatMap((pattern) => [...source.matchAll(pattern)].map((match) => match[1]!.replace(/^.*\./, '')));
   for (const [, list = ''] of source.matchAll(/\(([\w\s,]*)\)\s*=>/g)) names.push(...list.split(/[\s,]+/));
-  const header = /\bprocedure\b[^(]*\(([^]*?)\)/i.exec(source)?.[1] ?? '';
-  return new Set([...names, ...(header.match(/[A-Za-z_]\w*/g) ?? [])]);
+  return new Set([...names, ...(headerOf(source).match(/[A-Za-z_]\w*/g) ?? [])]);
 }

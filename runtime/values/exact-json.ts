@@ -1,6 +1,6 @@
 // The reference parser of JSON: exact numbers, well-formed strings, a depth limit, and the place of an error (resources-and-api.md 1.4).
 // parse-json.ts decides when the faster JSON.parse may stand in for it.
-import { type ObjectValue, Real, type Value, real, setOwn } from '../../stdlib/values/index.ts';
+import { type ObjectValue, Real, type Value, real, setOwn, withoutTrailing } from '../../stdlib/values/index.ts';
 import { isWellFormed } from './well-formed.ts';
 
 /** What is wrong with a JSON text, and where: `index` counts UTF-16 code units. */
@@ -176,7 +176,7 @@ function significand(text: string): string {
   const [mantissa = '', exponent = '0'] = text.replace('-', '').toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const kept = digits.replace(/0+$/, '');
+  const kept = withoutTrailing(digits, '0');
   if (kept !== '' && exponent.length > 20) return text; // beyond any double, and costly as a bigint
   return kept === '' ? '0' : `${kept}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - kept.length)}`;
 }

@@ -75,6 +75,11 @@ test('as many values as allowed are read on either way, one more is refused wher
   }
 });
 
+test('millions of zeros inside a number are read once, not once from each of them', () => {
+  const text = `1.${'0'.repeat(3_000_000)}1`;
+  expect(Number(parseJson(text))).toBe(1);
+});
+
 test('brackets inside strings are no nesting', () => {
   expect(parseJson(`["${'['.repeat(300)}"]`)).toEqual(['['.repeat(300)]);
 });

@@ -79,7 +79,8 @@ function decodeForm(source: string): ObjectValue {
     const key = decode(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
     const before = getOwn(result, key);
-    setOwn(result, key, before === null ? value : Array.isArray(before) ? [...before, value] : [before, value]);
+    if (Array.isArray(before)) before.push(value);
+    else setOwn(result, key, before === null ? value : [before, value]);
   }
   return result;
 }

@@ -1,5 +1,6 @@
 // The grammar of message patterns: text, `{n}`, `{n,type,style}` and quotes (builtins.md 3.1, 3.4).
 import { fail } from '../errors.ts';
+import { parseReal } from '../values/index.ts';
 
 export type PlaceholderType = 'number' | 'date' | 'time' | 'choice';
 export interface Placeholder {
@@ -108,7 +109,7 @@ function endOfChoice(style: string, start: number): number {
 function parseLimit(text: string): number {
   if (text === '∞') return Number.POSITIVE_INFINITY;
   if (text === '-∞') return Number.NEGATIVE_INFINITY;
-  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  return parseReal(text) ?? Number.NaN;
 }
 
 /** A text that goes on to be a message keeps its quotes; any other loses them here. */

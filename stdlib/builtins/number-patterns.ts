@@ -1,6 +1,6 @@
 // Number patterns such as `#,##0.00;(#)` (builtins.md 3.2): read once, then printed with exact rounding.
 import { fail } from '../errors.ts';
-import { isInteger, isNumber, numberOf } from '../values/index.ts';
+import { isInteger, isNumber, numberOf, withoutTrailing } from '../values/index.ts';
 import { type Exact, exactOf, roundHalfEven } from './exact-decimal.ts';
 
 export interface NumberPattern {
@@ -144,7 +144,7 @@ function scientific(value: Exact, pattern: NumberPattern): string {
     const scale = mostInteger + mostFraction - pointAt;
     const rounded = roundHalfEven(value, scale).toString();
     pointAt = rounded.length - scale;
-    digits = rounded.replace(/0+$/, '');
+    digits = withoutTrailing(rounded, '0');
   }
   let exponent = 0;
   if (value.digits !== 0n) exponent = engineering ? Math.floor((pointAt - 1) / mostInteger) * mostInteger : pointAt - leastInteger;

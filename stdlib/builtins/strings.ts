@@ -9,7 +9,7 @@ const LETTERS_AND_DIGITS = /^[a-zA-Z0-9]+$/;
 const HEXADECIMAL = /^[0-9a-fA-F]+$/;
 const NAME = /^[a-zA-Z0-9$_-]*$/;
 const DIGITS = /^[0-9]+$/;
-const REAL = /^(?:[0-9]+\.?[0-9]*|\.[0-9]+)$/;
+const REAL = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$/;
 
 /** Unicode's white space, and the byte order mark. */
 const isBlank = (unit: number): boolean =>

@@ -83,7 +83,8 @@ export function fromBase64(text: string): Uint8Array | number {
   let length = 0;
   let group = 0;
   let bits = 0;
-  const end = text.replace(/[=\s]+$/, '').length;
+  let end = text.length;
+  while (end > 0 && /[=\s]/.test(text.charAt(end - 1))) end--;
   for (let i = 0; i < end; i++) {
     const char = text.charAt(i);
     if (char === '\n' || char === '\r') continue;

@@ -28,5 +28,6 @@ export { type Match, Pattern } from './pattern.ts';
 export { formatReal } from './real-text.ts';
 export { Shared, type SharedKind } from './shared.ts';
 export { compareCodeUnits, text, typeOf } from './text.ts';
+export { withoutTrailing } from './trailing.ts';
 export { XmlElement, XmlList, XmlNode } from './xml.ts';
 export { parseXml } from './xml-parse.ts';

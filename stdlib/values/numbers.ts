@@ -56,5 +56,6 @@ export function parseInteger(text: string): number | bigint | null {
 
 /** A decimal number with optional sign and exponent as a double (maybe infinite); null for other text, `NaN` and hex. */
 export function parseReal(text: string): number | null {
-  return /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : null;
+  // One way only to read each text: with `[0-9]+\.?[0-9]*` a long one that fails would be tried from all its digits on.
+  return /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : null;
 }
