@@ -30,17 +30,18 @@ export class Deadlines {
     this.#open.remove(deadline);
   }
 
+  /** Who is told may end others, or begin new ones. */
   #check(): void {
-    this.#timer = null;
     const now = performance.now();
-    for (const deadline of this.#open) {
-      const leftMs = deadline.at - now;
+    for (let first = this.#open.first; first; first = this.#open.first) {
+      const leftMs = first.at - now;
       if (leftMs > 0.5) {
         this.#timer = setTimeout(() => this.#check(), Math.ceil(leftMs)).unref();
         return;
       }
-      this.#open.remove(deadline);
-      deadline.late();
+      this.#open.remove(first);
+      first.late();
     }
+    this.#timer = null;
   }
 }
