@@ -8,6 +8,8 @@ import { RestClient, type StartedService, startService } from './client/index.ts
 const ROWS = 120;
 /** Of one that must not come to its end before the crash, however fast the machine is. */
 const LONG = 20_000;
+/** Instances that a client deletes with one request: several batches. */
+const OLD = 5_000;
 
 let service: StartedService;
 let client: RestClient;
@@ -26,6 +28,7 @@ beforeAll(async () => {
     End: { by: 'String', again: 'Boolean' },
     Plain: { n: 'Integer' },
     Tick: { n: 'Integer' },
+    Old: { n: 'Integer' },
   };
   for (const [name, properties] of Object.entries(types)) {
     const typed = Object.fromEntries(Object.entries(properties).map(([property, type]) => [property, { type }]));
@@ -53,6 +56,9 @@ beforeAll(async () => {
     rule('ofSure', '/sure', ...steps('sure')),
     rule('quick', '/plain', 'INSERT Row(by: "quick", n: 0)'),
     rule('heard', '/heard', 'INSERT Row(by: "heard " + e.value.by, n: 0)'),
+    // It is asked for each, and so keeps the deletion from being over at once.
+    'RULE spared BEFORE DELETE ON Old  if (Old.n < 0) { RETURN null }',
+    'RULE buried WHEN DELETE OCCURS ON Old AS o INSERT Row(by: "buried", n: o.count)',
     rule('half', '/half', 'Event.ack()', 'for (i in range(0, e.value.rows, 1)) { INSERT Row(by: e.value.by, n: i) }'),
     'RULE answered WHEN INSERT OCCURS ON Plain AS e WHERE e.n >= 1000 INSERT Row(by: "answered", n: e.n)',
     rule(
@@ -139,6 +145,22 @@ test('what a rule had still to do after Event.ack() is not done after a crash', 
   await ok('POST', '/topics//half', { by: 'whole', rows: 5 });
   await until(async () => (await count('Row', { by: 'whole' })) === 5);
   expect(await count('Row', { by: 'cut' })).toBe(left);
+});
+
+// spec: integrations.md 12.1 12.2/2; resources-and-api.md 2.7 8.1
+test('a DELETE of many by a client that was cut in the middle comes to its end, and rules hear of all that is gone, once', async () => {
+  await ok(
+    'POST',
+    '/custom/Old',
+    Array.from({ length: OLD }, (_, n) => ({ n })),
+  );
+  const cut = client.send('DELETE', '/custom/Old', { query: { where: '{}' } }).catch(() => null);
+  await until(async () => (await count('Old', {})) < OLD);
+  await killAndRestart();
+  await cut;
+  await until(async () => (await count('Old', {})) === 0 && (await count('Row', { by: 'buried' })) > 0);
+  expect(await count('Row', { by: 'buried', n: OLD })).toBe(1);
+  expect(await count('Row', { by: 'buried' })).toBe(1);
 });
 
 // spec: integrations.md 12.2/1 12.2/3 12.2/13
