@@ -1,79 +1,60 @@
-// Reliable events (integrations.md 12.3, resources-and-api.md 8.5): what is stored with an event for those who must acknowledge it, the
-// redeliveries, their end, and the persistent subscriptions with the sockets that are open for them.
+// Reliable events (integrations.md 12.3, resources-and-api.md 8.5): what is stored with an event for those who must acknowledge it, how they do so,
+// and the beginning and end of persistent subscriptions. What is due is due.ts's, what is sent sending.ts's.
 
-import type { Document, Filter, ObjectId } from 'mongodb';
-import { decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Document, ObjectId } from 'mongodb';
+import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import type { Identity, Notice } from '../api.ts';
-import type { Timer } from '../clock/index.ts';
-import { attemptOf, runIdOf, type RunReference, type StoredEvent, VersionMiss, type Write } from '../commit/index.ts';
-import { eventObject } from '../event-object.ts';
+import { attemptOf, runIdOf, type StoredEvent, VersionMiss, type Write } from '../commit/index.ts';
 import { fault } from '../faults.ts';
-import { deadLetter } from '../resources/dead-letters.ts';
 import { ACKNOWLEDGEMENTS } from '../resources/delivery-types.ts';
 import { asyncRun } from '../resources/events.ts';
 import { laidOut } from '../resources/instances/late-collections.ts';
 import { serviceActor } from '../resources/service-actor.ts';
 import { stampNew } from '../resources/stamp.ts';
-import { type Namespace, referenceOf } from '../resources/types.ts';
 import { isPassing } from '../store/index.ts';
-import type { Present } from '../subscriptions/subscribers.ts';
 import { baseNameOf } from '../types/index.ts';
 import { instanceToBson } from '../values/index.ts';
+import { DueDeliveries, type DueOptions, runOf } from './due.ts';
 import {
+  asNumbers,
   DELIVERIES,
   type Delivery,
   deliveryId,
-  distanceMs,
-  goingOn,
   insertion,
   newDelivery,
   removal,
-  replacement,
   requireKeepable,
   sequenceDeliveryId,
 } from './kept.ts';
-import { type Persistent, PersistentSubscriptions, type Socket } from './persistent.ts';
+import { type PersistentOptions, PersistentSubscriptions } from './persistent.ts';
 import { reliabilityOf } from './reliability.ts';
+import { Sending } from './sending.ts';
 
-/** Deliveries looked at in one go. */
-const BATCH = 500;
-/** How soon what another process has stored for a socket of this one is found. */
-const LOOK_EVERY_MS = 1_000;
-/** How soon a rule that still runs is looked at again. */
-const STILL_RUNNING_MS = 500;
+/** How soon what could not be stored is tried again. */
+const TRIED_AGAIN_MS = 500;
 const TRIES = 10;
 /** What counts for an event whose resource is not reliable any more. */
 const UNTIL_THEN = { frequencyMs: 30_000, ttlMs: 3_600_000 };
-/** Characters of stored events that are sent before the client has to have read most of them. */
-const MOST_AHEAD = 1_000_000;
 
-export interface DeliveriesOptions {
-  readonly space: () => Namespace;
-  /** Other processes may serve the namespace: each delivers to the sockets that it has, whoever has stored the delivery. */
-  readonly isShared: boolean;
+export interface DeliveriesOptions extends PersistentOptions, DueOptions {
   /** Names the partition of the sequence numbers that this process gives. */
   readonly epoch: number;
-  readonly present: Present;
-  /** Whether the rule still runs for the event. */
-  readonly isOpen: (event: StoredEvent, rule: string) => boolean;
 }
 
 export class Deliveries {
   readonly #options: DeliveriesOptions;
   readonly #persistent: PersistentSubscriptions;
+  readonly #sending: Sending;
+  readonly #due: DueDeliveries;
   #sequence = 0;
   #laidOut: Promise<void> | null = null;
-  #timer: { at: number; timer: Timer } | null = null;
-  #polling: Promise<void> | null = null;
-  readonly #looking: NodeJS.Timeout | null;
-  #closed = false;
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
     this.#persistent = new PersistentSubscriptions(options);
-    this.#looking = options.isShared ? setInterval(() => this.#persistent.size > 0 && this.#poll(), LOOK_EVERY_MS) : null;
-    this.#looking?.unref();
+    this.#sending = new Sending(options, () => this.#due.armNext());
+    this.#due = new DueDeliveries(options, this.#persistent, this.#sending);
   }
 
   /** How many deliveries nobody has acknowledged yet. */
@@ -84,19 +65,17 @@ export class Deliveries {
   /** Takes up what is stored. */
   async open(): Promise<void> {
     await this.#persistent.load();
-    await this.#armNext();
+    await this.#due.armNext();
   }
 
   /** Looks for what is due: others may have stored it. */
-  async look(): Promise<void> {
-    if (!this.#closed) await this.#armNext();
+  look(): Promise<void> {
+    return this.#due.armNext();
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    if (this.#looking) clearInterval(this.#looking);
-    this.#timer?.timer.cancel();
-    await this.#polling;
+    this.#sending.close();
+    await this.#due.close();
   }
 
   /** Makes the collection, before the first resource is reliable. */
@@ -129,7 +108,7 @@ export class Deliveries {
     const deliveries = [...rules, ...subscriptions];
     if (deliveries.length > 0) {
       requireKeepable(event);
-      this.#arm(now + reliability.frequencyMs);
+      this.#due.arm(now + reliability.frequencyMs);
     }
     return { ...whole, deliveries: deliveries.map(insertion) };
   }
@@ -144,23 +123,14 @@ export class Deliveries {
       if (attemptOf(event) > 1) continue;
       if (event.sequence) this.#armFor(event); // once more: its commit may have taken longer than its time
       if (!this.#persistent.hears(event.path)) continue;
-      for (const one of this.#persistent.wanting(event)) if (one.socket) this.#told(one, one.socket, event);
+      for (const one of this.#persistent.wanting(event)) if (one.socket) this.#sending.committed(one, one.socket, event);
     }
   }
 
   #armFor(event: StoredEvent): void {
     const { definitions, clock } = this.#options.space();
     const reliability = reliabilityOf(definitions, event.path);
-    if (reliability) this.#arm(Math.max(clock.now(), event.at.getTime() + reliability.frequencyMs));
-  }
-
-  #told(subscription: Persistent, socket: Socket, event: StoredEvent): void {
-    const isUnsent = socket.unsent.delete(event.uuid);
-    if (!event.sequence || (socket.hasBegun && !isUnsent)) return this.#send(socket, event, false);
-    socket.hasMissed = true;
-    if (!socket.hasBegun) return; // it comes behind what is stored
-    socket.hasBegun = false;
-    void this.#catchUp(subscription, socket, { attempts: 0 });
+    if (reliability) this.#due.arm(Math.max(clock.now(), event.at.getTime() + reliability.frequencyMs));
   }
 
   // ------------------------------------------------------------ acknowledging
@@ -183,7 +153,7 @@ export class Deliveries {
         return settled ? undefined : await store([]);
       } catch (error) {
         if (!isPassing(error)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, STILL_RUNNING_MS));
+        await new Promise((resolve) => setTimeout(resolve, TRIED_AGAIN_MS));
       }
   }
 
@@ -231,7 +201,7 @@ export class Deliveries {
       name: subscription.name,
       begin: async (hasRoom?: () => Promise<void>) => {
         if (hasRoom) socket.hasRoom = hasRoom;
-        if (known) await this.#catchUp(subscription, socket, {});
+        if (known) await this.#sending.catchUp(subscription, socket, {});
       },
       close: () => {
         if (subscription.socket === socket) subscription.socket = null;
@@ -282,7 +252,7 @@ export class Deliveries {
     const reliability = reliabilityOf(space.definitions, event.path);
     const now = space.clock.now();
     if (target.startsWith('/')) {
-      const run = this.#runOf(event, target);
+      const run = runOf(space, event, target);
       if (!run) return null;
       const again: StoredEvent = { ...event, runs: [run], redelivered: true };
       if (!reliability) return { writes: [], events: [again] };
@@ -294,181 +264,7 @@ export class Deliveries {
     return { writes: [insertion({ ...delivery, nextAt: new Date(now) })], events: [] };
   }
 
-  // ------------------------------------------------------------ what is due
-  #arm(at: number): void {
-    if (this.#closed || (this.#timer && this.#timer.at <= at)) return;
-    this.#timer?.timer.cancel();
-    this.#timer = { at, timer: this.#options.space().clock.at(at, () => this.#poll()) };
-  }
-
-  async #armNext(): Promise<void> {
-    const { db } = this.#options.space();
-    const [first] = await db.collection<Delivery>(DELIVERIES).find(this.#ours()).sort({ nextAt: 1 }).limit(1).toArray();
-    if (first) this.#arm(Math.max(first.nextAt.getTime(), this.#options.space().clock.now()));
-  }
-
-  #poll(): void {
-    this.#timer = null;
-    this.#polling ??= this.#deliverDue()
-      .catch((error: unknown) => {
-        this.#options.space().log.error({ err: error }, 'redeliveries failed');
-        this.#arm(this.#options.space().clock.now() + STILL_RUNNING_MS);
-      })
-      .finally(() => (this.#polling = null));
-  }
-
-  async #deliverDue(): Promise<void> {
-    const space = this.#options.space();
-    for (;;) {
-      await space.runs.pressure.eased(); // they are in the store: no need for them to wait in memory
-      const now = space.clock.now();
-      const due = await space.db
-        .collection<Delivery>(DELIVERIES)
-        .find(this.#due(new Date(now)), { promoteLongs: false })
-        .sort({ nextAt: 1 })
-        .limit(BATCH)
-        .toArray();
-      await Promise.all(due.map((delivery) => this.#deliver(asNumbers(delivery), now)));
-      if (due.length < BATCH) break;
-    }
-    await this.#armNext();
-  }
-
-  /**
-   * What this process sees to: where others serve the namespace, too, of subscriptions those that have their socket here. Who is being sent what is
-   * stored gets nothing beside it.
-   */
-  #ours(): Filter<Delivery> {
-    const { beginning, heardHere } = this.#persistent;
-    if (this.#options.isShared) return { $or: [{ target: /^\// }, { target: { $in: heardHere } }] };
-    return beginning.length > 0 ? { target: { $nin: beginning } } : {};
-  }
-
-  #due(now: Date): Filter<Delivery> {
-    if (!this.#options.isShared) return { nextAt: { $lte: now }, ...this.#ours() };
-    const { beginning, heardHere } = this.#persistent;
-    const neverSent = { target: { $in: heardHere }, attempts: 0 };
-    return { $or: [{ nextAt: { $lte: now }, ...this.#ours() }, neverSent, { deadline: { $lte: now }, target: { $nin: beginning } }] };
-  }
-
-  /** One that is due: delivered again, or given up. */
-  async #deliver(delivery: Delivery, now: number): Promise<void> {
-    const space = this.#options.space();
-    try {
-      if (now >= delivery.deadline.getTime()) return await this.#giveUp(delivery);
-      if (delivery.target.startsWith('/')) await this.#runAgain(delivery, now);
-      else await this.#sendAgain(delivery, now);
-    } catch (error) {
-      if (!(error instanceof VersionMiss)) space.log.error({ err: error, target: delivery.target }, 'a redelivery failed');
-    }
-  }
-
-  async #runAgain(delivery: Delivery, now: number): Promise<void> {
-    const { isOpen } = this.#options;
-    const space = this.#options.space();
-    const attempt = delivery.attempts + 1;
-    const event: StoredEvent = { ...delivery.event, runs: [], attempt, redelivered: true };
-    const rule = delivery.target.slice('/rules/'.length);
-    if (isOpen(event, rule)) return this.#put(delivery, { nextAt: this.#after(delivery, now + STILL_RUNNING_MS) });
-    const run = this.#runOf(event, delivery.target);
-    // A rule that is gone, inactive, or whose condition the event does not meet any more acknowledges by itself.
-    if (!run) return space.committer.submit({ writes: [removal(delivery)], events: [] }, true);
-    const nextAt = this.#after(delivery, now + distanceMs(delivery.frequencyMs, attempt));
-    const writes = goingOn(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt });
-    await space.committer.submit({ writes, events: [{ ...event, runs: [run] }] }, true);
-  }
-
-  async #sendAgain(delivery: Delivery, now: number): Promise<void> {
-    const space = this.#options.space();
-    const subscription = this.#persistent.get(delivery.target);
-    if (!subscription) return space.committer.submit({ writes: [removal(delivery)], events: [] }, true);
-    if (!subscription.socket) return this.#put(delivery, { nextAt: delivery.deadline });
-    const attempts = delivery.attempts + 1;
-    this.#send(subscription.socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
-    await this.#put(delivery, { attempts, nextAt: this.#after(delivery, now + distanceMs(delivery.frequencyMs, attempts)) });
-  }
-
-  /**
-   * Sends a socket what is stored for it, then what has come meanwhile, until nothing more has. Never rejects: what fails is tried again for as long
-   * as the socket is served.
-   */
-  async #catchUp(subscription: Persistent, socket: Socket, first: Filter<Delivery>): Promise<void> {
-    let which = first;
-    while (subscription.socket === socket && !this.#closed)
-      try {
-        socket.hasMissed = false;
-        await this.#sendStored(subscription, socket, which);
-        which = { attempts: 0 };
-        if (socket.hasMissed) continue;
-        socket.hasBegun = true;
-        return await this.#armNext();
-      } catch (error) {
-        this.#options
-          .space()
-          .log.error({ err: error, subscription: subscription.name }, 'what is stored for a subscription could not be sent');
-        await new Promise((resolve) => setTimeout(resolve, STILL_RUNNING_MS));
-      }
-  }
-
-  /** What a subscription has not acknowledged, in their order, no faster than it is read. */
-  async #sendStored(subscription: Persistent, socket: Socket, which: Filter<Delivery>): Promise<void> {
-    const space = this.#options.space();
-    const stored = space.db
-      .collection<Delivery>(DELIVERIES)
-      .find({ target: subscription.name, ...which }, { promoteLongs: false })
-      .sort({ 'event.sequence.partitionId': 1, 'event.sequence.sequenceId': 1 });
-    let sent: Promise<void>[] = [];
-    let characters = 0;
-    for await (const raw of stored) {
-      if (subscription.socket !== socket) break; // taken over meanwhile
-      const delivery = asNumbers(raw);
-      this.#send(socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
-      const attempts = delivery.attempts + 1;
-      const nextAt = this.#after(delivery, space.clock.now() + distanceMs(delivery.frequencyMs, attempts));
-      sent.push(this.#put(delivery, { attempts, nextAt }).catch(unlessMissed)); // it may be acknowledged meanwhile
-      characters += delivery.event.value.length;
-      if (sent.length < BATCH && characters < MOST_AHEAD) continue;
-      await Promise.all(sent);
-      await socket.hasRoom();
-      sent = [];
-      characters = 0;
-    }
-    await Promise.all(sent);
-  }
-
-  async #giveUp(delivery: Delivery): Promise<void> {
-    const space = this.#options.space();
-    const event: StoredEvent = { ...delivery.event, runs: [] };
-    const dead = deadLetter(space, { event, target: delivery.target, reason: 'ttl', error: null, deliveries: delivery.attempts });
-    await space.committer.submit({ writes: [removal(delivery), ...dead.writes], events: dead.events }, true);
-  }
-
   // ------------------------------------------------------------ inside
-  #send(socket: Socket, event: StoredEvent, redelivered: boolean): void {
-    const shown = this.#options.present(event.path, decodeInner(event.value));
-    const sequence = event.sequence && { ...event.sequence, redelivered };
-    socket.deliver({ kind: 'event', ...shown, createdAt: event.at.getTime(), ...(sequence && { reliable: sequence }) });
-  }
-
-  /** The version of the rule that would run for the event now, if any: all versions are one rule (language.md V2). */
-  #runOf({ uuid, path, value, at, transport }: StoredEvent, target: string): RunReference | null {
-    const space = this.#options.space();
-    const payload: Value = decodeInner(value);
-    const name = baseNameOf(target.slice('/rules/'.length));
-    const facts = { uuid, path, atMs: at.getTime(), ...(transport && { transport }) };
-    const matched = space.when.match(path, payload, () => eventObject(facts, payload, space.name));
-    const chosen = matched.find(({ rule }) => rule.baseName === name);
-    return chosen ? referenceOf(chosen, path) : null;
-  }
-
-  #after({ deadline }: Delivery, at: number): Date {
-    return new Date(Math.min(at, deadline.getTime()));
-  }
-
-  async #put(delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): Promise<void> {
-    await this.#options.space().committer.submit({ writes: [replacement(delivery, change)], events: [] }, true);
-  }
-
   /** Changes a delivery as it is now; null when there is none. */
   async #change(id: ObjectId, change: (delivery: Delivery) => Promise<void>): Promise<true | null> {
     for (let tries = 0; ; tries++) {
@@ -484,28 +280,8 @@ export class Deliveries {
   }
 }
 
-function unlessMissed(error: unknown): void {
-  if (!(error instanceof VersionMiss)) throw error;
-}
-
 /** Whether an event path is one of the resource's. */
 function pathsOf(resource: string, name: string): (path: string) => boolean {
   const own = resource === 'topics' ? `/topics${name}/publish` : `/${resource}/${name}/`;
   return resource === 'topics' ? (path) => path === own : (path) => path.startsWith(own);
-}
-
-/** Numbers as numbers but for the version, which stays exact. */
-function asNumbers(delivery: Delivery): Delivery {
-  const { event } = delivery;
-  const { sequence, chain } = event;
-  return {
-    ...delivery,
-    attempts: Number(delivery.attempts),
-    frequencyMs: Number(delivery.frequencyMs),
-    event: {
-      ...event,
-      chain: { ...chain, depth: Number(chain.depth) },
-      ...(sequence && { sequence: { partitionId: Number(sequence.partitionId), sequenceId: Number(sequence.sequenceId) } }),
-    },
-  };
 }

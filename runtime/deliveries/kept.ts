@@ -1,9 +1,9 @@
 // A delivery as it is stored: one for each target (rule or persistent subscription) that has not acknowledged an event. Times and documents
-// only; when they are due is deliveries.ts's.
+// only; what is due is due.ts's.
 
 import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
-import type { StoredEvent, Write } from '../commit/index.ts';
+import type { StoredEvent, Unit, Write } from '../commit/index.ts';
 import { fault } from '../faults.ts';
 
 export const DELIVERIES = 'deliveries';
@@ -91,8 +91,33 @@ export function goingOn(delivery: Delivery, target: string, change: Pick<Deliver
   return [removal(delivery), insertion({ ...delivery, ...change, _id, ars_version: Long.ONE, target })];
 }
 
-export function replacement(delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): Write {
+function replacement(delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): Write {
   const { _id, ars_version, ...rest } = delivery;
   const document = { ...rest, ...change, ars_version: ars_version.add(1) };
   return { collection: DELIVERIES, op: 'replace', id: _id, version: ars_version.toBigInt(), document };
+}
+
+/** The unit by which a delivery goes on for the same target. */
+export const replacing = (delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): Unit => ({
+  writes: [replacement(delivery, change)],
+  events: [],
+});
+
+/** That time, or the end of the delivery where it is earlier. */
+export const untilDeadline = ({ deadline }: Delivery, at: number): Date => new Date(Math.min(at, deadline.getTime()));
+
+/** As it was read without `promoteLongs`: numbers as numbers but for the version, which stays exact. */
+export function asNumbers(delivery: Delivery): Delivery {
+  const { event } = delivery;
+  const { sequence, chain } = event;
+  return {
+    ...delivery,
+    attempts: Number(delivery.attempts),
+    frequencyMs: Number(delivery.frequencyMs),
+    event: {
+      ...event,
+      chain: { ...chain, depth: Number(chain.depth) },
+      ...(sequence && { sequence: { partitionId: Number(sequence.partitionId), sequenceId: Number(sequence.sequenceId) } }),
+    },
+  };
 }

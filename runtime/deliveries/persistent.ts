@@ -1,5 +1,5 @@
 // The persistent subscriptions of a namespace (resources-and-api.md 8.5): what is stored of them, which socket each has, and whose turn it is
-// where several want one. What is sent to them is deliveries.ts's.
+// where several want one. What is sent to them is sending.ts's.
 
 import { randomUUID } from 'node:crypto';
 import type { Document, Long, ObjectId } from 'mongodb';
