@@ -65,17 +65,16 @@ export async function openOwnDatabase(): Promise<OwnDatabase> {
       const session = client.startSession();
       session.startTransaction();
       await journal.updateOne({ _id }, { $set: { isHeld: true } }, { session });
-      const removal = { ns: journal.namespace, op: 'remove', 'command.q.closedAt': { $exists: true } };
+      const wanted = { $exists: true };
+      const removal = { $or: [{ 'command.q.closedAt': wanted }, { 'command.deletes.q.closedAt': wanted }] };
+      const isReached = (): Promise<boolean> =>
+        client
+          .db('admin')
+          .aggregate([{ $currentOp: {} }, { $match: removal }])
+          .hasNext();
       return {
         async reached() {
-          for (const until = performance.now() + 60_000; performance.now() < until; await sleep(20))
-            if (
-              await client
-                .db('admin')
-                .aggregate([{ $currentOp: {} }, { $match: removal }])
-                .hasNext()
-            )
-              return;
+          for (const until = performance.now() + 60_000; performance.now() < until; await sleep(20)) if (await isReached()) return;
           throw new Error(`nothing was taken over in ${namespace}`);
         },
         async release() {
