@@ -54,6 +54,11 @@ export class Pressure {
     while (this.isHigh && !this.#isClosed) await new Promise<void>((go) => this.#eased.push(go));
   }
 
+  /** The service ends. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Nobody waits any more: the service ends. */
   close(): void {
     this.#isClosed = true;

@@ -57,6 +57,9 @@ export async function asRun(kind: string, payload: ObjectValue, actor: Actor): P
   }
 }
 
+/** The service ends: the next start goes on. */
+class Ending extends Error {}
+
 export class StatementRun implements StepKeeper {
   readonly #host: RunHost;
   readonly #event: StoredEvent;
@@ -93,7 +96,7 @@ export class StatementRun implements StepKeeper {
       if (!this.#isStored) this.#host.committer.markDone(this.#id);
       this.#tell(answer);
     } catch (error) {
-      if (!(error instanceof Fenced)) throw error; // another process goes on with it
+      if (!(error instanceof Fenced || error instanceof Ending)) throw error; // another process, or the next start, goes on with it
       this.#tell({ error: toWireError(fault('cascade.server.unavailable')) });
     } finally {
       this.#ended();
@@ -112,13 +115,14 @@ export class StatementRun implements StepKeeper {
   }
 
   // ------------------------------------------------------------ inside
-  /** @throws Fenced */
+  /** @throws Fenced, Ending */
   async #answer(): Promise<Answer> {
     for (;;)
       try {
         return await this.#host.perform(this.#kind, this.#payloadJson, this.#actor());
       } catch (error) {
         if (error instanceof Fenced) throw error;
+        if (this.#host.pressure.isClosed && !this.#isStored) throw new Ending(); // whatever it was: the store may be closed already
         if (!isPassing(error) || this.#isStored) return { error: this.#asWire(error) };
         await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
       }
@@ -165,6 +169,7 @@ export class StatementRun implements StepKeeper {
           return;
         }
         if (!part) throw new TypeError('a statement stores parts and an end');
+        if (this.#host.pressure.isClosed) throw new Ending();
         const site = partSite(SITE, part.number);
         const answered = { ok: part.note };
         const step: Step = { run: this.#id, site, nth: 0, at: this.#now(), startedAt: this.#startedAt, answer: answered, reads: [] };
