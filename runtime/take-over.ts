@@ -2,6 +2,7 @@
 
 import {
   closeEpochs,
+  inPieces,
   readLeftOpen,
   removeOldEnds,
   removeRows,
@@ -48,13 +49,19 @@ export async function takeOver(
       const kept = await readExecutable(space.db, space.name, rule, program);
       if (kept) space.executables.set(executableKey(rule, program), kept);
     }
-  const units = left.events.map((event): Unit => {
+  const units = left.events.map((event): Unit[] => {
     const open = event.runs.map(({ rule }) => runIdOf(event, rule));
     const steps = (byEvent.get(event.uuid) ?? []).flatMap(([run, of]) => (open.some((one) => isOrUnder(run, one)) ? of : []));
-    return { writes: [], events: [event.sequence ? { ...event, redelivered: true } : event], steps, isTaken: true };
+    const first = { writes: [], events: [event.sequence ? { ...event, redelivered: true as const } : event], isTaken: true as const };
+    return inPieces(steps).map((some, index) => (index === 0 ? { ...first, steps: some } : { writes: [], events: [], steps: some }));
   });
   const goOnCleaning = space.committer.holdCleaning();
-  await Promise.all(units.map((unit) => space.committer.submit(unit, true)));
+  // The event first: steps without one would be cleaned away. Until the end of this they stand in the rows of the dead as well.
+  await Promise.all(
+    units.map(async (pieces) => {
+      for (const unit of pieces) await space.committer.submit(unit, true);
+    }),
+  );
   await removed(space, store, dead);
   goOnCleaning();
   if (left.events.length > 0)

@@ -3,6 +3,7 @@
 export { type Completion, readCompletion, writeCompletion } from './completion.ts';
 export { Committer, type CommitterOptions, SLOTS } from './committer.ts';
 export { runIdOf } from './journal.ts';
+export { inPieces } from './long-runs.ts';
 export { openProcess, type ServiceProcess } from './process.ts';
 export { holdsEvents, rowOf, type StoredRow } from './row-form.ts';
 export { opening, sealing, withEventTexts } from './sealing.ts';

@@ -74,8 +74,25 @@ export function asUnits({ events, steps }: Held, isOpen: (run: RunId) => boolean
     return last;
   };
   for (const event of open) place(event.value.length).events.push(event);
-  for (const step of theirs) place(step.reads.reduce((sum, { answer }) => sum + lengthOf(answer), lengthOf(step.answer))).steps.push(step);
+  for (const step of theirs) place(charactersOf(step)).steps.push(step);
   return all > MOST_COPIED ? null : units;
 }
+
+/** Steps in their order, as many together as a row holds; one piece at least. */
+export function inPieces(steps: readonly Step[]): (readonly Step[])[] {
+  const pieces: Step[][] = [[]];
+  let here = 0;
+  for (const step of steps) {
+    const characters = charactersOf(step);
+    const last = pieces[pieces.length - 1] as Step[];
+    const isFull = last.length >= MOST_ITEMS || (last.length > 0 && here + characters > MOST_CHARACTERS);
+    here = isFull ? characters : here + characters;
+    if (isFull) pieces.push([step]);
+    else last.push(step);
+  }
+  return pieces;
+}
+
+const charactersOf = ({ answer, reads }: Step): number => reads.reduce((sum, read) => sum + lengthOf(read.answer), lengthOf(answer));
 
 const lengthOf = (answer: Answer): number => ('ok' in answer ? answer.ok.length : 'list' in answer ? answer.list.length : 0);
