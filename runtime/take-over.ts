@@ -17,9 +17,7 @@ import { executableKey, readExecutable } from './resources/definitions/programs.
 import { ASYNC } from './resources/events.ts';
 import type { Namespace } from './resources/types.ts';
 import { STATEMENT } from './runs/index.ts';
-import { isUnavailable, type Store } from './store/index.ts';
-
-const UNAVAILABLE_RETRY_MS = 500;
+import { insist, type Store } from './store/index.ts';
 
 /**
  * @param recorded gets the steps of the runs that go on
@@ -62,22 +60,12 @@ export async function takeOver(
       for (const unit of pieces) await space.committer.submit(unit, true);
     }),
   );
-  await removed(space, store, dead);
+  // However long the store is away: what they left stands in our rows now, and must not be found a second time.
+  await insist(() => removeRows(store.client, space.db, dead));
   goOnCleaning();
   if (left.events.length > 0)
     space.log.info({ namespace: space.name, events: left.events.length }, 'took over events whose rules were not done');
   return left.events;
-}
-
-/** Until it is done, however long the store is away: what they left stands in our rows now, and must not be found a second time. */
-async function removed(space: Namespace, store: Store, dead: readonly number[]): Promise<void> {
-  for (;;)
-    try {
-      return await removeRows(store.client, space.db, dead);
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
-    }
 }
 
 const isOrUnder = (run: RunId, parent: RunId): boolean => run === parent || run.startsWith(`${parent}/`);

@@ -124,8 +124,9 @@ export class Correlations implements AsyncDisposable {
     return left;
   }
 
-  /** Takes back what was open when the service ended; what no rule in force waits for is removed. Before `start`. */
+  /** Takes back what was open when the service ended; what no rule in force waits for is removed. Before `start`; once more when it fails. */
   async restore(db: Db): Promise<void> {
+    for (const family of this.#families.values()) family.empty();
     const stored = db.collection(EVALUATIONS);
     const foreign = new Map<string, { rule: string; when: string }>();
     for await (const document of stored.find({}).sort({ order: 1 }).allowDiskUse()) {

@@ -140,6 +140,11 @@ export class Family {
     this.flush();
   }
 
+  /** What has been restored is forgotten. */
+  empty(): void {
+    this.#machine = this.#newMachine();
+  }
+
   restore(evaluation: Evaluation): void {
     this.#machine.restore(evaluation);
   }

@@ -12,7 +12,7 @@ import { asyncRun } from '../resources/events.ts';
 import { laidOut } from '../resources/instances/late-collections.ts';
 import { serviceActor } from '../resources/service-actor.ts';
 import { stampNew } from '../resources/stamp.ts';
-import { isPassing } from '../store/index.ts';
+import { insist } from '../store/index.ts';
 import { baseNameOf } from '../types/index.ts';
 import { instanceToBson } from '../values/index.ts';
 import { DueDeliveries, type DueOptions, runOf } from './due.ts';
@@ -31,8 +31,6 @@ import { type PersistentOptions, PersistentSubscriptions } from './persistent.ts
 import { reliabilityOf } from './reliability.ts';
 import { Sending } from './sending.ts';
 
-/** How soon what could not be stored is tried again. */
-const TRIED_AGAIN_MS = 500;
 const TRIES = 10;
 /** What counts for an event whose resource is not reliable any more. */
 const UNTIL_THEN = { frequencyMs: 30_000, ttlMs: 3_600_000 };
@@ -147,14 +145,10 @@ export class Deliveries {
 
   /** An event is given up for a target: what is kept for that goes in the commit by which it is stored. */
   async settle(event: StoredEvent, target: string, store: (settled: readonly Write[]) => Promise<void>): Promise<void> {
-    for (;;)
-      try {
-        const settled = event.sequence && (await this.#change(deliveryId(target, event), (delivery) => store([removal(delivery)])));
-        return settled ? undefined : await store([]);
-      } catch (error) {
-        if (!isPassing(error)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, TRIED_AGAIN_MS));
-      }
+    await insist(async () => {
+      const settled = event.sequence && (await this.#change(deliveryId(target, event), (delivery) => store([removal(delivery)])));
+      if (!settled) await store([]);
+    });
   }
 
   /** A rule is deleted or not active any more: it acknowledges what it was to get, unless another version of it is in force. */

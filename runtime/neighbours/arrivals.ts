@@ -69,7 +69,7 @@ export class Arrivals {
   async start(commit: Commit): Promise<void> {
     this.#waiting ??= new Map(); // what comes meanwhile is behind
     const reading = this.#stored().catch((error: unknown) => {
-      this.#give(); // who leads tries again
+      this.#give(); // until it is tried again
       throw error;
     });
     await (this.#taking = reading.then((stored) => this.#takeAll(stored, commit)).finally(() => this.#taken()));

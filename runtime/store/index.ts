@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 
-export { inTime, isLockedOut, isPassing, isTransient, isUnavailable } from './errors.ts';
+export { insist, inTime, isLockedOut, isPassing, isTransient, isUnavailable } from './errors.ts';
 export { insertAll, type Inserted, type WriteError } from './insert.ts';
 export { endTransactionsOf } from './left-transactions.ts';
 export { EqualReads } from './equal-reads.ts';
