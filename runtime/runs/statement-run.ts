@@ -40,7 +40,7 @@ export async function asRun(kind: string, payload: ObjectValue, actor: Actor): P
   const event: StoredEvent = {
     uuid,
     path: `/statements/${kind}`,
-    value: encodeInner({ payload, identity: { ...identity }, depth }),
+    value: encodeInner({ payload, identity: JSON.stringify(identity), depth }),
     at: new Date(actor.clock.now()),
     by: identity.username,
     chain: { ...chain, root: chain.root ?? uuid },
@@ -83,7 +83,7 @@ export class StatementRun implements StepKeeper {
     this.#id = runIdOf(event, kind);
     const given = decodeInner(event.value) as ObjectValue;
     this.#payloadJson = encodeInner(getOwn(given, 'payload'));
-    this.#identity = getOwn(given, 'identity') as unknown as Identity;
+    this.#identity = JSON.parse(String(getOwn(given, 'identity'))) as Identity;
     this.#depth = Number(getOwn(given, 'depth'));
     const steps = host.takeRecorded(this.#id);
     for (const step of steps) this.#parts.add(step);

@@ -21,6 +21,10 @@ beforeAll(async () => {
   await t.program('procedures', 'PROCEDURE mark(n) return UPDATE Row(n: n) WHERE n < 50');
   await t.program(
     'procedures',
+    'PROCEDURE wipe() return ResourceAPI.executeOp({op: "delete", resourceName: "Row", parameters: {where: {}, count: true}})',
+  );
+  await t.program(
+    'procedures',
     'PROCEDURE same() var out = []  var n = UPDATE Row(key: 1) WHERE {} ON ERROR (e) { push(out, e.instance.n) }  return [n, out]',
   );
 });
@@ -73,6 +77,14 @@ test('a procedure that a client calls gets what its statement gives, however man
   expect(await call('mark', [7])).toBe(10);
   expect(await t.rows('Row', { n: 7 })).toHaveLength(10);
   expect(await t.eventually('Heard', { what: 'update' }, 1)).toMatchObject([{ count: 10 }]);
+});
+
+test('so does one that asks by the resource API', async () => {
+  for (const count of [3, 10]) {
+    await insert(count);
+    expect(await call('wipe', [])).toEqual([{ count }]);
+    expect(await t.eventually('Heard', { count }, 1)).toMatchObject([{ what: 'delete' }]);
+  }
 });
 
 test('instances that fail are told to ON ERROR, from all batches', async () => {
