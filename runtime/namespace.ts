@@ -17,6 +17,7 @@ import { KEPT_OUTPUT, KeptOutput } from './resources/definitions/kept-output.ts'
 import { KeptPrograms } from './resources/definitions/kept-programs.ts';
 import { RuleLinks } from './resources/definitions/loops.ts';
 import { executableKey } from './resources/definitions/programs.ts';
+import { programFor } from './resources/definitions/work-programs.ts';
 import { undoHalfRenames } from './resources/definitions/rename-type.ts';
 import { loadRule } from './resources/definitions/rules-kind.ts';
 import { loadScalars } from './resources/definitions/scalars-kind.ts';
@@ -208,6 +209,7 @@ export async function openNamespace({
     log,
     conditions: surroundings,
     executable: (rule, program) => executableFor(space, rule, program),
+    programFor,
     conditionFailed: (rule, error) => failures.record(rule, error),
     declined: (actor) => space.deliveries.acknowledgeRun(actor),
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),

@@ -1,6 +1,7 @@
 // `$regex` of a condition: what RE2 and PCRE both read, so that it means the same in memory and in the store.
 import { CascadeError } from '../../stdlib/errors.ts';
 import { Pattern as Engine } from '../../stdlib/values/index.ts';
+import { atHost, hostBounds } from './host-work.ts';
 import { toPcre } from './pcre.ts';
 
 export class Pattern {
@@ -33,7 +34,11 @@ export class Pattern {
   }
 
   search(text: string): boolean {
-    return this.#engine.test(text, { left: 0, of: '$regex' }); // linear, so it costs none
+    const engine = this.#engine;
+    return atHost({ builtin: null, args: [text, engine] }, () => {
+      hostBounds.spend(engine.turns(text));
+      return engine.test(text, { left: 0, of: '$regex' }); // linear, so it costs none
+    });
   }
 }
 

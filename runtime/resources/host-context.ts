@@ -1,8 +1,8 @@
 // Pure built-ins called by the host itself (aggregates, conditions of events): nothing of a run is at hand, and nothing is needed.
 
 import { type BuiltinContext, lookup } from '../../stdlib/builtins/index.ts';
-import { HOST_PATTERN_STEPS } from '../../stdlib/operators/index.ts';
 import type { Clock } from '../clock/index.ts';
+import { atHost, hostBounds } from '../conditions/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
 
 const unavailable = (): never => {
@@ -16,18 +16,18 @@ export const HOST_CONTEXT: BuiltinContext = {
   sequence: unavailable,
   merge: unavailable,
   charge: () => undefined, // bounded by what a request may read
-  patternSteps: HOST_PATTERN_STEPS,
-  slow: () => undefined, // bounded by the steps
+  patternSteps: hostBounds.patternSteps,
+  spend: () => undefined, // likewise
   log: unavailable,
   logs: unavailable,
   warnOnce: () => undefined,
 };
 
-/** Built-ins in their plain form, for conditions of events: these may also ask what time it is. */
+/** Built-ins in their plain form, for conditions of events: these may also ask what time it is. What takes too long is {TooMuch}. */
 export function pureBuiltins(clock: Clock): (name: string) => ((...args: Value[]) => Value) | undefined {
-  const context: BuiltinContext = { ...HOST_CONTEXT, now: () => clock.now() };
+  const context: BuiltinContext = { ...HOST_CONTEXT, ...hostBounds, now: () => clock.now() };
   return (name) => {
     const builtin = lookup(name);
-    return builtin && ((...args) => builtin.call(context, args));
+    return builtin && ((...args) => atHost({ builtin: name, args }, () => builtin.call(context, args)));
   };
 }

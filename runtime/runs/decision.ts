@@ -1,8 +1,9 @@
 // Whether a rule runs, where a part of its conditions is a program's to tell (language.md W4): what they ask for are runs of their own, whose
 // values the conditions are then decided with like any others.
 
-import { decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { RunReference, Undecided } from '../commit/index.ts';
+import { dataOf, TooMuch, withAnswers, type Work } from '../conditions/index.ts';
 import { CascadeError } from '../faults.ts';
 import { askedIn, conditionOf, type Surrounding } from '../triggers/index.ts';
 import { type DirectCall, runDirect } from './direct-run.ts';
@@ -45,13 +46,36 @@ export async function holds(
     if (error instanceof CascadeError) return false; // recorded by the run that it left
     throw error;
   }
-  try {
-    return condition === null || conditionOf(condition, triggers, host.conditions)(new AskedSurrounding(triggers, given, known));
-  } catch (error) {
-    host.conditionFailed(executable.name, error);
-    return false;
-  }
+  if (condition === null) return true;
+  const around = new AskedSurrounding(triggers, given, known);
+  for (;;)
+    try {
+      return withAnswers(known, () => conditionOf(condition, triggers, host.conditions)(around));
+    } catch (error) {
+      if (!(error instanceof TooMuch) || error.key === null) return failed(host, executable, error);
+      try {
+        known.set(error.key, decodeInner(await runDirect(host, heavy(host, executable, error.work, caller))));
+      } catch (reason) {
+        if (reason instanceof CascadeError) return false; // likewise
+        throw reason;
+      }
+    }
 }
+
+function failed(host: RunHost, { name }: Executable, error: unknown): boolean {
+  host.conditionFailed(name, error);
+  return false;
+}
+
+/** What would take too long in the service's own process. */
+const heavy = (host: RunHost, { resource, name, service, identity }: Executable, work: Work, caller: DirectCall['caller']): DirectCall => ({
+  executable: { resource, name, service },
+  body: { program: host.programFor(work) },
+  argsJson: encodeInner(dataOf(work)),
+  identity,
+  caller,
+  snapshot: true,
+});
 
 const question = (executable: Executable, n: number, { args, events }: Given, caller: DirectCall['caller']): DirectCall => ({
   executable,

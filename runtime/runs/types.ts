@@ -5,6 +5,7 @@ import type { Actor, Doer } from '../actor.ts';
 import type { Identity } from '../api.ts';
 import type { Clock } from '../clock/index.ts';
 import type { Answer, Committer, RunId, Step, StoredEvent, Unit, Write } from '../commit/index.ts';
+import type { Work } from '../conditions/index.ts';
 import type { Program, Sandbox } from '../sandbox/index.ts';
 import type { ConditionSurroundings } from '../triggers/index.ts';
 import type { Contention } from './contention.ts';
@@ -38,6 +39,8 @@ export interface RunHost {
   readonly conditions: ConditionSurroundings;
   /** What a run reference stands for; null when its text is not kept any more. */
   executable(rule: string, program: string): Executable | null;
+  /** What does a part of a condition that takes too long where conditions are decided. */
+  programFor(work: Work): Program;
   /** Records an error in a condition of a rule. */
   conditionFailed(rule: string, error: unknown): void;
   /** No version of the rule runs for its event, as programs have told: it is not brought again (integrations.md 12.3). */

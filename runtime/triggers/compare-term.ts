@@ -1,10 +1,11 @@
 // The one function that decides a term: for the index's residual tests, for the naive filter of the tests, and for `explain`.
 import type { CompareOperator } from '../../compiler/types.ts';
-import { eq, ge, gt, inArray, le, lt, ne, regexSearch } from '../../stdlib/operators/index.ts';
+import { eq, ge, gt, inArray, le, lt, ne } from '../../stdlib/operators/index.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { dataScope, type Leaves, leavesThrough, matches, parseTest, passes, passesValue, plainValue } from '../conditions/index.ts';
 import { CascadeError } from '../faults.ts';
 import { compareData } from './compare-data.ts';
+import { searchAtHost } from './search.ts';
 import { type Node, OPERATORS, operandTest, type PathTerm, type Term } from './terms.ts';
 import type { Surrounding } from './types.ts';
 
@@ -80,7 +81,7 @@ function compareValues(operator: CompareOperator, left: Value, right: Value): bo
     case 'in':
       return inArray(left, right);
     case 'regex':
-      return regexSearch(left, right);
+      return searchAtHost(left, right);
     default:
       return passes(
         parseTest(dataScope('value'), OPERATORS[operator], right),

@@ -20,6 +20,8 @@ export interface Entry {
   alive: boolean;
   /** The number of the event that last met it, so that several anchors yield it once. */
   stamp: number;
+  /** The number of the event whose condition would have taken too long to decide here. */
+  undecided: number;
 }
 
 /** @param exact the event's value alone satisfies the anchor's terms; else the whole condition is open */

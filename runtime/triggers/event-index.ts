@@ -26,7 +26,18 @@ export class EventIndex {
   add(rule: IndexedRule, trigger: number, condition: Node | null, where: Node | null, asks: boolean): Entry {
     const choice = condition && chooseAnchors(condition, (anchor) => this.#paths.get(pathKey(anchor.term))?.crowd(anchor) ?? 0);
     const residual = condition && without(condition, choice?.settled ?? []);
-    const entry: Entry = { rule, trigger, condition, residual, where, asks, alone: [{ rule, asks, next: null }], alive: true, stamp: 0 };
+    const entry: Entry = {
+      rule,
+      trigger,
+      condition,
+      residual,
+      where,
+      asks,
+      alone: [{ rule, asks, next: null }],
+      alive: true,
+      stamp: 0,
+      undecided: 0,
+    };
     if (!choice) this.#rest.add(entry);
     this.#holders.set(entry, choice?.anchors.flatMap((anchor) => this.#path(anchor).add(anchor, entry)) ?? []);
     return entry;

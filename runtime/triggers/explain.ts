@@ -1,5 +1,6 @@
 // Why rules did or did not match an event: the same terms, decided by the same function, with the values they were decided on.
 import type { Value } from '../../stdlib/values/index.ts';
+import { TooMuch } from '../conditions/index.ts';
 import { askedIn, withoutAsked } from './asked.ts';
 import { compareTerm, leavesAt } from './compare-term.ts';
 import type { Entry } from './entry.ts';
@@ -28,12 +29,13 @@ function explainTrigger(rule: IndexedRule, trigger: number, path: string, around
     ['condition', spec?.condition ?? null],
     ['ruleWhere', rule.where],
   ] as const;
-  const asks = parts.some(([, data]) => askedIn(data).length > 0);
+  let asks = parts.some(([, data]) => askedIn(data).length > 0);
   for (const [reason, whole] of parts) {
     const data = withoutAsked(whole);
     if (data === null) continue;
     const decided = decide(compileCondition(data, variables, options), around);
-    if (!decided.holds) return { rule, matched: false, asks, reason, term: decided.term };
+    if (decided.term?.error instanceof TooMuch) asks = true;
+    else if (!decided.holds) return { rule, matched: false, asks, reason, term: decided.term };
   }
   return { rule, matched: true, asks, reason: null, term: null };
 }

@@ -1,28 +1,10 @@
 // Expressions of event conditions as composed closures: data in, no code generated (a rule's text never reaches an eval of the host).
 import type { ExpressionData } from '../../compiler/types.ts';
 import { fail } from '../../stdlib/errors.ts';
-import {
-  add,
-  div,
-  eq,
-  ge,
-  gt,
-  inArray,
-  le,
-  lt,
-  mod,
-  mul,
-  ne,
-  neg,
-  not,
-  pos,
-  pow,
-  regexSearch,
-  sub,
-  truth,
-} from '../../stdlib/operators/index.ts';
+import { add, div, eq, ge, gt, inArray, le, lt, mod, mul, ne, neg, not, pos, pow, sub, truth } from '../../stdlib/operators/index.ts';
 import { decodeInner, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { elementOf, memberOf } from './members.ts';
+import { searchAtHost } from './search.ts';
 import type { ConditionSurroundings, Surrounding } from './types.ts';
 
 export type Evaluate = (around: Surrounding) => Value;
@@ -44,7 +26,7 @@ const BINARY: Readonly<Record<string, (a: Value, b: Value) => Value>> = {
   '>': gt,
   '>=': ge,
   in: inArray,
-  regex: regexSearch,
+  regex: searchAtHost,
 };
 
 const UNARY: Readonly<Record<'+' | '-' | '!', (a: Value) => Value>> = { '+': pos, '-': neg, '!': not };

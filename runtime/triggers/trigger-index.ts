@@ -2,6 +2,7 @@
 // what one rule costs. Rules come and go while it is used.
 import type { ConditionData } from '../../compiler/types.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import { TooMuch } from '../conditions/index.ts';
 import { askedIn, withoutAsked } from './asked.ts';
 import { holds } from './compare-term.ts';
 import type { Entry, Visit } from './entry.ts';
@@ -19,6 +20,8 @@ export class TriggerIndex {
   /** How many rules have a name without its version. */
   readonly #families = new Map<string, number>();
   #stamp = 0;
+  /** Why an entry was undecided last. */
+  #tooMuch: TooMuch | null = null;
   #around!: Surrounding;
   #first: Entry | null = null;
   #others: Entry[] = [];
@@ -26,7 +29,7 @@ export class TriggerIndex {
     if (entry.stamp === this.#stamp || !entry.alive) return;
     entry.stamp = this.#stamp;
     const open = exact ? entry.residual : entry.condition;
-    if (open !== null && !this.#isTrue(entry.rule, open, this.#around)) return;
+    if (open !== null && !this.#isTrue(entry, open, this.#around)) return;
     if (this.#first === null) this.#first = entry;
     else this.#others.push(entry);
   };
@@ -98,9 +101,19 @@ export class TriggerIndex {
     this.#meet(index, around);
     const first = this.#first;
     if (first === null) return NONE;
-    if (this.#others.length === 0) return this.#applies(first, around) ? first.alone : NONE;
-    const matched = [first, ...this.#others];
-    return chooseVersions(oncePerRule(matched), (entry) => this.#applies(entry, around)).flatMap((tried) => chosenOf(tried) ?? []);
+    if (this.#others.length === 0) return this.#applies(first, around) ? this.#chosen([first]) : NONE;
+    const matched = oncePerRule([first, ...this.#others]);
+    const chosen = chooseVersions(matched, (entry) => this.#applies(entry, around), this.#asks);
+    return chosen.flatMap((tried) => this.#chosen(tried));
+  }
+
+  /** A program decides, also when that would take too long here. */
+  readonly #asks = ({ asks, undecided }: Entry): boolean => asks || undecided === this.#stamp;
+
+  #chosen(tried: readonly Entry[]): readonly Chosen[] {
+    const last = tried[tried.length - 1] as Entry;
+    if (tried.length === 1 && (last.asks || !this.#asks(last))) return last.alone;
+    return [tried.reduceRight<Chosen | null>((next, entry) => ({ rule: entry.rule, asks: this.#asks(entry), next }), null) as Chosen];
   }
 
   /** Every trigger that an event satisfies; RULE WHERE and versions are the caller's (correlations choose when they complete). */
@@ -109,7 +122,11 @@ export class TriggerIndex {
     if (!index) return [];
     this.#meet(index, surroundingOf(payload, event));
     const matched = this.#first === null ? [] : [this.#first, ...this.#others];
-    return matched.map(({ rule, trigger }) => ({ rule, trigger }));
+    return matched.flatMap(({ rule, trigger, undecided }) => {
+      if (undecided !== this.#stamp) return { rule, trigger };
+      this.#options.onError(rule, this.#tooMuch); // what is correlated cannot wait for a program that nothing else waits for
+      return [];
+    });
   }
 
   /** What became of every rule on the path, and the term that decided. */
@@ -127,24 +144,26 @@ export class TriggerIndex {
     index.visit(around, this.#visit);
   }
 
-  #applies({ rule, where }: Entry, around: Surrounding): boolean {
-    return where === null || this.#isTrue(rule, where, around);
+  #applies(entry: Entry, around: Surrounding): boolean {
+    return entry.where === null || this.#isTrue(entry, entry.where, around);
   }
 
-  #isTrue(rule: IndexedRule, condition: Node, around: Surrounding): boolean {
+  #isTrue(entry: Entry, condition: Node, around: Surrounding): boolean {
     try {
       return holds(condition, around);
     } catch (error) {
-      this.#options.onError(rule, error);
+      if (error instanceof TooMuch) {
+        entry.undecided = this.#stamp;
+        this.#tooMuch = error;
+        return true;
+      }
+      this.#options.onError(entry.rule, error);
       return false;
     }
   }
 }
 
 const NONE: readonly Chosen[] = [];
-
-const chosenOf = (tried: readonly Entry[]): Chosen | null =>
-  tried.reduceRight<Chosen | null>((next, { rule, asks, alone }) => (next === null ? (alone[0] as Chosen) : { rule, asks, next }), null);
 
 /** A rule with several triggers on one path (a merge) runs once for an event. */
 function oncePerRule(entries: readonly Entry[]): Entry[] {

@@ -15,8 +15,15 @@ interface Candidate {
   readonly asks: boolean;
 }
 
-/** Groups by rule; of each those that `applies`, the youngest first, up to one that needs no program's decision. Groups without any are left out. */
-export function chooseVersions<T extends Candidate>(matched: readonly T[], applies: (match: T) => boolean): (readonly T[])[] {
+/**
+ * Groups by rule; of each those that `applies`, the youngest first, up to one that needs no program's decision. Groups without any are left out.
+ * @param asks looked at when it applies
+ */
+export function chooseVersions<T extends Candidate>(
+  matched: readonly T[],
+  applies: (match: T) => boolean,
+  asks: (match: T) => boolean = (match) => match.asks,
+): (readonly T[])[] {
   const families = new Map<string, T[]>();
   for (const match of matched) {
     const family = families.get(match.rule.baseName);
@@ -30,7 +37,7 @@ export function chooseVersions<T extends Candidate>(matched: readonly T[], appli
     for (const match of family) {
       if (!applies(match)) continue;
       tried.push(match);
-      if (!match.asks) break;
+      if (!asks(match)) break;
     }
     if (tried.length > 0) chosen.push(tried);
   }

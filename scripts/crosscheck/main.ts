@@ -28,7 +28,7 @@ const CONTEXT: BuiltinContext = {
   sequence: unused,
   merge: unused,
   patternSteps: 100_000,
-  slow: () => undefined,
+  spend: () => undefined,
   charge: () => undefined,
   log: unused,
   logs: () => false,

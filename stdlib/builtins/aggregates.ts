@@ -135,6 +135,7 @@ export const aggregates: readonly Declaration[] = Object.entries(ABOUT).map(([na
   forms: 'FM',
   about,
   errors: ['cascade.query.aggregate.value', 'cascade.lang.arithmetic.overflow'],
+  turns: (list: Value[], property: string | null) => (name === 'count' && property === null ? 0 : list.length * 4),
   run: (_, list: Value[], property: string | null) => {
     if (name === 'count' && property === null) return list.length;
     return aggregate(name as AggregateName, valuesAt(list, property), property);

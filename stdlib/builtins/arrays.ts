@@ -8,6 +8,11 @@ import { grow, made, madeList, refuseLength } from './growth.ts';
 import { sort } from './sorting.ts';
 import { sliceBounds } from './strings.ts';
 
+/** Of a built-in that does something with each element. */
+const throughAll = (arr: Value[]): number => arr.length;
+/** Of one that only moves them: they stand side by side in memory. */
+const movingAll = (arr: Value[]): number => arr.length / 32;
+
 const push = (context: BuiltinContext, arr: Value[], element: Value): boolean => {
   grow(context, arr, 1);
   arr.push(element);
@@ -110,6 +115,7 @@ export const arrays: readonly Declaration[] = [
     forms: 'FM',
     about: 'Whether an element equals it.',
     errors: COMPARED,
+    turns: throughAll,
     run: includes,
   },
   {
@@ -117,12 +123,14 @@ export const arrays: readonly Declaration[] = [
     forms: 'FM',
     about: 'Whether an element equals it.',
     errors: COMPARED,
+    turns: throughAll,
     run: includes,
   },
   {
     call: 'fill(arr: List, value: any|null, begin: Integer = 0, end?: Integer) => List',
     forms: 'FM',
     about: 'Sets existing slots from begin to end; mutates.',
+    turns: movingAll,
     run: (_, arr: Value[], value: Value, begin: number, end: number | null) => arr.fill(value, ...sliceBounds(arr.length, begin, end)),
   },
   {
@@ -130,6 +138,7 @@ export const arrays: readonly Declaration[] = [
     forms: 'FM',
     about: 'Nested Lists are replaced by their elements, at every depth; mutates.',
     errors: ['cascade.lang.range'],
+    turns: throughAll,
     run: (context, arr: Value[]) => flatten(context, arr),
   },
   {
@@ -147,6 +156,7 @@ export const arrays: readonly Declaration[] = [
     forms: 'FM',
     about: 'The first position of an equal element, or -1.',
     errors: COMPARED,
+    turns: throughAll,
     run: (_, arr: Value[], element: Value) => arr.findIndex((each) => eq(element, each)),
   },
   {
@@ -154,6 +164,7 @@ export const arrays: readonly Declaration[] = [
     forms: 'FM',
     about: 'The last position of an equal element, or -1.',
     errors: COMPARED,
+    turns: throughAll,
     run: (_, arr: Value[], element: Value) => arr.findLastIndex((each) => eq(element, each)),
   },
   { call: 'isEmpty(arr: List) => Boolean', forms: 'M', about: 'Whether there is no element.', run: (_, arr: Value[]) => arr.length === 0 },
@@ -163,6 +174,7 @@ export const arrays: readonly Declaration[] = [
     about: 'The texts of all elements; null is empty.',
     contents: true,
     errors: ['cascade.lang.range'],
+    turns: throughAll,
     run: (context, arr: Value[], separator: string) => join(context, arr, separator),
   },
   { call: 'length(arr: List) => Integer', forms: 'FM', about: 'The number of elements.', run: (_, arr: Value[]) => arr.length },
@@ -171,6 +183,7 @@ export const arrays: readonly Declaration[] = [
     call: 'equals(arr: List, other: any|null) => Boolean',
     forms: 'M',
     about: 'Whether other is an equal List.',
+    turns: throughAll,
     run: (_, arr: Value[], other: Value) => deepEquals(arr, other),
   },
   {
@@ -183,12 +196,14 @@ export const arrays: readonly Declaration[] = [
     call: 'shift(arr: List) => any',
     forms: 'FM',
     about: 'Removes and gives the first; mutates.',
+    turns: movingAll,
     run: (_, arr: Value[]) => arr.shift() ?? null,
   },
   {
     call: 'unshift(arr: List, element: any|null) => null',
     forms: 'FM',
     about: 'Inserts in front; mutates.',
+    turns: movingAll,
     run: (context, arr: Value[], element: Value) => {
       grow(context, arr, 1);
       arr.unshift(element);
@@ -200,6 +215,7 @@ export const arrays: readonly Declaration[] = [
     forms: 'FM',
     about: 'Removes all equal elements; mutates.',
     errors: COMPARED,
+    turns: throughAll,
     run: (_, arr: Value[], element: Value) => remove(arr, element, true),
   },
   {
@@ -207,6 +223,7 @@ export const arrays: readonly Declaration[] = [
     forms: 'FM',
     about: 'Removes the first equal element; mutates.',
     errors: COMPARED,
+    turns: throughAll,
     run: (_, arr: Value[], element: Value) => remove(arr, element, false),
   },
   {
@@ -214,9 +231,16 @@ export const arrays: readonly Declaration[] = [
     forms: 'FM',
     about: 'Removes and gives the element; outside: index error; mutates.',
     errors: ['cascade.lang.index'],
+    turns: movingAll,
     run: (_, arr: Value[], index: number) => removeAt(arr, index),
   },
-  { call: 'reverse(arr: List) => List', forms: 'FM', about: 'Turns the order around; mutates.', run: (_, arr: Value[]) => arr.reverse() },
+  {
+    call: 'reverse(arr: List) => List',
+    forms: 'FM',
+    about: 'Turns the order around; mutates.',
+    turns: movingAll,
+    run: (_, arr: Value[]) => arr.reverse(),
+  },
   {
     call: 'slice(arr: List, begin: Integer = 0, end?: Integer) => List',
     forms: 'FM',
@@ -228,12 +252,14 @@ export const arrays: readonly Declaration[] = [
     forms: 'FM',
     about: 'Ascending and stable, null first; mutates.',
     errors: ['cascade.lang.currency.mismatch'],
+    turns: (arr: Value[]) => arr.length * Math.log2(arr.length + 1),
     run: (_, arr: Value[], property: string | null) => sort(arr, property),
   },
   {
     call: 'splice(arr: List, begin: Integer, deleteCount?: Integer, list: List = []) => List',
     forms: 'FM',
     about: 'Replaces a part by the elements of list and gives what it removed; mutates.',
+    turns: throughAll,
     run: (context, arr: Value[], begin: number, deleteCount: number | null, list: Value[]) =>
       splice(context, arr, begin, deleteCount, list),
   },

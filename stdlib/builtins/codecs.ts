@@ -87,12 +87,17 @@ function decodeForm(source: string): ObjectValue {
 
 // ---------------------------------------------------------------- the tables
 
+/** Each character, or byte, is worth a turn of a loop. */
+const sizeOf = (val: string | Binary | false | null): number =>
+  val instanceof Binary ? val.bytes.length : typeof val === 'string' ? val.length : 0;
+
 /** A value or a document; `false` stands for no value. */
 const digest = (name: DigestName): Declaration => ({
   call: `Hash.${name}(val: String|Binary|null = false, resourceRef?: String|Object) => Binary`,
   forms: 'S',
   about: `The ${name.toUpperCase()} digest of a value. Of a document by resourceRef: refused, as this version keeps none.`,
   errors: ['cascade.lang.range', 'cascade.resource.not.found'],
+  turns: (val: string | Binary | false | null) => sizeOf(val),
   run: (_: BuiltinContext, val: string | Binary | false | null, resourceRef: string | ObjectValue | null) => {
     if (resourceRef !== null && (val === false || val === null)) return missingDocument(documentReference(resourceRef, 'resourceRef'));
     if (resourceRef !== null || val === false)
@@ -106,6 +111,7 @@ const keyed = (method: string, name: DigestName): Declaration => ({
   forms: 'S',
   about: `The HMAC by ${name.toUpperCase()}.`,
   errors: ['cascade.lang.range'],
+  turns: (key: string | Binary, val: string | Binary) => sizeOf(key) + sizeOf(val),
   run: (_: BuiltinContext, key: string | Binary, val: string | Binary) => {
     const bytes = bytesOf(key);
     if (bytes.length === 0) fail('cascade.lang.range', 'key', 'an empty key');
@@ -139,6 +145,7 @@ export const codecs: readonly Declaration[] = [
     call: 'Encode.base64(val: String|Binary) => String',
     forms: 'S',
     about: 'Base64 of the bytes, padded.',
+    turns: sizeOf,
     run: (context: BuiltinContext, val: string | Binary) => made(context, toBase64(bytesOf(val))),
   },
   {
@@ -153,6 +160,7 @@ export const codecs: readonly Declaration[] = [
     forms: 'S',
     about: 'The UTF-8 text of base64.',
     errors: ['cascade.builtin.parse'],
+    turns: sizeOf,
     run: (context: BuiltinContext, val: string | Binary) => made(context, decodeUtf8(decodedBase64(val))),
   },
   {
@@ -160,6 +168,7 @@ export const codecs: readonly Declaration[] = [
     forms: 'S',
     about: 'The bytes of base64.',
     errors: ['cascade.builtin.parse'],
+    turns: sizeOf,
     run: (context: BuiltinContext, val: string | Binary) => {
       const bytes = decodedBase64(val);
       context.charge(bytes.length);
@@ -171,6 +180,7 @@ export const codecs: readonly Declaration[] = [
     forms: 'S',
     about: 'The names and values of an HTML form.',
     errors: ['cascade.builtin.parse'],
+    turns: sizeOf,
     run: (context: BuiltinContext, val: string) => {
       context.charge(val.length * 2);
       return decodeForm(val);

@@ -16,8 +16,11 @@ export interface BuiltinContext {
   charge(bytes: number): void;
   /** How many steps a match of a regular expression that backtracks may take. */
   readonly patternSteps: number;
-  /** Something took long: the run should give way soon. */
-  slow(): void;
+  /**
+   * Something takes about as long as so many turns of a loop: a run gives way the sooner. Told before, so that it can be refused where
+   * everybody waits for it.
+   */
+  spend(turns: number): void;
   /** Whether messages of the level are kept; others need not be made. */
   logs(level: number): boolean;
   /** One message of the run; levels ERROR 40, WARN 30, INFO 20, DEBUG 10, TRACE 0. */

@@ -123,6 +123,7 @@ export const format: readonly Declaration[] = [
     about: 'A message with its values: {0}, {1,number,#.##}, {2,date,short}, {3,choice,0#none|1#one}.',
     contents: true,
     errors: ['cascade.builtin.pattern', 'cascade.builtin.format'],
+    turns: (str: string) => str.length * 16,
     run: (context: BuiltinContext, str: string, values: Value[]) => {
       if (values.length > MOST_VALUES) fail('cascade.procedure.argument.count', 'format', MOST_VALUES + 2);
       return made(context, formatMessage(str, values));

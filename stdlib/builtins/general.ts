@@ -83,6 +83,7 @@ export const general: readonly Declaration[] = [
     forms: 'FM',
     about: 'The value of a JSON text.',
     errors: ['cascade.builtin.parse'],
+    turns: (str: string) => str.length,
     run: (context, str: string) => {
       context.charge(str.length * BYTES_A_CHARACTER);
       return parseJsonText(str);

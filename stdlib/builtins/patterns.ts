@@ -5,16 +5,17 @@ import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { grow, made, refuseLength } from './growth.ts';
 
-/** From this many steps on others should have their turn. */
-const MANY_STEPS = 100_000;
+/** Steps of the engine that backtracks in the time of a turn of a loop. */
+const STEPS_A_TURN = 4;
 
 /** Does what matches, with the run's bound for it. */
-function within<T>(context: BuiltinContext, name: string, match: (patience: Patience) => T): T {
+function within<T>(context: BuiltinContext, name: string, pattern: Pattern, str: string, match: (patience: Patience) => T): T {
+  context.spend(pattern.turns(str));
   const patience: Patience = { left: context.patternSteps, of: name };
   try {
     return match(patience);
   } finally {
-    if (patience.left < context.patternSteps - MANY_STEPS) context.slow();
+    context.spend(Math.max(0, context.patternSteps - patience.left) / STEPS_A_TURN);
   }
 }
 
@@ -28,7 +29,7 @@ export class Matcher extends LocalValue {
   constructor(context: BuiltinContext, pattern: Pattern, str: string) {
     super();
     const groups: Value[][] = [];
-    within(context, 'matcher', (patience) => {
+    within(context, 'matcher', pattern, str, (patience) => {
       for (const match of matches(pattern, str, patience)) {
         const count = match.groupCount() + 1;
         context.charge(16 * count);
@@ -36,7 +37,7 @@ export class Matcher extends LocalValue {
       }
     });
     this.#groups = groups;
-    this.#whole = within(context, 'matcher', (patience) => pattern.engine.matches(str, patience));
+    this.#whole = within(context, 'matcher', pattern, str, (patience) => pattern.engine.matches(str, patience));
   }
 
   get size(): number {
@@ -84,7 +85,7 @@ function replaceAll(context: BuiltinContext, str: string, pattern: Pattern, repl
   const parts = parseReplacement(replacement, pattern.engine.groupCount());
   let result = '';
   let last = 0;
-  within(context, 'replace', (patience) => {
+  within(context, 'replace', pattern, str, (patience) => {
     for (const match of matches(pattern, str, patience)) {
       result += str.slice(last, match.start());
       for (const part of parts) result += typeof part === 'number' ? (match.group(part) ?? '') : part;
@@ -134,8 +135,9 @@ export const patterns: readonly Declaration[] = [
     errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
     run: (context, str: string, pattern: Pattern | string) => {
       const found: Value[] = [];
-      within(context, 'match', (patience) => {
-        for (const match of matches(Pattern.of(pattern), str, patience)) {
+      const compiled = Pattern.of(pattern);
+      within(context, 'match', compiled, str, (patience) => {
+        for (const match of matches(compiled, str, patience)) {
           grow(context, found, 1);
           found.push(match.group());
         }
@@ -148,19 +150,23 @@ export const patterns: readonly Declaration[] = [
     forms: 'FM',
     about: 'Whether the whole text matches.',
     errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
-    run: (context, str: string, pattern: Pattern | string) =>
-      within(context, 'matches', (patience) => Pattern.of(pattern).engine.matches(str, patience)),
+    run: (context, str: string, pattern: Pattern | string) => {
+      const compiled = Pattern.of(pattern);
+      return within(context, 'matches', compiled, str, (patience) => compiled.engine.matches(str, patience));
+    },
   },
   {
     call: 'search(str: String, pattern: RegExp|String) => Integer',
     forms: 'FM',
     about: 'The position of the first match, or -1.',
     errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
-    run: (context, str: string, pattern: Pattern | string) =>
-      within(context, 'search', (patience) => {
-        const match = Pattern.of(pattern).engine.matcher(str, patience);
+    run: (context, str: string, pattern: Pattern | string) => {
+      const compiled = Pattern.of(pattern);
+      return within(context, 'search', compiled, str, (patience) => {
+        const match = compiled.engine.matcher(str, patience);
         return match.find() ? match.start() : -1;
-      }),
+      });
+    },
   },
   {
     call: 'replace(str: String, pattern: RegExp|String, newSubStr: String|Number) => String',
@@ -178,8 +184,10 @@ export const patterns: readonly Declaration[] = [
     forms: 'FM',
     about: 'The parts between the matches, empty ones too; at most limit of them.',
     errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
-    run: (context, str: string, pattern: Pattern | string, limit: number) =>
-      within(context, 'split', (patience) => split(context, str, Pattern.of(pattern), limit, patience)),
+    run: (context, str: string, pattern: Pattern | string, limit: number) => {
+      const compiled = Pattern.of(pattern);
+      return within(context, 'split', compiled, str, (patience) => split(context, str, compiled, limit, patience));
+    },
   },
   {
     call: 'matcher(pattern: RegExp, str: String) => Matcher',

@@ -4,7 +4,7 @@ import type { BuiltinInfo, BuiltinParameter, BuiltinTable } from '../../compiler
 import { fail } from '../errors.ts';
 import { getOwn, LocalValue, type ObjectValue, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
-import type { Declaration, DeclaredCode, HostDeclaration, Implementation } from './declaration.ts';
+import type { Declaration, DeclaredCode, HostDeclaration, Implementation, PureDeclaration } from './declaration.ts';
 import { type ParameterSpec, parseSignature } from './signature.ts';
 import { type Accept, acceptor, fitting } from './types.ts';
 
@@ -241,10 +241,19 @@ function overloadOf(declaration: Declaration): Overload {
   const { call, forms, about, errors = [], contents = false } = declaration;
   const { name, params, result } = parseSignature(call);
   const host = 'effect' in declaration ? declaration : null;
-  const run = 'run' in declaration ? declaration.run : gathered;
+  const run = 'run' in declaration ? spending(declaration) : gathered;
   const [first] = params;
   const fits = first ? fitting(first.types) : (): boolean => false;
   return { name, forms, params, result, about, errors, contents, run, host, accepts: params.map(({ types }) => acceptor(types)), fits };
+}
+
+/** What takes long is told before it begins. */
+function spending({ run, turns }: PureDeclaration): Implementation {
+  if (!turns) return run;
+  return (context, ...args) => {
+    context.spend(turns(...args));
+    return run(context, ...args);
+  };
 }
 
 const gathered: Implementation = (_context, ...args: Value[]) => args;

@@ -11,6 +11,9 @@ const NAME = /^[a-zA-Z0-9$_-]*$/;
 const DIGITS = /^[0-9]+$/;
 const REAL = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$/;
 
+/** Of a built-in that reads a text once. */
+const reading = (str: string): number => str.length / 32;
+
 /** Unicode's white space, and the byte order mark. */
 const isBlank = (unit: number): boolean =>
   unit === 0x20 || (unit >= 9 && unit <= 13) || unit === 0x85 || (unit >= 0xa0 && String.fromCharCode(unit).trim() === '');
@@ -45,12 +48,14 @@ export const strings: readonly Declaration[] = [
     call: 'contains(str: String, substr: String) => Boolean',
     forms: 'FM',
     about: 'Whether substr stands somewhere in str.',
+    turns: reading,
     run: (_, str: string, substr: string) => str.includes(substr),
   },
   {
     call: 'includes(str: String, substr: String) => Boolean',
     forms: 'FM',
     about: 'Whether substr stands somewhere in str.',
+    turns: reading,
     run: (_, str: string, substr: string) => str.includes(substr),
   },
   {
@@ -75,18 +80,21 @@ export const strings: readonly Declaration[] = [
     call: 'equalsIgnoreCase(str: String, other: String|null) => Boolean',
     forms: 'M',
     about: 'Whether other is the same String but for case.',
+    turns: reading,
     run: (_, str: string, other: string | null) => other !== null && str.toUpperCase().toLowerCase() === other.toUpperCase().toLowerCase(),
   },
   {
     call: 'indexOf(str: String, substr: String) => Integer',
     forms: 'FM',
     about: 'The first position of substr, or -1.',
+    turns: reading,
     run: (_, str: string, substr: string) => str.indexOf(substr),
   },
   {
     call: 'lastIndexOf(str: String, substr: String) => Integer',
     forms: 'FM',
     about: 'The last position of substr, or -1.',
+    turns: reading,
     run: (_, str: string, substr: string) => str.lastIndexOf(substr),
   },
   {
@@ -197,36 +205,42 @@ export const strings: readonly Declaration[] = [
     call: 'isAlpha(str: String) => Boolean',
     forms: 'FM',
     about: 'Only a-z and A-Z, at least one.',
+    turns: reading,
     run: (_, str: string) => LETTERS.test(str),
   },
   {
     call: 'isAlphaNumeric(str: String) => Boolean',
     forms: 'FM',
     about: 'Only a-z, A-Z and 0-9, at least one.',
+    turns: reading,
     run: (_, str: string) => LETTERS_AND_DIGITS.test(str),
   },
   {
     call: 'isHexadecimal(str: String) => Boolean',
     forms: 'FM',
     about: 'Only 0-9, a-f and A-F, at least one.',
+    turns: reading,
     run: (_, str: string) => HEXADECIMAL.test(str),
   },
   {
     call: 'isName(str: String) => Boolean',
     forms: 'FM',
     about: 'Only letters, digits, $, _ and -.',
+    turns: reading,
     run: (_, str: string) => NAME.test(str),
   },
   {
     call: 'isNumeric(str: String) => Boolean',
     forms: 'FM',
     about: 'Only 0-9, at least one.',
+    turns: reading,
     run: (_, str: string) => DIGITS.test(str),
   },
   {
     call: 'isReal(str: String) => Boolean',
     forms: 'FM',
     about: 'Digits with at most one point; no sign, no exponent.',
+    turns: reading,
     run: (_, str: string) => REAL.test(str),
   },
   {

@@ -13,6 +13,7 @@ export const xml: readonly Declaration[] = [
     forms: 'FM',
     about: 'The root element of an XML text.',
     errors: ['cascade.builtin.parse'],
+    turns: (str: string) => str.length * 4,
     run: (context: BuiltinContext, str: string) => {
       context.charge(str.length * BYTES_A_CHARACTER);
       return parseXml(str);

@@ -6,7 +6,7 @@ import { CascadeError, fail } from '../errors.ts';
 import * as operators from '../operators/index.ts';
 import { type ObjectValue, real, type Value } from '../values/index.ts';
 import { aggregateRows } from './aggregates.ts';
-import { CAUGHT_BYTES, CAUGHT_FUEL, isLimit, LIMITS } from './limits.ts';
+import { CAUGHT_BYTES, CAUGHT_FUEL, isLimit } from './limits.ts';
 import * as loops from './loops.ts';
 import { operation } from './operations.ts';
 import { stateGet, stateSet } from './state.ts';
@@ -57,8 +57,11 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
     le: operators.le,
     gt: operators.gt,
     ge: operators.ge,
-    inArray: operators.inArray,
-    regex: (s: Value, pattern: Value) => operators.regexSearch(s, pattern, LIMITS.patternSteps),
+    inArray: (x: Value, list: Value) => {
+      if (Array.isArray(list)) current().spend(list.length);
+      return operators.inArray(x, list);
+    },
+    regex: (s: Value, pattern: Value) => operators.regexSearch(s, pattern, current()),
     geo: operators.geo,
     truth: operators.truth,
     get: (object: Value, key: string, path: string): Value => {

@@ -3,5 +3,5 @@ export { add, dec, div, inc, mod, mul, neg, pos, pow, sub } from './arithmetic.t
 export { type Comparison, eq, ge, gt, le, lt, ne } from './comparison.ts';
 export { deepEquals } from './deep-equals.ts';
 export { geo } from './geo.ts';
-export { HOST_PATTERN_STEPS, inArray, regexSearch } from './membership.ts';
+export { inArray, regexSearch, type SearchBounds } from './membership.ts';
 export { not, truth } from './truth.ts';

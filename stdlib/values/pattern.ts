@@ -36,12 +36,18 @@ export class Pattern extends LocalValue {
   readonly engine: Engine;
   /** What the linear engine reads; null where it needs the other one. */
   readonly linear: string | null;
+  readonly #size: number;
 
   /** Fails with the pattern error on bad or unsupported syntax. */
   constructor(source: string) {
     super();
     this.source = source;
-    ({ engine: this.engine, linear: this.linear } = compile(source));
+    ({ engine: this.engine, linear: this.linear, size: this.#size } = compile(source));
+  }
+
+  /** What a search of the text takes, in turns of a loop, where its steps are not counted: at most that, in the worst case. */
+  turns(text: string): number {
+    return this.#size * text.length;
   }
 
   /** The pattern itself, or that of a text. */
@@ -69,12 +75,13 @@ export class Pattern extends LocalValue {
   }
 }
 
-function compile(source: string): Pick<Pattern, 'engine' | 'linear'> {
+function compile(source: string): Pick<Pattern, 'engine' | 'linear'> & { readonly size: number } {
   if (source.length > MAX_LENGTH) fail('cascade.builtin.pattern', `${source.slice(0, 40)}…`, MAX_LENGTH);
   const { text, backtracks } = translatePattern(source);
-  if (backtracks) return { engine: new Backtracking(source), linear: null };
+  if (backtracks) return { engine: new Backtracking(source), linear: null, size: 0 };
   try {
-    return { engine: RE2JS.compile(text), linear: text };
+    const engine = RE2JS.compile(text);
+    return { engine, linear: text, size: engine.programSize() };
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     const fragment = error instanceof RE2JSSyntaxException ? error.getPattern() : null;

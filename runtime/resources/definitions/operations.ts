@@ -3,7 +3,7 @@
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import { DuplicateKey, VersionMiss } from '../../commit/index.ts';
-import { matches, parseProps, parseSort, parseWhere, type Predicate } from '../../conditions/index.ts';
+import { matches, parseProps, parseSort, parseWhere, type Predicate, TooMuch, withAllowance } from '../../conditions/index.ts';
 import { fault } from '../../faults.ts';
 import type { TypeDefinition } from '../../types/index.ts';
 import { toJson } from '../../values/index.ts';
@@ -218,15 +218,25 @@ export function matchingStored(
   actor: Actor,
 ): [name: string, object: ObjectValue][] {
   const predicate = definitionCondition(kind, where, actor);
-  return space.definitions.list(kind.name).filter(([, object]) => matches(predicate, shown(space, kind, object)));
+  return inTime(() => space.definitions.list(kind.name).filter(([, object]) => matches(predicate, shown(space, kind, object))));
 }
 
 /** The definitions that a condition matches, those of the service first, as they are shown. */
 export function matching(space: Namespace, kind: DefinitionResource, where: Value, actor: Actor): ObjectValue[] {
   const predicate = definitionCondition(kind, where, actor);
-  return [...(kind.builtIn?.values() ?? []), ...space.definitions.list(kind.name).map(([, object]) => object)]
-    .map((object) => shown(space, kind, object))
-    .filter((object) => matches(predicate, object));
+  const all = [...(kind.builtIn?.values() ?? []), ...space.definitions.list(kind.name).map(([, object]) => object)];
+  return inTime(() => all.map((object) => shown(space, kind, object)).filter((object) => matches(predicate, object)));
+}
+
+/** What the patterns of a condition on definitions may take in all, in turns of a loop: less than a second. */
+const MOST_TURNS = 10_000_000;
+
+function inTime<T>(choose: () => T): T {
+  try {
+    return withAllowance(MOST_TURNS, choose);
+  } catch (error) {
+    throw error instanceof TooMuch ? fault('cascade.query.too.expensive', 'regex') : error;
+  }
 }
 
 export const selectDefinitions = (

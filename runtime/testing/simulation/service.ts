@@ -119,6 +119,9 @@ export class SimulatedService {
       log: LOG,
       conditions: surroundings,
       executable: (rule, program) => executables.get(`${rule} ${program}`) ?? null,
+      programFor: () => {
+        throw new Error('no condition here takes long');
+      },
       conditionFailed: surroundings.onError,
       declined: () => Promise.resolve(),
       perform: (kind, payloadJson, actor) => this.#perform(kind, decodeInner(payloadJson) as ObjectValue, actor),

@@ -32,7 +32,7 @@ export function testContext(random = 0.5): BuiltinContext & { charged: number; l
     merge: (labelled: readonly (readonly [string, Value])[]) =>
       new TestSequence(labelled.flatMap(([label, list]) => (Array.isArray(list) ? list : [list]).map((element) => ({ [label]: element })))),
     patternSteps: 100_000,
-    slow: () => undefined,
+    spend: () => undefined,
     charge: (bytes: number) => {
       context.charged += bytes;
     },
