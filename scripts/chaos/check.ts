@@ -42,6 +42,7 @@ export async function check(client: RestClient, ledger: Ledger): Promise<Verdict
   }
   await compareCounts(client, orders, verdict);
   await compareParts(client, effects, verdict);
+  await compareErased(client, effects, verdict);
   for (const kept of ['deadletters', 'ArsRuleSnapshot']) await compareGivenUp(client, kept, verdict);
   return { ...verdict, effects: effects.length + links.length };
 }
@@ -112,6 +113,15 @@ async function compareParts(client: RestClient, effects: readonly Row[], verdict
   for (const [what, times] of counts) verdict.wrong.push(`${times} parts are left as ${what}`);
 }
 
+/** All that was to be deleted is gone, and those events that tell of it count each row once, however many tries there were. */
+async function compareErased(client: RestClient, effects: readonly Row[], verdict: Verdict): Promise<void> {
+  const told = effects.filter(({ by }) => by === 'erased').map(({ n }) => Number(n ?? 1)); // of a single one there is no count
+  const sum = told.reduce((all, n) => all + n, 0);
+  const left = (await rows(client, 'Old')).length;
+  if (left > 0 || sum !== LARGE_ROWS)
+    verdict.wrong.push(`${left} of ${LARGE_ROWS} old rows are left, and ${sum} are told of (${told.join(' ')})`);
+}
+
 /** No rule here has a reason to fail or to be given up. */
 async function compareGivenUp(client: RestClient, kept: string, verdict: Verdict): Promise<void> {
   const reply = await client.send('GET', `/${kept}`, { query: { limit: '20' } });
@@ -154,6 +164,7 @@ function mayBeComplete({ effects, links, counters }: Tally, ledger: Ledger): boo
   return (
     ['noted', 'first', 'told', 'last'].every((by) => of(by) >= orders) &&
     ['mark', 'sure', 'planned', 'bulk'].every((topic) => of(topic) >= promised(topic)) &&
+    of('erased') > 0 &&
     of('window') >= promised('open') &&
     of('pair') >= pairs &&
     (links.find(({ hop }) => hop === HOPS)?.n ?? 0) >= orders &&

@@ -6,7 +6,7 @@ export const LANES = ['left', 'middle', 'right'];
 /** Rows that one bulk statement changes. */
 export const BULK_ROWS = 30;
 export const HOPS = 3;
-/** Rows of the one large bulk statement: several commits. */
+/** Rows of the large bulk statements, a rule's and a client's: several commits. */
 export const LARGE_ROWS = 3_000;
 
 const text = { type: 'String', required: true };
@@ -25,6 +25,7 @@ export const TYPES: readonly object[] = [
   { name: 'Effect', properties: { by: text, of: text, n: number } },
   { name: 'Link', properties: { of: text, hop: number } },
   { name: 'Part', indexes: [{ keys: ['of'] }], properties: { of: text, state: number } },
+  { name: 'Old', properties: { n: number } },
 ];
 
 export const TOPICS: readonly object[] = [{ name: '/chaos/sure', isReliable: true, redeliveryFrequency: 3_600, redeliveryTTL: 7_200 }];
@@ -56,6 +57,7 @@ export const RULES: readonly string[] = [
    INSERT Part(parts)
    var count = UPDATE Part(state: 1) WHERE of == t.value.key AND state == 0
    INSERT Effect(by: "bulk", of: t.value.key, n: count)`,
+  'RULE erased WHEN DELETE OCCURS ON Old AS o  INSERT Effect(by: "erased", of: "old", n: o.count)',
   `RULE pair WHEN EVENT OCCURS ON "/topics/chaos/open" AS a BEFORE EVENT OCCURS ON "/topics/chaos/shut" AS b WITHIN 1 hour
    CONSTRAIN TO a.value.key == b.value.key
    INSERT Effect(by: "pair", of: a.value.key)`,

@@ -38,11 +38,16 @@ export async function install(client: RestClient): Promise<void> {
   for (const text of RULES) await post('/rules', { text });
   await post('/procedures', { text: TALLY });
   for (const name of [...LANES, 'all']) await post('/custom/Counter', { name, n: 0 });
+  await post(
+    '/custom/Old',
+    Array.from({ length: LARGE_ROWS }, (_, n) => ({ n })),
+  );
 }
 
-/** One bulk statement over many rows, at the beginning. */
+/** Bulk statements over many rows, at the beginning: one of a rule, and one of a client who repeats it until it is answered. */
 export async function largeBulk(client: RestClient, ledger: Ledger): Promise<void> {
-  await new Client(client, ledger, -1, () => 0).publish('bulk', 'large', { rows: LARGE_ROWS });
+  const own = new Client(client, ledger, -1, () => 0);
+  await Promise.all([own.publish('bulk', 'large', { rows: LARGE_ROWS }), own.eraseOld()]);
 }
 
 /**
@@ -112,6 +117,11 @@ class Client {
     return this.#note(topic, key, await this.#send(`/topics//chaos/${topic}`, { key, ...more }));
   }
 
+  /** Each try may go on by itself after its connection is gone. */
+  async eraseOld(): Promise<void> {
+    while ((await this.#send('/custom/Old?where=%7B%7D', null))?.status !== 204) await sleep(REPEAT_MS);
+  }
+
   #note(topic: string, key: string, reply: Reply | null): Promised | null {
     const isRefused = reply !== null && reply.status === 429;
     if (isRefused) return null;
@@ -121,9 +131,9 @@ class Client {
     return promise;
   }
 
-  /** Null: no answer. */
-  async #send(path: string, body: object): Promise<Reply | null> {
-    const reply = await this.#client.send('POST', path, { body: toJson(body) }).catch(() => null);
+  /** @param body null: a DELETE @returns null: no answer */
+  async #send(path: string, body: object | null): Promise<Reply | null> {
+    const reply = await this.#client.send(body ? 'POST' : 'DELETE', path, body ? { body: toJson(body) } : {}).catch(() => null);
     const { refusals, unclear } = this.#ledger;
     if (reply && reply.status >= 300 && reply.status !== 409) {
       const code = /"code":"([^"]*)"/.exec(reply.text)?.[1] ?? '';
