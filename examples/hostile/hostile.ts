@@ -148,7 +148,7 @@ async function trap({ rule = '', more, procedures = [], trap: what, dead, fails,
   await send('POST', '/custom/Trap', { what, n: 0 });
   const targets = [
     ...names.map((name) => `/rules/${name}`),
-    ...procedures.map((text) => `/rules/${/^PROCEDURE (\w+)/.exec(text)?.[1]}`), // what EXECUTE ASYNC starts is told like a rule
+    ...procedures.map((text) => `/procedures/${/^PROCEDURE (\w+)/.exec(text)?.[1]}`), // what EXECUTE ASYNC starts
   ];
   const rows = async (resource: string, where: object): Promise<object[]> => {
     const { text } = await send('GET', `/${resource}?where=${encodeURIComponent(JSON.stringify(where))}`);
