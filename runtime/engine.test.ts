@@ -26,6 +26,29 @@ test('a BEFORE rule changes what is stored, and null cancels', async () => {
   expect(await t.rows('Reading')).toHaveLength(1);
 });
 
+test('a condition changes nothing, whatever it calls', async () => {
+  await t.type('Tagged', { tags: { type: 'Integer', multi: true }, o: { type: 'Object' } });
+  await t.type('Told', { what: { type: 'String' } });
+  await t.program(
+    'rules',
+    'RULE turns BEFORE INSERT ON Tagged AS x WHERE push(x.tags, 9) == true && reverse(x.tags) == [3, 2, 1]\nx.o.seen = true',
+  );
+  await t.program(
+    'rules',
+    `RULE tells WHEN INSERT OCCURS ON Tagged AS x WHERE sort(x.tags) == [1, 2, 3] && clear(x.o) == null && x.o.deep.put("b", 1) == 0
+     INSERT Told(what: stringify([x.tags, x.o]))`,
+  );
+  await t.program(
+    'rules',
+    'RULE toldToo WHEN EVENT OCCURS ON "/topics/tagged" AS e WHERE e.value.l.pop() == 3 AND e.value.l.pop() == 3\nINSERT Told(what: "topic")',
+  );
+  await t.ask('insert', 'Tagged', { body: '{"tags":[1,2,3],"o":{"deep":{"b":0}}}' });
+  await t.ask('publish', 'topics', { id: '/tagged', body: '{"l":[1,2,3]}' });
+  expect(await t.rows('Tagged')).toMatchObject([{ tags: [1, 2, 3], o: { deep: { b: 0 }, seen: true } }]);
+  await t.eventually('Told', { what: '[[1,2,3],{"deep":{"b":0},"seen":true}]' }, 1);
+  await t.eventually('Told', { what: 'topic' }, 1);
+});
+
 test('rules chain, and read and update what others update: no count is lost', async () => {
   await t.type('Quake', { net: { type: 'String' }, mag: { type: 'Real' } });
   await t.type('Tally', { net: { type: 'String', unique: true }, n: { type: 'Integer' } }, { naturalKey: ['net'] });

@@ -3,7 +3,7 @@
 import { type BuiltinContext, lookup } from '../../stdlib/builtins/index.ts';
 import type { Clock } from '../clock/index.ts';
 import { atHost, hostBounds } from '../conditions/index.ts';
-import type { Value } from '../../stdlib/values/index.ts';
+import { deepCopyCounted, type Value } from '../../stdlib/values/index.ts';
 
 const unavailable = (): never => {
   throw new TypeError('a pure built-in asked for something of a run');
@@ -28,6 +28,11 @@ export function pureBuiltins(clock: Clock): (name: string) => ((...args: Value[]
   const context: BuiltinContext = { ...HOST_CONTEXT, ...hostBounds, now: () => clock.now() };
   return (name) => {
     const builtin = lookup(name);
-    return builtin && ((...args) => atHost({ builtin: name, args }, () => builtin.call(context, args)));
+    if (!builtin) return undefined;
+    const mutates = builtin.overloads.some((overload) => overload.mutates);
+    return (...args) =>
+      atHost({ builtin: name, args }, () =>
+        builtin.call(context, mutates ? args.map((arg) => deepCopyCounted(arg, context.charge)) : args),
+      );
   };
 }

@@ -80,12 +80,13 @@ function splice(context: BuiltinContext, arr: Value[], begin: number, deleteCoun
 }
 
 export const arrays: readonly Declaration[] = [
-  { call: 'add(arr: List, element: any|null) => Boolean', forms: 'FM', about: 'Appends; mutates.', run: push },
-  { call: 'push(arr: List, element: any|null) => Boolean', forms: 'FM', about: 'Appends; mutates.', run: push },
+  { call: 'add(arr: List, element: any|null) => Boolean', forms: 'FM', about: 'Appends; mutates.', mutates: true, run: push },
+  { call: 'push(arr: List, element: any|null) => Boolean', forms: 'FM', about: 'Appends; mutates.', mutates: true, run: push },
   {
     call: 'addAll(arr: List, elementArr: List) => Boolean',
     forms: 'FM',
     about: 'Appends all elements; whether there were any; mutates.',
+    mutates: true,
     run: (context, arr: Value[], others: Value[]) => {
       grow(context, arr, others.length);
       for (const each of others.slice()) arr.push(each);
@@ -96,6 +97,7 @@ export const arrays: readonly Declaration[] = [
     call: 'clear(arr: List) => null',
     forms: 'FM',
     about: 'Empties; mutates.',
+    mutates: true,
     run: (_, arr: Value[]) => {
       arr.length = 0;
       return null;
@@ -130,6 +132,7 @@ export const arrays: readonly Declaration[] = [
     call: 'fill(arr: List, value: any|null, begin: Integer = 0, end?: Integer) => List',
     forms: 'FM',
     about: 'Sets existing slots from begin to end; mutates.',
+    mutates: true,
     turns: movingAll,
     run: (_, arr: Value[], value: Value, begin: number, end: number | null) => arr.fill(value, ...sliceBounds(arr.length, begin, end)),
   },
@@ -137,6 +140,7 @@ export const arrays: readonly Declaration[] = [
     call: 'flatten(arr: List) => List',
     forms: 'FM',
     about: 'Nested Lists are replaced by their elements, at every depth; mutates.',
+    mutates: true,
     errors: ['cascade.lang.range'],
     turns: throughAll,
     run: (context, arr: Value[]) => flatten(context, arr),
@@ -190,12 +194,14 @@ export const arrays: readonly Declaration[] = [
     call: 'pop(arr: List) => any',
     forms: 'FM',
     about: 'Removes and gives the last; mutates.',
+    mutates: true,
     run: (_, arr: Value[]) => arr.pop() ?? null,
   },
   {
     call: 'shift(arr: List) => any',
     forms: 'FM',
     about: 'Removes and gives the first; mutates.',
+    mutates: true,
     turns: movingAll,
     run: (_, arr: Value[]) => arr.shift() ?? null,
   },
@@ -203,6 +209,7 @@ export const arrays: readonly Declaration[] = [
     call: 'unshift(arr: List, element: any|null) => null',
     forms: 'FM',
     about: 'Inserts in front; mutates.',
+    mutates: true,
     turns: movingAll,
     run: (context, arr: Value[], element: Value) => {
       grow(context, arr, 1);
@@ -214,6 +221,7 @@ export const arrays: readonly Declaration[] = [
     call: 'remove(arr: List, element: any|null) => Boolean',
     forms: 'FM',
     about: 'Removes all equal elements; mutates.',
+    mutates: true,
     errors: COMPARED,
     turns: throughAll,
     run: (_, arr: Value[], element: Value) => remove(arr, element, true),
@@ -222,6 +230,7 @@ export const arrays: readonly Declaration[] = [
     call: 'removeElement(arr: List, element: any|null) => Boolean',
     forms: 'FM',
     about: 'Removes the first equal element; mutates.',
+    mutates: true,
     errors: COMPARED,
     turns: throughAll,
     run: (_, arr: Value[], element: Value) => remove(arr, element, false),
@@ -230,6 +239,7 @@ export const arrays: readonly Declaration[] = [
     call: 'removeAt(arr: List, index: Integer) => any',
     forms: 'FM',
     about: 'Removes and gives the element; outside: index error; mutates.',
+    mutates: true,
     errors: ['cascade.lang.index'],
     turns: movingAll,
     run: (_, arr: Value[], index: number) => removeAt(arr, index),
@@ -238,6 +248,7 @@ export const arrays: readonly Declaration[] = [
     call: 'reverse(arr: List) => List',
     forms: 'FM',
     about: 'Turns the order around; mutates.',
+    mutates: true,
     turns: movingAll,
     run: (_, arr: Value[]) => arr.reverse(),
   },
@@ -251,6 +262,7 @@ export const arrays: readonly Declaration[] = [
     call: 'sort(arr: List, property?: String) => List',
     forms: 'FM',
     about: 'Ascending and stable, null first; mutates.',
+    mutates: true,
     errors: ['cascade.lang.currency.mismatch'],
     turns: (arr: Value[]) => arr.length * Math.log2(arr.length + 1),
     run: (_, arr: Value[], property: string | null) => sort(arr, property),
@@ -259,6 +271,7 @@ export const arrays: readonly Declaration[] = [
     call: 'splice(arr: List, begin: Integer, deleteCount?: Integer, list: List = []) => List',
     forms: 'FM',
     about: 'Replaces a part by the elements of list and gives what it removed; mutates.',
+    mutates: true,
     turns: throughAll,
     run: (context, arr: Value[], begin: number, deleteCount: number | null, list: Value[]) =>
       splice(context, arr, begin, deleteCount, list),

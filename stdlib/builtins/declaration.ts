@@ -50,6 +50,8 @@ export const isOfArguments = (code: string): boolean =>
 
 export interface PureDeclaration extends Described {
   readonly run: Implementation;
+  /** It changes its first argument. */
+  readonly mutates?: true;
   /** What a call takes that goes through all of an argument, in turns of a loop; absent where that is little, or told as it goes (`charge`, `spend`). */
   readonly turns?: (...args: never[]) => number;
 }

@@ -72,6 +72,7 @@ export const objects: readonly Declaration[] = [
     call: 'clear(obj: Object) => null',
     forms: 'FM',
     about: 'Removes every property; mutates.',
+    mutates: true,
     run: (_, obj: ObjectValue) => {
       for (const key of Object.keys(obj)) delete obj[key];
       return null;
@@ -81,9 +82,10 @@ export const objects: readonly Declaration[] = [
     call: 'deleteKey(obj: Object, key: String) => any',
     forms: 'FM',
     about: 'Removes a property and gives its value; mutates.',
+    mutates: true,
     run: deleteKey,
   },
-  { call: 'remove(obj: Object, key: String) => any', forms: 'M', about: 'The same as deleteKey.', run: deleteKey },
+  { call: 'remove(obj: Object, key: String) => any', forms: 'M', about: 'The same as deleteKey.', mutates: true, run: deleteKey },
   { call: 'has(obj: Object, key: String) => Boolean', forms: 'FM', about: 'Whether the property is there, be it null.', run: has },
   { call: 'containsKey(obj: Object, key: String) => Boolean', forms: 'M', about: 'The same as has.', run: has },
   {
@@ -102,6 +104,7 @@ export const objects: readonly Declaration[] = [
     call: 'put(obj: Object, key: String, value: any|null) => any',
     forms: 'M',
     about: 'Sets and gives the previous value; mutates.',
+    mutates: true,
     run: put,
   },
   { call: 'keySet(obj: Object) => List', forms: 'FM', about: 'The names of the properties in their order.', run: keys },
@@ -158,6 +161,7 @@ export const objects: readonly Declaration[] = [
     call: 'Utils.deepMerge(target: Object, source: Object) => Object',
     forms: 'S',
     about: 'Merges source into target: Objects by key, Lists by index; mutates.',
+    mutates: true,
     errors: ['cascade.lang.range'],
     run: (context, target: ObjectValue, source: ObjectValue) => deepMerge(context, target, source),
   },

@@ -84,3 +84,36 @@ test('every built-in has its line for the documentation', () => {
   const undocumented = [...allBuiltins()].flatMap(({ overloads }) => overloads).filter(({ about }) => !/^\S.*\.$/.test(about));
   expect(undocumented.map(({ name, about }) => `${name}: ${about}`)).toEqual([]);
 });
+
+test('what changes its first argument says so: conditions on events hand it a copy', () => {
+  const sample = (types: readonly string[]): Value =>
+    types.includes('List')
+      ? [3, 1, 2]
+      : types.includes('Object')
+        ? { a: 1, b: { c: 2 } }
+        : types.includes('String')
+          ? 'a'
+          : types.includes('Boolean')
+            ? true
+            : 1;
+  const silent: string[] = [];
+  let changing = 0;
+  for (const { overloads } of allBuiltins())
+    for (const { name, params, host, mutates, run } of overloads) {
+      const [first] = params;
+      if (host || !first || !(first.types.includes('List') || first.types.includes('Object') || first.types.includes('any'))) continue;
+      for (const given of [[3, 1, [2]], { a: 1, b: { c: 2 } }]) {
+        if (!first.types.includes('any') && !first.types.includes(Array.isArray(given) ? 'List' : 'Object')) continue;
+        const before = JSON.stringify(given);
+        const others = params
+          .slice(1)
+          .map(({ types, rest }) => (rest ? [] : types.includes('any') && Array.isArray(given) ? 3 : sample(types)));
+        outcome(() => (run as (context: unknown, ...args: unknown[]) => Value)(testContext(), given, ...others));
+        if (JSON.stringify(given) === before) continue;
+        changing++;
+        if (!mutates) silent.push(`${name}(${first.types.join('|')})`);
+      }
+    }
+  expect(silent).toEqual([]);
+  expect(changing).toBeGreaterThan(12);
+});

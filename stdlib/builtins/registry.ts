@@ -17,6 +17,7 @@ export interface Overload {
   readonly about: string;
   readonly errors: readonly DeclaredCode[];
   readonly contents: boolean;
+  readonly mutates: boolean;
   /** Of a built-in that the host answers: gives the checked arguments. */
   readonly run: Implementation;
   readonly host: HostDeclaration | null;
@@ -242,9 +243,23 @@ function overloadOf(declaration: Declaration): Overload {
   const { name, params, result } = parseSignature(call);
   const host = 'effect' in declaration ? declaration : null;
   const run = 'run' in declaration ? spending(declaration) : gathered;
+  const mutates = 'run' in declaration && declaration.mutates === true;
   const [first] = params;
   const fits = first ? fitting(first.types) : (): boolean => false;
-  return { name, forms, params, result, about, errors, contents, run, host, accepts: params.map(({ types }) => acceptor(types)), fits };
+  return {
+    name,
+    forms,
+    params,
+    result,
+    about,
+    errors,
+    contents,
+    mutates,
+    run,
+    host,
+    accepts: params.map(({ types }) => acceptor(types)),
+    fits,
+  };
 }
 
 /** What takes long is told before it begins. */
