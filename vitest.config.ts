@@ -7,8 +7,8 @@ export default defineConfig({
   test: {
     setupFiles: ['scripts/testing/seed.ts', 'scripts/testing/watch.ts'],
     // Far beyond what a test takes, since none may fail for the load of the machine.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Processes are killed and databases restarted here, on machines that may be busy: a failure is tried once more, and a test that needed
     // it is named at the end (scripts/testing/report.ts), so that it is mended and not forgotten.
     retry: 1,

@@ -8,8 +8,8 @@ import { parentPort } from 'node:worker_threads';
 
 const seconds = (name, otherwise) => Number(process.env[name] ?? otherwise) * 1_000;
 /** More than the longest that a test may take (vitest.config.ts). */
-const SILENCE_MS = seconds('CASCADE_TEST_SILENCE_S', 200);
-const FILE_MS = seconds('CASCADE_TEST_FILE_S', 420);
+const SILENCE_MS = seconds('CASCADE_TEST_SILENCE_S', 330);
+const FILE_MS = seconds('CASCADE_TEST_FILE_S', 900);
 /** From the end of a file to the next one, or to the end of the process. */
 const AFTER_MS = seconds('CASCADE_TEST_AFTER_S', 60);
 /** For the main thread to say where it stands. */
