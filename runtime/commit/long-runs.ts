@@ -60,39 +60,30 @@ export function asUnits({ events, steps }: Held, isOpen: (run: RunId) => boolean
     return runs.length > 0 ? [{ ...event, runs }] : [];
   });
   const theirs = steps.filter(({ run }) => isOpen(rootOf(run)));
-  if (open.length + theirs.length > most) return null;
-  const units: (Unit & { events: StoredEvent[]; steps: Step[] })[] = [];
-  let [all, here] = [0, Number.POSITIVE_INFINITY];
-  const place = (characters: number): { events: StoredEvent[]; steps: Step[] } => {
-    let last = units[units.length - 1];
-    if (!last || here + characters > MOST_CHARACTERS || last.events.length + last.steps.length >= MOST_ITEMS) {
-      units.push((last = { writes: [], events: [], steps: [], isCopy: true }));
-      here = 0;
-    }
-    here += characters;
-    all += characters;
-    return last;
-  };
-  for (const event of open) place(event.value.length).events.push(event);
-  for (const step of theirs) place(charactersOf(step)).steps.push(step);
-  return all > MOST_COPIED ? null : units;
+  const items = [...open, ...theirs];
+  if (items.length > most || items.reduce((sum, item) => sum + charactersOf(item), 0) > MOST_COPIED) return null;
+  return inPieces(items).flatMap((piece): Unit[] => {
+    const unit = { events: piece.filter((item) => 'uuid' in item), steps: piece.filter((item) => 'run' in item) };
+    return piece.length > 0 ? [{ writes: [], ...unit, isCopy: true }] : [];
+  });
 }
 
-/** Steps in their order, as many together as a row holds; one piece at least. */
-export function inPieces(steps: readonly Step[]): (readonly Step[])[] {
-  const pieces: Step[][] = [[]];
+/** Events and steps in their order, as many together as a row holds; one piece at least. */
+export function inPieces<T extends StoredEvent | Step>(items: readonly T[]): (readonly T[])[] {
+  const pieces: T[][] = [[]];
   let here = 0;
-  for (const step of steps) {
-    const characters = charactersOf(step);
-    const last = pieces[pieces.length - 1] as Step[];
+  for (const item of items) {
+    const characters = charactersOf(item);
+    const last = pieces[pieces.length - 1] as T[];
     const isFull = last.length >= MOST_ITEMS || (last.length > 0 && here + characters > MOST_CHARACTERS);
     here = isFull ? characters : here + characters;
-    if (isFull) pieces.push([step]);
-    else last.push(step);
+    if (isFull) pieces.push([item]);
+    else last.push(item);
   }
   return pieces;
 }
 
-const charactersOf = ({ answer, reads }: Step): number => reads.reduce((sum, read) => sum + lengthOf(read.answer), lengthOf(answer));
+const charactersOf = (item: StoredEvent | Step): number =>
+  'uuid' in item ? item.value.length : item.reads.reduce((sum, read) => sum + lengthOf(read.answer), lengthOf(item.answer));
 
 const lengthOf = (answer: Answer): number => ('ok' in answer ? answer.ok.length : 'list' in answer ? answer.list.length : 0);

@@ -20,8 +20,8 @@ export class TriggerIndex {
   /** How many rules have a name without its version. */
   readonly #families = new Map<string, number>();
   #stamp = 0;
-  /** Why an entry was undecided last. */
-  #tooMuch: TooMuch | null = null;
+  /** What takes too long to decide here is left open, for a program to decide. */
+  #mayAsk = true;
   #around!: Surrounding;
   #first: Entry | null = null;
   #others: Entry[] = [];
@@ -98,7 +98,7 @@ export class TriggerIndex {
     const index = this.#events.get(path);
     if (!index) return NONE;
     const around = surroundingOf(payload, event);
-    this.#meet(index, around);
+    this.#meet(index, around, true);
     const first = this.#first;
     if (first === null) return NONE;
     if (this.#others.length === 0) return this.#applies(first, around) ? this.#chosen([first]) : NONE;
@@ -120,13 +120,9 @@ export class TriggerIndex {
   matchTriggers(path: string, payload: Value, event: () => ObjectValue): TriggerMatch[] {
     const index = this.#events.get(path);
     if (!index) return [];
-    this.#meet(index, surroundingOf(payload, event));
+    this.#meet(index, surroundingOf(payload, event), false); // what is correlated cannot wait for a program that nothing else waits for
     const matched = this.#first === null ? [] : [this.#first, ...this.#others];
-    return matched.flatMap(({ rule, trigger, undecided }) => {
-      if (undecided !== this.#stamp) return { rule, trigger };
-      this.#options.onError(rule, this.#tooMuch); // what is correlated cannot wait for a program that nothing else waits for
-      return [];
-    });
+    return matched.map(({ rule, trigger }) => ({ rule, trigger }));
   }
 
   /** What became of every rule on the path, and the term that decided. */
@@ -136,7 +132,8 @@ export class TriggerIndex {
   }
 
   /** Leaves in `#first` and `#others` what an event meets: most meet one entry at most, and nothing is made for that. */
-  #meet(index: EventIndex, around: Surrounding): void {
+  #meet(index: EventIndex, around: Surrounding, mayAsk: boolean): void {
+    this.#mayAsk = mayAsk;
     this.#stamp++;
     this.#around = around;
     this.#first = null;
@@ -152,9 +149,8 @@ export class TriggerIndex {
     try {
       return holds(condition, around);
     } catch (error) {
-      if (error instanceof TooMuch) {
+      if (error instanceof TooMuch && this.#mayAsk) {
         entry.undecided = this.#stamp;
-        this.#tooMuch = error;
         return true;
       }
       this.#options.onError(entry.rule, error);
