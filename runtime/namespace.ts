@@ -5,10 +5,20 @@ import type { Logger } from 'pino';
 import type { Identity } from './api.ts';
 import type { About } from './about.ts';
 import type { Clock } from './clock/index.ts';
-import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type ServiceProcess, type Step } from './commit/index.ts';
+import {
+  attemptOf,
+  Committer,
+  openEpochs,
+  QueueFull,
+  type RunId,
+  type ServiceProcess,
+  type Step,
+  type StoredEvent,
+} from './commit/index.ts';
 import { Correlations, EVALUATIONS } from './correlation/index.ts';
 import { fault } from './faults.ts';
 import type { RightsOf } from './identity/index.ts';
+import { Listeners } from './listeners.ts';
 import { Arrivals, ARRIVALS, type Change, type Leaders } from './neighbours/index.ts';
 import { typeOfCollection } from './resources/catalogue.ts';
 import { isTraced, logLevelOf } from './resources/definitions/debugconfigs-kind.ts';
@@ -161,15 +171,21 @@ export async function openNamespace({
     log.error({ err: error, namespace: name }, 'an event could not be delivered to a subscriber'),
   );
 
+  const listeners = new Listeners((error, listener) =>
+    log.error({ err: error, namespace: name, listener }, 'a listener to committed events failed'),
+  );
   const committer: Committer = new Committer({
     client: store.client,
     db,
     epoch: process.epoch,
     onEvents: (events, fresh) => {
-      for (const { path } of events) tally.event(path);
-      runner?.begin(correlations.arrive(events));
-      subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1));
-      space.deliveries.committed(fresh);
+      listeners.call('metrics', () => {
+        for (const { path } of events) tally.event(path);
+      });
+      const begun = listeners.call('correlation', () => correlations.arrive(events)) ?? events.map(withoutPlaces);
+      listeners.call('rules', () => runner?.begin(begun));
+      listeners.call('subscriptions', () => subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1)));
+      listeners.call('deliveries', () => space.deliveries.committed(fresh));
     },
     toStored: (unit) => (leads || (isHeir && unit.isTaken) ? unit : arrivals.hand(unit)),
     onFenced,
@@ -413,3 +429,6 @@ function executableFor(space: Namespace, rule: string, program: string): Executa
 }
 
 const nobody = (space: Namespace): Identity => ({ username: 'system', namespace: space.name, profiles: [] });
+
+/** The event for the rules that wait for no other one. */
+const withoutPlaces = (event: StoredEvent): StoredEvent => ({ ...event, runs: event.runs.filter(({ places }) => !places) });

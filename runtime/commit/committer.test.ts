@@ -83,6 +83,25 @@ test('units that come together share ticks, and all of them are stored', async (
   await committer[Symbol.asyncDispose]();
 });
 
+test('a listener that throws after the commit changes nothing: each event is committed and announced once', async () => {
+  const db = client.db(`committer_${process.pid}_${databases++}`);
+  const reported: unknown[] = [];
+  const committer = new Committer({
+    ...options(db, 1),
+    onEvents: (events) => {
+      started.push(...events);
+      throw new Error('a listener failed');
+    },
+    onError: (error) => reported.push(error),
+  });
+  const units = ['a', 'b', 'c', 'd'].map((uuid): Unit => ({ writes: [], events: [event(uuid)] }));
+  await Promise.all(units.map((unit) => committer.submit(unit)));
+  expect(started.map(({ uuid }) => uuid)).toEqual(['a', 'b', 'c', 'd']);
+  expect((await readLeftOpen(db, [1])).events.map(({ uuid }) => uuid)).toEqual(['a', 'b', 'c', 'd']);
+  expect(reported).toEqual([new Error('a listener failed')]);
+  await committer[Symbol.asyncDispose]();
+});
+
 test.each([['with a row', (k: string) => [event(`e-${k}`)]] as const, ['without one', () => []] as const])(
   'a unit whose document the store refuses fails alone, %s',
   async (_, events) => {

@@ -33,7 +33,7 @@ const MARK_AFTER_MS = 25;
 export interface CommitterOptions extends TickStore {
   readonly epoch: number;
   /**
-   * Called in the order of the commits, before the units' promises resolve.
+   * Called in the order of the commits, before the units' promises resolve. What it throws is reported and changes nothing: the commit stands.
    * @param fresh those of them that nobody has been told of
    */
   readonly onEvents: (events: readonly StoredEvent[], fresh: readonly StoredEvent[]) => void;
@@ -424,7 +424,12 @@ export class Committer implements AsyncDisposable {
     for (const unit of units) if (!unit.isCopy) for (const event of unit.events) events.push(event);
     const areFresh = !units.some(({ isTaken }) => isTaken);
     const fresh = areFresh ? events : units.flatMap((unit) => (unit.isCopy || unit.isTaken ? [] : unit.events));
-    if (events.length > 0) this.#options.onEvents(events, fresh);
+    if (events.length === 0) return;
+    try {
+      this.#options.onEvents(events, fresh);
+    } catch (error) {
+      this.#options.onError(error, 'a listener to committed events failed');
+    }
   }
 
   #wake(): void {

@@ -18,6 +18,12 @@ const UNAVAILABLE_FOR_MS = 20_000;
 const UNAVAILABLE_RETRY_MS = 200;
 const LOCKED_RETRY_MS = 20;
 
+/** Units that one transaction has stored, with its row; null: they needed none. */
+interface Stored {
+  readonly row: TickRow | null;
+  readonly units: readonly Unit[];
+}
+
 /** Attempts at a tick whose commit may have happened, unheard. All have the same place in the journal. */
 type Doubt = { readonly row: TickRow; readonly units: readonly Unit[] }[]; // emptied with the end of the doubt
 
@@ -31,7 +37,7 @@ export interface TickStore {
 }
 
 export interface Told {
-  /** These are stored, with this row or without one. */
+  /** These are stored, with this row or without one. Must not throw: nothing that comes after a commit undoes it. */
   readonly settled: (row: TickRow | null, units: readonly Unit[]) => void;
   /** These marks were not stored with the tick. */
   readonly unnoted: (marks: readonly RunId[]) => void;
@@ -72,6 +78,7 @@ export class TickWriter {
   }
 
   /**
+   * Only what the store answers decides whether an attempt failed: those who hear of a commit do so after the attempt is over.
    * @param doubt attempts of before, at more than these units
    * @returns what turned out to be stored by one of these
    */
@@ -82,44 +89,50 @@ export class TickWriter {
     let transient = 0;
     while (units.length > 0) {
       const row = marks.length === 0 && units.every(isPlain) ? null : this.#row(units, marks);
+      let stored: Stored | null;
+      let error: unknown;
       try {
-        return await this.#attempt(units, row, doubt);
-      } catch (error) {
-        const happened = await this.#happened(doubt);
-        if (happened) return happened; // it is our own that stands in the way
-        if (error instanceof Fenced) throw error;
-        const losers = await this.#losersOf(error, units);
-        if (losers) {
-          for (const [unit, reason] of losers) failed.set(unit, reason);
-          units = units.filter((unit) => !failed.has(unit));
-          if (!row && losers.size > 0) {
-            this.#told.settled(null, units);
-            return [];
-          }
-          // The store tells one taken key an attempt: from the second on all the others are looked up at once.
-          if ([...losers.values()].some((one) => one instanceof DuplicateKey) && ++aborts >= 2) {
-            for (const [unit, reason] of await this.#at.findTaken(units)) failed.set(unit, reason);
-            units = units.filter((unit) => !failed.has(unit));
-          }
-          continue;
-        }
-        // An index that is being built takes the collection for a moment at its beginning and its end.
-        if (isLockedOut(error) && Date.now() - begun < LOCKED_FOR_MS) {
-          await pause(LOCKED_RETRY_MS);
-          continue;
-        }
-        if (isTransient(error) && ++transient <= TRANSIENT_TRIES) continue;
-        if (isTransient(error) && units.length === 1 && Date.now() - begun < CONFLICT_FOR_MS) {
-          await pause(LOCKED_RETRY_MS);
-          continue;
-        }
-        if (units.length === 1) {
-          failed.set(units[0] as Unit, error);
-          this.#told.unnoted(marks);
+        stored = await this.#attempt(units, row, doubt);
+      } catch (reason) {
+        error = reason;
+        stored = await this.#happened(doubt); // an earlier attempt of ours may be what stands in the way
+      }
+      if (stored) {
+        this.#told.settled(stored.row, stored.units);
+        return stored.units === units ? [] : stored.units;
+      }
+      if (error instanceof Fenced) throw error;
+      const losers = await this.#losersOf(error, units);
+      if (losers) {
+        for (const [unit, reason] of losers) failed.set(unit, reason);
+        units = units.filter((unit) => !failed.has(unit));
+        if (!row && losers.size > 0) {
+          this.#told.settled(null, units);
           return [];
         }
-        return this.#halves(units, marks, failed, doubt);
+        // The store tells one taken key an attempt: from the second on all the others are looked up at once.
+        if ([...losers.values()].some((one) => one instanceof DuplicateKey) && ++aborts >= 2) {
+          for (const [unit, reason] of await this.#at.findTaken(units)) failed.set(unit, reason);
+          units = units.filter((unit) => !failed.has(unit));
+        }
+        continue;
       }
+      // An index that is being built takes the collection for a moment at its beginning and its end.
+      if (isLockedOut(error) && Date.now() - begun < LOCKED_FOR_MS) {
+        await pause(LOCKED_RETRY_MS);
+        continue;
+      }
+      if (isTransient(error) && ++transient <= TRANSIENT_TRIES) continue;
+      if (isTransient(error) && units.length === 1 && Date.now() - begun < CONFLICT_FOR_MS) {
+        await pause(LOCKED_RETRY_MS);
+        continue;
+      }
+      if (units.length === 1) {
+        failed.set(units[0] as Unit, error);
+        this.#told.unnoted(marks);
+        return [];
+      }
+      return this.#halves(units, marks, failed, doubt);
     }
     this.#told.unnoted(marks);
     return [];
@@ -128,8 +141,9 @@ export class TickWriter {
   /**
    * One attempt, repeated while the store is away. A commit whose outcome was not heard is settled by looking for its row, however long that
    * takes: who is told that nothing was stored would do it a second time. Clients are told that it is not known.
+   * @returns what is stored: these units, or those of an attempt that was in doubt
    */
-  async #attempt(units: readonly Unit[], row: TickRow | null, doubt: Doubt): Promise<readonly Unit[]> {
+  async #attempt(units: readonly Unit[], row: TickRow | null, doubt: Doubt): Promise<Stored> {
     const { client, db } = this.#at;
     for (let goneSince = 0; ; ) {
       try {
@@ -152,15 +166,14 @@ export class TickWriter {
       }
     }
     if (row) doubt.length = 0; // their place is taken
-    this.#told.settled(row, units);
-    return [];
+    return { row, units };
   }
 
   /**
-   * The units of that attempt of those in doubt which turns out to be stored; it is settled with that. Waits for the store to answer, with what it
+   * That attempt of those in doubt which turns out to be stored; the doubt ends with that. Waits for the store to answer, with what it
    * has now: an attempt of later may have met what a majority does not hold yet.
    */
-  async #happened(doubt: Doubt): Promise<readonly Unit[] | null> {
+  async #happened(doubt: Doubt): Promise<Stored | null> {
     const [first] = doubt;
     if (!first) return null;
     for (;;) {
@@ -171,8 +184,7 @@ export class TickWriter {
         const happened = stored && doubt.find(({ row }) => row.order === Number(stored.order));
         if (!happened) return null;
         doubt.length = 0;
-        this.#told.settled(happened.row, happened.units);
-        return happened.units;
+        return happened;
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         await pause(UNAVAILABLE_RETRY_MS);

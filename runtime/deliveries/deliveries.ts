@@ -115,14 +115,22 @@ export class Deliveries {
     return { ...event, sequence: { partitionId: this.#options.epoch, sequenceId: ++this.#sequence } };
   }
 
-  /** Hands committed events to open sockets. */
+  /** Hands committed events to open sockets. Never throws for one of them: the others are committed, too. */
   committed(events: readonly StoredEvent[]): void {
     for (const event of events) {
       if (attemptOf(event) > 1) continue;
-      if (event.sequence) this.#armFor(event); // once more: its commit may have taken longer than its time
-      if (!this.#persistent.hears(event.path)) continue;
-      for (const one of this.#persistent.wanting(event)) if (one.socket) this.#sending.committed(one, one.socket, event);
+      try {
+        this.#handOut(event);
+      } catch (error) {
+        this.#options.space().log.error({ err: error, event: event.uuid }, 'an event could not be handed to persistent subscriptions');
+      }
     }
+  }
+
+  #handOut(event: StoredEvent): void {
+    if (event.sequence) this.#armFor(event); // once more: its commit may have taken longer than its time
+    if (!this.#persistent.hears(event.path)) return;
+    for (const one of this.#persistent.wanting(event)) if (one.socket) this.#sending.committed(one, one.socket, event);
   }
 
   #armFor(event: StoredEvent): void {

@@ -13,12 +13,10 @@ import { laidOut } from '../resources/instances/late-collections.ts';
 import { serviceActor } from '../resources/service-actor.ts';
 import { idOf, stampNew } from '../resources/stamp.ts';
 import type { Namespace } from '../resources/types.ts';
-import { hasMembers, type Present } from '../subscriptions/subscribers.ts';
+import { DEEPEST_VALUE, hasMembers, type Present } from '../subscriptions/subscribers.ts';
 import { instanceFromBson, instanceToBson, parseJson } from '../values/index.ts';
 
 const TRIES = 10;
-/** Of a value, within what a bulk event puts around it. */
-const DEEPEST = 200;
 /** Each costs a write with every event that it hears, for as long as it is not deleted. */
 const MOST_OF_ONE_USER = 1_000;
 const MOST = 10_000;
@@ -81,7 +79,7 @@ export class PersistentSubscriptions {
     const found = [...(this.#byPath.get(event.path) ?? [])];
     if (!found.some(({ filter }) => filter)) return found;
     const { valueJson } = this.#options.present(event.path, decodeInner(event.value));
-    const value = parseJson(valueJson, { maxDepth: DEEPEST });
+    const value = parseJson(valueJson, { maxDepth: DEEPEST_VALUE });
     return found.filter(({ filter }) => filter === null || hasMembers(value, filter));
   }
 

@@ -2,7 +2,7 @@
 // (resources-and-api.md 8.4). A path that nobody listens on costs one look-up.
 
 import { deepEquals } from '../../stdlib/operators/index.ts';
-import { decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { decodeInner, getOwn, isObject, MAX_DEPTH, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Notice } from '../api.ts';
 import type { StoredEvent } from '../commit/index.ts';
 import { parseJson } from '../values/index.ts';
@@ -13,8 +13,8 @@ export interface Subscriber {
   readonly deliver: (notice: Notice) => void;
 }
 
-/** Of a value, within what a bulk event puts around it. */
-const DEEPEST = 200;
+/** Of a value that a program has raised, within what an event of several instances puts around it. */
+export const DEEPEST_VALUE = MAX_DEPTH + 10;
 
 /** An event's value as clients see it, and the path that tells the instance. */
 export type Present = (path: string, value: Value) => { readonly path: string; readonly valueJson: string };
@@ -72,7 +72,7 @@ export class Subscribers {
     let parsed: Value | undefined;
     for (const subscriber of [...subscribers]) {
       if (subscriber.filter) {
-        parsed ??= parseJson(shown.valueJson, { maxDepth: DEEPEST });
+        parsed ??= parseJson(shown.valueJson, { maxDepth: DEEPEST_VALUE });
         if (!hasMembers(parsed, subscriber.filter)) continue;
       }
       this.#tell(subscriber, notice);

@@ -1,0 +1,20 @@
+// Those who hear of committed events: metrics, correlation, rules, subscribers, deliveries. A commit stands whatever a listener does, and
+// none of them may keep the next one from hearing of it.
+
+export class Listeners {
+  readonly #onError: (error: unknown, listener: string) => void;
+
+  constructor(onError: (error: unknown, listener: string) => void) {
+    this.#onError = onError;
+  }
+
+  /** Calls one listener. @returns what it gives; undefined when it has failed, which is reported */
+  call<T>(listener: string, hear: () => T): T | undefined {
+    try {
+      return hear();
+    } catch (error) {
+      this.#onError(error, listener);
+      return undefined;
+    }
+  }
+}
