@@ -40,6 +40,7 @@ import { deadLetter } from './resources/dead-letters.ts';
 import { endChain, endLost } from './resources/endings.ts';
 import { ASYNC } from './resources/events.ts';
 import { ConditionFailures } from './resources/condition-failures.ts';
+import { present } from './resources/instances/present.ts';
 import { refusalOf } from './resources/instances/late-writes.ts';
 import { findTaken, uniqueKeysOf } from './resources/instances/unique.ts';
 import { pureBuiltins } from './resources/host-context.ts';
@@ -166,8 +167,8 @@ export async function openNamespace({
   /** It is the next to lead, and takes what was stored for the one before. */
   let isHeir = false;
   let leads = leaders === null;
-  const present = presentIn(() => space);
-  const subscribers = new Subscribers(present, (error) =>
+  const presentEvent = presentIn(() => space);
+  const subscribers = new Subscribers(presentEvent, (error) =>
     log.error({ err: error, namespace: name }, 'an event could not be delivered to a subscriber'),
   );
 
@@ -232,6 +233,8 @@ export async function openNamespace({
     changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
     ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),
     release: (run) => state.release(run),
+    holdsLocks: (run) => state.holdsLocks(run),
+    present: (instance, actor) => present(space, instance, actor),
     takeRecorded: (run) => {
       const steps = recorded.get(run) ?? [];
       recorded.delete(run);
@@ -255,7 +258,7 @@ export async function openNamespace({
     space: () => space,
     isShared: leaders !== null,
     epoch: process.epoch,
-    present,
+    present: presentEvent,
     isOpen: (event, rule) => runner?.isOpen(event, rule) === true,
   });
   const space: Namespace = {

@@ -2,7 +2,7 @@
 // in any of them.
 
 import { type Cipher, openText, sealText } from '../values/index.ts';
-import type { Answer, Step, StoredEvent, TickRow } from './types.ts';
+import type { Answer, Read, Step, StoredEvent, TickRow } from './types.ts';
 
 const PLACE = 'journal';
 
@@ -35,12 +35,15 @@ export function withEventTexts(event: StoredEvent, change: Change): StoredEvent 
 }
 
 export function withStepTexts(step: Step, change: Change): Step {
-  return {
-    ...step,
-    answer: withAnswer(step.answer, change),
-    reads: step.reads.map((read) => ({ ...read, answer: withAnswer(read.answer, change) })),
-  };
+  return { ...withReadTexts(step, change), reads: step.reads.map((read) => withReadTexts(read, change)) };
 }
+
+const withReadTexts = <T extends Read>(read: T, change: Change): T => ({
+  ...read,
+  answer: withAnswer(read.answer, change),
+  ...(read.request !== undefined && { request: change(read.request) }),
+  ...(read.seen !== undefined && { seen: change(read.seen) }),
+});
 
 const withAnswer = (answer: Answer, change: Change): Answer =>
   'ok' in answer ? { ok: change(answer.ok) } : 'list' in answer ? { list: change(answer.list) } : answer;

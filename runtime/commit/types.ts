@@ -94,14 +94,13 @@ export interface Step {
   /** What now() gave at the start of the run. */
   readonly startedAt: Date;
   readonly answer: Answer;
+  /** Names the request that was answered (runs/history.ts); absent in records of an earlier version. */
+  readonly request?: string | undefined;
+  /** The versions of the instances that the answer showed to the program (runs/history.ts); absent: none. */
+  readonly seen?: string | undefined;
   readonly reads: readonly Read[];
 }
-export interface Read {
-  readonly site: string;
-  readonly nth: number;
-  readonly at: Date;
-  readonly answer: Answer;
-}
+export type Read = Pick<Step, 'site' | 'nth' | 'at' | 'answer' | 'request' | 'seen'>;
 /** What a request of a run is answered with: inner JSON text of a value, of the rows of a result list (language.md Q7), or an error. */
 export type Answer = { readonly ok: string } | { readonly list: string } | { readonly error: WireError };
 

@@ -6,19 +6,20 @@ import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../faults.ts';
 import { HOST_CONTEXT } from './host-context.ts';
+import type { WalkPage } from './instances/select.ts';
 
 /** One row a distinct combination of the grouped paths, in the order of their first appearance; without them just one. */
 export async function aggregateRows(
   resource: string,
-  pages: AsyncGenerator<string[]>,
+  pages: AsyncGenerator<WalkPage>,
   wanted: readonly (readonly [name: string, [AggregateName, string | null]])[],
   groupBy: readonly string[],
 ): Promise<ObjectValue[]> {
   const groups = new Map<string, { key: ObjectValue; count: number; columns: Value[][] }>();
   const begin = (key: ObjectValue) => ({ key, count: 0, columns: wanted.map((): Value[] => []) });
   if (groupBy.length === 0) groups.set('{}', begin({}));
-  for await (const page of pages)
-    for (const text of page) {
+  for await (const { rows } of pages)
+    for (const text of rows) {
       const row = decodeInner(text);
       const key: ObjectValue = {};
       for (const path of groupBy) setOwn(key, path, at(row, path));

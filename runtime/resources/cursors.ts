@@ -3,20 +3,21 @@
 
 import { randomUUID } from 'node:crypto';
 import { StartAgain } from '../actor.ts';
+import type { WalkPage } from './instances/select.ts';
 
 const IDLE_MS = 10 * 60_000;
 const MOST = 10_000;
 
 interface Walk {
-  readonly pages: AsyncGenerator<string[]>;
+  readonly pages: AsyncGenerator<WalkPage>;
   idle: NodeJS.Timeout;
 }
 
 class Cursors {
   readonly #walks = new Map<string, Walk>();
 
-  /** The first page: `{cursor, rows, done}` as inner JSON. */
-  async open(pages: AsyncGenerator<string[]>): Promise<string> {
+  /** The first page: `{cursor, rows, done}` as inner JSON. What fits one page leaves no cursor open. */
+  async open(pages: AsyncGenerator<WalkPage>): Promise<string> {
     const id = randomUUID();
     if (this.#walks.size >= MOST) await this.close(this.#walks.keys().next().value ?? '');
     this.#walks.set(id, { pages, idle: this.#timer(id) });
@@ -35,7 +36,7 @@ class Cursors {
     if (!walk) throw new StartAgain(`cursor ${id}`);
     clearTimeout(walk.idle);
     walk.idle = this.#timer(id);
-    let page: IteratorResult<string[]>;
+    let page: IteratorResult<WalkPage>;
     try {
       page = await walk.pages.next();
     } catch (error) {
@@ -46,7 +47,9 @@ class Cursors {
       await this.close(id);
       return '{"rows":[],"done":true}';
     }
-    return `{"rows":[${page.value.join(',')}],"done":false}`;
+    const { rows, isLast } = page.value;
+    if (isLast) await this.close(id);
+    return `{"rows":[${rows.join(',')}],"done":${isLast}}`;
   }
 
   async close(id: string): Promise<void> {

@@ -25,7 +25,7 @@ import type { Failed } from './instances/bulk.ts';
 import { deleteMany, deleteOne } from './instances/delete.ts';
 import { condition, read, readAt } from './instances/find.ts';
 import { insertAtOnce, insertMany, insertOne } from './instances/insert.ts';
-import { type ProgramQuery, selectPages, selectRows } from './instances/select.ts';
+import { type ProgramQuery, selectPages, selectRows, type WalkPage } from './instances/select.ts';
 import { changeOf, updateMany, updateOne, versionIn } from './instances/update.ts';
 import { upsertOne } from './instances/upsert.ts';
 import { asyncCall } from './events.ts';
@@ -201,8 +201,8 @@ async function open(space: Namespace, payload: ObjectValue, actor: Actor): Promi
   return { ok: await cursors.open(pages) };
 }
 
-async function* onePage(rows: string[]): AsyncGenerator<string[]> {
-  yield rows;
+async function* onePage(rows: string[]): AsyncGenerator<WalkPage> {
+  yield { rows, isLast: true };
 }
 
 async function aggregated(

@@ -11,9 +11,9 @@ import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
 import { CascadeErrors } from '../faults.ts';
 import { isPassing } from '../store/index.ts';
 import { fromWireError, toWireError } from '../wire-error.ts';
+import { digestOf, isRepeatable, RunHistory } from './history.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
-import { Reads } from './reads.ts';
 import { type Given, Trail } from './recording.ts';
 import { describe, locate } from './place.ts';
 import type { Executable, RunError, RunHost } from './types.ts';
@@ -50,11 +50,10 @@ class DirectRun implements RunObserver {
   readonly #id: string;
   /** Its effects are recorded under its id. */
   readonly #recorded: boolean;
-  readonly #known = new Map<string, { answer: Answer; at: Date }>();
+  readonly #history: RunHistory;
   readonly #parts = new RecordedParts();
   readonly #messages: Messages;
   readonly #startedAt: Date;
-  readonly #reads = new Reads();
   readonly #trail = new Trail();
   #open!: OpenRun;
 
@@ -68,11 +67,8 @@ class DirectRun implements RunObserver {
     this.#messages = new Messages(this.#id, call.executable.resource, call.identity.username, host.clock);
     const keeper = call.caller.childKey?.keeper;
     const steps = keeper ? keeper.taken(this.#id) : this.#recorded ? host.takeRecorded(this.#id) : [];
-    for (const step of steps) {
-      this.#known.set(`${step.site}.${step.nth}`, step);
-      this.#parts.add(step);
-      for (const read of step.reads) this.#known.set(`${read.site}.${read.nth}`, read);
-    }
+    this.#history = new RunHistory(steps);
+    for (const step of steps) this.#parts.add(step);
     this.#startedAt = steps[0]?.startedAt ?? this.#now();
   }
 
@@ -114,7 +110,7 @@ class DirectRun implements RunObserver {
 
   op(site: string, nth: number, kind: string, payloadJson: string): void {
     this.#trail.asked(site, nth, kind, payloadJson);
-    const known = this.#known.get(`${site}.${nth}`);
+    const known = this.#history.answerTo(site, nth, () => digestOf(kind, payloadJson));
     if (known) this.#answer(known.answer, known.at);
     else void this.#perform(site, nth, kind, payloadJson);
   }
@@ -145,9 +141,10 @@ class DirectRun implements RunObserver {
   async #perform(site: string, nth: number, kind: string, payloadJson: string): Promise<void> {
     const at = this.#now();
     const state = { committed: false };
+    const request = this.#recorded ? digestOf(kind, payloadJson) : '';
     let answer: Answer;
     try {
-      answer = await this.#host.perform(kind, payloadJson, this.#actor(site, nth, at, state));
+      answer = await this.#host.perform(kind, payloadJson, this.#actor(site, nth, at, state, request));
     } catch (error) {
       const isOfRun = this.#call.caller.event !== undefined;
       if (isOfRun && error instanceof Fenced) return; // another process repeats what it is a part of
@@ -161,7 +158,7 @@ class DirectRun implements RunObserver {
         this.#host.log.error({ err: error, resource: this.#call.executable.resource }, 'a request of a program failed unexpectedly');
       answer = { error: toWireError(error) };
     }
-    if (!state.committed && this.#recorded) this.#reads.add({ site, nth, at, answer });
+    if (!state.committed && this.#recorded && isRepeatable(kind, answer)) this.#history.add({ site, nth, at, answer, request });
     this.#answer(answer, at);
   }
 
@@ -186,7 +183,7 @@ class DirectRun implements RunObserver {
     return recording ? this.#host.record(recording) : [];
   }
 
-  #actor(site: string, nth: number, at: Date, state: { committed: boolean }): Actor {
+  #actor(site: string, nth: number, at: Date, state: { committed: boolean }, request = ''): Actor {
     const { identity, caller } = this.#call;
     let parts = 0;
     return {
@@ -209,7 +206,8 @@ class DirectRun implements RunObserver {
           at,
           startedAt: this.#startedAt,
           answer: answer ? keptAnswer(answer) : { ok: part?.note ?? 'null' },
-          reads: this.#reads.kept,
+          request,
+          reads: this.#history.recent,
         };
         const logs = this.#messages.waiting;
         const whole = this.#withStep(unit, step, logs);
@@ -218,7 +216,7 @@ class DirectRun implements RunObserver {
         await (starts ? this.#host.pressure.pass(commit) : commit());
         this.#messages.stored(logs);
         caller.childKey?.keeper?.stored?.(step);
-        this.#reads.clear();
+        if (this.#recorded) this.#history.committed(step);
         if (last) state.committed = true;
       },
     };

@@ -2,6 +2,7 @@
 // repetition after a crash is answered from the record and makes only what is missing; a lost race for an instance starts the
 // run again with fresh reads (language.md U7, integrations.md 12).
 
+import type { Long } from 'mongodb';
 import { type Actor, ChildKeys, type Doer, type Reading, StartAgain, type StepKeeper } from '../actor.ts';
 import type { Identity } from '../api.ts';
 import type { Clock } from '../clock/index.ts';
@@ -28,14 +29,15 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import { isPassing } from '../store/index.ts';
 import { toWireError } from '../wire-error.ts';
-import { CascadeErrors } from '../faults.ts';
+import { CascadeErrors, fault } from '../faults.ts';
 import { eventObjectJson } from '../event-object.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
 import { choose, type Given as Held } from './decision.ts';
+import { digestOf, isRepeatable, type Known, RunHistory, type Seen, seenText } from './history.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
-import { Reads } from './reads.ts';
 import { type Given, Trail } from './recording.ts';
+import { RequestReading } from './request-reading.ts';
 import { EventText } from './event-text.ts';
 import { describe, locate } from './place.ts';
 import { sharedOptions } from './shared-options.ts';
@@ -51,11 +53,6 @@ const UNAVAILABLE_RETRY_MS = 500;
 /** The site under which is recorded which version runs. */
 const CHOICE = 'version';
 
-interface Answered {
-  readonly answer: Answer;
-  readonly at: Date;
-}
-
 export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   readonly id: string;
   readonly #host: RunHost;
@@ -65,22 +62,24 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   #executable: Executable;
   readonly #ended: () => void;
   #messages: Messages;
-  // Most runs have little to remember: a map is made when there is something to put in it.
-  /** Committed effects by `site.nth`. */
-  #effects: Map<string, Answered> | null = null;
-  /** Reads up to the last committed effect: only a repetition after a crash answers by them. */
-  #oldReads: Map<string, Answered> | null = null;
+  readonly #history: RunHistory;
+  /** Of the instances that this attempt has read; null: none yet. */
   #versions: Map<string, bigint> | null = null;
   readonly #parts = new RecordedParts();
   /** Steps of the runs that its statements have started (BEFORE rules, procedures); null: none yet. */
   #children: Map<RunId, readonly Step[]> | null = null;
-  readonly #reads = new Reads();
   #startedAt: Date;
   #attempt = 0;
   /** The present attempt, in the sandbox. */
-  #open!: OpenRun;
+  #open: OpenRun | null = null;
+  /** Requests that are under way, whichever attempt made them: what they commit belongs to the run, so the next attempt waits for their end. */
+  #underWay = 0;
+  /** What comes after them. */
+  #whenIdle: (() => void) | null = null;
   /** Times that it exceeded a limit by which others are kept from running. */
   #harm = 0;
+  /** Times that it lost its isolate and was too long to be repeated there. */
+  #losses = 0;
   readonly #trail = new Trail();
   #closed = false;
   #isChosen = false;
@@ -96,23 +95,20 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     this.id = runIdOf(event, executable.name);
     this.#messages = this.#newMessages();
     const steps = host.takeRecorded(this.id);
-    for (const step of steps) {
-      (this.#effects ??= new Map()).set(`${step.site}.${step.nth}`, step);
-      this.#parts.add(step);
-      for (const read of step.reads) (this.#oldReads ??= new Map()).set(`${read.site}.${read.nth}`, read);
-    }
+    this.#history = new RunHistory(steps);
+    for (const step of steps) this.#parts.add(step);
     this.#startedAt = steps[0]?.startedAt ?? this.#now();
   }
 
   start(): void {
-    if (this.#reference.asks && !this.#isChosen) void this.#choose();
+    if (this.#reference.asks && !this.#isChosen) this.#track(this.#choose(this.#attempt));
     else this.#begin();
   }
 
   #begin(): void {
     const at = this.#startedAt.getTime();
-    const harmed = this.#harm > 0 && { alone: true };
-    this.#open = this.#host.sandbox.start({ ...this.#request(), at, seed: this.id, observer: this, ...harmed });
+    const alone = (this.#harm > 0 || this.#losses > 1) && { alone: true };
+    this.#open = this.#host.sandbox.start({ ...this.#request(), at, seed: this.id, observer: this, ...alone });
   }
 
   #request(): Omit<RunRequest, 'at' | 'seed' | 'observer'> {
@@ -160,22 +156,23 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
 
   // ------------------------------------------------------------ whether it runs
   /** Which version runs, if any: settled once, so that a repetition goes on with the same. */
-  async #choose(): Promise<void> {
-    const actor = this.#actor(CHOICE, 0, false);
-    const kept = this.#effects?.get(`${CHOICE}.0`)?.answer;
+  async #choose(attempt: number): Promise<void> {
+    const actor = this.#actor({ site: CHOICE, nth: 0 });
+    const kept = this.#history.answerTo(CHOICE, 0, () => '')?.answer;
     let chosen: RunReference | null;
     try {
       chosen = kept
         ? this.#version(JSON.parse((kept as { ok: string }).ok) as string | null)
         : await choose(this.#host, this.#reference, this.#held(), actor);
       if (!kept) await actor.commit({ writes: [], events: [] }, { ok: JSON.stringify(chosen?.rule ?? null) });
-      if (!chosen) await this.#host.declined(this.#actor(CHOICE, 1, false));
+      if (!chosen) await this.#host.declined(this.#actor({ site: CHOICE, nth: 1 }));
     } catch (error) {
       if (error instanceof Fenced) return; // another process repeats the run
       if (!isPassing(error) && !(error instanceof StartAgain)) return this.fail(toWireError(error));
       await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
-      return this.#choose();
+      return attempt === this.#attempt ? this.#choose(attempt) : undefined;
     }
+    if (attempt !== this.#attempt) return;
     const executable = chosen && this.#host.executable(chosen.rule, chosen.program);
     if (!executable) return this.done();
     this.#isChosen = true;
@@ -206,10 +203,10 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   op(site: string, nth: number, kind: string, payloadJson: string, isLast: boolean): void {
     const tail = isLast && !this.#isTraced; // such a run is recorded when it has ended
     this.#trail.asked(site, nth, kind, payloadJson);
-    const key = `${site}.${nth}`;
-    const known = this.#effects?.get(key) ?? this.#oldReads?.get(key);
-    if (known) this.#answer(known.answer, known.at);
-    else if (!(tail && this.#endBy(site, nth, kind, payloadJson))) void this.#perform(site, nth, kind, payloadJson, tail, this.#attempt);
+    const known = this.#history.answerTo(site, nth, () => digestOf(kind, payloadJson));
+    if (known) this.#repeat(known);
+    else if (!(tail && this.#endBy(site, nth, kind, payloadJson)))
+      this.#track(this.#perform(site, nth, kind, payloadJson, tail, this.#attempt));
   }
 
   log(k: number, level: string, text: string): void {
@@ -224,13 +221,36 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   fail(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
+    this.#stop(() => this.#failed(error));
+  }
+
+  /** Its isolate is gone, and it has talked too much to be repeated there: it goes on from what it has committed. */
+  lost(): void {
+    this.#losses++;
+    this.#stop(() => this.#restart(null));
+  }
+
+  /** It has been open for longer than a run may be (language.md 10). */
+  expire(limit: string): void {
+    if (this.#open) this.#host.sandbox.drop(this.#open);
+    this.#host.release(this.id); // it may wait for a lock
+    this.#host.contention.leave(this.id);
+    this.#stop(() => this.#giveUp(toWireError(fault('cascade.execution.timeout', this.#executable.resource, limit)), false));
+  }
+
+  #failed(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
     const harmful = isHarm(error);
     if (harmful && !error.poison && ++this.#harm < MOST_HARM) return this.#tryAlone(error);
+    this.#giveUp(error, harmful);
+  }
+
+  /** @param isPoison the event is given up for this rule, as it keeps others from running */
+  #giveUp(error: WireError & { frames?: readonly Frame[] }, isPoison: boolean): void {
     this.#hasFailed = true;
     const located = locate(error, this.#executable, this.#host);
     this.#messages.append('ERROR', describe(located));
-    const told = this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor('', 0, false));
-    if (!harmful) return void this.#close({ writes: [...told.writes, ...this.#recorded(located)], events: told.events });
+    const told = this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor({ site: '', nth: 0 }));
+    if (!isPoison) return void this.#close({ writes: [...told.writes, ...this.#recorded(located)], events: told.events });
     const dead = this.#host.poisoned(this.#event, this.#executable.resource, located);
     void this.#close({ writes: [...told.writes, ...dead.writes], events: [...told.events, ...dead.events] }, true);
   }
@@ -247,7 +267,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   async turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on'> {
     const { contention } = this.#host;
     const instance = ids.map((id) => `${collection}/${id}`).find((one) => contention.isContended(one));
-    if (!instance || contention.isEngaged(this.id)) return 'go on';
+    // Nobody waits for a turn with a lock in hand: the run whose turn it is may be waiting for that lock.
+    if (!instance || contention.isEngaged(this.id) || this.#host.holdsLocks(this.id)) return 'go on';
     await contention.enter(instance, this.id);
     return 'read again';
   }
@@ -309,16 +330,69 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     return this.#attempt === 0 ? this.id : `${this.id}#${this.#attempt}`;
   }
 
+  #track(work: Promise<void>): void {
+    this.#underWay++;
+    void work.finally(() => this.#settled());
+  }
+
+  #settled(): void {
+    if (--this.#underWay > 0) return;
+    const next = this.#whenIdle;
+    this.#whenIdle = null;
+    next?.();
+  }
+
+  /** The present attempt is over. What it has under way is waited for, as that may be the commit of an effect, or of the run's end. */
+  #stop(then: () => void): void {
+    const attempt = ++this.#attempt;
+    const next = (): void => {
+      if (attempt === this.#attempt && !this.#closed) then();
+    };
+    if (this.#underWay === 0) next();
+    else this.#whenIdle = next;
+  }
+
+  /** Answers what was answered before. */
+  #repeat({ answer, at, seen, stale }: Known): void {
+    if (stale !== null) this.#track(this.#show(stale, answer, at, this.#attempt));
+    else {
+      for (const [instance, version] of seen) this.#remember(instance, version);
+      this.#answer(answer, at);
+    }
+  }
+
+  /** Answers a change that the run has made with the instance as it is now: somebody else has changed it since. */
+  async #show(instance: string, answer: Answer, at: Date, attempt: number): Promise<void> {
+    try {
+      const present = await this.#host.present(instance, this.#actor({ site: '', nth: 0 }));
+      if (attempt !== this.#attempt) return;
+      if (present) this.#remember(instance, present.version);
+      this.#answer(present ? { ok: present.json } : answer, at);
+    } catch (error) {
+      if (attempt !== this.#attempt || error instanceof Fenced) return;
+      if (!isPassing(error)) return this.#answer({ error: this.#asWire(error) }, at);
+      await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
+      if (attempt === this.#attempt) await this.#show(instance, answer, at, attempt);
+    }
+  }
+
+  #remember(instance: string, version: bigint): void {
+    (this.#versions ??= new Map()).set(instance, version);
+  }
+
   async #perform(site: string, nth: number, kind: string, payloadJson: string, tail: boolean, attempt: number): Promise<void> {
+    if (attempt !== this.#attempt) return;
     const at = this.#now();
     const state = { committed: false };
+    const request = digestOf(kind, payloadJson);
+    const reading = new RequestReading(this, () => attempt === this.#attempt);
     let answer: Answer;
     try {
-      answer = await this.#host.perform(kind, payloadJson, this.#actor(site, nth, tail, at, state));
+      answer = await this.#host.perform(kind, payloadJson, this.#actor({ site, nth, tail, at, state, request, reading }));
     } catch (error) {
       if (attempt !== this.#attempt) return;
-      if (error instanceof VersionMiss) return void this.#again(`${error.collection}/${error.id.toHexString()}`);
-      if (error instanceof StartAgain) return void this.#again(error.contended);
+      if (error instanceof VersionMiss) return this.#again(`${error.collection}/${error.id.toHexString()}`);
+      if (error instanceof StartAgain) return this.#again(error.contended);
       if (error instanceof Fenced) return; // another process repeats the run
       if (isPassing(error)) {
         // What was acknowledged is done once the store is back, however long that takes.
@@ -327,9 +401,12 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       }
       answer = { error: this.#asWire(error) };
     }
-    if (attempt !== this.#attempt) return;
     if (this.#closed) return this.#leave();
-    if (!state.committed) this.#reads.add({ site, nth, at, answer });
+    if (attempt !== this.#attempt) return;
+    if (!state.committed && isRepeatable(kind, answer)) {
+      const seen = reading.text;
+      this.#history.add({ site, nth, at, answer, request, ...(seen !== undefined && { seen }) });
+    }
     this.#answer(answer, at);
   }
 
@@ -352,18 +429,21 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(writes.map(keyOf), this.id);
       this.#closed = true;
       this.#leave();
+      this.#settled();
     };
     const attempt = this.#attempt;
     const failed = (error: unknown): void => {
-      if (!(error instanceof Fenced)) void this.#perform(site, nth, kind, payloadJson, true, attempt);
+      if (!(error instanceof Fenced)) this.#track(this.#perform(site, nth, kind, payloadJson, true, attempt));
+      this.#settled();
     };
+    this.#underWay++;
     this.#host.committer.enqueue({ writes, events: change.events, done: [this.id], logs }, true, stored, failed);
     return true;
   }
 
   /** Its end is stored; in its isolate it is just forgotten. */
   #leave(): void {
-    this.#host.sandbox.drop(this.#open);
+    if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#end();
   }
 
@@ -373,21 +453,30 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     return toWireError(error);
   }
 
-  #actor(site: string, nth: number, tail: boolean, at = this.#now(), state = { committed: false }): Actor {
+  #actor({
+    site,
+    nth,
+    tail = false,
+    at = this.#now(),
+    state = { committed: false },
+    request = '',
+    reading = new RequestReading(this, () => true),
+  }: Asked): Actor {
     let parts = 0;
     return {
       identity: this.#identity,
       clock: this.#host.clock,
       chain: this.#chain,
       event: { event: this.#event, rule: this.#reference.rule },
-      reading: this,
+      reading,
       childKey: new ChildKeys(`${this.id}/${site}.${nth}`, this),
-      state: { run: this.id, keep: (answer) => void (this.#effects ??= new Map()).set(`${site}.${nth}`, { answer, at }) },
+      state: { run: this.id, keep: (answer) => this.#history.keep(site, nth, { request, answer, at }) },
       depth: 0,
       parts: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {
         const last = answer !== undefined;
         const ends = last && tail && !('error' in answer); // what fails is told by the run before it ends
+        const seen = last ? seenText(shownBy(unit)) : undefined;
         const step: Step = {
           run: this.id,
           site: last ? site : part ? partSite(site, part.number) : `${site}~${parts++}`,
@@ -395,7 +484,9 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
           at,
           startedAt: this.#startedAt,
           answer: answer ? keptAnswer(answer) : { ok: part?.note ?? 'null' },
-          reads: this.#reads.kept,
+          request,
+          ...(seen !== undefined && { seen }),
+          reads: this.#history.recent,
         };
         const logs = this.#messages.waiting;
         const whole = { ...unit, ...(ends ? { done: [this.id] } : { steps: [step] }), logs };
@@ -403,8 +494,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
         await (startsRuns(unit) ? this.#host.pressure.pass(commit) : commit());
         this.#messages.stored(logs);
         if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(unit.writes.map(keyOf), this.id);
-        this.#reads.clear();
-        (this.#effects ??= new Map()).set(`${step.site}.${nth}`, { answer: step.answer, at });
+        this.#history.committed(step);
         this.#parts.add(step);
         if (last) state.committed = true;
         if (ends) this.#closed = true;
@@ -415,34 +505,44 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   /** It may have been a neighbour's doing: once more, apart from all others (integrations.md 12.5). */
   #tryAlone({ code }: WireError): void {
     this.#host.log.warn({ run: this.id, code, tries: this.#harm }, 'a run did harm and is tried again alone');
-    this.#attempt++;
-    this.#reads.clear();
-    this.#versions = null;
-    this.#messages.restart();
-    this.#trail.restart();
-    this.#host.release(this.id);
-    this.#startedAt = this.#now();
-    this.start();
+    this.#restart(null);
   }
 
-  /** Starts again from the event, when its turn for the contended instance has come. Committed effects are answered from the record. */
-  async #again(contended: string): Promise<void> {
-    this.#host.sandbox.drop(this.#open);
-    if (++this.#attempt > MOST_ATTEMPTS) return this.fail(toWireError(new Error(`${contended} changed too often`)));
-    this.#reads.clear();
-    this.#oldReads = null;
+  /** Starts again when its turn for the contended instance has come. */
+  #again(contended: string): void {
+    if (this.#open) this.#host.sandbox.drop(this.#open);
+    this.#stop(() => {
+      if (this.#attempt > MOST_ATTEMPTS) return this.#failed(toWireError(new Error(`${contended} changed too often`)));
+      void this.#waitFor(contended).then(() => this.#restart(contended));
+    });
+  }
+
+  /** Its turn for the instance. With a lock it goes back to the line of the lock instead: no run is in two lines at a time. */
+  async #waitFor(instance: string): Promise<void> {
+    const { contention } = this.#host;
+    const attempt = this.#attempt;
+    if (this.#host.holdsLocks(this.id)) contention.leave(this.id);
+    else await contention.moveTo(instance, this.id);
+    if (attempt !== this.#attempt) await new Promise(() => undefined); // its time is up: it does not go on
+  }
+
+  /**
+   * From the event on: committed effects are answered from the history.
+   * @param contended the instance for which it lost a race; null: none
+   */
+  #restart(contended: string | null): void {
+    this.#history.restart(contended);
     this.#versions = null;
     this.#messages.restart();
     this.#trail.restart();
     this.#host.release(this.id);
-    await this.#host.contention.moveTo(contended, this.id);
-    this.#startedAt = this.#now();
+    if (this.#history.isEmpty) this.#startedAt = this.#now(); // else its requests are to be those of before
     this.start();
   }
 
   #answer(answer: Answer, at: Date): void {
     this.#trail.answered(answer, at.getTime());
-    this.#host.sandbox.answer(this.#open, answer, at.getTime());
+    if (this.#open) this.#host.sandbox.answer(this.#open, answer, at.getTime());
   }
 
   /** Stores the end of the run, whatever comes with it. */
@@ -473,6 +573,22 @@ const HARM = new Set(['cascade.execution.timeout', 'cascade.execution.memory']);
 /** The limits themselves, not what a program throws under their names. */
 const isHarm = ({ code, status, poison }: WireError & { poison?: boolean }): boolean =>
   poison === true || (HARM.has(code) && status === 429);
+
+/** What is asked of the host, and on whose behalf. */
+interface Asked {
+  readonly site: string;
+  readonly nth: number;
+  readonly tail?: boolean;
+  readonly at?: Date;
+  readonly state?: { committed: boolean };
+  /** digestOf() */
+  readonly request?: string;
+  readonly reading?: RequestReading;
+}
+
+/** The instances that the answer to a change shows as it has left them. */
+const shownBy = ({ writes }: Unit): Seen =>
+  writes.flatMap((write) => (write.op === 'replace' ? [[keyOf(write), (write.document['ars_version'] as Long).toBigInt()] as const] : []));
 
 const startsRuns = (unit: Unit): boolean => unit.events.some((event) => event.runs.length > 0);
 

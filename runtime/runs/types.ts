@@ -53,6 +53,10 @@ export interface RunHost {
   ran?(rule: string, outcome: 'done' | 'failed', seconds: number): void;
   /** A run has ended, or starts again: what it held of the state is free. */
   release(run: string): void;
+  /** Whether a run has a lock of the state. */
+  holdsLocks(run: string): boolean;
+  /** An instance, `<collection>/<id>`, as programs see it now (inner JSON); null: it is gone. */
+  present(instance: string, actor: Actor): Promise<{ readonly json: string; readonly version: bigint } | null>;
   /** Steps that an earlier process recorded for a run, taken once. */
   takeRecorded(run: RunId): readonly Step[];
   /** The unit that tells of an error which left a run (language.md H4). */

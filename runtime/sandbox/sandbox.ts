@@ -189,10 +189,7 @@ class LiveSandbox implements Sandbox {
   /** Begins a life of the run, the first or another one. */
   #place(run: LaneRun): void {
     if (run.hasBegun) {
-      if (!run.isRepeatable) {
-        this.#fail(run, this.#failure(run, 'error'));
-        return;
-      }
+      if (!run.isRepeatable) return this.#lose(run);
       this.#replays += 1;
     }
     const isolate = this.#homeFor(run);
@@ -439,7 +436,7 @@ class LiveSandbox implements Sandbox {
       if (!run.isOpen) continue; // dropped by an observer meanwhile
       if (run.strikes >= MAX_STRIKES && struck?.has(run)) this.#fail(run, { ...this.#failure(run, reason), poison: true });
       else if (run.turn !== 'caller') this.#place(run);
-      else if (!run.isRepeatable) this.#fail(run, this.#failure(run, 'error'));
+      else if (!run.isRepeatable) this.#lose(run);
     }
   }
 
@@ -451,6 +448,14 @@ class LiveSandbox implements Sandbox {
   #fail(run: LaneRun, failure: RunFailure): void {
     this.#forget(run, true);
     this.#tell(run, () => run.request.observer.fail(failure));
+  }
+
+  /** It cannot be repeated from here: whoever can begin it anew does so. */
+  #lose(run: LaneRun): void {
+    const { observer } = run.request;
+    if (!observer.lost) return this.#fail(run, this.#failure(run, 'error'));
+    this.#forget(run, true);
+    this.#tell(run, () => observer.lost?.());
   }
 
   /** @param isLive it may still be going on over there */

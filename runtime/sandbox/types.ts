@@ -77,6 +77,11 @@ export interface RunObserver {
   log(k: number, level: string, text: string): void;
   done(valueJson: string): void;
   fail(failure: RunFailure): void;
+  /**
+   * Its isolate is gone, through no fault of its own, and its record is too long to repeat it in another one: it is over here. Absent: it fails
+   * with `cascade.server.error`.
+   */
+  lost?(): void;
 }
 
 export type RunFailure = WireError & {

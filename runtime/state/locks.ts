@@ -10,10 +10,21 @@ interface Lock {
 }
 
 export class Locks {
+  readonly #onWait: (run: string) => void;
   readonly #locks = new Map<string, Lock>();
   /** What a run waits for. */
   readonly #waits = new Map<string, string>();
   readonly #owned = new Map<string, Set<string>>();
+
+  /** @param onWait called before a run waits for a lock: it must not keep others waiting for something else, who may have that lock */
+  constructor(onWait: (run: string) => void = () => undefined) {
+    this.#onWait = onWait;
+  }
+
+  /** Whether the run has any lock. */
+  holds(run: string): boolean {
+    return (this.#owned.get(run)?.size ?? 0) > 0;
+  }
 
   /** Whether the run would get it at once. */
   isFree(name: string, run: string): boolean {
@@ -30,6 +41,7 @@ export class Locks {
       return;
     }
     if (this.#wouldCycle(lock.owner, run)) throw fault('cascade.service.state.deadlock', name);
+    this.#onWait(run);
     this.#waits.set(run, name);
     await new Promise<void>((granted, refused) => lock.queue.push({ run, granted, refused }));
   }

@@ -51,7 +51,7 @@ export class StateRoom {
   readonly #declared: (service: string) => ServiceState | null;
   readonly #around: Surroundings;
   readonly #services = new Map<string, ServiceRoom>();
-  readonly #locks = new Locks();
+  readonly #locks: Locks;
   /** The objects that a run has handles of. */
   readonly #known = new Map<string, Map<number, SharedThing>>();
   readonly #begun = new Map<string, Map<number, Begun>>();
@@ -61,8 +61,12 @@ export class StateRoom {
   #ids = 0;
   #tokens = 0;
 
-  /** @param declared the state types of a service as they are now */
-  constructor(declared: (service: string) => ServiceState | null, around: Surroundings) {
+  /**
+   * @param declared the state types of a service as they are now
+   * @param onWait called before a run waits for a lock
+   */
+  constructor(declared: (service: string) => ServiceState | null, around: Surroundings, onWait?: (run: string) => void) {
+    this.#locks = new Locks(onWait);
     this.#declared = declared;
     this.#around = around;
     this.#accounts = new FinalizationRegistry((account) => (this.#size -= account.size));
@@ -113,6 +117,11 @@ export class StateRoom {
     this.#account.set(thing, account);
     this.#accounts.register(thing, account);
     return thing;
+  }
+
+  /** Whether a run has a lock. */
+  holdsLocks(run: string): boolean {
+    return this.#locks.holds(run);
   }
 
   /** The run is over, or starts again: what it held is free, what it had begun is undone. */

@@ -49,24 +49,28 @@ export function openState(space: () => Namespace): StateRoom {
     string,
     { readonly global: TypeDefinition | null; readonly partitioned: TypeDefinition | null; state: ServiceState }
   >();
-  const room = new StateRoom((service) => {
-    const declared = space().definitions.get('services', service);
-    if (!declared) return null;
-    const global = typeIn(space(), declared, 'globalType');
-    const partitioned = typeIn(space(), declared, 'partitionedType');
-    if (!global && !partitioned) return null;
-    const known = kept.get(service);
-    if (known && known.global === global && known.partitioned === partitioned) return known.state;
-    const state: ServiceState = {
-      version: createHash('sha256')
-        .update(`${shapeOf(global)}\n${shapeOf(partitioned)}`)
-        .digest('hex'),
-      global: global && propertiesOf(service, global, room),
-      partitioned: partitioned && propertiesOf(service, partitioned, room),
-    };
-    kept.set(service, { global, partitioned, state });
-    return state;
-  }, surroundingsOf(space));
+  const room = new StateRoom(
+    (service) => {
+      const declared = space().definitions.get('services', service);
+      if (!declared) return null;
+      const global = typeIn(space(), declared, 'globalType');
+      const partitioned = typeIn(space(), declared, 'partitionedType');
+      if (!global && !partitioned) return null;
+      const known = kept.get(service);
+      if (known && known.global === global && known.partitioned === partitioned) return known.state;
+      const state: ServiceState = {
+        version: createHash('sha256')
+          .update(`${shapeOf(global)}\n${shapeOf(partitioned)}`)
+          .digest('hex'),
+        global: global && propertiesOf(service, global, room),
+        partitioned: partitioned && propertiesOf(service, partitioned, room),
+      };
+      kept.set(service, { global, partitioned, state });
+      return state;
+    },
+    surroundingsOf(space),
+    (run) => space().contention.leave(run),
+  );
   return room;
 }
 

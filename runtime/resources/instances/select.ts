@@ -226,6 +226,12 @@ function sortObject(orderBy: ProgramQuery['orderBy']): ObjectValue | undefined {
   return sort;
 }
 
+export interface WalkPage {
+  /** Inner JSON, one text a row. */
+  readonly rows: readonly string[];
+  readonly isLast: boolean;
+}
+
 /** A walk over all rows of a condition, a page at a time (language.md E1: a SELECT as sequence). */
 export async function* selectPages(
   space: Namespace,
@@ -233,7 +239,7 @@ export async function* selectPages(
   query: ProgramQuery,
   actor: Actor,
   pageBytes = PAGE_BYTES,
-): AsyncGenerator<string[]> {
+): AsyncGenerator<WalkPage> {
   const predicate = await condition(space, resource, query.where, actor);
   const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
   const rows = rowsOf(space, resource, predicate, order, query);
@@ -253,13 +259,13 @@ export async function* selectPages(
         page.push(text);
         bytes += text.length;
         if (bytes >= pageBytes) {
-          yield page;
+          yield { rows: page, isLast: false };
           page = [];
           bytes = 0;
         }
       }
     }
-    yield page;
+    yield { rows: page, isLast: true };
   } finally {
     await rows.close();
   }

@@ -13,6 +13,7 @@ import { instancesOf } from '../../resources/catalogue.ts';
 import { BATCH } from '../../resources/instances/bulk.ts';
 import { deleteMany } from '../../resources/instances/delete.ts';
 import { insertAtOnce, insertMany, insertOne } from '../../resources/instances/insert.ts';
+import { present } from '../../resources/instances/present.ts';
 import { updateMany, updateOne } from '../../resources/instances/update.ts';
 import { raise } from '../../resources/events.ts';
 import { recordingWrites } from '../../resources/recordings.ts';
@@ -23,18 +24,19 @@ import type { RunRequest, Sandbox } from '../../sandbox/index.ts';
 import type { WireError } from '../../../stdlib/isolate/protocol.ts';
 import { takeOver } from '../../take-over.ts';
 import { ImplementedEvents } from '../../resources/implemented-events.ts';
+import { Locks } from '../../state/locks.ts';
 import { TriggerIndex } from '../../triggers/index.ts';
 import { parseType, type TypeDefinition } from '../../types/index.ts';
 import { instanceFromBson } from '../../values/index.ts';
-import { BSON, type Document } from 'mongodb';
+import { BSON, type Document, ObjectId } from 'mongodb';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { SimulatedStore } from './store.ts';
 import type { Life, World } from './world.ts';
 
 /** What a program asks for. */
 export interface Request {
-  readonly kind: 'insert' | 'insertMany' | 'read' | 'set' | 'updateMany' | 'deleteMany' | 'publish';
-  /** A type, or the topic of what is published. */
+  readonly kind: 'insert' | 'insertMany' | 'read' | 'set' | 'updateMany' | 'deleteMany' | 'publish' | 'lock' | 'unlock';
+  /** A type, the topic of what is published, or the name of a lock. */
   readonly type: string;
   readonly value?: Value;
   readonly where?: Value;
@@ -64,6 +66,8 @@ export interface Scenery {
   readonly rules: readonly Rule[];
   readonly correlated: readonly Correlated[];
   readonly types: ReadonlyMap<string, TypeDefinition>;
+  /** Chance that the sandbox fails a run at one of its requests. */
+  readonly harm: number;
 }
 
 BATCH.instances = 2;
@@ -77,9 +81,11 @@ export class SimulatedService {
   readonly #store: SimulatedStore;
   readonly #correlations: Correlations;
   readonly #recorded = new Map<RunId, readonly Step[]>();
+  readonly #contention = new Contention();
+  readonly #locks = new Locks((run) => this.#contention.leave(run));
   isOpen = false;
 
-  constructor(world: World, store: SimulatedStore, life: Life, epoch: number, { rules, correlated, types }: Scenery) {
+  constructor(world: World, store: SimulatedStore, life: Life, epoch: number, { rules, correlated, types, harm }: Scenery) {
     this.#store = store;
     const { client, db } = store.connect(life);
     const clock = systemClock; // of simulated time
@@ -109,12 +115,13 @@ export class SimulatedService {
     const executables = new Map<string, Executable>();
     const indexes = { when: new TriggerIndex(surroundings), before: new TriggerIndex(surroundings) };
     const sandbox = new SimulatedSandbox(world, life);
+    sandbox.harm = harm;
     const host: RunHost = {
       namespace: 'sim',
       clock,
       sandbox: sandbox as unknown as Sandbox,
       committer: this.committer,
-      contention: new Contention(),
+      contention: this.#contention,
       pressure: new Pressure(),
       log: LOG,
       conditions: surroundings,
@@ -129,7 +136,9 @@ export class SimulatedService {
         const { type, value } = decodeInner(payloadJson) as ObjectValue;
         return kind === 'insert' ? (insertAtOnce(this.space, this.#resource(String(type)), value as Value, doer)?.unit ?? null) : null;
       },
-      release: () => undefined,
+      release: (run) => this.#locks.freeAll(run),
+      holdsLocks: (run) => this.#locks.holds(run),
+      present: (instance, actor) => present(this.space, instance, actor),
       takeRecorded: (run) => {
         const steps = this.#recorded.get(run) ?? [];
         this.#recorded.delete(run);
@@ -200,6 +209,12 @@ export class SimulatedService {
               .find(filter, { raw: true, sort, limit: limit as number })
               .toArray(),
           ),
+      },
+      points: {
+        read: async (collection: string, id: string) => {
+          const row = await db.collection(collection).findOne({ _id: new ObjectId(id) });
+          return row && BSON.serialize(row);
+        },
       },
       clock,
       committer: this.committer,
@@ -275,6 +290,12 @@ export class SimulatedService {
   async #perform(kind: string, payload: ObjectValue, actor: Actor): Promise<Answer> {
     const value = payload['value'] ?? null;
     const where = payload['where'] ?? {};
+    if (kind === 'lock' || kind === 'unlock') {
+      const run = actor.state?.run ?? '';
+      if (kind === 'lock') await this.#locks.take(String(payload['type']), run);
+      else this.#locks.free(String(payload['type']), run);
+      return { ok: 'null' };
+    }
     if (kind === 'publish') {
       const events = raise(this.space, `/topics${String(payload['type'])}/publish`, value, actor);
       if (events.length > 0) await actor.commit({ writes: [], events }, { ok: 'null' });
@@ -324,11 +345,18 @@ interface Running {
   isOpen: boolean;
 }
 
+/** So often a run may be over its limits without being given up (integrations.md 12.5). */
+const MOST_DISTURBED = 2;
+
 /** Steps each run when its turn has come. */
 class SimulatedSandbox {
   readonly #world: World;
   readonly #life: Life;
   readonly #programs = new Map<string, Program>();
+  /** Times that runs of an event have been disturbed. */
+  readonly #disturbed = new Map<string, number>();
+  /** Chance of that at each request. */
+  harm = 0;
 
   constructor(world: World, life: Life) {
     this.#world = world;
@@ -359,6 +387,20 @@ class SimulatedSandbox {
     run.isOpen = false;
   }
 
+  /** What a sandbox may do to a run whose request is under way: its isolate is over its memory, or is gone with more than can be repeated. */
+  #disturb(run: Running): void {
+    const { observer, event, id } = run.request;
+    if (!event || !this.#world.chance(this.harm)) return; // not of runs that somebody waits for
+    const times = this.#disturbed.get(event.key) ?? 0;
+    if (times === MOST_DISTURBED) return;
+    this.#disturbed.set(event.key, times + 1);
+    const isLost = this.#world.chance(0.5);
+    this.#world.onStep?.(`${isLost ? 'loses' : 'harms'} ${id}`);
+    run.isOpen = false;
+    if (isLost) observer.lost?.();
+    else observer.fail({ code: 'cascade.execution.memory', message: 'over its memory', params: [], status: 429, frames: [] });
+  }
+
   #goOn(run: Running, step: (steps: ReturnType<Program>) => IteratorResult<Request, Value | void>): void {
     this.#world.later(this.#life, 'step of a run', () => {
       if (!run.isOpen) return;
@@ -367,7 +409,8 @@ class SimulatedSandbox {
         const { done, value } = step(run.steps);
         if (!done) {
           const { kind, tail = false, ...payload } = value;
-          return observer.op(String(run.site++), 0, kind, encodeInner(payload), tail);
+          observer.op(String(run.site++), 0, kind, encodeInner(payload), tail);
+          return this.#disturb(run);
         }
         run.isOpen = false;
         observer.done(encodeInner(value ?? null));

@@ -19,6 +19,9 @@ const MOST_STEPS = 50_000;
 const WINDOW_MS = 5_000;
 /** Of 1.1 seconds, in which nothing happens: longer than the journal holds windows. */
 const QUIET_ROUNDS = 11;
+/** Worlds in which the sandbox fails runs, and the chance of that at each request of a run. */
+const HARMS = 0.3;
+const HARM = 0.05;
 /** Chance that much time passes though something is going on: runs are open for long then. */
 const LINGERS = 0.01;
 
@@ -43,6 +46,25 @@ const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Gene
   *count() {
     const counter = (yield ask({ kind: 'read', type: 'Counter', where: HOT })) as ObjectValue;
     yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(counter['n']) + 1 } });
+  },
+  *carry(tag) {
+    // What is read before an effect is changed after it: the change must meet the version that was read, also in a replay.
+    const counter = (yield ask({ kind: 'read', type: 'Counter', where: HOT })) as ObjectValue;
+    yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} carried`, n: 1 } });
+    yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(counter['n']) + 1 } });
+  },
+  *twice(tag) {
+    // The second change starts from what the first has left.
+    const counter = (yield ask({ kind: 'read', type: 'Counter', where: HOT })) as ObjectValue;
+    const changed = (yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(counter['n']) + 1 } })) as ObjectValue;
+    yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} between`, n: 1 } });
+    yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(changed['n']) + 1 } });
+  },
+  *locked() {
+    yield ask({ kind: 'lock', type: 'counting' });
+    const counter = (yield ask({ kind: 'read', type: 'Counter', where: HOT })) as ObjectValue;
+    yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(counter['n']) + 1 } });
+    yield ask({ kind: 'unlock', type: 'counting' });
   },
   *bulk(tag) {
     yield ask({ kind: 'insertMany', type: 'Row', value: [1, 2, 3].map(() => ({ owner: tag, v: 0 })) });
@@ -213,6 +235,7 @@ class OneWorld {
       ],
       correlated: this.#isAlone ? CORRELATED : [], // what is waited for is known to one process
       types: TYPES,
+      harm: this.#world.chance(HARMS) ? HARM : 0,
     };
   }
 
@@ -343,7 +366,15 @@ class OneWorld {
       for (const name of names) {
         const mine = `${tag}/${name}`;
         if (name === 'insert') add(wanted, `Effect ${mine} insert 1`);
-        if (name === 'count') add(wanted, 'count');
+        if (name === 'count' || name === 'locked') add(wanted, 'count');
+        if (name === 'carry') {
+          add(wanted, 'count');
+          add(wanted, `Effect ${mine} carried 1`);
+        }
+        if (name === 'twice') {
+          add(wanted, 'count', 2);
+          add(wanted, `Effect ${mine} between 1`);
+        }
         if (name === 'bulk') {
           add(wanted, `Effect ${mine} changed 3`);
           add(wanted, `Row ${mine} 1 v2`, 3);

@@ -1,0 +1,232 @@
+// What a durable run has done so far: its committed effects and the reads before them, by which a repetition is answered (integrations.md 12.2).
+// A request is answered from here only if it is the same request: its digest is kept with the answer. With each answer stand the versions of the
+// instances that it showed to the program, so that a replayed run holds its updates to the versions it has computed with (language.md U7).
+//
+// Pure bookkeeping; durable-run.ts asks, and stores what is new.
+
+import { createHash } from 'node:crypto';
+import type { Answer, Read, Step } from '../commit/index.ts';
+
+/** Characters of one read, and of all reads between two effects; what is longer, or comes after very much, is read again by a repetition. */
+const LONGEST = 64 * 1024;
+const MOST = 1_000_000;
+/** Characters of reads before the last effect that a run keeps in memory; a crash is answered from the journal, which has them all. */
+const MOST_KEPT = 256 * 1024;
+/** What a read counts besides its texts. */
+const OVERHEAD = 100;
+/** Characters of a digest: 72 bits. */
+const DIGEST = 12;
+
+/** An instance, `<collection>/<id>`, at a version; 0n: it was looked for and was not there. */
+export type Seen = readonly (readonly [instance: string, version: bigint])[];
+
+export interface Known {
+  readonly answer: Answer;
+  readonly at: Date;
+  readonly seen: Seen;
+  /** The answer shows this instance as it was before somebody else changed it: the program is to be given the present one. */
+  readonly stale: string | null;
+}
+
+/** What is known of a request that has been answered. */
+type Entry = Omit<Read, 'site' | 'nth'>;
+
+interface Effect extends Entry {
+  readonly nth: number;
+  stale: string | null;
+  isUsed: boolean;
+}
+
+/** What names a request: the same for the same kind and payload. */
+export const digestOf = (kind: string, payloadJson: string): string =>
+  createHash('sha1').update(kind).update(' ').update(payloadJson).digest('base64url').slice(0, DIGEST);
+
+/** A walk over many pages is known to this process only: a repetition opens it anew. */
+export const isRepeatable = (kind: string, answer: Answer): boolean =>
+  kind !== 'next' && kind !== 'close' && (kind !== 'open' || ('ok' in answer && answer.ok.endsWith('"done":true}')));
+
+export class RunHistory {
+  /** Effects by their sites; null: nothing has been committed yet, as of most runs. */
+  #effects: Map<string, SiteEffects> | null = null;
+  /** Reads before the last committed effect, by `site.nth`, in the order in which they were made. */
+  #reads: Map<string, Entry> | null = null;
+  #keptCharacters = 0;
+  /** Reads since then: stored with the next effect. */
+  #recent: Read[] = [];
+  #recentCharacters = 0;
+
+  /** @param steps what an earlier process has stored of the run */
+  constructor(steps: readonly Step[]) {
+    for (const step of steps) this.#take(step);
+  }
+
+  /** Whether nothing of it has been committed. */
+  get isEmpty(): boolean {
+    return this.#effects === null;
+  }
+
+  /**
+   * The answer that was given to this request before; null when it is a new one. An effect belongs to the request that it was made for: to an
+   * equal one, and only where there is none, to the one at the same place (its payload may tell of what has changed since).
+   */
+  answerTo(site: string, nth: number, digest: () => string): Known | null {
+    const effects = this.#effects?.get(site);
+    const read = this.#reads?.get(`${site}.${nth}`);
+    if (!read && !effects?.hasOpen) return null;
+    const request = digest();
+    const entry = read && (read.request === undefined || read.request === request) ? read : effects?.take(nth, request);
+    if (!entry) return null;
+    return { answer: entry.answer, at: entry.at, seen: seenIn(entry.seen), stale: 'stale' in entry ? (entry as Effect).stale : null };
+  }
+
+  /** Takes up a read, unless it is too much. */
+  add(read: Read): void {
+    const length = lengthOf(read);
+    if (length > LONGEST || this.#recentCharacters + length > MOST) return;
+    this.#recentCharacters += length;
+    this.#recent.push(read);
+  }
+
+  /** Reads since the last effect: they are stored with the next one. */
+  get recent(): readonly Read[] {
+    return this.#recent;
+  }
+
+  /** A step is stored, with the reads that were made before it. */
+  committed(step: Step): void {
+    this.#take(step);
+    this.#recent = [];
+    this.#recentCharacters = 0;
+    for (const [key, read] of this.#reads ?? []) {
+      if (this.#keptCharacters <= MOST_KEPT) break;
+      this.#reads?.delete(key);
+      this.#keptCharacters -= lengthOf(read);
+    }
+    this.#effects?.get(step.site)?.use(step.nth);
+  }
+
+  /** Something that is not of the store, and that a repetition in this process must not do again. */
+  keep(site: string, nth: number, entry: Entry): void {
+    this.#siteEffects(site).put(nth, entry);
+    this.#siteEffects(site).use(nth);
+  }
+
+  /**
+   * The run starts again. What it has committed is not made again; what it has read since is read again, and so is whatever showed the
+   * contended instance since the run's own last change of it.
+   * @param contended null: no race was lost, and what was read before the last effect holds
+   */
+  restart(contended: string | null): void {
+    this.#recent = [];
+    this.#recentCharacters = 0;
+    for (const effects of this.#effects?.values() ?? []) effects.open();
+    if (contended !== null) this.#forget(contended);
+  }
+
+  #take(step: Step): void {
+    for (const read of step.reads) {
+      (this.#reads ??= new Map<string, Entry>()).set(`${read.site}.${read.nth}`, read);
+      this.#keptCharacters += lengthOf(read);
+    }
+    this.#siteEffects(step.site).put(step.nth, { request: step.request, answer: step.answer, at: step.at, seen: step.seen });
+  }
+
+  #siteEffects(site: string): SiteEffects {
+    const present = (this.#effects ??= new Map<string, SiteEffects>()).get(site);
+    if (present) return present;
+    const made = new SiteEffects();
+    this.#effects.set(site, made);
+    return made;
+  }
+
+  #forget(instance: string): void {
+    const shows = ({ seen }: Entry): boolean => seenIn(seen).some(([one]) => one === instance);
+    const own = [...(this.#effects?.values() ?? [])].flatMap((effects) => [...effects.all()]).filter(shows);
+    const last = own.reduce((latest, { at }) => Math.max(latest, at.getTime()), Number.NEGATIVE_INFINITY);
+    for (const effect of own) if (effect.at.getTime() === last) effect.stale = instance;
+    for (const [key, read] of this.#reads ?? []) if (read.at.getTime() >= last && shows(read)) this.#reads?.delete(key);
+  }
+}
+
+/** The effects of one site of a program, which a loop may have come to often. */
+class SiteEffects {
+  readonly #byNth = new Map<number, Effect>();
+  /** Those that no request of this attempt has been answered with, by their requests; null: to be made. */
+  #byRequest: Map<string, Effect[]> | null = null;
+  #open = 0;
+
+  get hasOpen(): boolean {
+    return this.#open > 0;
+  }
+
+  all(): IterableIterator<Effect> {
+    return this.#byNth.values();
+  }
+
+  put(nth: number, entry: Entry): void {
+    if (this.#byNth.get(nth)?.isUsed !== false) this.#open++;
+    this.#byNth.set(nth, { ...entry, nth, stale: null, isUsed: false });
+    this.#byRequest = null;
+  }
+
+  use(nth: number): void {
+    const effect = this.#byNth.get(nth);
+    if (effect && !effect.isUsed) this.#use(effect);
+  }
+
+  /** All may be asked for again. */
+  open(): void {
+    for (const effect of this.#byNth.values()) effect.isUsed = false;
+    this.#open = this.#byNth.size;
+    this.#byRequest = null;
+  }
+
+  /** The effect of such a request, else the one at this place; once. */
+  take(nth: number, request: string): Effect | null {
+    if (this.#open === 0) return null;
+    const same = this.#byNth.get(nth);
+    if (same && !same.isUsed && same.request === request) return this.#use(same);
+    const equal = this.#requests()
+      .get(request)
+      ?.find(({ isUsed }) => !isUsed);
+    if (equal) return this.#use(equal);
+    return same && !same.isUsed ? this.#use(same) : null;
+  }
+
+  #use(effect: Effect): Effect {
+    effect.isUsed = true;
+    this.#open--;
+    return effect;
+  }
+
+  #requests(): Map<string, Effect[]> {
+    if (this.#byRequest) return this.#byRequest;
+    this.#byRequest = new Map();
+    for (const effect of this.#byNth.values()) {
+      if (effect.request === undefined) continue; // of a record of an earlier version
+      const equal = this.#byRequest.get(effect.request);
+      if (equal) equal.push(effect);
+      else this.#byRequest.set(effect.request, [effect]);
+    }
+    return this.#byRequest;
+  }
+}
+
+const lengthOf = ({ answer, seen }: Entry): number =>
+  ('ok' in answer ? answer.ok.length : 'list' in answer ? answer.list.length : answer.error.message.length) +
+  (seen?.length ?? 0) +
+  OVERHEAD;
+
+/** One text, a line an instance: `<version> <instance>`; undefined: none. */
+export const seenText = (seen: Seen): string | undefined =>
+  seen.length === 0 ? undefined : seen.map(([instance, version]) => `${version} ${instance}`).join('\n');
+
+function seenIn(text: string | undefined): Seen {
+  if (!text) return NOTHING;
+  return text.split('\n').map((line) => {
+    const space = line.indexOf(' ');
+    return [line.slice(space + 1), BigInt(line.slice(0, space))] as const;
+  });
+}
+
+const NOTHING: Seen = [];

@@ -1,0 +1,36 @@
+// What one request of a run reads: the versions that its answer shows to the program are kept with the answer, and count for the run's later
+// updates while the attempt that made the request is the present one.
+
+import type { Reading } from '../actor.ts';
+import { type Seen, seenText } from './history.ts';
+
+export class RequestReading implements Reading {
+  readonly #run: Reading;
+  readonly #isPresent: () => boolean;
+  #seen: (readonly [instance: string, version: bigint])[] | null = null;
+
+  /** @param isPresent whether the attempt of the run that made the request goes on */
+  constructor(run: Reading, isPresent: () => boolean) {
+    this.#run = run;
+    this.#isPresent = isPresent;
+  }
+
+  saw(collection: string, id: string, version: bigint): void {
+    if (!this.#isPresent()) return;
+    (this.#seen ??= []).push([`${collection}/${id}`, version]);
+    this.#run.saw(collection, id, version);
+  }
+
+  expected(collection: string, id: string): bigint | undefined {
+    return this.#run.expected(collection, id);
+  }
+
+  turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on'> {
+    return this.#run.turn(collection, ids);
+  }
+
+  /** What has been seen, as it is stored; undefined: nothing. */
+  get text(): string | undefined {
+    return this.#seen ? seenText(this.#seen as Seen) : undefined;
+  }
+}
