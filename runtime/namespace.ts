@@ -58,7 +58,7 @@ import { indexDependents } from './resources/instances/dependents.ts';
 import { ANSWERS, indexAnswers } from './resources/requests/once.ts';
 import { SourceCounts } from './resources/sources/index.ts';
 import { openUpkeep } from './resources/upkeep.ts';
-import { Contention, type Executable, HIGH, Pressure, type RunHost, Runner } from './runs/index.ts';
+import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHost, Runner } from './runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from './sandbox/index.ts';
 import { EqualReads, insist, PointReads, RowReader, type Store } from './store/index.ts';
 import { presentIn, Subscribers } from './subscriptions/index.ts';
@@ -153,6 +153,7 @@ export async function openNamespace({
   const recorded = new Map<RunId, readonly Step[]>();
   const contention = new Contention();
   const pressure = new Pressure();
+  const executionTimes = new ExecutionTimes();
   const executables = new Map<string, Executable>();
   const state = openState(() => space);
   const surroundings: TriggerIndexOptions = {
@@ -223,6 +224,7 @@ export async function openNamespace({
     committer,
     contention,
     pressure,
+    executionTimes,
     log,
     conditions: surroundings,
     executable: (rule, program) => executableFor(space, rule, program),
@@ -375,6 +377,7 @@ export async function openNamespace({
     },
     async [Symbol.asyncDispose]() {
       pressure.close();
+      executionTimes.close();
       for (const one of opened) await one[Symbol.asyncDispose]();
       await space.sources.settle(clock.now(), true);
       await deliveries.close();

@@ -8,7 +8,7 @@ import { type Answer, Fenced, keptAnswer, type Step, type Unit, type Write } fro
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
-import { CascadeErrors } from '../faults.ts';
+import { CascadeErrors, fault } from '../faults.ts';
 import { isPassing } from '../store/index.ts';
 import { fromWireError, toWireError } from '../wire-error.ts';
 import { digestOf, isRepeatable, RunHistory } from './history.ts';
@@ -73,6 +73,7 @@ class DirectRun implements RunObserver {
   }
 
   start(): void {
+    this.#host.executionTimes.begin(this.#expire);
     const { cpuTimeMs } = this.#call;
     const { opts, ...given } = this.#given();
     const { at, seed, ...lasting } = opts;
@@ -114,6 +115,12 @@ class DirectRun implements RunObserver {
     if (known) this.#answer(known.answer, known.at);
     else void this.#perform(site, nth, kind, payloadJson);
   }
+
+  /** It has been open for longer than a run may be (language.md 10). */
+  readonly #expire = (limit: string): void => {
+    this.#host.sandbox.drop(this.#open);
+    this.fail({ ...toWireError(fault('cascade.execution.timeout', this.#call.executable.resource, limit)), frames: [] });
+  };
 
   log(k: number, level: string, text: string): void {
     this.#messages.add(k, level, text);
@@ -164,6 +171,7 @@ class DirectRun implements RunObserver {
 
   /** What it is a part of starts again. */
   #giveUp(reason: StartAgain): void {
+    this.#host.executionTimes.end(this.#expire);
     this.#host.sandbox.drop(this.#open);
     this.#host.release(this.#id);
     this.#reject(reason);
@@ -230,6 +238,7 @@ class DirectRun implements RunObserver {
 
   /** Stores what is left to store before the caller hears of the end. */
   async #settle(unit: Pick<Unit, 'writes' | 'events'>): Promise<void> {
+    this.#host.executionTimes.end(this.#expire);
     this.#host.release(this.#id);
     const logs = this.#messages.waiting;
     if (logs.length === 0 && unit.writes.length === 0 && unit.events.length === 0) return;

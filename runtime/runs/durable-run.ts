@@ -101,6 +101,11 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   start(): void {
+    this.#host.executionTimes.begin(this.#expire);
+    this.#attemptNow();
+  }
+
+  #attemptNow(): void {
     if (this.#reference.asks && !this.#isChosen) this.#track(this.#choose(this.#attempt));
     else this.#begin();
   }
@@ -231,12 +236,12 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   /** It has been open for longer than a run may be (language.md 10). */
-  expire(limit: string): void {
+  readonly #expire = (limit: string): void => {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#host.release(this.id); // it may wait for a lock
     this.#host.contention.leave(this.id);
     this.#stop(() => this.#giveUp(toWireError(fault('cascade.execution.timeout', this.#executable.resource, limit)), false));
-  }
+  };
 
   #failed(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
     const harmful = isHarm(error);
@@ -537,7 +542,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     this.#trail.restart();
     this.#host.release(this.id);
     if (this.#history.isEmpty) this.#startedAt = this.#now(); // else its requests are to be those of before
-    this.start();
+    this.#attemptNow();
   }
 
   #answer(answer: Answer, at: Date): void {
@@ -562,6 +567,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
 
   #end(): void {
     this.#host.ran?.(this.#executable.name, this.#hasFailed ? 'failed' : 'done', (performance.now() - this.#beganMs) / 1_000);
+    this.#host.executionTimes.end(this.#expire);
     this.#host.contention.leave(this.id);
     this.#host.release(this.id);
     this.#ended();

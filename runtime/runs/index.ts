@@ -1,6 +1,7 @@
 // The door of the runs: rules that an event started, and programs whose caller waits.
 
 export { Contention } from './contention.ts';
+export { ExecutionTimes } from './execution-times.ts';
 export { choose, type Given, holds } from './decision.ts';
 export { type DirectCall, runDirect } from './direct-run.ts';
 export { DurableRun } from './durable-run.ts';

@@ -6,7 +6,7 @@ import { StartAgain } from '../actor.ts';
 import type { Answer, StoredEvent } from '../commit/index.ts';
 import { systemClock } from '../clock/index.ts';
 import type { RunRequest } from '../sandbox/index.ts';
-import { Contention, type Executable, Pressure, runDirect, type RunHost, Runner } from './index.ts';
+import { Contention, ExecutionTimes, type Executable, Pressure, runDirect, type RunHost, Runner } from './index.ts';
 
 const conflict = new MongoServerError({ message: 'WriteConflict', code: 112 });
 conflict.addErrorLabel('TransientTransactionError');
@@ -54,6 +54,8 @@ function hostOf(failure: unknown) {
       drop: () => void told.dropped++,
     },
     committer: { markDone: () => undefined },
+    executionTimes: new ExecutionTimes(),
+    holdsLocks: () => false,
     executable: () => executable,
     perform: async () => {
       if (!isFirst) return { ok: '1' };

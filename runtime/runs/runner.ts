@@ -1,5 +1,6 @@
 // Starts the runs of committed events, so many at a time: what a chain has begun before what is new, else in the order of the commits.
-// So a chain that fans out is followed to its ends one by one, and what waits stays few.
+// So a chain that fans out is followed to its ends one by one, and what waits stays few. A rule gets the events of one instance in the order of
+// the commits, one after the other, however they are placed else (resources-and-api.md 8.1).
 
 import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { Fifo } from '../fifo.ts';
@@ -24,29 +25,39 @@ export interface RunnerOptions {
   readonly refuse: (event: StoredEvent, rule: string) => boolean;
   /** Takes care of an event whose rule has no text any more. */
   readonly lost: (event: StoredEvent, rule: string) => void;
+  /** Runs that are open at one time; absent: 2,000. */
+  readonly mostOpen?: number;
 }
 
 interface Started {
   readonly event: StoredEvent;
   readonly executable: Executable;
   readonly reference: RunReference;
+  /** Rule and instance, of which only one run is open at a time; null: the order does not matter. */
+  readonly line: string | null;
 }
 
 export class Runner {
   readonly #options: RunnerOptions;
+  readonly #mostOpen: number;
   /** By the depth of the chain; each in the order of the commits. */
   readonly #lines: Fifo<Started>[] = [];
+  /** Of each rule and instance with an open or waiting run, those that come after it; null: none. */
+  readonly #following = new Map<string, Fifo<Started> | null>();
   /** How many open runs have a text. */
   readonly #inUse = new Map<string, number>();
   /** Open runs for events of reliable resources. */
   readonly #reliable = new Set<string>();
+  /** Runs that have not begun; of these, those that may. */
   #waiting = 0;
+  #queued = 0;
   #open = 0;
   #isPlanned = false;
   #idle: (() => void)[] = [];
 
   constructor(options: RunnerOptions) {
     this.#options = options;
+    this.#mostOpen = options.mostOpen ?? MOST_OPEN;
   }
 
   /** Runs that have not ended, waiting ones included. */
@@ -59,35 +70,66 @@ export class Runner {
     return this.#inUse.has(key);
   }
 
+  /** Never throws: the events are committed. A run that cannot begin stays open in the journal, for the next start. */
   begin(events: readonly StoredEvent[]): void {
-    const { host, find, lost, refuse, pressure } = this.#options;
     for (const event of events)
-      for (const reference of event.runs) {
-        const { rule, program } = reference;
-        if (program === STATEMENT) {
-          // A client waits for it: not behind rules.
-          this.#open++;
-          void new StatementRun(host, event, rule, () => {
-            this.#open--;
-            this.#pump();
-          }).start();
-          continue;
+      for (const reference of event.runs)
+        try {
+          this.#add(event, reference);
+        } catch (error) {
+          this.#options.host.log.error({ err: error, event: event.uuid, rule: reference.rule }, 'a run could not begin');
         }
-        if (refuse(event, rule)) continue;
-        const executable = find(rule, program);
-        if (!executable) {
-          lost(event, rule);
-          continue;
-        }
-        const line = (this.#lines[event.chain.depth] ??= new Fifo());
-        line.push({ event, executable, reference });
-        if (event.sequence) this.#reliable.add(`${event.uuid}/${rule}`);
-        this.#waiting++;
-        pressure.add(event.value.length);
-        const key = `${rule} ${program}`;
-        this.#inUse.set(key, (this.#inUse.get(key) ?? 0) + 1);
-      }
     this.#pump();
+  }
+
+  #add(event: StoredEvent, reference: RunReference): void {
+    const { host, find, lost, refuse, pressure } = this.#options;
+    const { rule, program } = reference;
+    if (program === STATEMENT) {
+      // A client waits for it: not behind rules.
+      const run = new StatementRun(host, event, rule, () => {
+        this.#open--;
+        this.#pump();
+      });
+      this.#open++;
+      void run.start();
+      return;
+    }
+    if (refuse(event, rule)) return;
+    const executable = find(rule, program);
+    if (!executable) return lost(event, rule);
+    const started = { event, executable, reference, line: lineOf(event, reference) };
+    if (event.sequence) this.#reliable.add(`${event.uuid}/${rule}`);
+    this.#waiting++;
+    pressure.add(event.value.length);
+    const key = `${rule} ${program}`;
+    this.#inUse.set(key, (this.#inUse.get(key) ?? 0) + 1);
+    if (started.line === null || !this.#follows(started.line, started)) this.#queue(started);
+  }
+
+  /** Puts it behind an earlier run of its line. @returns false: there is none, and it is the first */
+  #follows(line: string, started: Started): boolean {
+    const following = this.#following.get(line);
+    if (following === undefined) {
+      this.#following.set(line, null);
+      return false;
+    }
+    const queue = following ?? new Fifo<Started>();
+    if (!following) this.#following.set(line, queue);
+    queue.push(started);
+    return true;
+  }
+
+  #queue(started: Started): void {
+    (this.#lines[started.event.chain.depth] ??= new Fifo()).push(started);
+    this.#queued++;
+  }
+
+  /** The run has ended: the next one of its line may begin. */
+  #leave(line: string): void {
+    const next = this.#following.get(line)?.shift();
+    if (next) this.#queue(next);
+    else this.#following.delete(line);
   }
 
   /** Whether a rule's run for an event of a reliable resource is open or waits, whichever delivery it is of. */
@@ -102,7 +144,7 @@ export class Runner {
 
   #pump(): void {
     if (this.#isPlanned) return;
-    for (let begun = 0; this.#open < MOST_OPEN && this.#waiting > 0; begun++) {
+    for (let begun = 0; this.#open < this.#mostOpen && this.#queued > 0; begun++) {
       if (begun === MOST_AT_ONCE) {
         this.#isPlanned = true;
         setImmediate(() => {
@@ -112,17 +154,30 @@ export class Runner {
         return;
       }
       const next = this.#next();
+      this.#queued--;
       this.#waiting--;
-      this.#open++;
       this.#options.pressure.remove(next.event.value.length);
-      new DurableRun(this.#options.host, next.event, next.executable, next.reference, () => {
-        this.#open--;
-        this.#reliable.delete(`${next.event.uuid}/${next.executable.name}`);
-        this.#unuse(`${next.executable.name} ${next.reference.program}`);
-        this.#pump();
-      }).start();
+      this.#start(next);
     }
     if (this.pending === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #start({ event, executable, reference, line }: Started): void {
+    const { host } = this.#options;
+    this.#open++;
+    const ended = (): void => {
+      this.#open--;
+      this.#reliable.delete(`${event.uuid}/${executable.name}`);
+      this.#unuse(`${executable.name} ${reference.program}`);
+      if (line !== null) this.#leave(line);
+      this.#pump();
+    };
+    try {
+      new DurableRun(host, event, executable, reference, ended).start();
+    } catch (error) {
+      host.log.error({ err: error, event: event.uuid, rule: reference.rule }, 'a run could not begin');
+      ended();
+    }
   }
 
   #next(): Started {
@@ -138,4 +193,16 @@ export class Runner {
     if (left > 0) this.#inUse.set(key, left);
     else this.#inUse.delete(key);
   }
+}
+
+/** How the value of an event of one instance begins. */
+const INSTANCE = '{"_id":"';
+const ID_LENGTH = 24;
+
+/** Redeliveries keep no order (integrations.md 12.1), and completions of several events are of no one instance. */
+function lineOf({ path, value, attempt = 1 }: StoredEvent, { rule, binds }: RunReference): string | null {
+  if (attempt > 1 || binds === 'arguments' || !path.startsWith('/types/') || !value.startsWith(INSTANCE)) return null;
+  const version = rule.indexOf(':');
+  const id = value.slice(INSTANCE.length, INSTANCE.length + ID_LENGTH);
+  return `${version < 0 ? rule : rule.slice(0, version)} ${path.slice(0, path.lastIndexOf('/'))}/${id}`;
 }

@@ -9,6 +9,7 @@ import type { Work } from '../conditions/index.ts';
 import type { Program, Sandbox } from '../sandbox/index.ts';
 import type { ConditionSurroundings } from '../triggers/index.ts';
 import type { Contention } from './contention.ts';
+import type { ExecutionTimes } from './execution-times.ts';
 import type { Pressure } from './pressure.ts';
 import type { Recording } from './recording.ts';
 
@@ -34,6 +35,7 @@ export interface RunHost {
   readonly committer: Committer;
   readonly contention: Contention;
   readonly pressure: Pressure;
+  readonly executionTimes: ExecutionTimes;
   readonly log: Logger;
   /** What conditions on events need. */
   readonly conditions: ConditionSurroundings;

@@ -19,7 +19,7 @@ import { raise } from '../../resources/events.ts';
 import { recordingWrites } from '../../resources/recordings.ts';
 import { serviceActor } from '../../resources/service-actor.ts';
 import type { InstanceResource, Namespace } from '../../resources/types.ts';
-import { asRun, Contention, type Executable, Pressure, type RunHost, Runner } from '../../runs/index.ts';
+import { asRun, Contention, type Executable, ExecutionTimes, Pressure, type RunHost, Runner } from '../../runs/index.ts';
 import type { RunRequest, Sandbox } from '../../sandbox/index.ts';
 import type { WireError } from '../../../stdlib/isolate/protocol.ts';
 import { takeOver } from '../../take-over.ts';
@@ -35,7 +35,7 @@ import type { Life, World } from './world.ts';
 
 /** What a program asks for. */
 export interface Request {
-  readonly kind: 'insert' | 'insertMany' | 'read' | 'set' | 'updateMany' | 'deleteMany' | 'publish' | 'lock' | 'unlock';
+  readonly kind: 'insert' | 'insertMany' | 'read' | 'list' | 'set' | 'updateMany' | 'deleteMany' | 'publish' | 'lock' | 'unlock';
   /** A type, the topic of what is published, or the name of a lock. */
   readonly type: string;
   readonly value?: Value;
@@ -123,6 +123,7 @@ export class SimulatedService {
       committer: this.committer,
       contention: this.#contention,
       pressure: new Pressure(),
+      executionTimes: new ExecutionTimes(),
       log: LOG,
       conditions: surroundings,
       executable: (rule, program) => executables.get(`${rule} ${program}`) ?? null,
@@ -303,6 +304,15 @@ export class SimulatedService {
     }
     const resource = this.#resource(String(payload['type']));
     if (kind === 'insert') return { ok: encodeInner(await insertOne(this.space, resource, value, actor)) };
+    if (kind === 'list') {
+      const found = await this.space.db
+        .collection(resource.collection)
+        .find(where as Document)
+        .toArray();
+      const rows = found.map((row) => instanceFromBson(resource.type, BSON.serialize(row)));
+      for (const row of rows) actor.reading?.saw(resource.collection, String(row['_id']), BigInt(row['ars_version'] as number));
+      return { list: encodeInner(rows) };
+    }
     if (kind === 'insertMany') return { ok: encodeInner(await insertMany(this.space, resource, value as Value[], actor)) };
     if (kind === 'deleteMany') return { ok: String(await deleteMany(this.space, resource, where, actor)) };
     const change = (stored: ObjectValue): ObjectValue => ({ ...stored, ...(value as ObjectValue) });

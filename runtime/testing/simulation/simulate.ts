@@ -60,6 +60,16 @@ const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Gene
     yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} between`, n: 1 } });
     yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(changed['n']) + 1 } });
   },
+  *each(tag) {
+    // One effect for each row that was there, although clients delete rows and races are lost meanwhile.
+    const rows = (yield ask({ kind: 'list', type: 'Old', where: { owner: OWNER } })) as ObjectValue[];
+    for (const row of rows) {
+      yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} each ${String(row['v'])}`, n: 1 } });
+      const counter = (yield ask({ kind: 'read', type: 'Counter', where: HOT })) as ObjectValue;
+      yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(counter['n']) + 1 } });
+    }
+    yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} walked`, n: rows.length } });
+  },
   *locked() {
     yield ask({ kind: 'lock', type: 'counting' });
     const counter = (yield ask({ kind: 'read', type: 'Counter', where: HOT })) as ObjectValue;
@@ -370,6 +380,15 @@ class OneWorld {
         if (name === 'carry') {
           add(wanted, 'count');
           add(wanted, `Effect ${mine} carried 1`);
+        }
+        if (name === 'each') {
+          // How many rows it met is its own to tell: then there is an effect, and a count, for each of them.
+          const walked = store.rows('t.Effect').find((row) => row['tag'] === `${mine} walked`);
+          const met = store.rows('t.Effect').filter((row) => String(row['tag']).startsWith(`${mine} each `));
+          add(wanted, `Effect ${mine} walked ${String(walked?.['n'] ?? 'of all')}`);
+          add(wanted, 'count', met.length);
+          for (const tag of new Set(met.map((row) => String(row['tag'])))) add(wanted, `Effect ${tag} 1`);
+          if (walked && Number(walked['n']) !== met.length) add(wanted, `each of ${mine}`, Number(walked['n']));
         }
         if (name === 'twice') {
           add(wanted, 'count', 2);
