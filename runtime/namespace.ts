@@ -62,7 +62,7 @@ import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHo
 import type { ResolvedProcedure, Sandbox } from './sandbox/index.ts';
 import { EqualReads, insist, PointReads, RowReader, type Store } from './store/index.ts';
 import { presentIn, Subscribers } from './subscriptions/index.ts';
-import { takeOver } from './take-over.ts';
+import { TakeOver } from './take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from './triggers/index.ts';
 import type { ScalarDefinition, TypeDefinition } from './types/index.ts';
 import type { Tally } from './tally.ts';
@@ -330,13 +330,14 @@ export async function openNamespace({
     await deliveries.open();
     opened.push(openUpkeep(space, uses));
   };
+  const takeOver = new TakeOver(space, store, recorded);
   let assuming: Promise<void> = Promise.resolve();
   const assume = async (dead: readonly number[]): Promise<void> => {
     const takesLead = correlations.areAsleep && (leaders === null || (await leaders.take(name, dead)));
     isHeir ||= takesLead;
     // What an earlier take-over has not come to is nobody's but the leader's.
     const strays = isHeir ? await openEpochs(db, (epoch) => epoch !== process.epoch && process.isForgotten(epoch)) : [];
-    const events = await takeOver(space, store, [...new Set([...dead, ...strays])], recorded);
+    const events = await takeOver.take([...new Set([...dead, ...strays])]);
     if (takesLead) {
       await insist(() => correlations.restore(db)); // not before the former leader's journal is closed: it moves what has long been open
       // First what that had taken, then what waited for it, then what is committed from now on; before, own events wait with the others.

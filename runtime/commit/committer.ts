@@ -103,7 +103,7 @@ export class Committer implements AsyncDisposable {
 
   constructor(options: CommitterOptions) {
     this.#options = options;
-    this.journal = new Journal(options.client, options.db, options.epoch, SLOTS);
+    this.journal = new Journal(options.db, options.epoch, SLOTS);
     const told = {
       settled: (row: TickRow | null, units: readonly Unit[]) => this.#settled(row, units),
       unnoted: (marks: readonly RunId[]) => this.#marks.push(...marks),
@@ -116,7 +116,10 @@ export class Committer implements AsyncDisposable {
       this.#cleaning ??= this.journal
         .clean()
         .then(() => this.#copyLong())
-        .catch((error: unknown) => options.onError(error, 'the journal could not be cleaned'))
+        .catch((error: unknown) => {
+          this.#noteFenced(error);
+          options.onError(error, 'the journal could not be cleaned');
+        })
         .finally(() => (this.#cleaning = null));
     }, CLEAN_EVERY_MS);
     this.#timer.unref();
@@ -357,10 +360,7 @@ export class Committer implements AsyncDisposable {
       // A fault of the machinery itself: nobody may be told that his write is stored.
       for (const unit of units) if (!failed.has(unit)) failed.set(unit, error);
       this.#marks.push(...marks);
-      if (error instanceof Fenced && !this.#fenced) {
-        this.#fenced = error;
-        this.#options.onFenced?.();
-      }
+      this.#noteFenced(error);
       this.#options.onError(error, 'a tick could not be committed');
     }
     for (const one of tick) for (const key of one.holds) this.#held.delete(key);
@@ -378,6 +378,12 @@ export class Committer implements AsyncDisposable {
     tell(0);
     this.#wake();
     this.#pump();
+  }
+
+  #noteFenced(error: unknown): void {
+    if (!(error instanceof Fenced) || this.#fenced) return;
+    this.#fenced = error;
+    this.#options.onFenced?.();
   }
 
   /** Units that wait with a version which the tick has just replaced cannot commit: they are told at once, without a tick of their own. */

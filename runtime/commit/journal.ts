@@ -1,11 +1,12 @@
 // The journal's memory: which rows this process has written, which runs they opened, and up to where they can go.
-// Rows are only appended; a prefix without open runs is removed in one transaction, so that no mark outlives or leaves its event.
+// Rows are only appended; a prefix without open runs is declared void by a low-water mark, so that no mark outlives or leaves its event, and removed.
 
-import type { Db, Document, MongoClient } from 'mongodb';
-import { ASIDE, asideOf, asideRange } from './aside.ts';
+import type { Db } from 'mongodb';
+import { asideOf } from './aside.ts';
 import type { RowRange } from './long-runs.ts';
+import { removeRange } from './removal.ts';
 import { EMPTY, type StoredRow } from './row-form.ts';
-import { attemptOf, type RowId, type RunId, type Step, type StoredEvent, type TickRow, type Unit } from './types.ts';
+import { attemptOf, Fenced, type RowId, type RunId, type Step, type StoredEvent, type TickRow, type Unit } from './types.ts';
 
 export const runIdOf = (event: StoredEvent, rule: string): RunId => `${event.uuid}/${rule}/${attemptOf(event)}`;
 
@@ -19,6 +20,8 @@ interface Standing {
 
 interface Slot {
   nextSeq: number;
+  /** The order of the first attempt at the next row: it may still be committed, unheard; null: there was none. */
+  attemptedFrom: number | null;
   /** Rows that stand in the store, oldest first. */
   rows: Standing[];
 }
@@ -29,7 +32,6 @@ const LONG_AT_ONCE = 200;
 export class Journal {
   readonly epoch: number;
   readonly #db: Db;
-  readonly #client: MongoClient;
   readonly #slots: Slot[];
   /** Open runs and the order of the row that opened them. */
   readonly #open = new Map<RunId, number>();
@@ -37,11 +39,10 @@ export class Journal {
   #hasAside = false;
   #order = 0;
 
-  constructor(client: MongoClient, db: Db, epoch: number, slots: number) {
-    this.#client = client;
+  constructor(db: Db, epoch: number, slots: number) {
     this.#db = db;
     this.epoch = epoch;
-    this.#slots = Array.from({ length: slots }, () => ({ nextSeq: 0, rows: [] }));
+    this.#slots = Array.from({ length: slots }, () => ({ nextSeq: 0, attemptedFrom: null, rows: [] }));
   }
 
   get openRuns(): number {
@@ -58,12 +59,16 @@ export class Journal {
       for (const step of unit.steps ?? []) steps.push(step);
       for (const run of unit.done ?? []) done.push(run);
     }
-    return { _id: { epoch: this.epoch, slot, seq: this.#slot(slot).nextSeq }, order: ++this.#order, events, steps, done };
+    const order = ++this.#order;
+    const at = this.#slot(slot);
+    at.attemptedFrom ??= order;
+    return { _id: { epoch: this.epoch, slot, seq: at.nextSeq }, order, events, steps, done };
   }
 
   committed(row: TickRow): void {
     const slot = this.#slot(row._id.slot);
     slot.nextSeq = row._id.seq + 1;
+    slot.attemptedFrom = null;
     const isEmpty = row.events.length + row.steps.length + row.done.length === 0;
     slot.rows.push({ seq: row._id.seq, order: row.order, atMs: performance.now(), isEmpty });
     if (asideOf(row).size > 0) this.#hasAside = true;
@@ -73,49 +78,56 @@ export class Journal {
     for (const run of row.done) this.#open.delete(run);
   }
 
+  /** No attempt at the next row of the slot can be committed any more. */
+  settled(slot: number): void {
+    this.#slot(slot).attemptedFrom = null;
+  }
+
   /**
-   * Removes the rows that are older than the oldest open run. The newest of a slot stays, as the next one follows it without a gap, but what
-   * it holds goes with the others: a mark of its may have been in one of them. Gives how many went.
+   * Removes the rows that are older than the oldest open run: first a low-water mark in the newest row says that they hold nothing any more,
+   * then they go, so many at a time, in any order and without a transaction, however many they are. Of each slot the newest row stays, emptied,
+   * as the next one follows it without a gap.
+   * @returns how many went
+   * @throws Fenced
    */
   async clean(): Promise<number> {
-    const keepFrom = this.#oldestOpen();
+    const low = this.#lowWater();
     const old = this.#slots.flatMap((slot, index) => {
-      const count = slot.rows.findIndex((row) => row.order >= keepFrom);
+      const count = slot.rows.findIndex((row) => row.order >= low);
       const rows = count < 0 ? slot.rows : slot.rows.slice(0, count);
       const newest = rows.length === slot.rows.length ? rows[rows.length - 1] : undefined;
       const gone = newest ? rows.length - 1 : rows.length;
       return gone > 0 || newest?.isEmpty === false ? [{ index, slot, gone, newest, before: slot.rows[gone]?.seq ?? slot.nextSeq }] : [];
     });
     if (old.length === 0) return 0;
-    const id = (slot: number, seq: number): RowId => ({ epoch: this.epoch, slot, seq });
-    const either: Document[] = old.map(({ index, before }) => ({ _id: { $gte: id(index, 0), $lt: id(index, before) } }));
-    const emptied = old.flatMap(({ index, newest }) => (newest && !newest.isEmpty ? [{ index, newest }] : []));
     const rows = this.#db.collection<StoredRow>('journal');
-    await this.#client.withSession((session) =>
-      session.withTransaction(async () => {
-        await rows.deleteMany({ $or: either }, { session });
-        if (emptied.length > 0)
-          await rows.bulkWrite(
-            emptied.map(({ index, newest: { seq, order } }) => ({
-              replaceOne: {
-                filter: { _id: id(index, seq), closed: { $ne: true } },
-                replacement: { order, ...EMPTY },
-              },
-            })),
-            { session },
-          );
-        if (this.#hasAside)
-          for (const { index, before, newest } of old) {
-            const range = asideRange({ epoch: this.epoch, slot: index }, 0, newest ? newest.seq + 1 : before);
-            await this.#db.collection(ASIDE).deleteMany(range as Document, { session });
-          }
-      }),
-    );
-    for (const { slot, gone, newest } of old) {
+    const bearer = this.#newest();
+    if (!bearer) return 0;
+    const marked = await rows.updateOne({ _id: bearer, closed: { $ne: true } }, { $set: { low } });
+    if (marked.matchedCount === 0) throw new Fenced('the journal of this process was closed by its successor');
+    for (const { index, slot, gone, newest, before } of old) {
+      const from = slot.rows[0]?.seq ?? before;
+      await removeRange(this.#db, { epoch: this.epoch, slot: index }, from, before, newest ? newest.seq + 1 : before, this.#hasAside);
+      if (newest && !newest.isEmpty) {
+        await rows.updateOne({ _id: { epoch: this.epoch, slot: index, seq: newest.seq }, closed: { $ne: true } }, { $set: EMPTY });
+        newest.isEmpty = true;
+      }
       slot.rows.splice(0, gone);
-      if (newest) newest.isEmpty = true;
     }
     return old.reduce((sum, { gone }) => sum + gone, 0);
+  }
+
+  /** Rows of an order below it open no run that has not ended, and no row that may still be committed has such an order. */
+  #lowWater(): number {
+    const under = this.#slots.flatMap(({ attemptedFrom }) => attemptedFrom ?? []);
+    return Math.min(this.#oldestOpen(), this.#order + 1, ...under);
+  }
+
+  /** The place of the row that was committed last; null when none stands. */
+  #newest(): RowId | null {
+    const last = this.#slots.flatMap(({ rows }, slot) => rows.slice(-1).map(({ seq, order }) => ({ slot, seq, order })));
+    const [newest] = last.sort((a, b) => b.order - a.order);
+    return newest ? { epoch: this.epoch, slot: newest.slot, seq: newest.seq } : null;
   }
 
   isOpen(run: RunId): boolean {

@@ -1,10 +1,11 @@
 // What dead processes left open in a namespace's journal: events whose runs are not marked done, and the recorded
 // steps of those runs. Reading changes nothing; a dead epoch is closed first, so that no late tick of it can commit.
 
-import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
-import { ASIDE, wholeEvent, wholeStep } from './aside.ts';
+import { type Db, type MongoClient, MongoServerError } from 'mongodb';
+import { wholeEvent, wholeStep } from './aside.ts';
 import type { Cipher } from '../values/index.ts';
 import { runIdOf } from './journal.ts';
+import { removeRange } from './removal.ts';
 import { EMPTY, rowOf, runsIn, type StoredRow } from './row-form.ts';
 import { opening, withEventTexts, withStepTexts } from './sealing.ts';
 import { attemptOf, type RowId, rootOf, type RunId, type Step, type StoredEvent } from './types.ts';
@@ -25,11 +26,7 @@ export async function closeEpochs(db: Db, epochs: readonly number[], slots: numb
   for (const epoch of epochs)
     for (let slot = 0; slot < slots; slot++)
       for (;;) {
-        const [last] = await journal
-          .find({ _id: { $gte: { epoch, slot, seq: 0 }, $lt: { epoch, slot: slot + 1, seq: 0 } } })
-          .sort({ _id: -1 })
-          .limit(1)
-          .toArray();
+        const [last] = await journal.find(rowsOfSlot(epoch, slot)).sort({ _id: -1 }).limit(1).toArray();
         if (last?.closed) break;
         try {
           const seq = last ? last._id.seq + 1 : 0;
@@ -56,27 +53,34 @@ export async function openEpochs(db: Db, isWanted: (epoch: number) => boolean | 
 }
 
 /**
- * Reads what the epochs left open. An event that stands in two epochs' rows (a take-over was interrupted) counts once.
+ * Reads what the epochs left open, a row at a time: what has ended is not kept. An event that stands in two epochs' rows (a take-over was
+ * interrupted) counts once.
  * @param cipher what texts of rows were sealed with; null where the namespace has no key
  */
 export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Cipher | null = null): Promise<LeftOpen> {
   const opened = opening(cipher);
   const done = await readEnded(db, epochs);
-  const events = new Map<string, { row: RowId; index: number; event: StoredEvent; place: { epoch: number; order: number } }>();
-  const steps = new Map<RunId, { row: RowId; index: number; step: Step }[]>();
+  const events = new Map<string, FoundEvent>();
+  const steps = new Map<RunId, { row: RowId; order: number; index: number; step: Step }[]>();
   for (const epoch of [...epochs].sort((a, b) => a - b))
     for await (const stored of db.collection<StoredRow>('journal').find(rowsOf(epoch)).sort({ order: 1 }).allowDiskUse()) {
       const { _id: row, order, ...held } = rowOf(stored);
       for (const [index, event] of held.events.entries()) {
+        if (event.runs.every(({ rule }) => done.has(runIdOf(event, rule)))) continue;
         const key = `${event.uuid}/${attemptOf(event)}`;
-        events.set(key, { row, index, event, place: events.get(key)?.place ?? { epoch, order: event.order ?? order } });
+        events.set(key, { row, order, index, event, place: events.get(key)?.place ?? { epoch, order: event.order ?? order } });
       }
       for (const [index, step] of held.steps.entries()) {
+        if (done.has(rootOf(step.run))) continue;
         const known = steps.get(step.run);
-        if (known) known.push({ row, index, step });
-        else steps.set(step.run, [{ row, index, step }]);
+        if (known) known.push({ row, order, index, step });
+        else steps.set(step.run, [{ row, order, index, step }]);
       }
     }
+  // Asked last: a process that only stood still may go on removing rows meanwhile, and each removal comes after its mark.
+  const lows = await readLows(db, epochs);
+  const isVoid = ({ row, order }: { row: RowId; order: number }): boolean => order < (lows.get(Number(row.epoch)) ?? 0);
+  for (const [key, found] of events) if (isVoid(found)) events.delete(key);
   const open: StoredEvent[] = [];
   const inOrder = [...events.values()].sort(({ place: a }, { place: b }) => a.epoch - b.epoch || a.order - b.order);
   for (const found of inOrder) {
@@ -88,13 +92,34 @@ export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Ci
   // Steps of children stand under ids that begin with their parent's; steps of what is done are of no use.
   const isOpen = new Set(open.flatMap((event) => event.runs.map((run) => runIdOf(event, run.rule))));
   const whole = new Map<RunId, Step[]>();
-  for (const [run, found] of steps) {
+  for (const [run, all] of steps) {
     if (!isOpen.has(rootOf(run))) continue;
+    const found = all.filter((one) => !isVoid(one));
     const last = new Map(found.map((one) => [`${one.step.site}.${one.step.nth}`, one])); // each once: it may stand in two epochs' rows
     const read = [...last.values()].map(async ({ row, index, step }) => withStepTexts(await wholeStep(db, row, index, step), opened));
     whole.set(run, await Promise.all(read));
   }
   return { events: open, steps: whole };
+}
+
+interface FoundEvent {
+  /** The row that it was read from last. */
+  readonly row: RowId;
+  readonly order: number;
+  readonly index: number;
+  readonly event: StoredEvent;
+  /** Where it came first. */
+  readonly place: { readonly epoch: number; readonly order: number };
+}
+
+/** The low-water marks of the epochs; none: nothing of theirs is void. */
+async function readLows(db: Db, epochs: readonly number[]): Promise<Map<number, number>> {
+  const lows = new Map<number, number>();
+  for (const epoch of epochs) {
+    const marked = db.collection<StoredRow>('journal').find({ ...rowsOf(epoch), low: { $gt: 0 } }, { projection: { low: 1 } });
+    for await (const { low } of marked) lows.set(epoch, Math.max(lows.get(epoch) ?? 0, Number(low)));
+  }
+  return lows;
 }
 
 /**
@@ -111,26 +136,29 @@ async function readEnded(db: Db, epochs: readonly number[]): Promise<Set<RunId>>
 }
 
 /**
- * Removes the epochs' rows once what they left open stands in rows of this process: all at once, so that no mark goes before its event. Of
- * each slot the row that ends it stays, and the place before it: a process that comes back may not have heard that its last tick was
- * committed, and must not find that place free.
+ * Removes the epochs' rows once what they left open stands in rows of this process. One small transaction declares all of them void, so that no
+ * mark goes before its event; then they go, so many at a time. Of each slot the row that ends it stays, and the place before it: a process that
+ * comes back may not have heard that its last tick was committed, and must not find that place free.
  */
 export async function removeRows(client: MongoClient, db: Db, epochs: readonly number[]): Promise<void> {
   if (epochs.length === 0) return;
   const journal = db.collection<StoredRow>('journal');
   const ends: RowId[] = [];
-  for (const epoch of epochs)
-    for (const { _id } of await journal.find({ ...rowsOf(epoch), closed: true }).toArray()) ends.push({ ..._id, seq: _id.seq - 1 });
-  const emptied = ends.map((_id) => ({
-    updateOne: { filter: { _id }, update: { $set: { ...EMPTY, closed: true, closedAt: new Date(Date.now()) } } },
-  }));
+  for (const epoch of epochs) for (const { _id } of await journal.find({ ...rowsOf(epoch), closed: true }).toArray()) ends.push(_id);
+  const low = Number.MAX_SAFE_INTEGER;
+  const voided = ends.map((_id) => ({ updateOne: { filter: { _id }, update: { $set: { low } } } }));
   await client.withSession((session) =>
     session.withTransaction(async () => {
-      if (emptied.length > 0) await journal.bulkWrite(emptied, { session });
-      for (const epoch of epochs) await journal.deleteMany({ ...rowsOf(epoch), closed: { $ne: true } }, { session });
-      for (const epoch of epochs) await db.collection(ASIDE).deleteMany(rowsOf(epoch) as Document, { session });
+      if (voided.length > 0) await journal.bulkWrite(voided, { session });
     }),
   );
+  for (const { epoch, slot, seq } of ends) {
+    const before = { epoch, slot, seq: seq - 1 };
+    await journal.updateOne({ _id: before }, { $set: { ...EMPTY, closed: true, closedAt: new Date(Date.now()), low } });
+    const left = { ...rowsOfSlot(epoch, slot), closed: { $ne: true } };
+    const [first] = await journal.find(left).sort({ _id: 1 }).limit(1).toArray();
+    if (first) await removeRange(db, { epoch, slot }, Number(first._id.seq), seq);
+  }
 }
 
 /** Removes what ended epochs long ago. A process that stood still for so long finds that its lease is over before it stores anything. */
@@ -138,4 +166,5 @@ export async function removeOldEnds(db: Db): Promise<void> {
   await db.collection<StoredRow>('journal').deleteMany({ closed: true, closedAt: { $lt: new Date(Date.now() - ENDS_KEPT_MS) } });
 }
 
+const rowsOfSlot = (epoch: number, slot: number) => ({ _id: { $gte: { epoch, slot, seq: 0 }, $lt: { epoch, slot: slot + 1, seq: 0 } } });
 const rowsOf = (epoch: number) => ({ _id: { $gte: { epoch, slot: 0, seq: 0 }, $lt: { epoch: epoch + 1, slot: 0, seq: 0 } } });

@@ -8,7 +8,7 @@ interface Head extends Omit<StoredEvent, 'uuid' | 'at' | 'value' | 'chain' | 'de
   readonly chain: Omit<StoredEvent['chain'], 'root'>;
 }
 
-export interface StoredRow extends Pick<TickRow, 'order' | 'closed' | 'closedAt'> {
+export interface StoredRow extends Pick<TickRow, 'order' | 'low' | 'closed' | 'closedAt'> {
   readonly _id: RowId;
   readonly heads: readonly Head[];
   /** Each in lines: uuid, the number of its head, its time in milliseconds, the root of its chain if it is another event, its value if the row holds it. */

@@ -74,7 +74,31 @@ export class TickWriter {
    * @throws Fenced, and faults of the machinery: then it is not known of those that are not in `failed`
    */
   async write(units: readonly Unit[], marks: readonly RunId[], failed: Map<Unit, unknown>): Promise<void> {
-    await this.#store(units, marks, failed, []);
+    const doubt: Doubt = [];
+    await this.#store(units, marks, failed, doubt);
+    if (doubt.length > 0) for (const unit of await this.#takePlace(doubt)) failed.delete(unit);
+    this.#journal.settled(this.#slot);
+  }
+
+  /**
+   * Nothing of the last attempts could be stored in another way, but one of them may still come: an empty row takes its place in the journal.
+   * @returns the units that turn out to be stored after all
+   */
+  async #takePlace(doubt: Doubt): Promise<readonly Unit[]> {
+    for (;;) {
+      let stored: Stored | null;
+      try {
+        stored = await this.#attempt([], this.#row([], []), doubt);
+      } catch (error) {
+        if (error instanceof Fenced) throw error;
+        stored = await this.#happened(doubt);
+      }
+      if (stored) {
+        this.#told.settled(stored.row, stored.units);
+        return stored.units;
+      }
+      await pause(UNAVAILABLE_RETRY_MS);
+    }
   }
 
   /**

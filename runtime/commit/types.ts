@@ -139,6 +139,8 @@ export interface TickRow {
   readonly events: readonly StoredEvent[];
   readonly steps: readonly Step[];
   readonly done: readonly RunId[];
+  /** Low-water mark: rows of this epoch whose order is below the highest of these hold nothing any more, whether or not they are removed yet. */
+  readonly low?: number;
   /** Set by a successor: no later tick of this epoch and slot can commit. */
   readonly closed?: boolean;
   readonly closedAt?: Date;

@@ -22,15 +22,15 @@ import type { InstanceResource, Namespace } from '../../resources/types.ts';
 import { asRun, Contention, type Executable, ExecutionTimes, Pressure, type RunHost, Runner } from '../../runs/index.ts';
 import type { RunRequest, Sandbox } from '../../sandbox/index.ts';
 import type { WireError } from '../../../stdlib/isolate/protocol.ts';
-import { takeOver } from '../../take-over.ts';
+import { TakeOver } from '../../take-over.ts';
 import { ImplementedEvents } from '../../resources/implemented-events.ts';
 import { Locks } from '../../state/locks.ts';
 import { TriggerIndex } from '../../triggers/index.ts';
 import { parseType, type TypeDefinition } from '../../types/index.ts';
 import { instanceFromBson } from '../../values/index.ts';
-import { BSON, type Document, ObjectId } from 'mongodb';
+import { BSON, type Document, MongoServerError, ObjectId } from 'mongodb';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
-import type { SimulatedStore } from './store.ts';
+import { INTERRUPTED, type SimulatedStore } from './store.ts';
 import type { Life, World } from './world.ts';
 
 /** What a program asks for. */
@@ -83,6 +83,7 @@ export class SimulatedService {
   readonly #recorded = new Map<RunId, readonly Step[]>();
   readonly #contention = new Contention();
   readonly #locks = new Locks((run) => this.#contention.leave(run));
+  readonly #takeOver: TakeOver;
   isOpen = false;
 
   constructor(world: World, store: SimulatedStore, life: Life, epoch: number, { rules, correlated, types, harm }: Scenery) {
@@ -237,13 +238,22 @@ export class SimulatedService {
       refuse: () => false,
       lost: () => undefined,
     });
-    this.#client = client;
+    this.#takeOver = new TakeOver(this.space, { client }, this.#recorded);
   }
 
-  readonly #client: Parameters<typeof takeOver>[1]['client'];
-
+  /** As the engine does: what fails is tried again by the same process. */
   async open(dead: readonly number[]): Promise<void> {
-    const events = await takeOver(this.space, { client: this.#client } as Parameters<typeof takeOver>[1], dead, this.#recorded);
+    for (;;)
+      try {
+        return await this.#assume(dead);
+      } catch (error) {
+        if (!(error instanceof MongoServerError && error.code === INTERRUPTED)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 2_000));
+      }
+  }
+
+  async #assume(dead: readonly number[]): Promise<void> {
+    const events = await this.#takeOver.take(dead);
     await this.#correlations.restore(this.space.db);
     this.#correlations.start(events);
     this.committer.startCleaning();
@@ -276,6 +286,12 @@ export class SimulatedService {
 
   #asClient(): Actor {
     return { ...serviceActor(this.space), commit: (unit) => this.committer.submit(unit) };
+  }
+
+  /** For the report of a world that does not come to an end. */
+  get state(): string {
+    const { isOpen, runner, committer } = this;
+    return `open ${isOpen}, runs ${runner.pending}, units ${committer.waiting}, windows ${this.#correlations.isBusy}`;
   }
 
   get isQuiet(): boolean {

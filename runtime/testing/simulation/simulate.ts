@@ -22,6 +22,8 @@ const QUIET_ROUNDS = 11;
 /** Worlds in which the sandbox fails runs, and the chance of that at each request of a run. */
 const HARMS = 0.3;
 const HARM = 0.05;
+/** Worlds in which the removal of rows is interrupted now and then: a take-over fails half-way, and is tried again by the same process. */
+const INTERRUPTS = 0.2;
 /** Chance that much time passes though something is going on: runs are open for long then. */
 const LINGERS = 0.01;
 
@@ -256,13 +258,14 @@ class OneWorld {
     let crashes = Math.floor(world.random() * 5);
     const crashChance = 0.01 + world.random() * 0.04;
     store.faults = world.chance(0.5) ? 0.01 : 0;
+    store.interruptions = world.chance(INTERRUPTS) ? 0.3 : 0;
     for (let left = this.#isAlone ? 1 : 2; left > 0; left--) this.#begin();
     const tasks = this.#tasks();
     /** From then on one after the other, each when the one before has come to its end. */
     const calmFrom = Math.floor(world.random() * (tasks.length + 3));
     let quiet = 0;
     for (let steps = 0; ; steps++) {
-      if (steps > MOST_STEPS) return ['it does not come to an end'];
+      if (steps > MOST_STEPS) return ['it does not come to an end', ...this.#serving.map(({ service }) => service.state)];
       await turn();
       if (tasks.length > calmFrom && world.chance(0.2)) this.#send(tasks);
       if (crashes > 0 && world.chance(crashChance)) {
@@ -270,7 +273,7 @@ class OneWorld {
         this.#end(world.pick(this.#serving), world.chance(0.7));
         continue;
       }
-      if (crashes === 0 && tasks.length === 0) store.faults = 0;
+      if (crashes === 0 && tasks.length === 0) store.faults = store.interruptions = 0;
       if (world.chance(LINGERS)) this.#time.pass(1_100);
       if (world.advance()) {
         quiet = 0;

@@ -18,6 +18,9 @@ import type { Life, World } from './world.ts';
 type Filter = Record<string, unknown>;
 type Rows = Map<string, Document>;
 
+/** The code of a command that an operator has ended: nothing says that the same again would pass. */
+export const INTERRUPTED = 11601;
+
 /** The marks of ended runs, the events of the journal, the versions of changes, the record of parts of statements. */
 export type Planted = 'marks' | 'journal' | 'versions' | 'parts';
 
@@ -30,6 +33,8 @@ export class SimulatedStore {
   planted: Planted | null = null;
   /** Chance of a broken connection, a command. */
   faults = 0;
+  /** Chance that a process's removal of another one's rows is interrupted. */
+  interruptions = 0;
   /** Collections that a process has changed after another one had taken over from it. */
   readonly late: string[] = [];
 
@@ -233,8 +238,25 @@ export class SimulatedStore {
           }
           return { matchedCount, deletedCount };
         }),
+      updateOne: (filter: Filter, { $set }: { $set: Document }) =>
+        this.command(life, `change ${name}`, () => {
+          let matchedCount = 0;
+          change(undefined, (rows) => {
+            for (const [key, row] of candidates(rows, filter))
+              if (meets(row, filter)) {
+                matchedCount = 1;
+                return [{ collection: name, key, before: row, next: { ...row, ...$set } }];
+              }
+            return [];
+          });
+          return { matchedCount };
+        }),
       deleteMany: (filter: Filter, { session }: Options = {}) =>
-        this.command(life, `delete ${name}`, () => ({ deletedCount: remove(filter, session) })),
+        this.command(life, `delete ${name}`, () => {
+          if (name === 'journal' && this.#world.chance(this.interruptions))
+            throw new MongoServerError({ message: 'operation was interrupted', code: INTERRUPTED });
+          return { deletedCount: remove(filter, session) };
+        }),
     };
   }
 }
@@ -287,7 +309,7 @@ class Transaction {
         return;
       } catch (error) {
         await this.abortTransaction();
-        if (!(error instanceof MongoNetworkError || error instanceof MongoServerError)) throw error;
+        if (!(error instanceof MongoNetworkError || error instanceof MongoServerError) || error.code === INTERRUPTED) throw error;
       }
     }
   }
