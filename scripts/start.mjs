@@ -12,7 +12,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 await runOnRightNode();
 try {
-  await ensureInstalled((line) => console.error(`· ${line}`));
+  await ensureInstalled((line) => console.error(`· ${line}`), { dev: false });
 } catch (error) {
   console.error(error.message);
   process.exit(1);

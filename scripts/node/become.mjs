@@ -4,10 +4,9 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter, dirname } from 'node:path';
-import { isatty } from 'node:tty';
 
-/** Names the process whose part the child plays. */
-const PARENT = 'CASCADE_NODE_PARENT';
+/** Set for a process that goes on for another: the number of that one. A script may stand between the two, as version managers have them. */
+const GOES_ON_FOR = 'CASCADE_NODE_GOES_ON_FOR';
 const PARENT_CHECK_MS = 250;
 const FORWARDED = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
 
@@ -19,16 +18,13 @@ const FORWARDED = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2
 export function become(file, { canReplace = typeof process.execve === 'function' && process.platform !== 'win32' } = {}) {
   const args = [...process.execArgv, ...process.argv.slice(1)];
   process.env.PATH = [dirname(file), process.env.PATH ?? ''].join(delimiter); // for commands that begin with `#!/usr/bin/env node`
+  process.env[GOES_ON_FOR] = String(process.pid);
   if (canReplace) process.execve(file, [file, ...args], process.env);
-  return follow(spawn(file, args, { stdio: 'inherit', env: { ...process.env, [PARENT]: String(process.pid) } }));
+  return follow(spawn(file, args, { stdio: 'inherit' }));
 }
 
 function follow(child) {
-  const forward = (signal) => {
-    // Ctrl-C goes to everybody at the terminal: the child has it already, and a second one would end it without draining.
-    if (signal === 'SIGINT' && isAtTerminal()) return;
-    child.kill(signal);
-  };
+  const forward = (signal) => child.kill(signal);
   for (const signal of FORWARDED) if (signal in constants.signals) process.on(signal, forward);
   return new Promise((_, reject) => {
     child.on('error', (error) => reject(new Error(`${child.spawnfile} could not be started: ${error.message}`)));
@@ -41,20 +37,18 @@ function follow(child) {
   });
 }
 
-function isAtTerminal() {
-  return [0, 1, 2].some(isatty);
-}
-
 /**
- * In a child that plays another process's part: when that one is killed, so is this one, for whoever killed it meant the service. A check of the
- * parent's number is all that a process can do about a SIGKILL that somebody else gets.
+ * @returns {boolean} whether this process goes on for another, so that its Node has been chosen. Where it is a child and its parent is killed, so
+ * is this one, for whoever killed that meant the program: to look is all that a process can do about a SIGKILL that somebody else gets.
  */
-export function endWithParent() {
-  const parent = Number(process.env[PARENT]);
-  delete process.env[PARENT];
-  if (!parent) return;
-  const check = setInterval(() => {
-    if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL');
-  }, PARENT_CHECK_MS);
-  check.unref();
+export function goesOn() {
+  const before = Number(process.env[GOES_ON_FOR]);
+  delete process.env[GOES_ON_FOR];
+  if (before && process.ppid === before) {
+    const check = setInterval(() => {
+      if (process.ppid !== before) process.kill(process.pid, 'SIGKILL');
+    }, PARENT_CHECK_MS);
+    check.unref();
+  }
+  return before > 0;
 }

@@ -4,9 +4,9 @@
 import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { become, endWithParent } from './become.mjs';
+import { become, goesOn } from './become.mjs';
 import { choose } from './choose.mjs';
-import { fetchedNativesLoad, installedNativesLoad } from './natives.mjs';
+import { faultsOfInstalled } from './natives.mjs';
 import { namedNode, pinnedNode } from './pinned.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -16,7 +16,7 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
  * Node, with the same arguments and standard streams. Where there is none to be had it says what to install and ends with 1.
  */
 export async function runOnRightNode() {
-  endWithParent();
+  if (goesOn()) return leadPath();
   try {
     const choice = choose(process.version, process.env.CASCADE_NODE, nativesLoad);
     if (choice.use === 'this') return leadPath();
@@ -29,9 +29,9 @@ export async function runOnRightNode() {
   }
 }
 
-/** Asked only of Nodes that might do as they are. */
+/** Asked only of newer Nodes, which do where somebody has installed binaries for them. */
 function nativesLoad() {
-  return existsSync(join(root, 'node_modules', '.package-lock.json')) ? installedNativesLoad(root) : fetchedNativesLoad(root);
+  return existsSync(join(root, 'node_modules')) && Object.values(faultsOfInstalled(root)).every((fault) => !fault);
 }
 
 /** Commands of packages begin with `#!/usr/bin/env node`, so the `node` of PATH has to be this one. */

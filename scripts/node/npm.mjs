@@ -1,4 +1,4 @@
-// npm as it comes with the running Node, and packages fetched by it: by name, and only with the content that we know.
+// npm as it comes with the running Node, and a package fetched by it: by name, and only with the content that we know.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,19 +13,15 @@ export function npmCommand(env = process.env) {
 }
 
 /**
- * Fetches packages into `folder`/node_modules without running any script of theirs.
+ * Fetches a package into `folder`/node_modules without running any script of its own.
  * @param {string} folder exists and is empty
- * @param {Record<string, { version: string, integrity: string }>} packages by name
+ * @param {{ package: string, version: string, integrity: string }} wanted npm refuses an archive of another integrity
  */
-export function fetchPackages(folder, packages) {
-  const dependencies = Object.fromEntries(Object.entries(packages).map(([name, { version }]) => [name, version]));
-  const project = { name: 'fetched', version: '0.0.0', private: true, dependencies };
-  const entries = Object.entries(packages).map(([name, { version, integrity }]) => [`node_modules/${name}`, { version, integrity }]);
+export function fetchPackage(folder, { package: name, version, integrity }) {
+  const project = { name: 'fetched', version: '0.0.0', private: true, dependencies: { [name]: version } };
+  const packages = { '': project, [`node_modules/${name}`]: { version, integrity } };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(project));
-  writeFileSync(
-    join(folder, 'package-lock.json'),
-    JSON.stringify({ ...project, lockfileVersion: 3, requires: true, packages: { '': project, ...Object.fromEntries(entries) } }),
-  );
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ ...project, lockfileVersion: 3, requires: true, packages }));
   const { file, args, shell } = npmCommand();
   const { error, status, signal, stderr } = spawnSync(
     file,

@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, realpathS
 import { basename, dirname, join } from 'node:path';
 import { cacheFolder, workFolder } from './cache.mjs';
 import { judge, OLDEST } from './choose.mjs';
-import { fetchPackages } from './npm.mjs';
+import { fetchPackage } from './npm.mjs';
 
 const pins = JSON.parse(readFileSync(new URL('./pins.json', import.meta.url), 'utf8'));
 
@@ -23,10 +23,10 @@ function isThis(file) {
 
 /**
  * @param {(line: string) => void} say told before something is fetched
- * @param {{ platform?: string, cache?: string, fetch?: typeof fetchPackages }} [options]
+ * @param {{ platform?: string, cache?: string, fetch?: typeof fetchPackage }} [options]
  * @returns {string} the path of the pinned Node; throws an error that says what to install
  */
-export function pinnedNode(say, { platform = `${process.platform}-${process.arch}`, cache = cacheFolder(), fetch = fetchPackages } = {}) {
+export function pinnedNode(say, { platform = `${process.platform}-${process.arch}`, cache = cacheFolder(), fetch = fetchPackage } = {}) {
   const pin = pins[platform];
   if (!pin) throw new Error(noNode('', `there is no package of it for ${platform}`));
   const name = platform.startsWith('win32') ? 'node.exe' : 'node';
@@ -36,7 +36,7 @@ export function pinnedNode(say, { platform = `${process.platform}-${process.arch
     const work = workFolder(cache);
     try {
       say(`this is Node ${process.version}; fetching Node ${pin.version} by npm (50 MB, once; it is kept in ${join(cache, 'node')})`);
-      fetch(work, { [pin.package]: pin });
+      fetch(work, pin);
       putInPlace(join(work, 'node_modules', pin.package), file, pin.version);
     } finally {
       rmSync(work, { recursive: true, force: true });
