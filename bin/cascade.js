@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-// The command `cascade`: hands over to the built command line. It builds nothing itself.
+// The command `cascade`: sees to the right Node, then hands over to the built command line. It builds nothing itself.
 import { existsSync } from 'node:fs';
+import { runOnRightNode } from '../scripts/node/index.mjs';
 
+await runOnRightNode();
 const commandLine = new URL('../dist/server/cli/main.js', import.meta.url);
 if (existsSync(commandLine)) {
   const { main, processTerminal } = await import(commandLine.href);

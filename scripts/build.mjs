@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runOnRightNode } from './node/index.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(root, 'dist');
@@ -168,8 +169,10 @@ function hash(text) {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
-if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1])
+if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
+  await runOnRightNode();
   await build((line) => console.log(line)).catch((error) => {
     console.error(`The build failed: ${error.message}`);
     process.exitCode = 1;
   });
+}

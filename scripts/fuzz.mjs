@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
+import { runOnRightNode } from './node/index.mjs';
 
 const FILES = [
   'compiler/fuzz.test.ts',
@@ -29,6 +30,7 @@ if (!(minutes > 0)) {
   console.error('usage: npm run fuzz -- --minutes N');
   process.exit(2);
 }
+await runOnRightNode();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 await ensureInstalled((line) => console.error(`· ${line}`));
 await build();

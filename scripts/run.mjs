@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
+import { runOnRightNode } from './node/index.mjs';
 
+await runOnRightNode();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [first, ...rest] = process.argv.slice(2);
 const isExample = first === 'example';

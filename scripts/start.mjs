@@ -1,15 +1,18 @@
 // `npm start`: from a fresh clone to a running service. Installs and builds what is missing, then becomes the service:
 // `cascade serve --port 8080 --data ./data`, further arguments passed on (a --port, --data or --mongo of yours replaces ours).
-// The service runs in this very process, so a signal reaches it directly and no process can be left behind.
+// The service runs in this very process, so a signal reaches it directly and no process can be left behind. (Where another Node than ours was
+// called, see node/become.mjs.)
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureInstalled } from './install.mjs';
+import { runOnRightNode } from './node/index.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+await runOnRightNode();
 try {
-  await ensureInstalled((line) => console.error(`· ${line}`));
+  await ensureInstalled((line) => console.error(`· ${line}`), { dev: false });
 } catch (error) {
   console.error(error.message);
   process.exit(1);

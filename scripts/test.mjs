@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './install.mjs';
+import { runOnRightNode } from './node/index.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const patterns = process.argv.slice(2);
@@ -41,6 +42,7 @@ const checks = [
   { holds: 'no code is dead', command: ['knip', '--no-progress'] },
 ];
 
+await runOnRightNode();
 process.exitCode = await main();
 
 async function main() {

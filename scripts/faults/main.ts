@@ -84,7 +84,7 @@ async function bundled(folder: string, fault: Fault | null): Promise<string> {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    target: 'node20',
+    target: 'node22',
     packages: 'external',
     logLevel: 'silent',
     plugins: fault ? [seeding(fault)] : [],

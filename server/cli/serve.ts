@@ -13,7 +13,7 @@ export interface ServeOptions {
 }
 
 /**
- * Returns when the service has stopped after SIGTERM or SIGINT. A second signal ends the process at once.
+ * Returns when the service has stopped after SIGTERM or SIGINT. A second signal, a second later or more, ends the process at once.
  * @returns 0, or 1 when the service could not start
  */
 export async function serve({ port, host, data, mongo }: ServeOptions, terminal: Terminal): Promise<number> {
@@ -78,12 +78,15 @@ function countIn(name: string, text: string | undefined): number | undefined {
   return Number(text);
 }
 
+/** One press of Ctrl-C reaches a process more than once: from the terminal, from npm, from whoever forwards what it gets itself. */
+const SAME_SIGNAL_MS = 1_000;
+
 function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let told = false;
+    let first: number | undefined;
     const hear = (signal: NodeJS.Signals): void => {
-      if (told) process.exit(1);
-      told = true;
+      first ??= performance.now();
+      if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
       resolve(signal);
     };
     process.on('SIGTERM', hear);

@@ -1,0 +1,231 @@
+// `node scripts/bare-root.mjs MAJOR`: what a newcomer meets who has Node MAJOR and nothing else. Makes a Debian without compiler, Python and
+// Node headers (needs root and mmdebstrap), puts one Node and its npm there, and this clone as it is; runs `npm start` in it until /healthz
+// answers 200, then stops it by SIGTERM. Prints times and sizes as a line of JSON at the end; anything amiss ends it with 1.
+// The database is this machine's own mongod: where that comes from is not what is tried here.
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { cacheFolder, workFolder } from './node/cache.mjs';
+
+/** The npm that each Node brings along. */
+const NPM = { 20: 10, 22: 10, 24: 11, 26: 11 };
+const FORBIDDEN = ['cc', 'gcc', 'g++', 'clang', 'make', 'python3', 'python', 'node-gyp'];
+/** What a start may take; a slow network is no fault of ours, so it is far beyond what it does take. */
+const START_MS = 5 * 60_000;
+const STOP_MS = 60_000;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { suite: { type: 'string', default: 'bookworm' }, keep: { type: 'boolean', default: false } },
+});
+const major = positionals[0];
+if (!NPM[major] || positionals.length !== 1)
+  stop(`usage: node scripts/bare-root.mjs ${Object.keys(NPM).join('|')} [--suite DEBIAN] [--keep]`, 2);
+if (process.platform !== 'linux' || process.getuid() !== 0) stop('A bare root can be made by root on Linux only.', 2);
+
+const clone = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = mkdtempSync(join(tmpdir(), 'cascade-bare-'));
+try {
+  const figures = await measure();
+  console.log(JSON.stringify(figures));
+} catch (error) {
+  console.error(`FAILED with Node ${major} on ${values.suite}: ${error.message}`);
+  process.exitCode = 1;
+} finally {
+  if (values.keep) console.log(`kept in ${root}`);
+  else rmSync(root, { recursive: true, force: true });
+}
+
+async function measure() {
+  run('tar', ['-xf', debian(), '-C', root, '--exclude=./dev/*']);
+  const node = installNode();
+  bringSettings();
+  const environment = { ...settings(), ...bringMongod() };
+  bringClone();
+  const present = FORBIDDEN.filter((name) => ['/bin', '/usr/bin', '/usr/local/bin'].some((folder) => existsSync(join(root, folder, name))));
+  if (present.length > 0) throw new Error(`the root is not bare: it has ${present.join(', ')}`);
+  const first = await start(environment);
+  const second = await start(environment);
+  return {
+    node,
+    suite: values.suite,
+    firstStartSeconds: first,
+    secondStartSeconds: second,
+    megabytes: {
+      nodeModules: megabytes('cascade/node_modules'),
+      pinnedNode: megabytes('root/.cache/cascade'),
+      npmCache: megabytes('root/.npm'),
+    },
+  };
+}
+
+/** Debian's essential packages, CA certificates and what Node (libstdc++) and mongod (libcurl) need; made once and kept in the cache. */
+function debian() {
+  const file = join(cacheFolder(), 'bare-root', `${values.suite}.tar`);
+  if (existsSync(file)) return file;
+  const work = workFolder(cacheFolder());
+  try {
+    const made = join(work, 'root.tar');
+    run('mmdebstrap', ['--quiet', '--variant=essential', '--include=bash,ca-certificates,libstdc++6,libcurl4', values.suite, made]);
+    mkdirSync(dirname(file), { recursive: true });
+    renameSync(made, file);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  return file;
+}
+
+function installNode() {
+  const work = workFolder(cacheFolder());
+  try {
+    writeFileSync(join(work, 'package.json'), '{"private":true}');
+    const platform = `node-linux-${process.arch}`;
+    run('npm', [
+      'install',
+      '--prefix',
+      work,
+      '--ignore-scripts',
+      '--force',
+      '--no-save',
+      '--loglevel=error',
+      `${platform}@${major}`,
+      `npm@${NPM[major]}`,
+    ]);
+    const [bin, lib] = [join(root, 'usr/local/bin'), join(root, 'usr/local/lib/node_modules')];
+    mkdirSync(lib, { recursive: true });
+    copyFileSync(join(work, 'node_modules', platform, 'bin/node'), join(bin, 'node'));
+    run('cp', ['-a', join(work, 'node_modules/npm'), lib]);
+    symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'));
+    return JSON.parse(readFileSync(join(work, 'node_modules', platform, 'package.json'), 'utf8')).version;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** By what this machine reaches its registry: names, certificates and npm's settings, without the one that points to Node's headers. */
+function bringSettings() {
+  for (const file of ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl/certs/ca-certificates.crt'])
+    if (existsSync(file)) copyFileSync(file, join(root, file));
+  mkdirSync(join(root, 'usr/local/etc'), { recursive: true });
+  for (const [kind, target] of [
+    ['userconfig', 'root/.npmrc'],
+    ['globalconfig', 'usr/local/etc/npmrc'],
+  ]) {
+    const file = run('npm', ['config', 'get', kind]).trim();
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+    writeFileSync(join(root, target), lines.filter((line) => !/^\s*nodedir\s*=/.test(line)).join('\n'));
+  }
+}
+
+function settings() {
+  const names = /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|(https?|no|all)_proxy|npm_config_registry)$/i;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
+}
+
+function bringMongod() {
+  const folder = join(cacheFolder(), 'mongod');
+  const kept = existsSync(folder) ? readdirSync(folder, { recursive: true }).filter((path) => /(^|\/)mongod$/.test(path)) : [];
+  const file = [process.env.CASCADE_MONGOD, ...kept.map((path) => join(folder, path))].find(Boolean);
+  if (!file) throw new Error('there is no mongod to bring along: start Cascade here once, or name one with CASCADE_MONGOD');
+  mkdirSync(join(root, 'opt'), { recursive: true });
+  run('cp', ['-L', file, join(root, 'opt/mongod')]);
+  return { CASCADE_MONGOD: '/opt/mongod' };
+}
+
+/** What git knows or would take up, as it is in the folder now. */
+function bringClone() {
+  const files = run('git', ['-C', clone, 'ls-files', '-z', '--cached', '--others', '--exclude-standard']).split('\0').filter(Boolean);
+  for (const file of files.filter((name) => existsSync(join(clone, name)))) {
+    mkdirSync(dirname(join(root, 'cascade', file)), { recursive: true });
+    copyFileSync(join(clone, file), join(root, 'cascade', file));
+  }
+}
+
+/** @returns the seconds until /healthz says 200; throws when it does not, or when the service does not end well */
+async function start(environment) {
+  const script = `mount -t proc proc ${root}/proc && mount --rbind /dev ${root}/dev && exec chroot ${root} /bin/bash -c 'cd /cascade && exec npm start -- --host 127.0.0.1 --port 0'`;
+  const begun = performance.now();
+  // Mounts in a name space of their own end with it; the group can be ended as a whole.
+  const child = spawn('unshare', ['--mount', 'bash', '-c', script], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
+      HOME: '/root',
+      CASCADE_ADMIN_PASSWORD: 'bare-root-password',
+      ...environment,
+    },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      process.stdout.write(text);
+    });
+  const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve(signal ?? code)));
+  try {
+    const url = await until(START_MS, () => /(http:\/\/[\w.]+:\d+)/.exec(output)?.[1], ended);
+    await until(START_MS, async () => (await fetch(`${url}/healthz`).catch(() => null))?.status === 200, ended);
+    const seconds = Math.round((performance.now() - begun) / 100) / 10;
+    process.kill(-child.pid, 'SIGTERM');
+    const end = await Promise.race([ended, late(STOP_MS)]);
+    if (end === 'late') throw new Error(`the service did not end within ${STOP_MS / 1000} s of SIGTERM`);
+    if (await fetch(`${url}/healthz`).catch(() => null)) throw new Error('the service still answers after its end');
+    if (/adopted/.test(output)) throw new Error('the start before has left its database running');
+    return seconds;
+  } finally {
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // Nobody of the group is left, as it should be.
+    }
+  }
+}
+
+/** Looks again and again until there is an answer; throws when the time is over or the service has ended. */
+async function until(ms, look, ended) {
+  const limit = performance.now() + ms;
+  for (;;) {
+    const answer = await look();
+    if (answer) return answer;
+    const end = await Promise.race([ended.then((status) => ({ status })), late(100)]);
+    if (end !== 'late') throw new Error(`npm start ended with ${end.status}`);
+    if (performance.now() > limit) throw new Error(`it did not serve within ${ms / 1000} s`);
+  }
+}
+
+function late(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms, 'late'));
+}
+
+function megabytes(path) {
+  return existsSync(join(root, path)) ? Number(run('du', ['-sm', join(root, path)]).split('\t')[0]) : 0;
+}
+
+function run(file, args) {
+  try {
+    return execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 28 });
+  } catch (error) {
+    if (error.code === 'ENOENT') throw new Error(`${file} is not installed`);
+    throw new Error(`${file} ${args[0]} ended with ${error.status ?? error.signal}`);
+  }
+}
+
+function stop(message, status) {
+  console.error(message);
+  process.exit(status);
+}
