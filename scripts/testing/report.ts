@@ -1,21 +1,29 @@
-// A reporter for vitest: after the run it names the ten slowest test files, so that slowness is seen while it is young, and the tests that
-// passed only on a second try; last of all, each test that failed and why, for those who see only the end of a log.
-import { appendFileSync } from 'node:fs';
+// A reporter for vitest: after the run it names the ten slowest test files, so that slowness is seen while it is young, and last of all each
+// test that failed and why, for those who see only the end of a log. What it knows goes into the folder of the run (judge.mjs), too.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import type { Report } from './judge.mjs';
 
 export default class TestReport implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly { message: string }[]): void {
     const tests = modules.flatMap((module) =>
       [...module.children.allTests()].map((test) => ({ test, name: `${module.relativeModuleId} > ${test.fullName}` })),
     );
     slowest(modules);
-    for (const { test, name } of tests) if (test.diagnostic()?.flaky === true) console.log(`UNSTEADY: ${name}\n${reasons(test)}`);
-    for (const { test, name } of tests) if (test.result().state === 'failed') console.log(`FAILED: ${name}\n${reasons(test)}`);
-    for (const module of modules) for (const error of module.errors()) console.log(`FAILED: ${module.relativeModuleId}\n${brief(error)}`);
-    const failed =
-      tests.filter(({ test }) => test.result().state === 'failed').length + modules.flatMap((module) => module.errors()).length;
-    // A process that was ended since it hung (watchdog.mjs) is one of the unhandled errors.
-    if (process.env.CASCADE_TEST_END) appendFileSync(process.env.CASCADE_TEST_END, JSON.stringify({ failed, unhandled: unhandled.length }));
+    const retried = tests.filter(({ test }) => test.diagnostic()?.flaky === true);
+    const failed = tests.filter(({ test }) => test.result().state === 'failed');
+    const broken = modules.filter((module) => module.errors().length > 0);
+    for (const { test, name } of retried) console.log(`RETRIED: ${name}\n${reasons(test)}`);
+    for (const { test, name } of failed) console.log(`FAILED: ${name}\n${reasons(test)}`);
+    for (const module of broken) for (const error of module.errors()) console.log(`FAILED: ${module.relativeModuleId}\n${brief(error)}`);
+    const report: Report = {
+      modules: modules.map((module) => ({ file: module.relativeModuleId, state: module.state() })),
+      failed: [...failed.map(({ name }) => name), ...broken.map(({ relativeModuleId }) => relativeModuleId)],
+      retried: retried.map(({ name }) => name),
+      unhandled: unhandled.map(({ message }) => message),
+    };
+    if (process.env.CASCADE_TEST_CHANNEL) writeFileSync(join(process.env.CASCADE_TEST_CHANNEL, 'report.json'), JSON.stringify(report));
   }
 }
 
