@@ -1,5 +1,6 @@
 // Tests stand beside the code. One embedded mongod serves them all (scripts/testing/setup.ts); each takes a database name of its own.
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './scripts/testing/sequencer.ts';
 
 const exclude = ['**/node_modules/**', 'dist/**'];
 
@@ -16,6 +17,7 @@ export default defineConfig({
     expect: { requireAssertions: true },
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', './scripts/testing/report.ts'],
     projects: [
       {
