@@ -17,8 +17,34 @@ const impureGlobals = [
   'Buffer',
 ];
 
+/** A test is run, and so are those beside it: what is not to be run is deleted, what fails now and then is quarantined (scripts/testing). */
+const forbiddenInTests = [
+  {
+    selector: 'MemberExpression[object.name=/^(test|it|describe|suite)$/][property.name=/^(only|skip|todo|fails)$/]',
+    message: 'every test runs and must pass',
+  },
+  {
+    selector: 'CallExpression[callee.name=/^(test|it)$/] > ObjectExpression > Property[key.name=/^(only|skip|todo|fails|retry)$/]',
+    message: 'every test runs and must pass at its first try',
+  },
+];
+const noExportAll = { selector: 'ExportAllDeclaration', message: 'a door names what it gives, one by one' };
+const nodeGlobals = [
+  'process',
+  'console',
+  'performance',
+  'URL',
+  'Buffer',
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'fetch',
+  'AbortSignal',
+];
+
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', 'data/**', 'coverage/**', '**/*.mjs', '**/*.js', '**/*.cjs'] },
+  { ignores: ['dist/**', 'node_modules/**', 'data/**', 'coverage/**', '**/*.js', '**/*.cjs'] },
   {
     files: ['**/*.ts'],
     plugins: { '@typescript-eslint': tseslint.plugin },
@@ -45,7 +71,7 @@ export default tseslint.config(
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_', ignoreRestSiblings: true },
       ],
       '@typescript-eslint/no-non-null-assertion': 'off',
-      'no-restricted-syntax': ['error', { selector: 'ExportAllDeclaration', message: 'a door names what it gives, one by one' }],
+      'no-restricted-syntax': ['error', noExportAll],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-empty': 'error',
       'no-var': 'error',
@@ -68,10 +94,32 @@ export default tseslint.config(
       ],
       'no-restricted-syntax': [
         'error',
-        { selector: 'ExportAllDeclaration', message: 'a door names what it gives, one by one' },
+        noExportAll,
         { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: outside },
         { selector: 'CallExpression[callee.name="Date"]', message: outside },
       ],
+    },
+  },
+  {
+    files: ['**/*.test.ts', '**/*.tiny.ts'],
+    rules: { 'no-restricted-syntax': ['error', noExportAll, ...forbiddenInTests] },
+  },
+  {
+    files: ['**/*.mjs'],
+    languageOptions: { globals: Object.fromEntries(nodeGlobals.map((name) => [name, 'readonly'])) },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      'no-undef': 'error',
+      'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }],
+      'no-restricted-syntax': ['error', noExportAll],
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      'no-empty': 'error',
+      'no-unreachable': 'error',
+      'no-dupe-keys': 'error',
+      'no-var': 'error',
+      'prefer-const': 'error',
+      'no-eval': 'error',
+      'no-new-func': 'error',
     },
   },
   {

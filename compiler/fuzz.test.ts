@@ -11,7 +11,6 @@ import { print } from './print/index.ts';
 import { randomTree } from './print/testing/random-trees.ts';
 
 const SEED = Number(process.env['CASCADE_FUZZ_SEED'] ?? 20260315);
-const BUDGET_MS = 3_000;
 const MOST_ROUNDS = 20;
 const builtins = builtinTable();
 
@@ -51,7 +50,7 @@ test('statements of random trees compile, or are told of', () => {
       expect(faults(text), text).toEqual([]);
     }
   });
-  fc.assert(law, { seed: SEED, numRuns: 5_000, interruptAfterTimeLimit: BUDGET_MS });
+  fc.assert(law, { seed: SEED, numRuns: 200 });
 });
 
 test('programs of the conformance cases compile, or are told of, whatever is done to their tokens', () => {
@@ -77,7 +76,7 @@ test('programs of the conformance cases compile, or are told of, whatever is don
     const text = tokens.join('');
     expect(faults(text), text).toEqual([]);
   });
-  fc.assert(law, { seed: SEED, numRuns: 20_000, interruptAfterTimeLimit: BUDGET_MS });
+  fc.assert(law, { seed: SEED, numRuns: 1_000 });
 });
 const TOKENS = /"(?:[^"\\\n]|\\.)*"|\w+|\s+|[^\w\s]/g;
 

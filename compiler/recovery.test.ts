@@ -89,7 +89,7 @@ test('one to five mistakes in a program are as many diagnostics, at their places
       seeded,
     ).toEqual(expected);
   });
-  fc.assert(law, { seed: SEED, numRuns: 2_000, interruptAfterTimeLimit: 2_000 });
+  fc.assert(law, { seed: SEED, numRuns: 400 });
 });
 
 test.each([

@@ -50,6 +50,7 @@ test('closing ends connections that wait for a next request', async () => {
   const ended = new Promise((resolve) => socket.once('close', resolve));
   await server[Symbol.asyncDispose]();
   await ended;
+  expect(socket.destroyed).toBe(true);
 });
 
 test('a client that goes away before its answer harms nobody', async () => {

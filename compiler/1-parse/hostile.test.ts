@@ -259,7 +259,7 @@ test('no mutated text makes the parser throw, and every diagnostic has a place i
     }
     if (got && !found.hasErrors) print(got);
   });
-  fc.assert(law, { seed: SEED, numRuns: 3_000, interruptAfterTimeLimit: 1_500 });
+  fc.assert(law, { seed: SEED, numRuns: 500 });
 });
 
 test('no sequence of pieces makes the parser throw', () => {
@@ -267,8 +267,10 @@ test('no sequence of pieces makes the parser throw', () => {
     fc.array(fc.constantFrom(...PIECES, ...WORDS), { maxLength: 60 }),
     fc.constantFrom('PROCEDURE p() ', 'RULE r WHEN ', ''),
     (pieces, header) => {
-      parse(header + pieces.join(' '), new Diagnostics());
+      const text = header + pieces.join(' ');
+      const parsing = (): unknown => parse(text, new Diagnostics());
+      expect(parsing, text).not.toThrow();
     },
   );
-  fc.assert(law, { seed: SEED, numRuns: 5_000, interruptAfterTimeLimit: 1_000 });
+  fc.assert(law, { seed: SEED, numRuns: 2_000 });
 });

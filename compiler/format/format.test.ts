@@ -10,7 +10,6 @@ import { casePrograms, documentPrograms, examplePrograms } from '../../typing/te
 import { format } from './index.ts';
 
 const SEED = Number(process.env['CASCADE_FUZZ_SEED'] ?? 20260412);
-const BUDGET_MS = 2_000;
 
 function parsed(text: string): Definition | null {
   const found = new Diagnostics();
@@ -56,7 +55,7 @@ const COMMENTS = ['/* a */', ' /* b */ ', '// c\n', '\n// d\n', '\n\n/* e\n   e 
 test('random programs with comments anywhere keep meaning and comments, and come out the same again', () => {
   const place = fc.tuple(fc.nat(5_000), fc.constantFrom(...COMMENTS));
   const law = fc.property(randomTree(15), fc.array(place, { maxLength: 6 }), (tree, places) => holds(commented(print(tree), places)));
-  fc.assert(law, { seed: SEED, numRuns: 3_000, interruptAfterTimeLimit: BUDGET_MS });
+  fc.assert(law, { seed: SEED, numRuns: 200 });
 });
 
 test('programs of the conformance cases, the examples and the documents keep meaning and comments', () => {

@@ -8,7 +8,6 @@ import { print, printTrigger } from './index.ts';
 import { randomTree, withoutSpans } from './testing/random-trees.ts';
 
 const SEED = Number(process.env['CASCADE_FUZZ_SEED'] ?? 20240301);
-const BUDGET_MS = 2_000;
 
 function parsed(text: string): Definition | null {
   const found = new Diagnostics();
@@ -22,7 +21,7 @@ test('a tree printed and parsed is the same tree', () => {
     const text = print(tree);
     expect(withoutSpans(parsed(text)), text).toEqual(withoutSpans(tree));
   });
-  fc.assert(law, { seed: SEED, numRuns: 5_000, interruptAfterTimeLimit: BUDGET_MS });
+  fc.assert(law, { seed: SEED, numRuns: 500 });
 });
 
 test('a text is printed one statement a line, blocks indented, long lists broken', () => {

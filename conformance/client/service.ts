@@ -1,19 +1,23 @@
-// A service of our own for a while: `cascade serve` as a child process on a free port, with a data folder that goes with it.
+// A service of our own for a while: `cascade serve` as a child process on a free port, with a data folder that goes with it. Whoever has
+// started it learns of an end that is not as it should be: a crash, an exit code, a stop that takes too long, an error in its log.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { get } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { takePort } from './ports.ts';
 
 const READY_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 30_000;
+const LAST_WORDS_MS = 500;
 
+/** Closing it throws when the service had ended by itself, does not stop in order and in time, or has logged an error that is not expected. */
 export interface StartedService extends AsyncDisposable {
   readonly url: string;
   readonly user: string;
@@ -36,7 +40,12 @@ export interface StartOptions {
   /** Another build of the command `cascade` than the one here. */
   program?: string;
   env?: NodeJS.ProcessEnv;
+  /** Messages of its log, from the level error on, that the test provokes; 'any' when it breaks the service's parts at random. */
+  expects?: readonly RegExp[] | 'any';
 }
+
+/** pino's levels from which on a line of the log is an error. */
+const ERROR_LEVEL = 50;
 
 /** Throws, with what the service said, when it does not become ready. */
 export async function startService({
@@ -45,22 +54,27 @@ export async function startService({
   env = {},
   folder = tmpdir(),
   program = join(repository(), 'bin', 'cascade.js'),
+  expects = [],
 }: StartOptions = {}): Promise<StartedService> {
   const dataDir = await mkdtemp(join(folder, 'cascade-run-'));
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const port = await takePort();
+  const url = `http://127.0.0.1:${port.number}`;
   const user = 'admin';
   const password = randomBytes(12).toString('hex');
   let child: ChildProcess | undefined;
+  let isKilled = false;
+  const errors: string[] = [];
 
   const launch = async (): Promise<ChildProcess> => {
     let said = '';
-    const command = [program, 'serve', '--port', String(port), '--data', dataDir, ...args];
+    const command = [program, 'serve', '--port', String(port.number), '--data', dataDir, ...args];
     const started = spawn(process.execPath, command, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, CASCADE_ADMIN_USERNAME: user, CASCADE_ADMIN_PASSWORD: password, CASCADE_SYSTEM_PASSWORD: password, ...env },
     });
     guard(started.pid);
+    isKilled = false;
+    if (expects !== 'any') collectErrors(started, expects, errors);
     for (const stream of [started.stdout, started.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => {
         said = (said + text).slice(-20_000);
@@ -69,14 +83,17 @@ export async function startService({
     for (const until = performance.now() + READY_WITHIN_MS; !(await isReady(url)); await sleep(50)) {
       if (started.exitCode !== null || started.signalCode !== null) throw new Error(`The service ended at once:\n${said}`);
       if (performance.now() > until) {
-        await stop(started, 'SIGKILL');
+        await end(started, 'SIGKILL');
         throw new Error(`The service was not ready within ${READY_WITHIN_MS} ms:\n${said}`);
       }
     }
     return started;
   };
 
-  const clean = () => rm(dataDir, { recursive: true, force: true });
+  const clean = async (): Promise<void> => {
+    await rm(dataDir, { recursive: true, force: true });
+    port[Symbol.dispose]();
+  };
   try {
     child = await launch();
   } catch (error) {
@@ -91,18 +108,55 @@ export async function startService({
     get process() {
       return child!;
     },
-    kill: () => stop(child!, 'SIGKILL'),
+    kill: async () => {
+      isKilled = true;
+      await end(child!, 'SIGKILL');
+    },
     restart: async () => {
       child = await launch();
     },
     [Symbol.asyncDispose]: async () => {
-      // A killed service has left its database running; the next one takes it over and stops it.
-      if (child!.signalCode === 'SIGKILL') child = await launch();
-      await stop(child!, 'SIGTERM');
-      await clean();
+      const faults: string[] = [];
+      try {
+        // A killed service has left its database running; the next one takes it over and stops it.
+        if (isKilled || child!.signalCode === 'SIGKILL') {
+          if (!isKilled) faults.push('it was killed by somebody else');
+          child = await launch();
+        } else if (hasEnded(child!)) faults.push(`it had ended by itself (${endOf(child!)})`);
+        if (!hasEnded(child!)) {
+          const isInTime = await end(child!, 'SIGTERM');
+          if (!isInTime) faults.push(`it did not stop within ${STOP_WITHIN_MS / 1_000} s`);
+          else if (child!.exitCode !== 0) faults.push(`it stopped with ${endOf(child!)}`);
+        }
+      } finally {
+        await clean();
+      }
+      faults.push(...errors.map((line) => `it logged ${line}`));
+      if (faults.length > 0) throw new Error(`The service that a test has started: ${faults.join('\n')}`);
     },
   };
 }
+
+/** Lines of its log from the level error on, but for those that are expected. */
+function collectErrors(child: ChildProcess, expected: readonly RegExp[], errors: string[]): void {
+  createInterface({ input: child.stderr! }).on('line', (line) => {
+    const entry = logEntry(line);
+    if (entry && entry.level >= ERROR_LEVEL && !expected.some((message) => message.test(entry.msg))) errors.push(line);
+  });
+}
+
+function logEntry(line: string): { level: number; msg: string } | null {
+  if (!line.startsWith('{"level":')) return null;
+  try {
+    const { level, msg } = JSON.parse(line) as { level: number; msg?: string };
+    return { level, msg: msg ?? '' };
+  } catch {
+    return null; // cut off by a kill
+  }
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+const endOf = ({ exitCode, signalCode }: ChildProcess): string => (signalCode === null ? `exit code ${exitCode}` : `signal ${signalCode}`);
 
 /** Whoever has started the service may be killed: a small watcher then ends it in order. It ends with either of them. */
 function guard(pid: number | undefined): void {
@@ -111,13 +165,21 @@ function guard(pid: number | undefined): void {
   spawn('/bin/sh', ['-c', script, 'guard', String(process.pid), String(pid)], { detached: true, stdio: 'ignore' }).unref();
 }
 
-async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+/** @returns whether it ended in time; it is killed when it did not */
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<boolean> {
+  if (hasEnded(child)) return true;
   const ended = once(child, 'exit');
   child.kill(signal);
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+  let isInTime = true;
+  const timer = setTimeout(() => {
+    isInTime = false;
+    child.kill('SIGKILL');
+  }, STOP_WITHIN_MS);
   await ended;
   clearTimeout(timer);
+  // What it said last may still be on its way; a child of its own that goes on may hold the pipe open.
+  if (signal !== 'SIGKILL') await Promise.race([once(child, 'close'), sleep(LAST_WORDS_MS)]);
+  return isInTime;
 }
 
 /** The folder with package.json, whether this file runs from its source or from dist/. */
@@ -135,16 +197,5 @@ function isReady(url: string): Promise<boolean> {
     });
     probe.on('error', () => resolve(false));
     probe.on('timeout', () => probe.destroy());
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
   });
 }

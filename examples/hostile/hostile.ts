@@ -4,6 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { RestClient, type StartedService } from '../../conformance/client/index.ts';
 
+/** What these programs make the service log as errors. */
+export const EXPECTED_ERRORS: readonly RegExp[] = [/^cascade\.rule\.chain\.depth: /, /^the sandbox process ended$/, /^a lane hangs$/];
+
 export interface Program {
   readonly does: string;
   /** Of a procedure. */

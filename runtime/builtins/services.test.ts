@@ -245,7 +245,7 @@ describe('Collaborations (builtins.md 29)', () => {
       'RULE begun WHEN EVENT OCCURS ON "/types/system.collaborations/insert" AS e WHERE e.value.name == "seen"\nINSERT Begun(name: e.value.name)',
     );
     await value('CollaborationUtils.createCollaboration("seen")');
-    await t.eventually('Begun', { name: 'seen' }, 1);
+    expect(await t.eventually('Begun', { name: 'seen' }, 1)).toHaveLength(1);
   });
 
   test('results that come at once are all kept', async () => {

@@ -70,7 +70,6 @@ const KNOWN = [
   'a\\vb',
   '\\x{1f600}',
   '\\x61',
-  '\\141',
   '\\0',
   'a\u0000',
   '[\u0000-a]',
@@ -103,11 +102,10 @@ const KNOWN = [
   'a#b',
   '[#]',
   '\\u00e9',
-  'a*+b',
-  '[a&&b]',
 ];
 
 test.each(KNOWN)('%s', async (source) => {
+  expect(Pattern.parse(source, ''), 'is of the common syntax').not.toBeNull();
   for (const options of ['', 'i', 'm', 's', 'x', 'ims']) await expectSame(source, options);
 });
 
@@ -143,8 +141,9 @@ test('random patterns of the pieces that differ between the engines', async (con
   );
 });
 
-test.each(['(?i)\\p{Lu}', '(?i)[\\p{Ll}]', '(?i)[[:upper:]]', 'a(?m)*', '(?<!a)b'])('%s is not of the common syntax', (source) =>
-  expect(Pattern.parse(source, '')).toBeNull(),
+test.each(['(?i)\\p{Lu}', '(?i)[\\p{Ll}]', '(?i)[[:upper:]]', 'a(?m)*', '(?<!a)b', '\\141', 'a*+b', '[a&&b]'])(
+  '%s is not of the common syntax',
+  (source) => expect(Pattern.parse(source, '')).toBeNull(),
 );
 
 test.each([

@@ -42,9 +42,9 @@ test('a folder that is taken is refused until it is given back', () => {
 test('a lock of a dead process, and one whose number now belongs to another process, are taken over', () => {
   const folder = newFolder();
   writeFileSync(join(folder, 'service.7.lock'), fingerprint(2 ** 22 + 1));
-  lockFolder(folder)[Symbol.dispose]();
+  expect(() => lockFolder(folder)[Symbol.dispose]()).not.toThrow();
   writeFileSync(join(folder, 'service.12.lock'), `${process.pid} 1 another start of the machine`);
-  lockFolder(folder)[Symbol.dispose]();
+  expect(() => lockFolder(folder)[Symbol.dispose]()).not.toThrow();
 });
 
 test('of several that find a dead lock at the same moment exactly one gets it', async () => {

@@ -28,7 +28,7 @@ export async function chaosOfTwo({ kills, seed, program, onOutput, onStep = () =
   const dataDir = mkdtempSync(join(tmpdir(), 'cascade-chaos-'));
   try {
     await using mongod = await openEmbeddedMongod({ dataDir, log: pino({ level: 'silent' }) });
-    const options = { args: ['--mongo', mongod.uri], ...(program && { program }), ...(onOutput && { onOutput }) };
+    const options = { args: ['--mongo', mongod.uri], expects: 'any' as const, ...(program && { program }), ...(onOutput && { onOutput }) };
     await using first = await startService(options);
     await using second = await startService(options);
     const services = [first, second];

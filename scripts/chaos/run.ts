@@ -32,7 +32,12 @@ export interface ChaosOutcome extends Verdict {
 
 export async function chaos({ kills, seed, program, onOutput, onStep = () => undefined }: ChaosOptions): Promise<ChaosOutcome> {
   using disk = openDisk();
-  await using service = await startService({ folder: disk.folder, ...(program && { program }), ...(onOutput && { onOutput }) });
+  await using service = await startService({
+    folder: disk.folder,
+    expects: 'any',
+    ...(program && { program }),
+    ...(onOutput && { onOutput }),
+  });
   const client = new RestClient(service.url, 16);
   const ledger = newLedger();
   const random = randomFrom(seed);

@@ -1,21 +1,31 @@
-// A reporter for vitest: after the run it names the ten slowest test files, so that slowness is seen while it is young, and the tests that
-// passed only on a second try; last of all, each test that failed and why, for those who see only the end of a log.
-import { appendFileSync } from 'node:fs';
+// A reporter for vitest: after the run it names the ten slowest test files, so that slowness is seen while it is young, and last of all each
+// test that failed and why, for those who see only the end of a log. What it knows goes into the folder of the run (judge.mjs), too.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import type { Report } from './judge.mjs';
+import { SHORT_S } from './sequencer.ts';
 
 export default class TestReport implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly { message: string }[]): void {
     const tests = modules.flatMap((module) =>
       [...module.children.allTests()].map((test) => ({ test, name: `${module.relativeModuleId} > ${test.fullName}` })),
     );
     slowest(modules);
-    for (const { test, name } of tests) if (test.diagnostic()?.flaky === true) console.log(`UNSTEADY: ${name}\n${reasons(test)}`);
-    for (const { test, name } of tests) if (test.result().state === 'failed') console.log(`FAILED: ${name}\n${reasons(test)}`);
-    for (const module of modules) for (const error of module.errors()) console.log(`FAILED: ${module.relativeModuleId}\n${brief(error)}`);
-    const failed =
-      tests.filter(({ test }) => test.result().state === 'failed').length + modules.flatMap((module) => module.errors()).length;
-    // A process that was ended since it hung (watchdog.mjs) is one of the unhandled errors.
-    if (process.env.CASCADE_TEST_END) appendFileSync(process.env.CASCADE_TEST_END, JSON.stringify({ failed, unhandled: unhandled.length }));
+    if (process.env.CASCADE_TEST_DURATIONS) writeDurations(modules);
+    const retried = tests.filter(({ test }) => test.diagnostic()?.flaky === true);
+    const failed = tests.filter(({ test }) => test.result().state === 'failed');
+    const broken = modules.filter((module) => module.errors().length > 0);
+    for (const { test, name } of retried) console.log(`RETRIED: ${name}\n${reasons(test)}`);
+    for (const { test, name } of failed) console.log(`FAILED: ${name}\n${reasons(test)}`);
+    for (const module of broken) for (const error of module.errors()) console.log(`FAILED: ${module.relativeModuleId}\n${brief(error)}`);
+    const report: Report = {
+      modules: modules.map((module) => ({ file: module.relativeModuleId, state: module.state() })),
+      failed: [...failed.map(({ name }) => name), ...broken.map(({ relativeModuleId }) => relativeModuleId)],
+      retried: retried.map(({ name }) => name),
+      unhandled: unhandled.map(({ message }) => message),
+    };
+    if (process.env.CASCADE_TEST_CHANNEL) writeFileSync(join(process.env.CASCADE_TEST_CHANNEL, 'report.json'), JSON.stringify(report));
   }
 }
 
@@ -28,13 +38,28 @@ function brief({ message, stack = '' }: { message: string; stack?: string }): st
   return [`  ${message}`, ...frames.slice(0, 5)].join('\n');
 }
 
-function slowest(modules: readonly TestModule[]): void {
-  const timed = modules.map((module) => {
+/** Milliseconds of each file, with what it imports. */
+function timed(modules: readonly TestModule[]): { name: string; ms: number }[] {
+  return modules.map((module) => {
     const { collectDuration, duration, setupDuration } = module.diagnostic();
     return { name: module.relativeModuleId, ms: collectDuration + setupDuration + duration };
   });
-  if (timed.length < 2) return;
+}
+
+/** The table that the order of the files stands on (sequencer.ts): what was run is replaced, the rest stays. */
+function writeDurations(modules: readonly TestModule[]): void {
+  const file = new URL('durations.json', import.meta.url);
+  const known = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>;
+  for (const { name, ms } of timed(modules)) known[name] = Math.round(ms / 1_000);
+  const long = Object.entries(known).filter(([, seconds]) => seconds >= SHORT_S);
+  writeFileSync(file, `${JSON.stringify(Object.fromEntries(long.sort(([a], [b]) => (a < b ? -1 : 1))), null, 2)}\n`);
+}
+
+function slowest(modules: readonly TestModule[]): void {
+  if (modules.length < 2) return;
   console.log('\nslowest files');
-  for (const { name, ms } of timed.sort((a, b) => b.ms - a.ms).slice(0, 10))
+  for (const { name, ms } of timed(modules)
+    .sort((a, b) => b.ms - a.ms)
+    .slice(0, 10))
     console.log(`${(ms / 1000).toFixed(2).padStart(8)} s  ${name}`);
 }

@@ -1,17 +1,22 @@
-// Before each test file: a thread is told of it and of the tests that run, so that a file that hangs ends (watchdog.mjs), and with it a run
-// of CI that nobody would learn anything from.
+// Before each test file: a thread is told of it and of the tests that run, so that a file that hangs ends (watchdog.mjs). When its tests are
+// over, the file writes its verdict into the folder of the run, so that it is known whatever becomes of vitest's own messages (judge.mjs).
+import { appendFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, type RunnerTask } from 'vitest';
 
-/** One for a process, which may run several files. */
+type Message = { file: string } | { isOver: true } | { begun: string } | { ended: string };
+
+/** One for a process, which may run several files. What keeps the process alive now is vitest's, not the tests'. */
 const holder = globalThis as { cascadeWatchdog?: Worker };
-holder.cascadeWatchdog ??= new Worker(new URL('./watchdog.mjs', import.meta.url));
+holder.cascadeWatchdog ??= new Worker(new URL('./watchdog.mjs', import.meta.url), {
+  workerData: { open: process.getActiveResourcesInfo() },
+});
 holder.cascadeWatchdog.unref();
 
-const tell = (message: { file: string } | { isOver: true } | { begun: string } | { ended: string }): void =>
-  holder.cascadeWatchdog?.postMessage(message);
+const tell = (message: Message): void => holder.cascadeWatchdog?.postMessage(message);
 
-beforeAll(() => tell({ file: expect.getState().testPath ?? 'a test file' }));
+beforeAll(({}, { file }) => tell({ file: relative(process.cwd(), file.filepath) }));
 
 beforeEach(({ task }) => {
   const { id, name } = task;
@@ -19,4 +24,18 @@ beforeEach(({ task }) => {
   return () => tell({ ended: `${id} ${name}` });
 });
 
-afterAll(() => tell({ isOver: true }));
+// Hooks of this kind run in reverse order: this one is the last of the file, and does not run when one of the file's own fails.
+afterAll(({}, { file, tasks }) => {
+  const states = results(tasks);
+  const verdict = {
+    file: relative(process.cwd(), file.filepath),
+    passed: states.filter((state) => state === 'pass').length,
+    failed: states.filter((state) => state === 'fail').length,
+  };
+  if (process.env.CASCADE_TEST_CHANNEL) appendFileSync(join(process.env.CASCADE_TEST_CHANNEL, 'verdicts'), `${JSON.stringify(verdict)}\n`);
+  tell({ isOver: true });
+});
+
+function results(tasks: readonly RunnerTask[]): (string | undefined)[] {
+  return tasks.flatMap((task) => [task.result?.state, ...(task.type === 'suite' ? results(task.tasks) : [])]);
+}

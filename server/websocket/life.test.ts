@@ -24,7 +24,7 @@ test('a socket without login is closed with 4401, one with login stays', async (
 test('the server pings', async () => {
   await using server = await openFakeServer({ webSocket: { pingMs: 50 } });
   await using socket = await openTestSocket(server.port);
-  await socket.frame(({ opcode }) => opcode === 'ping');
+  expect(await socket.frame(({ opcode }) => opcode === 'ping')).toMatchObject({ opcode: 'ping' });
 });
 
 test('a socket that is silent for too long is closed', async () => {

@@ -125,7 +125,8 @@ test('a reader who is behind with a long answer and is told too much besides is 
     await sleep(5);
   }
   await until(() => body.closed === 1);
-  socket.connection.destroy();
+  socket.connection.resume();
+  expect(await socket.closed()).toBe(1013);
 });
 
 test('what is stored for a subscription is sent no faster than it is read, so that no backlog ends the socket', async () => {

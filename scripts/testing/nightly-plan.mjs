@@ -1,0 +1,92 @@
+// What the nightly run consists of, as data: scripts/nightly.mjs runs it.
+import { parseArgs } from 'node:util';
+
+const DEFAULT_MINUTES = 20;
+const REPETITIONS = 10;
+
+/** Tests in which real processes, threads and timers work at the same time: what is wrong in one of ten runs shows in ten. */
+const CONCURRENT = [
+  'conformance/crash-points',
+  'conformance/repeated',
+  'runtime/commit',
+  'runtime/deliveries',
+  'runtime/mongod/supervisor',
+  'runtime/neighbours',
+  'runtime/resources/definitions',
+  'runtime/sandbox',
+  'server/cli/serve',
+  'server/listen',
+];
+
+/** @type {import('./nightly-plan.d.mts').plan} */
+export function plan({ only, minutes, seed }) {
+  const npm = (script, ...args) => ['npm', 'run', '-s', script, '--', ...args];
+  const steps = [
+    { name: 'test', what: 'npm test', command: ['node', 'scripts/test.mjs'] },
+    {
+      name: 'simulation',
+      what: `crashes in a simulated world, new seeds for ${minutes} min`,
+      command: ['node', 'scripts/fuzz.mjs', '--minutes', String(minutes), '--only', 'runtime/crash-simulation.test.ts'],
+    },
+    {
+      name: 'fuzz',
+      what: `all random tests, new seeds for ${minutes} min`,
+      command: ['node', 'scripts/fuzz.mjs', '--minutes', String(minutes)],
+    },
+    {
+      name: 'concurrent',
+      what: `${REPETITIONS} repetitions of the tests of what is concurrent`,
+      times: REPETITIONS,
+      command: ['node', 'scripts/test.mjs', ...CONCURRENT],
+    },
+    { name: 'faults', what: 'seeded faults, which the cases must notice', command: npm('faults') },
+    { name: 'flood', what: 'more inserts than the rules can follow', command: npm('flood') },
+    { name: 'flood:reliable', what: 'more messages than are acknowledged', command: npm('flood', '--kind', 'reliable') },
+    { name: 'crosscheck', what: 'built-ins against Java and Python', command: npm('crosscheck', '--seed', String(seed)) },
+    {
+      name: 'fuzz:api',
+      what: `what the OpenAPI document promises, ${minutes} min`,
+      command: npm('fuzz:api', '--minutes', String(minutes), '--seed', String(seed)),
+    },
+    { name: 'hostile', what: 'programs that try to take more than their share', command: npm('hostile') },
+    { name: 'chaos', what: '200 kills of real processes', command: npm('chaos', '--kills', '200', '--seed', String(seed)) },
+    {
+      name: 'chaos:stands',
+      what: 'two processes, one of which stands still 10 times',
+      command: npm('chaos', '--stands', '10', '--seed', String(seed)),
+    },
+    ...['marks', 'journal', 'versions'].map((part) => ({
+      name: `chaos:without-${part}`,
+      what: `the checker must notice that ${part} are missing`,
+      command: npm('chaos', '--kills', '50', '--seed', String(seed), '--without', part),
+    })),
+  ];
+  return steps.filter(({ name }) => only.length === 0 || only.includes(name));
+}
+
+/** @type {import('./nightly-plan.d.mts').choose} */
+export function choose(args, randomSeed) {
+  let values;
+  try {
+    ({ values } = parseArgs({
+      args,
+      options: {
+        only: { type: 'string', multiple: true, default: [] },
+        minutes: { type: 'string', default: String(DEFAULT_MINUTES) },
+        seed: { type: 'string', default: String(randomSeed) },
+        list: { type: 'boolean', default: false },
+      },
+    }));
+  } catch (error) {
+    return { error: error.message };
+  }
+  const choice = { only: values.only, minutes: Number(values.minutes), seed: Number(values.seed), list: values.list };
+  if (!(choice.minutes > 0)) return { error: `--minutes takes a number above 0, not ${values.minutes}` };
+  if (!Number.isSafeInteger(choice.seed) || choice.seed < 0) return { error: `--seed takes a whole number, not ${values.seed}` };
+  const names = plan({ ...choice, only: [] }).map(({ name }) => name);
+  const unknown = choice.only.find((name) => !names.includes(name));
+  if (unknown !== undefined) return { error: `--only takes ${names.join(', ')}, not ${unknown}` };
+  return choice;
+}
+
+export const usage = () => 'usage: npm run nightly -- [--only NAME]… [--minutes N] [--seed S] [--list]';
