@@ -32,6 +32,7 @@ const checks = [
       'stdlib',
       'runtime',
       'server',
+      'case-runner',
       'conformance',
       'bench',
       'examples',

@@ -1,13 +1,11 @@
-// The suite: reads the files of cases, runs them against a base URL, tells what happened.
+// Reads files of cases and runs them against a base URL, for the conformance suite and for `cascade test`; tells what happened.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { parse } from 'yaml';
 import type { RestClient } from '../client/index.ts';
 import { type CaseFile, readCaseFile } from './case-file.ts';
 import { type Outcome, runFile } from './run-file.ts';
 import { type Pace, realTime } from './scene.ts';
 
-export { type Coverage, coverage, testReferences } from './coverage.ts';
 export { type CaseFile, readCaseFile } from './case-file.ts';
 export type { Pace } from './scene.ts';
 
@@ -28,12 +26,6 @@ export function readCases(folder: string, area = ''): CaseFile[] {
     .map((file) => file.split(sep).join('/').slice(0, -'.yaml'.length));
   const wanted = names.filter((name) => name === area || name.startsWith(area === '' ? '' : `${area.replace(/\/$/, '')}/`)).sort();
   return wanted.map((name) => readCaseFile(name, readFileSync(join(folder, `${name}.yaml`), 'utf8')));
-}
-
-/** Cases that fail and why that is accepted for now: a list of `{case, reason}`. */
-export function readKnownFailures(file: string): Map<string, string> {
-  const list = (parse(readFileSync(file, 'utf8')) ?? []) as { case: string; reason: string }[];
-  return new Map(list.map(({ case: name, reason }) => [name, reason]));
 }
 
 /**
