@@ -1,5 +1,5 @@
 // Which folder may import which: server → runtime → stdlib → compiler's public types. Run by `npm test`.
-const ours = '^(compiler|stdlib|typing|runtime|server|conformance|bench|examples|scripts)/';
+const ours = '^(compiler|stdlib|typing|runtime|server|case-runner|conformance|bench|examples|scripts)/';
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 const noTests = '\\.test\\.ts$';
 
@@ -33,13 +33,13 @@ module.exports = {
       'runtime-below-server',
       'the runtime does not know how it is reached',
       { path: '^runtime/', pathNot: noTests },
-      { path: '^(server|conformance|bench|examples|scripts)/' },
+      { path: '^(server|case-runner|conformance|bench|examples|scripts)/' },
     ),
     forbid(
       'typing-on-compiler',
       'static types know the language and its built-ins, and no running service',
       { path: '^typing/', pathNot: noTests },
-      { path: '^(runtime|server|conformance|bench|examples|scripts)/' },
+      { path: '^(runtime|server|case-runner|conformance|bench|examples|scripts)/' },
     ),
     forbid(
       'typing-for-tools',
@@ -50,20 +50,26 @@ module.exports = {
     forbid(
       'server-on-runtime',
       'the server uses the runtime, and neither suites nor scripts',
-      { path: '^server/', pathNot: `${noTests}|^server/cli/test\\.ts$` },
+      { path: '^server/', pathNot: noTests },
       { path: '^(conformance|bench|examples|scripts)/' },
     ),
     forbid(
-      'tests-by-the-suite',
-      "`cascade test` reads a project's tests as the suite reads its own",
-      { path: '^server/cli/test\\.ts$' },
-      { path: '^(conformance|bench|examples|scripts)/', pathNot: '^conformance/(client|runner)/index\\.ts$' },
+      'case-runner-by-doors',
+      '`cascade test` alone runs cases, by their doors',
+      { path: '^server/', pathNot: noTests },
+      { path: '^case-runner/', pathNot: '^case-runner/(client|runner)/index\\.ts$' },
+    ),
+    forbid(
+      'case-runner-alone',
+      'what runs cases knows a base URL only',
+      { path: '^case-runner/', pathNot: noTests },
+      { path: ours, pathNot: '^case-runner/' },
     ),
     forbid(
       'outside-conformance',
       'the suite knows a base URL only',
       { path: '^conformance/', pathNot: noTests },
-      { path: ours, pathNot: '^conformance/' },
+      { path: ours, pathNot: '^(conformance/|case-runner/(client|runner)/index\\.ts$)' },
     ),
     forbid(
       'bench-by-doors',

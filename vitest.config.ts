@@ -24,7 +24,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'service',
-          include: ['{runtime,server,conformance,bench,examples,scripts,bin}/**/*.test.ts'],
+          include: ['{runtime,server,case-runner,conformance,bench,examples,scripts,bin}/**/*.test.ts'],
           exclude,
           globalSetup: ['scripts/testing/setup.ts'],
         },

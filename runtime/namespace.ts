@@ -60,7 +60,7 @@ import { SourceCounts } from './resources/sources/index.ts';
 import { openUpkeep } from './resources/upkeep.ts';
 import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHost, Runner } from './runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from './sandbox/index.ts';
-import { EqualReads, insist, PointReads, RowReader, type Store } from './store/index.ts';
+import { EqualReads, PointReads, RowReader, retryUntilAvailable, type Store } from './store/index.ts';
 import { presentIn, Subscribers } from './subscriptions/index.ts';
 import { TakeOver } from './take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from './triggers/index.ts';
@@ -339,10 +339,10 @@ export async function openNamespace({
     const strays = isHeir ? await openEpochs(db, (epoch) => epoch !== process.epoch && process.isForgotten(epoch)) : [];
     const events = await takeOver.take([...new Set([...dead, ...strays])]);
     if (takesLead) {
-      await insist(() => correlations.restore(db)); // not before the former leader's journal is closed: it moves what has long been open
+      await retryUntilAvailable(() => correlations.restore(db)); // not before the former leader's journal is closed: it moves what has long been open
       // First what that had taken, then what waited for it, then what is committed from now on; before, own events wait with the others.
       await committer.exclusive(async (commit) => {
-        if (leaders) await insist(() => arrivals.start(commit));
+        if (leaders) await retryUntilAvailable(() => arrivals.start(commit));
         leads = true;
         correlations.start(events);
       });

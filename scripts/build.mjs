@@ -10,7 +10,7 @@ import { runOnRightNode } from './node/index.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(root, 'dist');
 const manifestFile = join(out, '.build.json');
-const rooms = ['compiler', 'stdlib', 'typing', 'runtime', 'server', 'conformance', 'bench', 'examples', 'scripts'];
+const rooms = ['compiler', 'stdlib', 'typing', 'runtime', 'server', 'case-runner', 'conformance', 'bench', 'examples', 'scripts'];
 
 /** Scripts made of many files: the entry (below the repository) and the one file that comes out (below dist/). */
 const bundles = [
@@ -67,7 +67,7 @@ function commitOf(git) {
 
 /** Everything of a room but its tests, its documents and data (cases, definitions: read where they are) and TypeScript's declarations. */
 function isBuilt(source) {
-  return !/\.ya?ml$|\.rule$|\.procedure$|^(bench|examples|conformance|scripts)\/.*\.(?!ts$)\w+$|\.(test|bench)\.ts$|\.d\.ts$|\.md$|(^|\/)(testing|fixtures|__snapshots__)\//.test(
+  return !/\.ya?ml$|\.rule$|\.procedure$|^(bench|examples|case-runner|conformance|scripts)\/.*\.(?!ts$)\w+$|\.(test|bench)\.ts$|\.d\.ts$|\.md$|(^|\/)(testing|fixtures|__snapshots__)\//.test(
     source,
   );
 }

@@ -1,7 +1,9 @@
-// A histogram that is added to with each request: counts in an array, made a metric of the library's when somebody asks for it.
-import type { Metric, MetricValue, Registry } from 'prom-client';
+// A histogram that is added to with each request: counts in an array, handed to the library when somebody asks for it.
+import { Histogram, type MetricValue, type Registry } from 'prom-client';
 
-export class Durations {
+export class Durations extends Histogram {
+  readonly #name: string;
+  readonly #help: string;
   readonly #boundsSeconds: readonly number[];
   /** How many were within each bound and beyond the one before; the last: beyond all. */
   readonly #counts: Float64Array;
@@ -9,11 +11,11 @@ export class Durations {
 
   /** @param boundsSeconds ascending */
   constructor(name: string, help: string, boundsSeconds: readonly number[], registry: Registry) {
+    super({ name, help, buckets: [...boundsSeconds], registers: [registry] });
+    this.#name = name;
+    this.#help = help;
     this.#boundsSeconds = boundsSeconds;
     this.#counts = new Float64Array(boundsSeconds.length + 1);
-    // All that a registry asks of a metric is its name and what it is worth now.
-    const metric = { name, get: () => Promise.resolve(this.#told(name, help)) };
-    registry.registerMetric(metric as unknown as Metric);
   }
 
   add(seconds: number): void {
@@ -23,17 +25,24 @@ export class Durations {
     this.#sumSeconds += seconds;
   }
 
-  #told(name: string, help: string): object {
+  /** What a registry asks a histogram for when it makes text; the library's `get` is made of it, too. */
+  async getForPromString(): Promise<object> {
     let total = 0;
-    const values: (MetricValue<string> & { metricName: string })[] = [];
+    const sharedLabels = {};
+    const values: (MetricValue<string> & { metricName: string; sharedLabels: object })[] = [];
     for (const [index, count] of this.#counts.entries()) {
       total += count;
-      values.push({ metricName: `${name}_bucket`, labels: { le: String(this.#boundsSeconds[index] ?? '+Inf') }, value: total });
+      values.push({
+        metricName: `${this.#name}_bucket`,
+        sharedLabels,
+        labels: { le: String(this.#boundsSeconds[index] ?? '+Inf') },
+        value: total,
+      });
     }
     values.push(
-      { metricName: `${name}_sum`, labels: {}, value: this.#sumSeconds },
-      { metricName: `${name}_count`, labels: {}, value: total },
+      { metricName: `${this.#name}_sum`, sharedLabels, labels: {}, value: this.#sumSeconds },
+      { metricName: `${this.#name}_count`, sharedLabels, labels: {}, value: total },
     );
-    return { name, help, type: 'histogram', aggregator: 'sum', values };
+    return { name: this.#name, help: this.#help, type: 'histogram', aggregator: 'sum', values };
   }
 }

@@ -32,6 +32,8 @@ export interface ListenOptions {
   bodyLimitBytes?: number;
   /** Of one request. */
   timeoutMs?: number;
+  /** Whether the process's own figures (memory, processor, garbage collection, event loop) are told with the metrics. */
+  measuresProcess?: boolean;
   /** Times of WebSockets, where they are not the usual ones. */
   webSocket?: Pick<WebSocketOptions, 'loginMs' | 'pingMs' | 'silenceSeconds' | 'heartbeatMs'>;
 }
@@ -49,7 +51,7 @@ export async function listen({ engine, log, port, host = '0.0.0.0', ...options }
   const { timeoutMs, bodyLimitBytes } = options;
   const sockets = bindWebSocket(app, { engine, log, timeoutMs, messageLimitBytes: bodyLimitBytes, ...options.webSocket });
   const { tally, load } = engine;
-  const metrics = openMetrics(tally && load ? { tally, load } : undefined);
+  const metrics = openMetrics(tally && load ? { tally, load } : undefined, options.measuresProcess);
   metrics.watch({ cascade_ws_connections: () => sockets.open, cascade_ws_subscriptions: () => sockets.subscriptions });
   const http = bindHttp(app, openBinding({ engine, log, timeoutMs, metrics }), { log, ...options });
   const socket = await new Promise<us_listen_socket>((resolve, reject) => {

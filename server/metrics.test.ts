@@ -1,5 +1,7 @@
+import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { fault } from '../runtime/faults.ts';
+import { Durations } from './durations.ts';
 import { openFakeServer } from './testing/fake-engine.ts';
 import { openTestSocket } from './testing/web-socket.ts';
 
@@ -29,4 +31,33 @@ test('requests, sockets and quotas are counted, by names of resources that exist
   expect(text).toContain('cascade_ws_subscriptions 0');
   expect(text).not.toContain('NoSuchThing');
   expect(socket.closeCode).toBeUndefined();
+});
+
+test('a service that is the process tells of its memory, processor, garbage collection and event loop, too; others do not', async () => {
+  const figures = [
+    'process_resident_memory_bytes',
+    'process_cpu_seconds_total',
+    'nodejs_gc_duration_seconds',
+    'nodejs_eventloop_lag_p99_seconds',
+  ];
+  for (const measuresProcess of [true, false]) {
+    await using server = await openFakeServer({ measuresProcess });
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    expect(figures.filter((name) => text.includes(`# TYPE ${name} `))).toEqual(measuresProcess ? figures : []);
+  }
+});
+
+test('a duration is counted within its bound and all larger ones', async () => {
+  const registry = new Registry();
+  const durations = new Durations('waits', 'How long', [0.01, 0.1], registry);
+  for (const seconds of [0.01, 0.02, 0.1, 5]) durations.add(seconds);
+  expect((await registry.metrics()).trim().split('\n')).toEqual([
+    '# HELP waits How long',
+    '# TYPE waits histogram',
+    'waits_bucket{le="0.01"} 1',
+    'waits_bucket{le="0.1"} 3',
+    'waits_bucket{le="+Inf"} 4',
+    'waits_sum 5.13',
+    'waits_count 4',
+  ]);
 });

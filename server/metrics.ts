@@ -1,5 +1,5 @@
 // What the service counts and measures about itself, for Prometheus (resources-and-api.md 9.4). No label holds more than names of resources.
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine, Load } from '../runtime/api.ts';
 import { Durations } from './durations.ts';
 
@@ -27,7 +27,8 @@ export type WatchedName = keyof typeof WATCHED;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const QUOTA = /"code":"cascade\.quota\.exceeded".*?"params":\["(\w+)"/;
 
-export function openMetrics(engine?: Working): Metrics {
+/** @param ofProcess also memory, processor, garbage collection and event loop: they are the process's, so one service of it at most tells them */
+export function openMetrics(engine?: Working, ofProcess = false): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   // Counted here, and told to the library when somebody asks: it makes an object and a text of the labels each time.
@@ -50,6 +51,7 @@ export function openMetrics(engine?: Working): Metrics {
     registers,
   });
   if (engine) tellWork(engine, registry);
+  if (ofProcess) collectDefaultMetrics({ register: registry });
   return {
     answered(method, resource, seconds, { status, body }) {
       const name = METHODS.has(method) ? method : 'other';

@@ -3,7 +3,7 @@
 // through the API alone, such as a crash, is shown by a test, which says so in a line `// spec: …` above it; those count apart.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CaseFile } from './case-file.ts';
+import type { CaseFile } from '../../case-runner/runner/index.ts';
 
 interface Named {
   readonly all: string[];

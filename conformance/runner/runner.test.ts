@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { RestClient } from '../client/index.ts';
-import { readCaseFile } from './case-file.ts';
+import { readCaseFile } from '../../case-runner/runner/case-file.ts';
 import { coverageOf, namedBy } from './coverage.ts';
 import { runSuite } from './index.ts';
-import { namesOf } from './names.ts';
+import { namesOf } from '../../case-runner/runner/names.ts';
 
 type Answer = { status?: number; headers?: Record<string, string>; body?: string };
 

@@ -19,7 +19,7 @@ import {
 } from '../commit/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
 import type { Executable, RunHost } from '../runs/index.ts';
-import { isPassing } from '../store/index.ts';
+import { retryUntilAvailable } from '../store/index.ts';
 import type { Cipher } from '../values/index.ts';
 import { askedIn, compareYouth, conditionOf, type ConditionSurroundings, type Surrounding, withoutAsked } from '../triggers/index.ts';
 import { asksPrograms, Asking, givenBy } from './asking.ts';
@@ -67,7 +67,6 @@ const HELD_FOR_MS = 10_000;
 /** Evaluations that end, or move, in one unit; and characters of what they complete, beyond which it takes no more. */
 const EVALUATIONS_A_UNIT = 1_000;
 const LENGTH_A_UNIT = 1_000_000;
-const UNAVAILABLE_RETRY_MS = 500;
 const FULL_TOLD_EVERY_MS = 60_000;
 const NO_PLACES: Bound = { places: [], happenings: [] };
 
@@ -392,13 +391,9 @@ export class Family {
 
   async #store(unit: Unit): Promise<void> {
     try {
-      await this.#host.committer.submit(unit, true);
+      await retryUntilAvailable(() => this.#host.committer.submit(unit, true));
     } catch (error) {
       if (error instanceof Fenced) return; // another process goes on with it
-      if (isPassing(error)) {
-        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
-        return this.#store(unit);
-      }
       this.#host.log.error(
         { err: error, rule: this.owner.rule, namespace: this.#host.namespace },
         'what a rule waits for could not be stored',

@@ -12,7 +12,7 @@ import { asyncRun } from '../resources/events.ts';
 import { laidOut } from '../resources/instances/late-collections.ts';
 import { serviceActor } from '../resources/service-actor.ts';
 import { stampNew } from '../resources/stamp.ts';
-import { insist } from '../store/index.ts';
+import { retryUntilAvailable } from '../store/index.ts';
 import { baseNameOf } from '../types/index.ts';
 import { instanceToBson } from '../values/index.ts';
 import { DueDeliveries, type DueOptions, runOf } from './due.ts';
@@ -153,7 +153,7 @@ export class Deliveries {
 
   /** An event is given up for a target: what is kept for that goes in the commit by which it is stored. */
   async settle(event: StoredEvent, target: string, store: (settled: readonly Write[]) => Promise<void>): Promise<void> {
-    await insist(async () => {
+    await retryUntilAvailable(async () => {
       const settled = event.sequence && (await this.#change(deliveryId(target, event), (delivery) => store([removal(delivery)])));
       if (!settled) await store([]);
     });

@@ -5,6 +5,7 @@ import type { Filter } from 'mongodb';
 import { decodeInner } from '../../stdlib/values/index.ts';
 import { type StoredEvent, VersionMiss } from '../commit/index.ts';
 import type { Namespace } from '../resources/types.ts';
+import { Backoff } from '../store/index.ts';
 import type { Present } from '../subscriptions/subscribers.ts';
 import { asNumbers, DELIVERIES, type Delivery, distanceMs, replacing, untilDeadline } from './kept.ts';
 import type { Persistent, Socket } from './persistent.ts';
@@ -13,7 +14,6 @@ import type { Persistent, Socket } from './persistent.ts';
 const BATCH = 500;
 /** Characters of stored events that are sent before the client has to have read most of them. */
 const MOST_AHEAD = 1_000_000;
-const TRIED_AGAIN_MS = 500;
 
 interface SendingOptions {
   readonly space: () => Namespace;
@@ -51,10 +51,12 @@ export class Sending {
    */
   async catchUp(subscription: Persistent, socket: Socket, first: Filter<Delivery>): Promise<void> {
     let which = first;
+    const backoff = new Backoff();
     while (subscription.socket === socket && !this.#closed)
       try {
         socket.hasMissed = false;
         await this.#sendStored(subscription, socket, which);
+        backoff.reset();
         which = { attempts: 0 };
         if (socket.hasMissed) continue;
         socket.hasBegun = true;
@@ -63,7 +65,7 @@ export class Sending {
         this.#options
           .space()
           .log.error({ err: error, subscription: subscription.name }, 'what is stored for a subscription could not be sent');
-        await new Promise((resolve) => setTimeout(resolve, TRIED_AGAIN_MS));
+        await backoff.pause();
       }
   }
 

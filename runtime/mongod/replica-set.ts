@@ -53,6 +53,12 @@ export async function endSessions(port: number, folder: DataFolder): Promise<voi
   await asMember(port, folder.key, (admin) => admin.command({ killAllSessions: [] }));
 }
 
+/** The featureCompatibilityVersion of the files (`6.0`): what decides which mongod may open them later. */
+export async function compatibilityOf(port: number, folder: DataFolder): Promise<string> {
+  const reply = await asMember(port, folder.key, (admin) => admin.command({ getParameter: 1, featureCompatibilityVersion: 1 }));
+  return (reply as { featureCompatibilityVersion: { version: string } }).featureCompatibilityVersion.version;
+}
+
 /** A set that does not exist is made; one that believes to be at another address is told the new one. */
 async function configure(admin: Db, host: string, setName: string): Promise<void> {
   const config = await readConfig(admin);

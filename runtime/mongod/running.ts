@@ -7,10 +7,11 @@ import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { DataFolder } from './data-folder.ts';
-import { commandLine, ended, isAlive } from './processes.ts';
+import { commandLine, end, ended, isAlive } from './processes.ts';
+import { isUp } from './recovery.ts';
 import { asMember } from './replica-set.ts';
 
-const ACCEPTS_WITHIN_MS = 120_000;
+const GRACE_MS = 20_000;
 /** mongod's exit codes (its source: src/mongo/util/exit_code.h). */
 const EXIT_PORT_TAKEN = 48;
 const EXIT_FILES_IN_USE = 100;
@@ -36,15 +37,19 @@ export function findLiving(folder: DataFolder): Omit<Running, 'child'> | undefin
   return isOurs ? { pid, port: Number(argument(args, '--port')) } : undefined;
 }
 
-/** Whether it answers, within the time, as a member of our set (or of none yet: its first service died early). */
+/**
+ * Whether it answers as a member of our set (or of none yet: its first service died early), within the time once it accepts connections. One that
+ * does not accept yet is recovering, and waited for as one that was just started.
+ */
 export async function answers(
   { port, pid }: Omit<Running, 'child'>,
   setName: string,
   folder: DataFolder,
   withinMs: number,
+  log: Logger,
 ): Promise<boolean> {
+  if (!(await isUp(pid, folder, log, () => accepts(port)))) return false;
   for (const until = performance.now() + withinMs; performance.now() < until && isAlive(pid); await sleep(100)) {
-    if (!(await accepts(port))) continue;
     try {
       const hello = await asMember(port, folder.key, (admin) => admin.command({ hello: 1 }), withinMs);
       if (hello.setName === undefined || hello.setName === setName) return true;
@@ -69,7 +74,7 @@ export async function start(
   for (let attempt = 1; ; attempt++) {
     const chosen = port !== undefined && attempt === 1 && (await isFree(port)) ? port : await freePort();
     if (port !== undefined && chosen !== port) log.warn(`port ${port} is taken by something else; the database moves to port ${chosen}`);
-    const started = await startOn(binary, chosen, setName, folder);
+    const started = await startOn(binary, chosen, setName, folder, log);
     if ('child' in started) return started;
     if (started.status === EXIT_FILES_IN_USE || findLiving(folder)) return undefined;
     if (started.status !== EXIT_PORT_TAKEN || attempt === 5) throw new Error(endOf(started, folder));
@@ -81,8 +86,18 @@ export function endOf({ status, signal }: Ended, folder: DataFolder): string {
   return `mongod ended at once (${status ?? signal}): ${lastWords(folder)}. Its log is ${folder.logFile}`;
 }
 
-/** On this very port. @returns how it ended, when it did before it accepted a connection */
-export async function startOn(binary: string, port: number, setName: string, folder: DataFolder): Promise<Required<Running> | Ended> {
+/**
+ * On this very port. However long a recovery takes: it is ended only when it has made no progress for `silentMs`.
+ * @returns how it ended, when it did before it accepted a connection
+ */
+export async function startOn(
+  binary: string,
+  port: number,
+  setName: string,
+  folder: DataFolder,
+  log: Logger,
+  silentMs?: number,
+): Promise<Required<Running> | Ended> {
   const options = {
     '--dbpath': folder.database,
     '--port': String(port),
@@ -94,38 +109,42 @@ export async function startOn(binary: string, port: number, setName: string, fol
     '--logpath': folder.logFile,
   };
   // A process group of its own: Ctrl-C in the terminal is for the service, which then stops mongod in its turn.
-  const child = spawn(binary, [...Object.entries(options).flat(), '--nounixsocket', '--logappend', '--quiet'], {
+  const flags = ['--noscripting', '--logappend', '--quiet', ...(process.platform === 'win32' ? [] : ['--nounixsocket'])];
+  const child = spawn(binary, [...Object.entries(options).flat(), ...flags], {
     detached: true,
     stdio: 'ignore',
     cwd: folder.path,
+    env: environmentOf(process.env),
   });
   const outcome = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (status, signal) => resolve({ status, signal }));
   });
-  const ready = (async () => {
-    for (
-      const until = performance.now() + ACCEPTS_WITHIN_MS;
-      performance.now() < until && child.exitCode === null && child.signalCode === null;
-      await sleep(15)
-    )
-      if (child.pid !== undefined && (await accepts(port)) && readLockPid(folder) === String(child.pid)) return child.pid;
-    return undefined;
-  })();
+  const { pid } = child;
+  if (pid === undefined) return outcome; // it could not be started: that rejects
+  const ready = isUp(pid, folder, log, async () => (await accepts(port)) && readLockPid(folder) === String(pid), silentMs);
   const first = await Promise.race([outcome, ready]);
   if (typeof first === 'object') return first;
-  if (first === undefined) {
-    child.kill('SIGKILL');
+  if (!first) {
+    await end(pid, GRACE_MS);
     return outcome;
   }
   child.unref();
-  return { child, pid: first, port };
+  return { child, pid, port };
 }
+
+/** What a mongod may know of its surroundings: it may outlive us, and anybody who is the same user can read it, so no secret of ours is in it. */
+const PASSED_ON =
+  /^(PATH|HOME|USER|LOGNAME|TZ|TZDIR|LANG|LANGUAGE|LC_.*|TMPDIR|TEMP|TMP|SYSTEMROOT|WINDIR|LD_LIBRARY_PATH|DYLD_.*|GLIBC_TUNABLES)$/i;
+
+export const environmentOf = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)));
 
 /** Stops it in order, whoever has started it: what it has acknowledged is on the disk, so haste costs nothing but time at the next start. */
 export async function stop(running: Running, folder: DataFolder): Promise<void> {
   if (!isAlive(running.pid)) return;
-  if (running.child) running.child.kill('SIGTERM');
+  if (running.child && process.platform !== 'win32')
+    running.child.kill('SIGTERM'); // where there are no signals, that would end it at once
   else await asMember(running.port, folder.key, (admin) => admin.command({ shutdown: 1, force: true })).catch(() => undefined); // it hangs up instead of answering
   if (await ended(running.pid, 20_000)) return;
   process.kill(running.pid, 'SIGKILL');

@@ -1,6 +1,7 @@
 // Real processes, really killed. The host is a small script (testing/host.mjs) that holds an embedded mongod as a service does.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -230,6 +231,25 @@ test.concurrent('a folder in use is refused, and the refusal disturbs nobody', a
   await expect(startHost()).rejects.toThrow(`in use by another Cascade (process ${process.pid})`);
   await write(mongod.uri, 1);
   expect(mongodsOn(folder)).toEqual([mongod.pid]);
+});
+
+test.concurrent('mongod is given no scripting and nothing of the environment but what it needs; a folder open to all is closed', async ({
+  room: { folder },
+  expect,
+}) => {
+  await using first = await openEmbeddedMongod({ dataDir: folder, log: silent });
+  const { pid } = first;
+  expect(commandLine(pid!)).toContain('--noscripting');
+  await expect(withItems(first.uri, (items) => items.find({ $where: 'true' }).toArray())).rejects.toThrow(
+    /no globalScriptEngine|JavaScript/,
+  );
+  if (process.platform === 'linux') expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toMatch(/CASCADE|VITEST|npm_/);
+  expect(JSON.parse(readFileSync(join(folder, 'mongod.json'), 'utf8'))).toMatchObject({ compatibility: expect.stringMatching(/^\d\.0$/) });
+  await first[Symbol.asyncDispose]();
+  for (const name of ['db', 'mongod.log', 'mongod.json', 'mongod.key']) chmodSync(join(folder, name), name === 'db' ? 0o755 : 0o644);
+  await using _second = await openEmbeddedMongod({ dataDir: folder, log: silent });
+  const modes = ['db', 'mongod.log', 'mongod.json', 'mongod.key'].map((name) => statSync(join(folder, name)).mode & 0o777);
+  expect(modes).toEqual([0o700, 0o600, 0o600, 0o600]);
 });
 
 test.concurrent('nobody gets in without the password, and the secrets are for the owner only', async ({ room: { folder }, expect }) => {

@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { findMongod } from './binary.ts';
+import { findMongod, isFetched } from './binary.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 import { end, isAlive } from './processes.ts';
-import { becomePrimary, endSessions } from './replica-set.ts';
+import { becomePrimary, compatibilityOf, endSessions } from './replica-set.ts';
 import { answers, endOf, findLiving, type Running, start, startOn, stop } from './running.ts';
+import { FETCHED_IS_FOR_TRYING } from './versions.ts';
 
 const SET_NAME = 'cascade';
 const GRACE_MS = 10_000;
@@ -53,8 +54,11 @@ export async function openEmbeddedMongod({
     if (!running) throw new Error(`another mongod has the files in ${folder.database}, and ended just now; try again`);
     await becomePrimary(running.port, SET_NAME, folder);
     if (!running.child) await endSessions(running.port, folder);
+    const kept = folder.kept();
+    if (kept) folder.keep({ ...kept, compatibility: await compatibilityOf(running.port, folder) });
     const how = running.child ? 'started' : 'adopted, as it was running';
     log.info({ port: running.port, pid: running.pid }, `the database is ready (${how}, ${Math.round(performance.now() - begun)} ms)`);
+    if (kept && isFetched(kept.binary, env)) log.info(FETCHED_IS_FOR_TRYING);
     return supervise(running, folder, () => chooseBinary(folder, env, log), lock, log);
   } catch (error) {
     if (running) await stop(running, folder);
@@ -67,7 +71,7 @@ export async function openEmbeddedMongod({
 async function adopt(folder: DataFolder, log: Logger, graceMs: number): Promise<Running | undefined> {
   const living = findLiving(folder);
   if (!living) return undefined;
-  if (await answers(living, SET_NAME, folder, graceMs)) return living;
+  if (await answers(living, SET_NAME, folder, graceMs, log)) return living;
   if (isAlive(living.pid)) log.warn({ pid: living.pid }, 'the database of an earlier service does not answer; ending it');
   await end(living.pid, graceMs);
   return undefined;
@@ -77,15 +81,17 @@ async function startNew(folder: DataFolder, env: NodeJS.ProcessEnv, log: Logger)
   const binary = await chooseBinary(folder, env, log);
   const running = await start(binary, folder.kept()?.port, SET_NAME, folder, log);
   // Kept before the set learns the address: should we die in between, the next start finds the set elsewhere and moves it here.
-  if (running) folder.keep({ port: running.port, setName: SET_NAME, binary });
+  if (running) folder.keep({ ...folder.kept(), port: running.port, setName: SET_NAME, binary });
   return running;
 }
 
 /** The one that has written the files, as an older one might not read them; the user's explicit wish goes first. */
 async function chooseBinary(folder: DataFolder, env: NodeJS.ProcessEnv, log: Logger): Promise<string> {
-  const kept = folder.kept()?.binary;
+  const kept = folder.kept();
   const isWished = env.CASCADE_MONGOD !== undefined || env.MONGOMS_SYSTEM_BINARY !== undefined;
-  return kept !== undefined && !isWished && existsSync(kept) ? kept : findMongod(env, log);
+  return kept !== undefined && !isWished && existsSync(kept.binary)
+    ? kept.binary
+    : findMongod(env, log, { compatibility: kept?.compatibility });
 }
 
 /** Keeps a mongod running until it is closed. */
@@ -97,7 +103,7 @@ function supervise(first: Running, folder: DataFolder, binary: () => Promise<str
 
   /** On the same port only: the clients that are open know no other. */
   const startAgain = async (): Promise<Running> => {
-    const started = await startOn(await binary(), port, SET_NAME, folder);
+    const started = await startOn(await binary(), port, SET_NAME, folder, log);
     if (!('child' in started)) throw new Error(endOf(started, folder));
     try {
       await becomePrimary(port, SET_NAME, folder);

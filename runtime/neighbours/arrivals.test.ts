@@ -1,6 +1,6 @@
-import { type Db, type Document, ObjectId } from 'mongodb';
+import { type Db, type Document, MongoNetworkError, ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import type { Committer, StoredEvent, Unit } from '../commit/index.ts';
+import { type Committer, type StoredEvent, type Unit, VersionMiss } from '../commit/index.ts';
 import { Arrivals } from './arrivals.ts';
 
 const arrival = (uuid: string): Document => {
@@ -27,4 +27,27 @@ test('who is to lead takes what is stored in a commit of its own, before what it
   await arrivals.start(taking('at once'));
   await arrivals.settled();
   expect(taken).toEqual(['first at once', 'second at once', 'third later']);
+});
+
+test('one of several that were taken before does not cost the others, even when the store is away while they are taken one by one', async () => {
+  const [taken, other] = ['taken', 'other'].map(arrival) as [Document, Document];
+  const stored: string[] = [];
+  let isAway = true;
+  const submit = async (unit: Unit) => {
+    if (unit.events.some(({ uuid }) => uuid === 'taken')) throw new VersionMiss('arrivals', new ObjectId());
+    if (isAway) {
+      isAway = false;
+      throw new MongoNetworkError('connection closed');
+    }
+    stored.push(...unit.events.map(({ uuid }) => uuid));
+  };
+  const db = { collection: () => ({ find: () => ({ sort: () => ({ toArray: async () => [taken, other] }) }) }) } as unknown as Db;
+  const arrivals = new Arrivals({
+    db,
+    committer: () => ({}) as Committer,
+    cipher: () => null,
+    onError: (error) => expect.fail(String(error)),
+  });
+  await arrivals.start(submit);
+  expect(stored).toEqual(['other']);
 });

@@ -14,14 +14,13 @@ import {
   withEventTexts,
   type Write,
 } from '../commit/index.ts';
-import { isPassing } from '../store/index.ts';
+import { Backoff, isPassing, retryUntilAvailable } from '../store/index.ts';
 import type { Cipher } from '../values/index.ts';
 
 export const ARRIVALS = 'arrivals';
 /** Events in one unit: they stay in their order. */
 const MOST_AT_ONCE = 500;
 const BYTES_AT_ONCE = 4_000_000;
-const UNAVAILABLE_RETRY_MS = 500;
 
 interface Arrival extends Document {
   readonly _id: ObjectId;
@@ -119,6 +118,7 @@ export class Arrivals {
   }
 
   async #takeAll(waiting: Map<string, Arrival>, commit: Commit): Promise<void> {
+    const backoff = new Backoff();
     while (this.#waiting && waiting.size > 0) {
       const some: Arrival[] = [];
       let bytes = 0;
@@ -129,16 +129,21 @@ export class Arrivals {
       }
       try {
         await this.#store(some, commit);
+        backoff.reset();
       } catch (error) {
         if (!(error instanceof VersionMiss)) {
           this.#options.onError(error);
           if (error instanceof Fenced) return this.#give();
-          await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
-          if (isPassing(error)) continue;
+          if (isPassing(error)) {
+            await backoff.pause();
+            continue;
+          }
         }
         // One of them has been taken before: one by one.
         for (const one of some)
-          await this.#store([one], commit).catch((reason: unknown) => reason instanceof VersionMiss || this.#options.onError(reason));
+          await retryUntilAvailable(() => this.#store([one], commit), { isWanted: () => this.#waiting !== null }).catch(
+            (reason: unknown) => reason instanceof VersionMiss || this.#options.onError(reason),
+          );
       }
       for (const { _id } of some) {
         waiting.delete(_id.toHexString());

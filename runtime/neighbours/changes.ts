@@ -1,6 +1,7 @@
 // What is committed to the collections of all namespaces that other processes follow, in the order of the commits: one change stream a process.
 
 import type { ChangeStream, ChangeStreamDocument, Document, MongoClient, ObjectId, ResumeToken } from 'mongodb';
+import { Backoff } from '../store/index.ts';
 
 export interface Change {
   /** The database. */
@@ -10,8 +11,6 @@ export interface Change {
   /** The document as it was stored; null: it is removed. */
   readonly document: Document | null;
 }
-
-const AGAIN_AFTER_MS = 500;
 
 /**
  * Resolves once it listens: what is committed from then on is told, each change after the one before has been taken in.
@@ -34,17 +33,19 @@ export async function openChanges(
     );
   let stream = watch();
   await stream.tryNext(); // the stream is at the server from here on
+  const backoff = new Backoff();
   const round = async (): Promise<void> => {
     while (isOpen) {
       try {
         const change = toChange(await stream.next());
         if (change) await onChange(change);
         token = stream.resumeToken ?? token;
+        backoff.reset();
       } catch (error) {
         if (!isOpen) return;
         onError(error);
         await stream.close().catch(() => undefined); // it has failed already
-        await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
+        await backoff.pause();
         if (!isOpen) return;
         // What the token names may be gone from the store's log.
         token = null;

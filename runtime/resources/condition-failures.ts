@@ -2,6 +2,7 @@
 // A condition that fails for every event is told of once a second.
 
 import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { RunError } from '../runs/index.ts';
 import { toWireError } from '../wire-error.ts';
 import { serviceActor } from './service-actor.ts';
@@ -9,12 +10,12 @@ import { snapshot } from './snapshots.ts';
 import type { Namespace } from './types.ts';
 
 const TOLD_EVERY_MS = 1_000;
-/** Rules remembered; beyond it the memory begins anew. */
+/** Rules remembered, those that failed last. */
 const MOST_RULES = 10_000;
 
 export class ConditionFailures {
   readonly #space: () => Namespace;
-  readonly #told = new Map<string, number>();
+  readonly #told = new LRUCache<string, number>({ max: MOST_RULES });
 
   /** @param space is there when the first error comes */
   constructor(space: () => Namespace) {
@@ -28,7 +29,6 @@ export class ConditionFailures {
     const key = `${rule} ${code}`;
     const nowMs = space.clock.now();
     if (nowMs - (this.#told.get(key) ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
-    if (this.#told.size >= MOST_RULES) this.#told.clear();
     this.#told.set(key, nowMs);
     space.log.warn({ err: error, rule, namespace: space.name }, 'the condition of a rule failed');
     const found: RunError = { code, message, params, status, line: null, column: null, stack: [] };

@@ -9,7 +9,7 @@ import type { Timer } from '../clock/index.ts';
 import { Fenced, type Unit, VersionMiss, type Write } from '../commit/index.ts';
 import { runDirect } from '../runs/index.ts';
 import { DueHeap } from '../schedule/index.ts';
-import { isPassing } from '../store/index.ts';
+import { retryUntilAvailable } from '../store/index.ts';
 import { afterTick, dueOf, isActive } from './definitions/scheduledevents-kind.ts';
 import { definitionRemoval, definitionWrite } from './definitions/store.ts';
 import { publishTopic } from './publish.ts';
@@ -20,7 +20,6 @@ const KIND = 'scheduledevents';
 const HOUR_MS = 3_600_000;
 /** Deliveries under way at one time. */
 const MOST_AT_ONCE = 500;
-const UNAVAILABLE_RETRY_MS = 500;
 /** How much later than the leader of the namespace another process tries: by then it has heard that the event is delivered, if it is. */
 const STAND_BY_MS = 1_000;
 
@@ -137,6 +136,18 @@ export class Schedule implements AsyncDisposable {
 
   // ------------------------------------------------------------ events
   async #deliver(name: string): Promise<void> {
+    try {
+      await retryUntilAvailable(() => this.#deliverDue(name), { isWanted: () => this.#isOpen });
+    } catch (error) {
+      if (error instanceof Fenced) return; // another process goes on with it
+      if (!this.#isOpen) return; // the next process finds it due
+      const space = this.#space();
+      space.log.error({ err: error, name, namespace: space.name }, 'a scheduled event could not be delivered');
+    }
+  }
+
+  /** Looks anew at what is stored, as it may be an attempt of many. */
+  async #deliverDue(name: string): Promise<void> {
     const space = this.#space();
     await space.runs.pressure.eased();
     const stored = space.definitions.get(KIND, name);
@@ -145,15 +156,9 @@ export class Schedule implements AsyncDisposable {
     try {
       await this.#publish(space, name, stored, next);
     } catch (error) {
-      if (error instanceof Fenced) return; // another process goes on with it
       // Somebody else has delivered or changed it: here, or in another process, whose change is only in the store.
       if (error instanceof VersionMiss) return space.refresh(KIND, name);
-      if (isPassing(error)) {
-        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS));
-        if (this.#isOpen) return this.#deliver(name);
-      }
-      space.log.error({ err: error, name, namespace: space.name }, 'a scheduled event could not be delivered');
-      return;
+      throw error;
     }
     if (next) {
       space.definitions.put(KIND, name, next);

@@ -9,7 +9,7 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
 import { CascadeErrors, fault } from '../faults.ts';
-import { isPassing } from '../store/index.ts';
+import { isPassing, retryUntilAvailable } from '../store/index.ts';
 import { fromWireError, toWireError } from '../wire-error.ts';
 import { digestOf, isRepeatable, RunHistory } from './history.ts';
 import { Messages } from './messages.ts';
@@ -17,8 +17,6 @@ import { partSite, RecordedParts } from './parts.ts';
 import { type Given, Trail } from './recording.ts';
 import { describe, locate } from './place.ts';
 import type { Executable, RunError, RunHost } from './types.ts';
-
-const UNAVAILABLE_RETRY_MS = 500;
 
 export interface DirectCall {
   readonly executable: Pick<Executable, 'resource' | 'name' | 'service'> & Partial<Pick<Executable, 'map' | 'program'>>;
@@ -149,18 +147,16 @@ class DirectRun implements RunObserver {
     const at = this.#now();
     const state = { committed: false };
     const request = this.#recorded ? digestOf(kind, payloadJson) : '';
+    const isOfRun = this.#call.caller.event !== undefined;
     let answer: Answer;
     try {
-      answer = await this.#host.perform(kind, payloadJson, this.#actor(site, nth, at, state, request));
+      // What is part of a run was acknowledged: it is done once the store is back, however long that takes. A client is told instead.
+      answer = await retryUntilAvailable(() => this.#host.perform(kind, payloadJson, this.#actor(site, nth, at, state, request)), {
+        isRetried: (error) => isOfRun && isPassing(error),
+      });
     } catch (error) {
-      const isOfRun = this.#call.caller.event !== undefined;
       if (isOfRun && error instanceof Fenced) return; // another process repeats what it is a part of
       if (isOfRun && error instanceof StartAgain) return this.#giveUp(error);
-      if (isOfRun && isPassing(error)) {
-        // Part of what was acknowledged: done once the store is back, however long that takes.
-        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
-        return this.#perform(site, nth, kind, payloadJson);
-      }
       if (!(error instanceof CascadeError || error instanceof CascadeErrors))
         this.#host.log.error({ err: error, resource: this.#call.executable.resource }, 'a request of a program failed unexpectedly');
       answer = { error: toWireError(error) };

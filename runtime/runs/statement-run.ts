@@ -8,7 +8,7 @@ import { type Answer, Fenced, type RunId, runIdOf, type Step, type StoredEvent, 
 import { decodeInner, encodeInner, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { CascadeErrors, fault } from '../faults.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import { isPassing } from '../store/index.ts';
+import { retryUntilAvailable } from '../store/index.ts';
 import { fromWireError, toWireError } from '../wire-error.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import type { RunHost } from './types.ts';
@@ -16,7 +16,6 @@ import type { RunHost } from './types.ts';
 /** Stands for a program where a run is one statement; its rule is then the statement's kind. */
 export const STATEMENT = 'statement';
 
-const UNAVAILABLE_RETRY_MS = 500;
 /** Where its parts are recorded. */
 const SITE = 'all';
 
@@ -117,15 +116,15 @@ export class StatementRun implements StepKeeper {
   // ------------------------------------------------------------ inside
   /** @throws Fenced, Ending */
   async #answer(): Promise<Answer> {
-    for (;;)
-      try {
-        return await this.#host.perform(this.#kind, this.#payloadJson, this.#actor());
-      } catch (error) {
-        if (error instanceof Fenced) throw error;
-        if (this.#host.pressure.isClosed && !this.#isStored) throw new Ending(); // whatever it was: the store may be closed already
-        if (!isPassing(error) || this.#isStored) return { error: this.#asWire(error) };
-        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
-      }
+    try {
+      return await retryUntilAvailable(() => this.#host.perform(this.#kind, this.#payloadJson, this.#actor()), {
+        isWanted: () => !this.#isStored && !this.#host.pressure.isClosed,
+      });
+    } catch (error) {
+      if (error instanceof Fenced) throw error;
+      if (this.#host.pressure.isClosed && !this.#isStored) throw new Ending(); // whatever it was: the store may be closed already
+      return { error: this.#asWire(error) };
+    }
   }
 
   #asWire(error: unknown): ReturnType<typeof toWireError> {

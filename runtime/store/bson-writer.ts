@@ -160,7 +160,11 @@ export class BsonWriter {
   #bytesOf(name: string): Uint8Array {
     if (name.includes('\0')) throw new Unknown();
     const bytes = Buffer.from(`${name}\0`);
-    if (this.#names.size >= MOST_NAMES) this.#names.clear();
+    // The oldest goes. A memory that also orders by use would cost each member of each document more than it could spare.
+    for (const oldest of this.#names.keys()) {
+      if (this.#names.size < MOST_NAMES) break;
+      this.#names.delete(oldest);
+    }
     this.#names.set(name, bytes);
     return bytes;
   }

@@ -29,19 +29,6 @@ export const isLockedOut = (error: unknown): boolean => error instanceof MongoSe
 /** What stands in the way goes by itself, sooner or later: who owes something to others tries again for as long as it takes. */
 export const isPassing = (error: unknown): boolean => isUnavailable(error) || isTransient(error) || isLockedOut(error);
 
-const PASSING_RETRY_MS = 500;
-
-/** Does what is owed to others again until nothing that goes by itself stands in its way. @param work may be done more than once */
-export async function insist<T>(work: () => Promise<T>): Promise<T> {
-  for (;;)
-    try {
-      return await work();
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, PASSING_RETRY_MS));
-    }
-}
-
 const TIME_IS_UP = 50;
 
 /** An error of a query: one that was stopped for its time is refused as too expensive, any other stays as it is. */

@@ -3,11 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 
-export { insist, inTime, isLockedOut, isPassing, isTransient, isUnavailable } from './errors.ts';
+export { inTime, isLockedOut, isPassing, isTransient, isUnavailable } from './errors.ts';
 export { insertAll, type Inserted, type WriteError } from './insert.ts';
 export { endTransactionsOf } from './left-transactions.ts';
 export { EqualReads } from './equal-reads.ts';
 export { PointReads } from './point-reads.ts';
+export { Backoff, retryUntilAvailable, retryUntilAvailable as insist } from './retry-until-available.ts';
 export { type Find, RowReader, type Rows } from './rows.ts';
 
 export interface Store extends AsyncDisposable {

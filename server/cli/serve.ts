@@ -33,6 +33,7 @@ export async function serve({ port, host, data, mongo }: ServeOptions, terminal:
         port,
         host,
         dataDir: data,
+        measuresProcess: true,
         mongoUri: mongo,
         ...(masterKey && { masterKey }),
         ...(mostOpenEvaluations === undefined ? {} : { mostOpenEvaluations }),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ApiRequest } from '../../runtime/api.ts';
 import { CascadeError } from '../../runtime/faults.ts';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
-import { route } from './routes.ts';
+import { rememberingRoute, route } from './routes.ts';
 
 let server: FakeServer;
 beforeAll(async () => {
@@ -259,4 +259,15 @@ test('any path is routed or refused, never worse', () => {
         }
     }),
   );
+});
+
+test('a collection that is asked for again and again stays in memory, however many others are', () => {
+  const remembering = rememberingRoute();
+  const ask = (name: string) => remembering(`/api/v1/resources/custom/${name}`);
+  const pump = ask('Pump');
+  for (let i = 0; i < 3_000; i++) {
+    ask(`Other${i}`);
+    if (i % 100 === 0) expect(ask('Pump')).toBe(pump);
+  }
+  expect(ask('Other0')).not.toBe(pump);
 });

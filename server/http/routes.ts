@@ -1,5 +1,6 @@
 // From a raw path to what is there and which methods it takes (resources-and-api.md 1.1). Pure; the methods' meaning is `resources.ts`'.
 // Nothing is normalised: `//` stays, dots stay, a slash at the end is part of the id.
+import { LRUCache } from 'lru-cache';
 import { type CascadeError, fault } from '../../runtime/faults.ts';
 import type { Method } from './types.ts';
 
@@ -89,17 +90,14 @@ export function route(path: string): Route {
 
 const MOST_REMEMBERED = 1_000;
 
-/** `route` with a memory for collections, which are the same few again and again; it begins anew when it is full. */
+/** `route` with a memory for collections, which are the same few again and again. */
 export function rememberingRoute(): typeof route {
-  const remembered = new Map<string, Route>();
+  const remembered = new LRUCache<string, Route>({ max: MOST_REMEMBERED });
   return (path) => {
     const known = remembered.get(path);
     if (known) return known;
     const found = route(path);
-    if (found.kind === 'resource' && found.resourceId === undefined && !found.invalid) {
-      if (remembered.size >= MOST_REMEMBERED) remembered.clear();
-      remembered.set(path, found);
-    }
+    if (found.kind === 'resource' && found.resourceId === undefined && !found.invalid) remembered.set(path, found);
     return found;
   };
 }

@@ -1,6 +1,7 @@
 // The programs that call a scalar's procedures: for many values at once, so that a batch costs one way into the sandbox. They are texts of
 // the rule language like any other; the names in them are those of stored procedures.
 
+import { LRUCache } from 'lru-cache';
 import type { CompiledProcedure } from '../../../compiler/index.ts';
 import type { Program } from '../../sandbox/index.ts';
 import { compileText, programOf } from '../definitions/programs.ts';
@@ -52,9 +53,9 @@ for (k in range(0, n, 1)) {
 return results`,
 };
 
-const compiled = new Map<string, Program>();
 /** Texts are few and small; names of procedures that are gone must not pile up. */
 const MOST_KEPT = 1_000;
+const compiled = new LRUCache<string, Program>({ max: MOST_KEPT });
 
 export function programFor(form: Form, procedure: string): Program {
   const key = `${form} ${procedure}`;
@@ -62,7 +63,6 @@ export function programFor(form: Form, procedure: string): Program {
   if (known) return known;
   const { module } = compileText(TEXTS[form](procedure), 'procedure') as CompiledProcedure;
   const program = programOf(module, key);
-  if (compiled.size >= MOST_KEPT) compiled.clear();
   compiled.set(key, program);
   return program;
 }

@@ -192,7 +192,7 @@ export class Simulation implements Disposable {
 
   /** @returns what is wrong in the store at the end; nothing when all is well */
   run(seed: number, options: SimulationOptions = {}): Promise<string[]> {
-    this.#time.reset();
+    this.#time.reset(seed);
     return new OneWorld(seed, this.#time, options).run();
   }
 

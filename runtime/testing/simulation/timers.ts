@@ -1,5 +1,6 @@
-// Time in a simulated world: timers and clocks stand still until the world lets time pass. While it is installed they are those of the
-// whole process, so that the parts under test need not know of it.
+// Time and chance in a simulated world: timers and clocks stand still until the world lets time pass, and Math.random follows the world's seed.
+// While it is installed they are those of the whole process, so that the parts under test need not know of it.
+import { randomFrom } from './world.ts';
 
 interface Armed {
   readonly call: () => void;
@@ -15,6 +16,7 @@ export class SimulatedTime implements Disposable {
   readonly #armed = new Set<Armed>();
   readonly #real = [globalThis.setTimeout, globalThis.clearTimeout, globalThis.setInterval, globalThis.clearInterval] as const;
   readonly #realNow = Date.now;
+  readonly #realRandom = Math.random;
 
   constructor() {
     const arm = (call: () => void, ms: number | undefined, isInterval: boolean): unknown => {
@@ -32,10 +34,11 @@ export class SimulatedTime implements Disposable {
     Object.defineProperty(performance, 'now', { value: () => this.#nowMs, configurable: true });
   }
 
-  /** A new world: nothing is armed. */
-  reset(): void {
+  /** A new world: nothing is armed, and chance begins where its seed says. */
+  reset(seed: number): void {
     this.#armed.clear();
     this.#nowMs = 0;
+    Math.random = randomFrom(~seed); // not the numbers that lead the world itself
   }
 
   /** Lets so much time pass; what is due is called in the order of its times. */
@@ -56,6 +59,7 @@ export class SimulatedTime implements Disposable {
   [Symbol.dispose](): void {
     [globalThis.setTimeout, globalThis.clearTimeout, globalThis.setInterval, globalThis.clearInterval] = this.#real;
     Date.now = this.#realNow;
+    Math.random = this.#realRandom;
     Reflect.deleteProperty(performance, 'now');
   }
 }
