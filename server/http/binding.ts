@@ -2,7 +2,7 @@
 // (resources-and-api.md 2). No socket here; `sockets.ts` has them.
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { ApiReply, Engine, Identity } from '../../runtime/api.ts';
+import type { ApiReply, Engine, Health, Identity } from '../../runtime/api.ts';
 import { fault } from '../../runtime/faults.ts';
 import { toJson } from '../../runtime/values/index.ts';
 import type { Metrics } from '../metrics.ts';
@@ -27,10 +27,18 @@ export interface BindingOptions {
   /** Default 120 s. */
   timeoutMs?: number;
   metrics: Metrics;
+  /** What /healthz and /readyz say; the engine's own word when absent. */
+  health?: () => Health;
 }
 
 /** Never throws: every failure is a reply. HEAD is answered as GET; whoever sends the reply leaves its body out. */
-export function openBinding({ engine, log, timeoutMs = 120_000, metrics }: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
+export function openBinding({
+  engine,
+  log,
+  timeoutMs = 120_000,
+  metrics,
+  health = () => engine.health(),
+}: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
   const deadlines = new Deadlines(timeoutMs);
   const routeOf = rememberingRoute();
   const plainActions: Record<PlainRoute['kind'], (http: HttpRequest, query: Query) => Promise<HttpReply> | HttpReply> = {
@@ -101,7 +109,7 @@ export function openBinding({ engine, log, timeoutMs = 120_000, metrics }: Bindi
   }
 
   function healthReply(): HttpReply {
-    const { ready, status } = engine.health();
+    const { ready, status } = health();
     return { status: ready ? 200 : 500, body: JSON.stringify({ status: ready ? 'ok' : status }) };
   }
 

@@ -4,10 +4,14 @@ import { pino } from 'pino';
 import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../../runtime/api.ts';
 import { fault } from '../../runtime/faults.ts';
 import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
+import type { TransportKind } from '../transport/index.ts';
 import { type ListenOptions, type Listener, listen } from '../listen.ts';
 
 export const TOKEN = 'css_0123456789012345678901234567890123456789';
 export const ANN: Identity = { username: 'ann', namespace: 'main', profiles: ['admin', 'user__system'] };
+
+/** The tests of the front run on both (vitest.config.ts). */
+const TRANSPORT = (process.env.CASCADE_HTTP || undefined) as TransportKind | undefined;
 
 export interface FakeServer extends AsyncDisposable {
   readonly url: string;
@@ -45,7 +49,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
     identity,
   };
   const lines = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
-  const listener: Listener = await listen({ engine, log: lines, port: 0, host: '127.0.0.1', ...options });
+  const listener: Listener = await listen({ engine, log: lines, port: 0, host: '127.0.0.1', http: TRANSPORT, ...options });
   const server: FakeServer = {
     url: listener.url,
     port: listener.port,
