@@ -32,7 +32,7 @@ export default defineConfig({
           name: 'front-on-node',
           env: { CASCADE_HTTP: 'node' },
           include: [
-            'server/{http,websocket}/{authentication,batch,replies,resources,routes,streaming,life,protocol}.test.ts',
+            'server/{http,websocket}/{authentication,batch,front-page,proxies,wire,replies,resources,routes,streaming,life,protocol}.test.ts',
             'server/listen.test.ts',
           ],
           exclude,

@@ -9,6 +9,8 @@ import { bindWebSocket, type WebSocketOptions } from './websocket/index.ts';
 /** Open requests may take this long to end once the service is told to stop. */
 const DRAIN_MS = 10_000;
 
+const FALLBACK = "uWebSockets.js does not load on this machine: Node's own HTTP server is used (--http node), which is slower";
+
 export interface ListenOptions {
   /** What it says of its own work is told with the metrics. */
   engine: Served & Partial<Working>;
@@ -16,14 +18,16 @@ export interface ListenOptions {
   /** 0: any free one. */
   port: number;
   /** Default: every address of this machine. */
-  host?: string;
+  host?: string | undefined;
   /** Who speaks HTTP; absent: uWebSockets.js where it can be loaded, else Node. */
   http?: TransportKind | undefined;
+  /** Told that it is Node although nobody has asked for that. */
+  onFallback?: (text: string) => void;
   /** Absent: the peer of a connection is the client. */
   trustedProxies?: TrustedProxies | undefined;
-  corsOrigins?: CorsOrigins;
+  corsOrigins?: CorsOrigins | undefined;
   /** Of one body, and of one WebSocket message. */
-  bodyLimitBytes?: number;
+  bodyLimitBytes?: number | undefined;
   /** Of one request. */
   timeoutMs?: number;
   /** Times of WebSockets, where they are not the usual ones. */
@@ -45,9 +49,10 @@ export async function listen({
   trustedProxies,
   ...options
 }: ListenOptions): Promise<Listener> {
-  const transport = await openTransport(kind, (err) =>
-    log.warn({ err }, "uWebSockets.js does not load on this machine: Node's own HTTP server is used (--http node), which is slower"),
-  );
+  const transport = await openTransport(kind, (err) => {
+    log.warn({ err }, FALLBACK);
+    options.onFallback?.(FALLBACK);
+  });
   const { timeoutMs, bodyLimitBytes } = options;
   const clientOf = trustedProxies === undefined ? undefined : clientAddressBehind(trustedProxies);
   const sockets = bindWebSocket(transport, { engine, log, timeoutMs, messageLimitBytes: bodyLimitBytes, clientOf, ...options.webSocket });

@@ -88,13 +88,16 @@ function corsHeaders(http: HttpRequest, origins: CorsOrigins): readonly HeaderFi
 }
 
 /** RFC 9110 12.5.3: gzip is named, or `*` without gzip; not with a weight of 0. */
-export function acceptsGzip(header = ''): boolean {
-  const weights = new Map(
-    header.split(',').map((entry) => {
-      const [name, ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
-      const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-      return [name!, weight === undefined ? 1 : Number(weight)] as const;
-    }),
-  );
-  return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0;
+export const acceptsGzip = (header?: string): boolean =>
+  (weightIn(header, 'gzip') ?? weightIn(header, 'x-gzip') ?? weightIn(header, '*') ?? 0) > 0;
+
+/** The weight of an entry in a list of what the client takes, 1 where it names none; undefined when it is not in the list. */
+export function weightIn(header: string | undefined, wanted: string): number | undefined {
+  for (const entry of header?.split(',') ?? []) {
+    const [name, ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+    if (name !== wanted) continue;
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    return weight === undefined ? 1 : Number(weight);
+  }
+  return undefined;
 }

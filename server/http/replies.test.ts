@@ -172,6 +172,7 @@ test('origins may be limited to a list', async () => {
   expect((await origin('https://app.example')).get('access-control-allow-origin')).toBe('https://app.example');
   expect((await origin('https://other.example')).get('access-control-allow-origin')).toBeNull();
   expect((await origin('https://other.example')).get('vary')).toBe('Origin');
+  expect((await origin('https://other.example')).get('x-content-type-options')).toBe('nosniff');
   await limited[Symbol.asyncDispose]();
 });
 

@@ -66,6 +66,7 @@ export function bindHttp(
   /** Never rejects. */
   async function respond(http: Received): Promise<void> {
     const { connection } = http;
+    const client = isVerbose && !connection.isGone ? http.address : undefined; // before the answer: nobody knows it after that
     try {
       const reply = http.hasTwoLengths ? errorReply(fault('cascade.request.body.invalid', 'two lengths', 0), log) : await answer(http);
       http.discard();
@@ -75,7 +76,7 @@ export function bindHttp(
       if (sent) await sent;
       // The path alone: the query may hold a token.
       if (isVerbose && !connection.isGone)
-        log.debug({ method: http.method, path: http.path, status: wire.status, ms: performance.now() - http.begunAt }, 'request');
+        log.debug({ method: http.method, path: http.path, client, status: wire.status, ms: performance.now() - http.begunAt }, 'request');
     } catch (err) {
       log.error({ err }, 'a reply could not be sent');
       connection.cut();

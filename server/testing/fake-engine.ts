@@ -22,6 +22,8 @@ export interface FakeServer extends AsyncDisposable {
   /** The engine's next answers. */
   answer: (request: ApiRequest) => Promise<ApiReply> | ApiReply;
   subscribe: Engine['subscribe'];
+  /** Where logins came from, as the limit counts. */
+  readonly addresses: string[];
   /** The token no longer stands for anybody. */
   revoked: boolean;
   health: Health;
@@ -34,7 +36,8 @@ export interface FakeServer extends AsyncDisposable {
 export async function openFakeServer(options: Partial<ListenOptions> = {}): Promise<FakeServer> {
   const requests: ApiRequest[] = [];
   const log: string[] = [];
-  const identity = fakeIdentity(() => server.revoked);
+  const addresses: string[] = [];
+  const identity = fakeIdentity(() => server.revoked, addresses);
   const engine = {
     execute: async (request: ApiRequest) => {
       requests.push(request);
@@ -54,6 +57,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
     url: listener.url,
     port: listener.port,
     requests,
+    addresses,
     log,
     answer: () => ({ status: 200, body: '[]' }),
     subscribe: async () => ({ close: () => undefined }),
@@ -68,7 +72,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
 }
 
 /** Ann with the password `pass:word`, at home in `main`, authorized in `plant`. */
-function fakeIdentity(isRevoked: () => boolean): IdentityStore {
+function fakeIdentity(isRevoked: () => boolean, addresses: string[]): IdentityStore {
   const session = (namespace = 'main'): Session => ({
     token: TOKEN,
     expiresAt: new Date('2031-02-02T10:00:00.000Z'),
@@ -81,7 +85,8 @@ function fakeIdentity(isRevoked: () => boolean): IdentityStore {
     return namespace;
   };
   const store: Partial<IdentityStore> = {
-    login: async (username, password, _address, target) => {
+    login: async (username, password, address, target) => {
+      addresses.push(address);
       if (username === 'locked') throw fault('cascade.security.rate.limited', 60);
       if (username !== 'ann' || password !== 'pass:wörd') throw fault('io.service.security.authentication.failed');
       return session(entering(target));
