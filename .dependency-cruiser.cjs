@@ -95,6 +95,12 @@ module.exports = {
       { path: '^(typing|runtime|server)/', pathNot: noTests },
       { path: '^compiler/', pathNot: '^compiler/(index|types|ast)\\.ts$' },
     ),
+    forbid(
+      'one-transport-a-file',
+      'the libraries that speak HTTP and WebSocket are behind one interface each',
+      { path: '^(runtime|server)/', pathNot: '^server/transport/' },
+      { path: 'node_modules/(uWebSockets\\.js|ws)/' },
+    ),
     forbid('resolvable', 'what is imported exists', {}, { couldNotResolve: true, pathNot: '^estree$' }),
     forbid(
       'declared',

@@ -31,6 +31,19 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: {
+          // The front once more on Node's own HTTP server: what it answers must not depend on who speaks HTTP.
+          name: 'front-on-node',
+          env: { CASCADE_HTTP: 'node' },
+          include: [
+            'server/{http,websocket}/{authentication,batch,front-page,proxies,wire,replies,resources,routes,streaming,life,protocol}.test.ts',
+            'server/listen.test.ts',
+          ],
+          exclude,
+        },
+      },
+      {
+        extends: true,
         // What is pure keeps nothing from one file to the next, so its modules are loaded once for all: half the time of these tests.
         test: { name: 'pure', include: ['{compiler,stdlib,typing}/**/*.test.ts'], exclude, isolate: false },
       },

@@ -10,6 +10,7 @@ import { compilation } from './compile.ts';
 import type { Effort } from './compare.ts';
 import { correlate } from './correlate.ts';
 import { durable } from './durable.ts';
+import { front } from './front.ts';
 import { rules } from './rules/index.ts';
 import { sandbox } from './sandbox.ts';
 import { stream } from './stream.ts';
@@ -25,6 +26,7 @@ const BENCHES: Readonly<
   api,
   durable,
   stream,
+  front,
   sandbox,
   index: triggerIndex,
   compile: compilation,

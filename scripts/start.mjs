@@ -1,5 +1,5 @@
 // `npm start`: from a fresh clone to a running service. Installs and builds what is missing, then becomes the service:
-// `cascade serve --port 8080 --data ./data`, further arguments passed on (a --port, --data or --mongo of yours replaces ours).
+// `cascade serve --data ./data`, further arguments passed on (a --data or --mongo of yours, or its environment variable, replaces ours).
 // The service runs in this very process, so a signal reaches it directly and no process can be left behind. (Where another Node than ours was
 // called, see node/become.mjs.)
 import { spawnSync } from 'node:child_process';
@@ -22,9 +22,10 @@ const built = spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')], 
 if (built.status !== 0) process.exit(built.status ?? 1);
 
 const given = process.argv.slice(2);
+const variable = (name) => `CASCADE_${name.toUpperCase().replaceAll('-', '_')}`;
 const has = (name) => given.some((argument) => argument === name || argument.startsWith(`${name}=`));
-const port = has('--port') ? [] : ['--port', '8080'];
-const data = has('--data') || has('--mongo') ? [] : ['--data', join(root, 'data')];
+const isPlaced = ['data', 'mongo', 'mongo-file'].some((name) => has(`--${name}`) || process.env[variable(name)]);
+const data = isPlaced ? [] : ['--data', join(root, 'data')];
 const program = join(root, 'bin', 'cascade.js');
-process.argv = [process.argv[0], program, 'serve', ...port, ...data, ...given];
+process.argv = [process.argv[0], program, 'serve', ...data, ...given];
 await import(pathToFileURL(program).href);

@@ -34,7 +34,12 @@ test('closing finishes what is open, takes nothing new and ends the connections'
   const open = server.resource('types');
   await begun;
   const closed = server[Symbol.asyncDispose]();
-  await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
+  // A client that connected before the service had heard of its end is answered, the next one is not let in.
+  for (let isOpen = true; isOpen; )
+    isOpen = await fetch(`${server.url}/healthz`).then(
+      ({ status }) => expect(status).toBe(500) === undefined,
+      () => false,
+    );
   release({ status: 200, body: '["whole"]' });
   const response = await open;
   expect(response.headers.get('connection')).toBe('close');
@@ -76,4 +81,73 @@ test('a client that goes away within its body does not keep the service from clo
   await sleep(50);
   await server[Symbol.asyncDispose]();
   expect(server.requests).toEqual([]);
+});
+
+/** Sends requests one after the other on one connection, each as soon as the last is answered, until the connection ends. */
+function backToBack(port: number): { begun: Promise<void>; ended: Promise<{ answered: number; rest: string; error: string | null }> } {
+  const request = `GET /api/v1/resources/types HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
+  const socket = connect(port, '127.0.0.1');
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const ended = new Promise<{ answered: number; rest: string; error: string | null }>((resolve) => {
+    let answered = 0;
+    let rest = '';
+    let error: string | null = null;
+    socket.on('data', (data) => {
+      rest += data.toString('latin1');
+      const head = rest.indexOf('\r\n\r\n');
+      if (head < 0 || rest.length < head + 6) return; // every body here is []
+      const isLast = /\r\nconnection: close\r\n/i.test(rest.slice(0, head + 2));
+      rest = rest.slice(head + 6);
+      if (++answered === 3) begin();
+      if (!isLast) socket.write(request);
+    });
+    socket.on('error', (err) => {
+      error = err.message;
+    });
+    socket.on('close', () => resolve({ answered, rest, error }));
+  });
+  socket.write(request);
+  return { begun, ended };
+}
+
+test('who sends requests while the service stops gets an answer to each, and the end of the connection behind the last', async () => {
+  const server = await openFakeServer();
+  server.answer = async () => {
+    await sleep(Math.random() * 4);
+    return { status: 200, body: '[]' };
+  };
+  const clients = Array.from({ length: 16 }, () => backToBack(server.port));
+  await Promise.all(clients.map(({ begun }) => begun));
+  await server[Symbol.asyncDispose]();
+  const ended = await Promise.all(clients.map(({ ended }) => ended));
+  expect(ended.map(({ rest, error }) => ({ rest, error }))).toEqual(clients.map(() => ({ rest: '', error: null })));
+  expect(ended.reduce((sum, { answered }) => sum + answered, 0)).toBe(server.requests.length);
+});
+
+test('a connection that was opened just before the stop is served, or ended without an error', async () => {
+  const server = await openFakeServer();
+  const clients = Array.from({ length: 16 }, () => connect(server.port, '127.0.0.1'));
+  await Promise.all(clients.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+  const ends = clients.map(
+    (socket) =>
+      new Promise<string>((resolve) => {
+        let text = '';
+        socket.on('data', (data) => {
+          text += data.toString();
+        });
+        socket.on('error', (error) => resolve(error.message));
+        socket.on('close', () => resolve(text));
+      }),
+  );
+  const stopped = server[Symbol.asyncDispose]();
+  for (const socket of clients) socket.write(`GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n`);
+  for (const end of await Promise.all(ends)) {
+    expect(end).toMatch(/^HTTP\/1\.1 500 /);
+    expect(end).toMatch(/\r\nconnection: close\r\n/i);
+    expect(end).toContain('{"status":"draining"}');
+  }
+  await stopped;
 });

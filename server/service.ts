@@ -1,7 +1,7 @@
 // The whole service: its parts open in order and close in reverse. The command line and each test of the whole hold one.
 import type { Logger } from 'pino';
 import type { Clock } from '../runtime/clock/index.ts';
-import type { FirstStartOptions, GeneratedPassword } from '../runtime/identity/index.ts';
+import type { FirstStart, FirstStartOptions } from '../runtime/identity/index.ts';
 import { openEngine, readBuild } from '../runtime/index.ts';
 import { openMasterKey } from '../runtime/keys/index.ts';
 import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
@@ -9,11 +9,11 @@ import { type ListenOptions, listen } from './listen.ts';
 
 export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   /** Where the embedded database lives; may be absent with `mongoUri`. */
-  dataDir?: string;
+  dataDir?: string | undefined;
   /** A replica set of the user's own, instead of the embedded one. */
   mongoUri?: string;
   /** Seals what is encrypted (runtime/keys); with an embedded database it is made and kept in the data folder when none is given. */
-  masterKey?: Uint8Array;
+  masterKey?: Uint8Array | undefined;
   /** What time it is for rules; the machine's clock when absent. */
   clock?: Clock;
   /** Evaluations that one rule may have open; a million when absent. */
@@ -23,8 +23,8 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   /** The address by which clients reach the service; its own where none is given. */
   publicUrl?: string;
   firstStart: FirstStartOptions;
-  /** Told the passwords of a first start as soon as they hold: what fails after that must not lose them. */
-  announce(generated: GeneratedPassword[]): void;
+  /** Told of the accounts as soon as there are any: what fails after that must not lose the passwords of a first start. */
+  announce(first: FirstStart): void;
 }
 
 export interface Service extends AsyncDisposable {
@@ -64,8 +64,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
         log,
       }),
     );
-    const { generated } = await engine.identity.ensureFirstStart(firstStart);
-    announce(generated);
+    announce(await engine.identity.ensureFirstStart(firstStart));
     const { url } = keep(await listen({ engine, log, ...listening }));
     service.url = url;
     return { url, settled: () => engine.settled(), [Symbol.asyncDispose]: close };

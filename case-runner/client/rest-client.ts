@@ -73,7 +73,7 @@ export class RestClient {
     const parameters = Object.entries(query).map(
       ([name, value]) => `${name}=${encodeURIComponent(typeof value === 'string' ? value : toJsonText(value))}`,
     );
-    const whole = /^\/(api|authenticate|healthz|readyz|docs|ui|metrics|private)(\/|$|\?)/.test(path) ? path : RESOURCES + path;
+    const whole = /^\/($|(api|authenticate|healthz|readyz|docs|manual|ui|metrics|private)(\/|$|\?))/.test(path) ? path : RESOURCES + path;
     const all: Record<string, string> = {
       ...(payload !== undefined
         ? { 'content-type': body !== undefined ? 'application/json' : 'text/plain', 'content-length': String(Buffer.byteLength(payload)) }

@@ -67,7 +67,8 @@ export async function startService({
 
   const launch = async (): Promise<ChildProcess> => {
     let said = '';
-    const command = [program, 'serve', '--port', String(port.number), '--data', dataDir, ...args];
+    const store = args.includes('--mongo') ? [] : ['--data', dataDir];
+    const command = [program, 'serve', '--port', String(port.number), ...store, ...args];
     const started = spawn(process.execPath, command, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, CASCADE_ADMIN_USERNAME: user, CASCADE_ADMIN_PASSWORD: password, CASCADE_SYSTEM_PASSWORD: password, ...env },

@@ -6,22 +6,22 @@ import { fault } from '../faults.ts';
 import { insertNamespace, insertUser, normalName, requireUsername } from './accounts.ts';
 import { type IdentityCollections, isDuplicateKey } from './documents.ts';
 import { generatePassword, requireStrong } from './passwords.ts';
-import type { FirstStartOptions, GeneratedPassword } from './types.ts';
+import type { FirstStart, FirstStartOptions } from './types.ts';
 
 /** Longer than the work takes (some 100 ms), shorter than patience. */
 const ABANDONED_AFTER_MS = 20_000;
 
 /**
  * Does what a new installation needs; nothing on later starts.
- * @returns the passwords that were generated: they are known nowhere else
  * @throws user.name.invalid, user.password.weak, before anything is written
  */
 export async function firstStart(
   collections: IdentityCollections,
   { adminUsername = 'admin', adminPassword, systemPassword }: FirstStartOptions,
   now: () => number,
-): Promise<GeneratedPassword[]> {
-  if ((await collections.installation.findOne({ _id: 'firstStart' }))?.state === 'done') return [];
+): Promise<FirstStart> {
+  const later = { isFirst: false, generated: [] };
+  if ((await collections.installation.findOne({ _id: 'firstStart' }))?.state === 'done') return later;
   const admins = [
     { username: 'system', given: systemPassword },
     { username: normalName(adminUsername), given: adminPassword },
@@ -31,10 +31,11 @@ export async function firstStart(
     requireStrong(admin.password);
   }
   if (admins[1]!.username === 'system') throw fault('cascade.user.name.invalid', 'users', 'username', 'system is the system admin');
-  if (!(await isOurs(collections, now))) return [];
+  if (!(await isOurs(collections, now))) return later;
   await install(collections, admins[0]!, admins[1]!, new Date(now()));
   await collections.installation.updateOne({ _id: 'firstStart' }, { $set: { state: 'done' } });
-  return admins.filter((admin) => admin.generated).map(({ username, password }) => ({ username, password }));
+  const generated = admins.filter((admin) => admin.generated).map(({ username, password }) => ({ username, password }));
+  return { isFirst: true, generated };
 }
 
 /** Waits for another process that is at it; takes over from one that has died. @returns whether the work is this process's */

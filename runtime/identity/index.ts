@@ -10,5 +10,6 @@ export {
   type UserRecord,
 } from './directory.ts';
 export { openIdentity } from './open-identity.ts';
-export type { FirstStartOptions, GeneratedPassword, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
+export { generatePassword } from './passwords.ts';
+export type { FirstStart, FirstStartOptions, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
 export { type RightsOf, rightsIn } from './rights.ts';

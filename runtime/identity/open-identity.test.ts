@@ -81,7 +81,10 @@ test('absent passwords are generated and told once', async () => {
 });
 
 test('later starts ignore what they are given', async () => {
-  expect(await store.ensureFirstStart({ adminUsername: 'other', adminPassword: 'another password' })).toEqual({ generated: [] });
+  expect(await store.ensureFirstStart({ adminUsername: 'other', adminPassword: 'another password' })).toEqual({
+    isFirst: false,
+    generated: [],
+  });
   await expect(login('other', 'another password')).rejects.toEqual(refusal(FAILED));
   await login();
 });

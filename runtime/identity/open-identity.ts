@@ -57,7 +57,7 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
   return {
     async ensureFirstStart(options) {
       await ensureIndexes(collections);
-      return { generated: await firstStart(collections, options, now) };
+      return firstStart(collections, options, now);
     },
     async login(username, password, address, targetNamespace) {
       const user = await authenticate(username, password, address);
@@ -91,6 +91,13 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
     async setPassword(username, password) {
       requireStrong(password);
       await ending(updateUser(collections, username, { $set: { password: await hashPassword(password) }, $inc: { passwordVersion: 1 } }));
+    },
+    async resetAccount(name, password) {
+      requireStrong(password);
+      const username = normalName(name);
+      const change = { $set: { password: await hashPassword(password), active: true }, $inc: { passwordVersion: 1 } };
+      await updateUser(collections, username, change);
+      await ending(tokens.deleteMany({ username }));
     },
     async checkPassword(username, password, address) {
       return (await authenticate(username, password, address)) !== null;

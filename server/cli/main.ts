@@ -1,25 +1,18 @@
 // The command line: which commands there are and what each is given. What they do is in the files beside this one, loaded when
 // needed: a check of one file does not wait for a database driver.
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import type { ResetOptions } from './admin.ts';
 import type { RemoteOptions } from './remote.ts';
+import { addServeOptions, addStoreOptions, dropEmptyVariables, type ServeOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 import type { WhyOptions } from './why.ts';
 
 export { processTerminal } from './terminal.ts';
 
-/** Commands that others may already rely on by name, and what they will be for. */
-const NOT_YET = {
-  import: 'loads the definitions in a folder into a server',
-  export: "writes a server's definitions into a folder",
-  diff: "compares a folder with a server's definitions",
-  backup: 'writes a copy of all data',
-  restore: 'brings back a copy of all data',
-} as const;
-
 /**
  * Runs one command.
  * @param args without the names of the program and of Node
- * @returns the exit code: 0 done, 1 it failed or found faults, 2 it was called wrongly or does not exist yet
+ * @returns the exit code: 0 done, 1 it failed or found faults, 2 it was called wrongly
  */
 export async function main(args: readonly string[], terminal: Terminal): Promise<number> {
   let code = 0;
@@ -27,17 +20,10 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
     .description('An event-driven automation service: typed data, a small rule language, one resource API.')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
-  program
-    .command('serve')
-    .description('the service, until SIGTERM or SIGINT')
-    .option('--port <port>', 'to listen on', port, 8080)
-    .option('--host <address>', 'to listen on; all addresses of this machine when absent')
-    .option('--data <dir>', 'folder of the embedded database')
-    .option('--mongo <uri>', 'a MongoDB replica set of your own, instead of the embedded database')
-    .action(async (options: { port: number; host?: string; data?: string; mongo?: string }) => {
-      const { serve } = await import('./serve.ts');
-      code = await serve(options, terminal);
-    });
+  addServeOptions(program.command('serve').description('the service, until SIGTERM or SIGINT')).action(async (options: ServeOptions) => {
+    const { serve } = await import('./serve.ts');
+    code = await serve(options, terminal);
+  });
   program
     .command('check')
     .description('diagnostics of rule and procedure files; exit code 0 when all are without errors')
@@ -111,15 +97,20 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
       const { testFiles } = await import('./test.ts');
       code = await testFiles(files, options, terminal);
     });
-  for (const [name, purpose] of Object.entries(NOT_YET))
-    program
-      .command(name)
-      .description(`${purpose} (not in this version)`)
-      .allowUnknownOption()
-      .allowExcessArguments()
-      .action(() => {
-        throw new UsageError(`\`cascade ${name}\`, which ${purpose}, is not in this version.`);
-      });
+  const admin = program.command('admin').description('accounts, by whoever has the data folder or the database');
+  addStoreOptions(
+    admin
+      .command('reset')
+      .description('a new password for an account that nobody can enter any more; its sessions and tokens end. The service must be stopped')
+      .argument('<name>', 'of the user, of whatever namespace'),
+  )
+    .addOption(new Option('--password-file <file>', 'holds the new password; it is asked for when absent').conflicts('generate'))
+    .option('--generate', 'a new password, printed once')
+    .action(async (name: string, options: ResetOptions) => {
+      const { resetAccount } = await import('./admin.ts');
+      code = await resetAccount(name, options, terminal);
+    });
+  for (const command of [...program.commands, ...admin.commands]) dropEmptyVariables(command, process.env);
   try {
     await program.parseAsync(args, { from: 'user' });
     return code;
@@ -129,12 +120,6 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
     terminal.err(`${error.message}\n`);
     return 2;
   }
-}
-
-function port(text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 0 || number > 65535) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
-  return number;
 }
 
 /** The service that a command asks, and as whom. */

@@ -1,10 +1,11 @@
 // The whole service as its users start it: the built command, an embedded database in a folder of its own, signals.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { cascade, type Outcome } from '../testing/fake-terminal.ts';
 
 const BIN = join(import.meta.dirname, '../../bin/cascade.js');
 
@@ -59,6 +60,12 @@ async function login(url: string, username: string, password: string): Promise<n
   return (await fetch(`${url}/authenticate`, { headers: { Authorization: authorization } })).status;
 }
 
+async function tokenOf(url: string, username: string, password: string): Promise<string> {
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const reply = await fetch(`${url}/authenticate`, { headers: { Authorization: authorization } });
+  return ((await reply.json()) as { accessToken: string }).accessToken;
+}
+
 test('the first start prints its passwords once, and a signal, also one that comes twice, ends it with exit code 0', async () => {
   const first = await start();
   const passwords = new Map([...first.out.matchAll(/password of user (\S+) is (\S+)/g)].map(([, name, password]) => [name!, password!]));
@@ -68,7 +75,9 @@ test('the first start prints its passwords once, and a signal, also one that com
   expect(await stop('SIGTERM')).toBe(0);
 
   const second = await start([], { CASCADE_ADMIN_PASSWORD: 'ignored by later starts' });
-  expect(second.out).not.toContain('password');
+  expect(second.out).not.toContain('First start');
+  expect(second.out).toContain('Note: ignored, since there are accounts already: CASCADE_ADMIN_PASSWORD.');
+  expect(second.out).toContain('`cascade admin reset NAME`');
   expect(await login(second.url, 'admin', passwords.get('admin')!)).toBe(200);
   expect(await login(second.url, 'admin', 'ignored by later starts')).toBe(401);
   expect(await stop('SIGINT', 'SIGTERM')).toBe(0);
@@ -80,6 +89,40 @@ test('given names and passwords are not printed', async () => {
   expect(out).toBe(`Cascade serves on ${url}\n`);
   expect(await login(url, 'boss', 'pass:word 9')).toBe(200);
   expect(await login(url, 'system', 'system word 9')).toBe(200);
+});
+
+test('a lost password is reset on the folder, by the service stopped; what the account had is ended', async () => {
+  const system = { CASCADE_SYSTEM_PASSWORD: 'system word 9', CASCADE_ADMIN_PASSWORD: 'forgotten 9' };
+  const { url } = await start([], system);
+  const token = await tokenOf(url, 'system', 'system word 9');
+  const asked = (at: string): Promise<number> =>
+    fetch(`${at}/api/v1/_status`, { headers: { Authorization: `Bearer ${token}` } }).then(({ status }) => status);
+  expect(await asked(url)).toBe(200);
+  const reset = (...args: string[]): Promise<Outcome> => cascade(['admin', 'reset', ...args, '--data', dataDir]);
+  expect(await reset('system', '--generate')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is in use by another Cascade') as string,
+  });
+  await stop();
+  expect(await reset('nobody', '--generate')).toMatchObject({ code: 1, err: expect.stringContaining('cascade.user.not.found') as string });
+  expect(await reset('admin')).toMatchObject({ code: 2, err: expect.stringContaining('--password-file FILE or --generate') as string });
+  const file = join(dataDir, 'new-password');
+  await writeFile(file, 'new admin 9\n');
+  expect(await reset('ADMIN', '--password-file', file)).toMatchObject({ code: 0 });
+  const { code, out } = await reset('system', '--generate');
+  const generated = /The password of user system is (\S+)/.exec(out)?.[1];
+  expect([code, generated]).toEqual([0, expect.any(String)]);
+
+  const again = await start();
+  expect(await login(again.url, 'admin', 'forgotten 9')).toBe(401);
+  expect(await login(again.url, 'admin', 'new admin 9')).toBe(200);
+  expect(await login(again.url, 'system', generated!)).toBe(200);
+  expect(await asked(again.url)).toBe(401);
+});
+
+test('a folder that is none of a service has no accounts, and is not made into one', async () => {
+  const outcome = await cascade(['admin', 'reset', 'admin', '--generate', '--data', join(dataDir, 'none')]);
+  expect(outcome).toMatchObject({ code: 2, err: expect.stringContaining('is no data folder of a service') as string });
 });
 
 test('a start that fails says why and leaves nothing behind', async () => {

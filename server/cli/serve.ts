@@ -3,50 +3,63 @@ import { pino } from 'pino';
 import { parseMasterKey } from '../../runtime/keys/index.ts';
 import { aliasBuiltinPackage } from '../../stdlib/builtins/index.ts';
 import { openService } from '../service.ts';
+import { secret } from './secrets.ts';
+import type { ServeOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
-export interface ServeOptions {
-  port: number;
-  host?: string;
-  data?: string;
-  mongo?: string;
-}
+const PING_MS = 30_000;
 
 /**
  * Returns when the service has stopped after SIGTERM or SIGINT. A second signal, a second later or more, ends the process at once.
  * @returns 0, or 1 when the service could not start
  */
-export async function serve({ port, host, data, mongo }: ServeOptions, terminal: Terminal): Promise<number> {
+export async function serve(options: ServeOptions, terminal: Terminal): Promise<number> {
+  const { env } = terminal;
+  const { data, adminUsername, adminPasswordFile, systemPasswordFile, masterKeyFile, mongoFile, idleTimeout } = options;
+  const mongo = options.mongo ?? secret({}, 'CASCADE_MONGO', mongoFile);
   if (data === undefined && mongo === undefined)
-    throw new UsageError('Either a folder for the data (--data DIR) or a database (--mongo URI) is needed.');
-  // Standard output is for people: the address, and the passwords of a first start. The log goes to standard error.
-  const log = pino({ level: terminal.env.CASCADE_LOG_LEVEL ?? 'info' }, pino.destination({ dest: 2, sync: true }));
-  const stopped = untilSignal();
-  const { CASCADE_ADMIN_USERNAME, CASCADE_ADMIN_PASSWORD, CASCADE_SYSTEM_PASSWORD, CASCADE_MASTER_KEY, CASCADE_PUBLIC_URL } = terminal.env;
-  aliasBuiltinPackage(packagesIn(terminal.env.CASCADE_BUILTIN_PACKAGE_ALIASES));
-  const masterKey = CASCADE_MASTER_KEY ? parseMasterKey(CASCADE_MASTER_KEY) : undefined;
-  const mostOpenEvaluations = countIn('CASCADE_OPEN_EVALUATIONS', terminal.env.CASCADE_OPEN_EVALUATIONS);
+    throw new UsageError(
+      'Either a folder for the data (--data DIR, CASCADE_DATA) or a database (--mongo URI, CASCADE_MONGO, CASCADE_MONGO_FILE) is needed.',
+    );
+  const adminPassword = secret(env, 'CASCADE_ADMIN_PASSWORD', adminPasswordFile);
+  const systemPassword = secret(env, 'CASCADE_SYSTEM_PASSWORD', systemPasswordFile);
+  const keyText = secret(env, 'CASCADE_MASTER_KEY', masterKeyFile);
+  const masterKey = keyText === undefined ? undefined : parseMasterKey(keyText);
   if (masterKey === null) throw new UsageError('CASCADE_MASTER_KEY is no key of 32 bytes (64 hexadecimal digits, or base64).');
+  aliasBuiltinPackage(options.builtinPackageAliases ?? []);
+  // Standard output is for people: the address, and the passwords of a first start. The log goes to standard error.
+  const log = pino({ level: options.logLevel }, pino.destination({ dest: 2, sync: true }));
+  const stopped = untilSignal();
   try {
     const service = await openService(
       {
-        port,
-        host,
+        port: options.port,
+        host: options.host,
+        http: options.http,
+        trustedProxies: options.trustProxy,
+        corsOrigins: options.corsOrigins,
+        bodyLimitBytes: options.bodyLimit,
+        ...(idleTimeout !== undefined && {
+          webSocket: { silenceSeconds: idleTimeout, pingMs: Math.min(PING_MS, (idleTimeout * 1_000) / 3) },
+        }),
         dataDir: data,
         measuresProcess: true,
         mongoUri: mongo,
-        ...(masterKey && { masterKey }),
-        ...(mostOpenEvaluations === undefined ? {} : { mostOpenEvaluations }),
-        ...(CASCADE_PUBLIC_URL && { publicUrl: CASCADE_PUBLIC_URL }),
-        firstStart: {
-          adminUsername: CASCADE_ADMIN_USERNAME || undefined,
-          adminPassword: CASCADE_ADMIN_PASSWORD || undefined,
-          systemPassword: CASCADE_SYSTEM_PASSWORD || undefined,
-        },
-        announce: (generated) => {
+        masterKey,
+        lanes: options.lanes,
+        mostOpenEvaluations: options.openEvaluations,
+        publicUrl: options.publicUrl,
+        firstStart: { adminUsername, adminPassword, systemPassword },
+        announce: ({ generated, isFirst }) => {
           for (const { username, password } of generated)
             terminal.out(`First start: the password of user ${username} is ${password} (it is not shown again)\n`);
+          const ignored = isFirst ? [] : namesGiven({ adminUsername, adminPassword, systemPassword });
+          if (ignored.length === 0) return;
+          const text = `ignored, since there are accounts already: ${ignored.join(', ')}. A password is changed by \`cascade admin reset NAME\``;
+          log.warn({ ignored }, text);
+          terminal.out(`Note: ${text}.\n`);
         },
+        onFallback: (text) => terminal.out(`Note: ${text}.\n`),
       },
       log,
     );
@@ -62,22 +75,14 @@ export async function serve({ port, host, data, mongo }: ServeOptions, terminal:
   }
 }
 
-/** Names of packages, with commas between them. */
-function packagesIn(text: string | undefined): string[] {
-  const packages = (text ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-  const wrong = packages.find((name) => !/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(name));
-  if (wrong !== undefined) throw new UsageError(`CASCADE_BUILTIN_PACKAGE_ALIASES: '${wrong}' is no name of a package.`);
-  return packages;
-}
+const NAMES = {
+  adminUsername: 'CASCADE_ADMIN_USERNAME',
+  adminPassword: 'CASCADE_ADMIN_PASSWORD',
+  systemPassword: 'CASCADE_SYSTEM_PASSWORD',
+} as const;
 
-function countIn(name: string, text: string | undefined): number | undefined {
-  if (!text) return undefined;
-  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new UsageError(`${name} is no whole number above 0.`);
-  return Number(text);
-}
+const namesGiven = (given: Partial<Record<keyof typeof NAMES, string | undefined>>): string[] =>
+  (Object.keys(NAMES) as (keyof typeof NAMES)[]).filter((key) => given[key] !== undefined).map((key) => NAMES[key]);
 
 /** One press of Ctrl-C reaches a process more than once: from the terminal, from npm, from whoever forwards what it gets itself. */
 const SAME_SIGNAL_MS = 1_000;

@@ -1,5 +1,7 @@
 // Where a command writes and what it is told by its surroundings: the real ones in bin/cascade.js, a test's in tests.
 import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 
 export interface Terminal {
   out(text: string): void;
@@ -7,6 +9,8 @@ export interface Terminal {
   /** Standard output understands colours. */
   colors: boolean;
   env: Readonly<Record<string, string | undefined>>;
+  /** Asks a person for a secret, which is not shown. Absent where nobody is there. */
+  ask?: ((question: string) => Promise<string>) | undefined;
 }
 
 /** Called wrongly: the message is for the user, the exit code is 2. */
@@ -26,4 +30,17 @@ export const processTerminal = (): Terminal => ({
   err: (text) => void process.stderr.write(text),
   colors: process.stdout.isTTY === true && process.env.NO_COLOR === undefined,
   env: process.env,
+  ask: process.stdin.isTTY ? askSecretly : undefined,
 });
+
+async function askSecretly(question: string): Promise<string> {
+  process.stderr.write(question);
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reading = createInterface({ input: process.stdin, output: unseen, terminal: true });
+  try {
+    return await reading.question('');
+  } finally {
+    reading.close();
+    process.stderr.write('\n');
+  }
+}

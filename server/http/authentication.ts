@@ -3,6 +3,7 @@ import type { Identity } from '../../runtime/api.ts';
 import { fault } from '../../runtime/faults.ts';
 import type { Soon } from '../../runtime/soon.ts';
 import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
+import { limitKey } from '../transport/index.ts';
 import { type Query, textParameter } from './parameters.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
@@ -13,7 +14,7 @@ export async function authenticate(http: HttpRequest, query: Query, store: Ident
   if (credentials?.scheme === 'bearer') return sessionReply(await store.loginWithToken(credentials.value, target));
   const basic = credentials?.scheme === 'basic' ? nameAndPassword(credentials.value) : null;
   if (!basic) throw fault('cascade.security.credentials.missing');
-  return sessionReply(await store.login(basic.username, basic.password, http.address, target));
+  return sessionReply(await store.login(basic.username, basic.password, limitKey(http.address), target));
 }
 
 /** `POST /authenticate/refresh`: the body is the token, of whatever content type. */

@@ -41,14 +41,20 @@ function readRequest(value: Value, index: number, outer: HttpRequest): HttpReque
     if (inherited !== undefined && !headers.has(name) && !(isOwn && name === 'authorization')) headers.set(name, inherited);
   }
   const token = /(?:^|&)(token=[^&]*)/.exec(outer.query)?.[1];
-  const withToken = token && !isOwn && !outer.headers.has('authorization') ? `${query}${query === '' ? '' : '&'}${token}` : query;
+  const withToken =
+    token && !isOwn && outer.headers.get('authorization') === undefined ? `${query}${query === '' ? '' : '&'}${token}` : query;
   const body = memberOf(value, 'body');
   return {
     method: method.toUpperCase(),
     path: `${RESOURCES}${path}`,
     query: withToken,
     headers,
-    address: outer.address,
+    get address() {
+      return outer.address;
+    },
+    get peer() {
+      return outer.peer;
+    },
     mostRows: MOST_ROWS,
     body: () => bytesOf(body, headers.get('content-type')),
   };

@@ -2,14 +2,18 @@
 // (resources-and-api.md 2). No socket here; `sockets.ts` has them.
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { ApiReply, Engine, Identity } from '../../runtime/api.ts';
+import type { ApiReply, Engine, Health, Identity } from '../../runtime/api.ts';
 import { fault } from '../../runtime/faults.ts';
+import { readBuild } from '../../runtime/about.ts';
 import { toJson } from '../../runtime/values/index.ts';
 import type { Metrics } from '../metrics.ts';
+import { isLoopback } from '../transport/index.ts';
 import { authenticate, identify, refresh, revoke } from './authentication.ts';
 import { batch } from './batch.ts';
 import { Deadlines } from './deadlines.ts';
 import { errorReply } from './errors.ts';
+import { frontPage } from './front-page.ts';
+import { openManual } from './manual.ts';
 import { openApiDocument } from './openapi/index.ts';
 import { type Query, readQuery } from './parameters.ts';
 import { apiRequest } from './resources.ts';
@@ -17,6 +21,9 @@ import { allowed, type PlainRoute, rememberingRoute, type Route } from './routes
 import type { HttpReply, HttpRequest, Method } from './types.ts';
 
 const URL_LIMIT_BYTES = 16 * 1024;
+const METRICS = '/metrics';
+/** Headers that a proxy adds. */
+const PROXIED = ['x-forwarded-for', 'forwarded', 'via'] as const;
 
 /** What a door needs of the engine. */
 export type Served = Pick<Engine, 'execute' | 'describe' | 'subscribe' | 'acknowledge' | 'unsubscribe' | 'health' | 'identity'>;
@@ -27,13 +34,25 @@ export interface BindingOptions {
   /** Default 120 s. */
   timeoutMs?: number;
   metrics: Metrics;
+  /** What /healthz and /readyz say; the engine's own word when absent. */
+  health?: () => Health;
 }
 
 /** Never throws: every failure is a reply. HEAD is answered as GET; whoever sends the reply leaves its body out. */
-export function openBinding({ engine, log, timeoutMs = 120_000, metrics }: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
+export function openBinding({
+  engine,
+  log,
+  timeoutMs = 120_000,
+  metrics,
+  health = () => engine.health(),
+}: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
   const deadlines = new Deadlines(timeoutMs);
   const routeOf = rememberingRoute();
+  const manual = openManual();
+  const { version } = readBuild();
   const plainActions: Record<PlainRoute['kind'], (http: HttpRequest, query: Query) => Promise<HttpReply> | HttpReply> = {
+    root: (http) => frontPage(http, version, health()),
+    manual: (http) => manual(http.path),
     authenticate: (http, query) => authenticate(http, query, engine.identity),
     refresh: (http) => refresh(http, engine.identity),
     revoke: (http) => revoke(http, engine.identity),
@@ -51,7 +70,7 @@ export function openBinding({ engine, log, timeoutMs = 120_000, metrics }: Bindi
     },
     socketInfo: () => ({ status: 200, body: socketInfo(randomInt(2 ** 32)) }),
     metrics: async (http, query) => {
-      if (!isLoopback(http.address) && (await identify(http, query, engine.identity)).system !== true)
+      if (!isOfThisMachine(http) && (await identify(http, query, engine.identity)).system !== true)
         throw fault('cascade.authorization.denied', 'select', 'metrics');
       return { status: 200, body: await metrics.text(), contentType: metrics.contentType };
     },
@@ -76,7 +95,7 @@ export function openBinding({ engine, log, timeoutMs = 120_000, metrics }: Bindi
       given = errorReply(error, log);
     }
     metrics.answered(http.method, resourceIn(place, given.status), (performance.now() - begun) / 1_000, given);
-    return given;
+    return http.path === METRICS ? { ...given, sameOriginOnly: true } : given;
   }
 
   /** @throws what is wrong with the request, or with what it asks for */
@@ -101,7 +120,7 @@ export function openBinding({ engine, log, timeoutMs = 120_000, metrics }: Bindi
   }
 
   function healthReply(): HttpReply {
-    const { ready, status } = engine.health();
+    const { ready, status } = health();
     return { status: ready ? 200 : 500, body: JSON.stringify({ status: ready ? 'ok' : status }) };
   }
 
@@ -117,8 +136,13 @@ function resourceIn(place: Route | null, status: number): string | null {
   return place.resourceName;
 }
 
-/** As uWebSockets.js spells the addresses of this machine. */
-const isLoopback = (address: string): boolean => /^(?:127\.|(?:0000:){7}0001$|(?:0000:){5}ffff:7f)/i.test(address) || address === '::1';
+/**
+ * Asked by a program of this machine: through no proxy, and not by a page of another site whose name was made to lead here (DNS rebinding).
+ */
+function isOfThisMachine({ peer, headers }: HttpRequest): boolean {
+  if (!isLoopback(peer) || PROXIED.some((name) => headers.get(name) !== undefined)) return false;
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(headers.get('host') ?? '');
+}
 
 /** Who asks without a login: what a public procedure may do, its own profiles say (7.6). */
 const anybody = (namespace: string): Identity => ({ username: 'publicExecutor', namespace, profiles: [] });

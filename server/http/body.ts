@@ -1,9 +1,9 @@
 // The body of a request: collected up to a limit, inflated up to the same limit (resources-and-api.md 1.6, 1.7).
-import type { HttpResponse } from 'uWebSockets.js';
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback } from 'node:zlib';
 import { fault } from '../../runtime/faults.ts';
 import type { Soon } from '../../runtime/soon.ts';
+import type { Exchange } from '../transport/index.ts';
 
 const gunzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzipCallback);
 
@@ -17,7 +17,7 @@ interface Asker {
   reject(reason: unknown): void;
 }
 
-/** Collects from the moment at which it is made, as uWebSockets.js demands. */
+/** Collects from the moment at which it is made, as the transports demand. */
 export class Body {
   readonly #limitBytes: number;
   #chunks: Buffer[] = [];
@@ -29,9 +29,9 @@ export class Body {
   #askers: Asker[] = [];
 
   /** @param onData called when some of it has come, or it is known that there is none */
-  constructor(response: HttpResponse, limitBytes: number, onData: () => void) {
+  constructor(exchange: Exchange, limitBytes: number, onData: () => void) {
     this.#limitBytes = limitBytes;
-    response.onData((chunk, isLast) => {
+    exchange.onData((chunk, isLast) => {
       this.#take(chunk, isLast);
       onData();
     });
@@ -56,7 +56,7 @@ export class Body {
     this.#fail(fault('cascade.request.body.invalid', 'the connection was closed', this.#sizeBytes));
   }
 
-  #take(chunk: ArrayBuffer, isLast: boolean): void {
+  #take(chunk: Uint8Array, isLast: boolean): void {
     this.#sizeBytes += chunk.byteLength;
     if (this.#sizeBytes > this.#limitBytes) {
       this.#chunks = [];
@@ -64,7 +64,7 @@ export class Body {
         this.#fail(fault('cascade.request.body.too.large', this.#limitBytes));
       return;
     }
-    if (this.#isKept && chunk.byteLength > 0) this.#chunks.push(Buffer.from(new Uint8Array(chunk))); // a copy: uWebSockets.js takes its own back
+    if (this.#isKept && chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk)); // a copy: the transport takes its own back
     if (!isLast || this.#failure) return;
     const whole = this.#chunks.length === 1 ? this.#chunks[0]! : this.#chunks.length === 0 ? NOTHING : Buffer.concat(this.#chunks);
     this.#chunks = [];

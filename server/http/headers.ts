@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
 import type { Soon } from '../../runtime/soon.ts';
+import { type AnswerHead, HeaderBlock, type HeaderField } from '../transport/index.ts';
 import { compressed, type WirePieces } from './compressed.ts';
+import { REPLY_HEADERS, REQUEST_HEADERS } from './header-names.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
 const gzip = promisify<string, Buffer>(gzipCallback);
@@ -12,46 +14,49 @@ const gzip = promisify<string, Buffer>(gzipCallback);
 export type CorsOrigins = '*' | readonly string[];
 
 const COMPRESSED_FROM_BYTES = 1024;
-const EXPOSED = 'X-Total-Count, X-Partial-Result, X-Result-Truncated, X-Request-Id, ETag, Retry-After';
-const PREFLIGHT: [string, string][] = [
+const EXPOSED: HeaderField = ['Access-Control-Expose-Headers', REPLY_HEADERS.join(', ')];
+const PREFLIGHT: readonly HeaderField[] = [
   ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
-  ['Access-Control-Allow-Headers', 'Authorization, Content-Type, X-Target-Namespace, X-Request-Id, If-Match, If-None-Match'],
+  ['Access-Control-Allow-Headers', REQUEST_HEADERS.join(', ')],
   ['Access-Control-Max-Age', '86400'],
 ];
 
 /** Without a charset: the client SDK compares the whole value. */
 const JSON_TYPE = 'application/json';
 
-/** The headers that nearly all replies have in common, as one: the lines of the others stand in the value of the first. */
-const usual = (...more: string[]): [string, string] => [
-  'Access-Control-Allow-Origin',
-  ['*', `Access-Control-Expose-Headers: ${EXPOSED}`, `Content-Type: ${JSON_TYPE}`, ...more].join('\r\n'),
+/** A browser takes the type as it is told, and tells nobody the address, which may hold a token. */
+const GUARDS: [HeaderField, HeaderField] = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
 ];
-const USUAL = usual();
-const USUAL_NOT_STORED = usual('Cache-Control: no-store');
+const GUARDED = new HeaderBlock(...GUARDS);
+/** What nearly all replies have in common. */
+const USUAL_FIELDS: readonly HeaderField[] = [['Access-Control-Allow-Origin', '*'], EXPOSED, ['Content-Type', JSON_TYPE]];
+const USUAL = new HeaderBlock(...GUARDS, ...USUAL_FIELDS);
+const USUAL_NOT_STORED = new HeaderBlock(...GUARDS, ...USUAL_FIELDS, ['Cache-Control', 'no-store']);
 
-/** A reply as its bytes: nothing is left to decide but how to send them. */
-export interface WireReply {
-  status: number;
-  /** Of the service's own making, or checked: none has a line end, but for those between the lines of `usual`. */
-  headers: [name: string, value: string][];
-  body: string | Buffer | undefined;
+/** A reply as its bytes: nothing is left to decide but how to send them. Header values are of the service's own making, or checked. */
+export interface WireReply extends AnswerHead {
+  readonly body: string | Buffer | undefined;
   /** A long body in place of `body`. */
-  pieces?: WirePieces | undefined;
+  readonly pieces?: WirePieces | undefined;
 }
 
-export function wireReply(
-  http: HttpRequest,
-  { status, headers, body, pieces, contentType }: HttpReply,
-  origins: CorsOrigins,
-): Soon<WireReply> {
+export function wireReply(http: HttpRequest, reply: HttpReply, origins: CorsOrigins): Soon<WireReply> {
+  const { status, headers, body, pieces, contentType, sameOriginOnly } = reply;
   const hasBody = body !== undefined || pieces !== undefined;
-  const all: [string, string][] = [['X-Request-Id', requestId(http)]];
-  if (headers) for (const name of Object.keys(headers)) all.push([name, headers[name]!]);
-  const isUsual = origins === '*' && hasBody && contentType === undefined && http.method !== 'OPTIONS';
+  const all: (HeaderField | HeaderBlock)[] = [['X-Request-Id', requestId(http)]];
+  const varies: string[] = [];
+  if (headers)
+    for (const [name, value] of Object.entries(headers))
+      if (name === 'Vary') varies.push(value);
+      else all.push([name, value]);
+  const isUsual = origins === '*' && hasBody && contentType === undefined && !sameOriginOnly && http.method !== 'OPTIONS';
   if (isUsual) all.push(isKept(http.path) ? USUAL : USUAL_NOT_STORED);
   else {
-    all.push(...corsHeaders(http, origins));
+    all.push(GUARDED);
+    if (!sameOriginOnly) all.push(...corsHeaders(http, origins));
+    if (!sameOriginOnly && origins !== '*') varies.push('Origin');
     if (!isKept(http.path)) all.push(['Cache-Control', 'no-store']);
     if (hasBody) all.push(['Content-Type', contentType ?? JSON_TYPE]);
   }
@@ -59,11 +64,9 @@ export function wireReply(
   const isLong =
     pieces !== undefined ||
     (body !== undefined && body.length * 3 > COMPRESSED_FROM_BYTES && Buffer.byteLength(body) > COMPRESSED_FROM_BYTES);
-  if (!isLong) return { status, headers: all, body };
-  const vary = all.find(([name]) => name === 'Vary');
-  if (vary) vary[1] += ', Accept-Encoding';
-  else all.push(['Vary', 'Accept-Encoding']);
-  if (http.method === 'HEAD' || !acceptsGzip(http.headers.get('accept-encoding'))) return { status, headers: all, body, pieces };
+  if (isLong) varies.push('Accept-Encoding');
+  if (varies.length > 0) all.push(['Vary', varies.join(', ')]);
+  if (!isLong || http.method === 'HEAD' || !acceptsGzip(http.headers.get('accept-encoding'))) return { status, headers: all, body, pieces };
   all.push(['Content-Encoding', 'gzip']);
   if (pieces) return { status, headers: all, body: undefined, pieces: compressed(pieces) };
   return gzip(body!).then((bytes) => ({ status, headers: all, body: bytes }));
@@ -78,23 +81,23 @@ function requestId(http: HttpRequest): string {
   return given && /^[\x20-\x7e]{1,200}$/.test(given) ? given : randomUUID();
 }
 
-function corsHeaders(http: HttpRequest, origins: CorsOrigins): [string, string][] {
-  const preflight: [string, string][] = http.method === 'OPTIONS' ? PREFLIGHT : [['Access-Control-Expose-Headers', EXPOSED]];
-  if (origins === '*') return [['Access-Control-Allow-Origin', '*'], ...preflight];
-  const origin = http.headers.get('origin');
-  return origin && origins.includes(origin)
-    ? [['Access-Control-Allow-Origin', origin], ['Vary', 'Origin'], ...preflight]
-    : [['Vary', 'Origin']];
+function corsHeaders(http: HttpRequest, origins: CorsOrigins): readonly HeaderField[] {
+  const origin = origins === '*' ? '*' : http.headers.get('origin');
+  if (origin === undefined || (origins !== '*' && !origins.includes(origin))) return [];
+  return [['Access-Control-Allow-Origin', origin], ...(http.method === 'OPTIONS' ? PREFLIGHT : [EXPOSED])];
 }
 
 /** RFC 9110 12.5.3: gzip is named, or `*` without gzip; not with a weight of 0. */
-export function acceptsGzip(header = ''): boolean {
-  const weights = new Map(
-    header.split(',').map((entry) => {
-      const [name, ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
-      const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-      return [name!, weight === undefined ? 1 : Number(weight)] as const;
-    }),
-  );
-  return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0;
+export const acceptsGzip = (header?: string): boolean =>
+  (weightIn(header, 'gzip') ?? weightIn(header, 'x-gzip') ?? weightIn(header, '*') ?? 0) > 0;
+
+/** The weight of an entry in a list of what the client takes, 1 where it names none; undefined when it is not in the list. */
+export function weightIn(header: string | undefined, wanted: string): number | undefined {
+  for (const entry of header?.split(',') ?? []) {
+    const [name, ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+    if (name !== wanted) continue;
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    return weight === undefined ? 1 : Number(weight);
+  }
+  return undefined;
 }

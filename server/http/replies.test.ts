@@ -150,7 +150,7 @@ test('a preflight is answered without login, whatever its path', async () => {
     expect(headers['access-control-allow-origin']).toBe('*');
     expect(headers['access-control-allow-methods']).toContain('PATCH');
     expect(headers['access-control-allow-headers']).toBe(
-      'Authorization, Content-Type, X-Target-Namespace, X-Request-Id, If-Match, If-None-Match',
+      'Authorization, Content-Type, Content-Encoding, X-Target-Namespace, X-Request-Id, X-Cascade-Request-Id, If-Match, If-None-Match',
     );
     expect(headers['access-control-max-age']).toBe('86400');
     expect(headers['access-control-allow-credentials']).toBeUndefined();
@@ -161,7 +161,7 @@ test('every answer may be read by scripts of any origin, with its headers', asyn
   for (const response of [await get(), await fetch(`${server.url}/nowhere`)]) {
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(response.headers.get('access-control-expose-headers')).toBe(
-      'X-Total-Count, X-Partial-Result, X-Result-Truncated, X-Request-Id, ETag, Retry-After',
+      'X-Total-Count, X-Partial-Result, X-Result-Truncated, X-Request-Id, ETag, Retry-After, Allow, WWW-Authenticate',
     );
   }
 });
@@ -172,6 +172,7 @@ test('origins may be limited to a list', async () => {
   expect((await origin('https://app.example')).get('access-control-allow-origin')).toBe('https://app.example');
   expect((await origin('https://other.example')).get('access-control-allow-origin')).toBeNull();
   expect((await origin('https://other.example')).get('vary')).toBe('Origin');
+  expect((await origin('https://other.example')).get('x-content-type-options')).toBe('nosniff');
   await limited[Symbol.asyncDispose]();
 });
 

@@ -38,6 +38,8 @@ export interface ResourceRoute {
 }
 
 export type PlainKind =
+  | 'root'
+  | 'manual'
   | 'authenticate'
   | 'refresh'
   | 'revoke'
@@ -58,7 +60,13 @@ export type Route = ResourceRoute | PlainRoute;
 
 const plain = (kind: PlainKind, method: 'GET' | 'POST'): PlainRoute => ({ kind, methods: { [method]: kind } });
 
+/** The documents are below it. */
+export const MANUAL = '/manual/';
+const MANUAL_ROUTE = plain('manual', 'GET');
+
 export const PLAIN: ReadonlyMap<string, PlainRoute> = new Map([
+  ['/', plain('root', 'GET')],
+  [MANUAL, MANUAL_ROUTE],
   ['/authenticate', plain('authenticate', 'GET')],
   ['/authenticate/refresh', plain('refresh', 'POST')],
   ['/authenticate/revoke', plain('revoke', 'POST')],
@@ -83,6 +91,7 @@ export function route(path: string): Route {
     const rest = path.slice(RESOURCES.length);
     return rest.startsWith(PUBLIC) ? publicRoute(rest.slice(PUBLIC.length), path) : resourceRoute(rest, path);
   }
+  if (path.startsWith(MANUAL)) return MANUAL_ROUTE;
   const version = /^\/api\/v(\d+)(?:\/|$)/.exec(path)?.[1];
   if (version !== undefined && version !== '1') throw fault('cascade.api.version.unsupported', version);
   throw fault('cascade.resource.not.found', path);

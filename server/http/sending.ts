@@ -1,6 +1,5 @@
 // A reply onto its connection: a short one at once; a long one piece by piece, no faster than it is read.
-import type { HttpResponse } from 'uWebSockets.js';
-import { STATUS_CODES } from 'node:http';
+import type { Exchange } from '../transport/index.ts';
 import type { WireReply } from './headers.ts';
 
 /** A client that takes nothing of a long body for so long is given up. */
@@ -15,14 +14,14 @@ export interface SendOptions {
 
 /** The connection of a request until it is answered. */
 export class Connection {
-  readonly #response: HttpResponse;
+  readonly #exchange: Exchange;
   #isGone = false;
   #wake = (): void => undefined;
 
   /** @param onGone called when the client goes away, or takes nothing for too long */
-  constructor(response: HttpResponse, onGone: () => void) {
-    this.#response = response;
-    response.onAborted(() => {
+  constructor(exchange: Exchange, onGone: () => void) {
+    this.#exchange = exchange;
+    exchange.onAborted(() => {
       this.#isGone = true;
       onGone();
       this.#wake();
@@ -37,16 +36,17 @@ export class Connection {
    * At once, unless the reply is in pieces: then it resolves when all is on its way, or nobody is there to read it.
    * @throws what keeps the pieces from going on; the reply then has a beginning and no end, and the connection is to be cut
    */
-  send(wire: WireReply, options: SendOptions): Promise<void> | undefined {
-    if (wire.pieces) return this.#sendLong(wire, wire.pieces, options);
-    if (!this.#isGone) this.#response.cork(() => sendWhole(this.#response, wire, options));
+  send(wire: WireReply, { isHead, closes }: SendOptions): Promise<void> | undefined {
+    if (wire.pieces) return this.#sendLong(wire, wire.pieces, isHead, closes);
+    if (!this.#isGone) this.#exchange.answer(wire, wire.body, isHead, closes);
     return undefined;
   }
 
-  async #sendLong(wire: WireReply, pieces: NonNullable<WireReply['pieces']>, options: SendOptions): Promise<void> {
+  async #sendLong(wire: WireReply, pieces: NonNullable<WireReply['pieces']>, isHead: boolean, closes: boolean): Promise<void> {
     try {
-      if (options.isHead) this.#corked((response) => sendHead(response, wire, options.closes).endWithoutBody());
-      else await this.#sendPieces(wire, pieces, options);
+      if (isHead) {
+        if (!this.#isGone) this.#exchange.answer(wire, undefined, isHead, closes);
+      } else await this.#sendPieces(wire, pieces, closes);
     } finally {
       await pieces.close();
     }
@@ -54,33 +54,22 @@ export class Connection {
 
   /** Never answered, or only in part: the client must not take it for a reply. */
   cut(): void {
-    if (!this.#isGone) this.#response.close();
+    if (!this.#isGone) this.#exchange.cut();
   }
 
-  async #sendPieces(wire: WireReply, pieces: NonNullable<WireReply['pieces']>, { closes }: SendOptions): Promise<void> {
+  async #sendPieces(wire: WireReply, pieces: NonNullable<WireReply['pieces']>, closes: boolean): Promise<void> {
     if (this.#isGone) return;
-    this.#response.onWritable(() => {
-      this.#wake();
-      return true;
-    });
+    this.#exchange.onWritable(() => this.#wake());
     let isBegun = false;
     for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) {
-      const text = piece;
-      let isTaken = true;
-      this.#corked((response) => {
-        if (!isBegun) sendHead(response, wire, closes);
-        isTaken = response.write(text);
-      });
+      if (this.#isGone) return;
+      const isTaken = isBegun ? this.#exchange.write(piece) : this.#exchange.begin(wire, piece, closes);
       isBegun = true;
       if (!isTaken) await this.#writable();
-      if (this.#isGone) return;
     }
-    // Without closing: that would be a header, and they are sent. A client that was told `Connection: close` goes by itself.
-    this.#corked((response) => response.end());
-  }
-
-  #corked(send: (response: HttpResponse) => void): void {
-    if (!this.#isGone) this.#response.cork(() => send(this.#response));
+    if (this.#isGone) return;
+    if (isBegun) this.#exchange.end();
+    else this.#exchange.answer(wire, '', false, closes);
   }
 
   /** Until there is room for more, or the client is gone. */
@@ -88,11 +77,9 @@ export class Connection {
     if (this.#isGone) return Promise.resolve();
     const until = performance.now() + STANDSTILL_MS;
     return new Promise((resolve) => {
-      // The library gives up a client that makes no room for ten seconds. A slow one with large buffers on the way does so less often:
-      // `resume`, which changes nothing else here, begins the ten seconds anew.
       const timer = setInterval(() => {
         if (performance.now() > until) this.cut();
-        else this.#response.resume();
+        else this.#exchange.prolong();
       }, REPRIEVE_MS);
       this.#wake = () => {
         clearInterval(timer);
@@ -101,26 +88,4 @@ export class Connection {
       };
     });
   }
-}
-
-/** To be called corked. */
-function sendWhole(response: HttpResponse, wire: WireReply, { isHead, closes }: SendOptions): void {
-  const { body } = wire;
-  sendHead(response, wire, false);
-  if (body !== undefined && !isHead) {
-    response.end(body, closes);
-    return;
-  }
-  // Called without arguments: an undefined length is sent as 2^63, a 204 or 304 has none (RFC 9110 8.6), and with the length of what HEAD
-  // leaves out the library would wait for that body and cut the connection at the next request.
-  if (body !== undefined) response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
-  if (closes) response.writeHeader('Connection', 'close');
-  response.endWithoutBody();
-}
-
-/** To be called corked. */
-function sendHead(response: HttpResponse, { status, headers }: Pick<WireReply, 'status' | 'headers'>, closes: boolean): HttpResponse {
-  if (status !== 200) response.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`); // else the library does
-  for (const [name, value] of headers) response.writeHeader(name, value);
-  return closes ? response.writeHeader('Connection', 'close') : response;
 }

@@ -1,16 +1,18 @@
-// The HTTP binding on the sockets of uWebSockets.js. Its rules: a request is read before the handler returns, a response is not
-// touched once its connection is gone (`sending.ts`). (It closes a connection whose client sends a second request before the first is
-// answered; no client in the field does.)
-import type { HttpRequest as SocketRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+// The HTTP binding on the sockets: requests as they come, replies onto their connections (`sending.ts`), and the end of both.
 import type { Logger } from 'pino';
 import { fault } from '../../runtime/faults.ts';
 import type { Soon } from '../../runtime/soon.ts';
+import type { Exchange, Transport } from '../transport/index.ts';
 import { Body, inflate } from './body.ts';
+import { type ClientAddress, peerOf } from './client-address.ts';
 import { errorReply } from './errors.ts';
 import { type CorsOrigins, type WireReply, wireReply } from './headers.ts';
 import { Connection } from './sending.ts';
 import { Turns } from './turns.ts';
-import type { HttpReply, HttpRequest } from './types.ts';
+import type { HttpReply, HttpRequest, RequestHeaders } from './types.ts';
+
+/** While a service stops, a connection of which nothing comes for so long waits for its next request: it may be ended. */
+const QUIET_MS = 200;
 
 export interface SocketOptions {
   log: Logger;
@@ -18,25 +20,31 @@ export interface SocketOptions {
   corsOrigins?: CorsOrigins;
   /** Of one body, as sent and as inflated; default 10 MiB. */
   bodyLimitBytes?: number;
+  /** Address of the client behind a peer. */
+  clientOf?: ClientAddress;
 }
 
 export interface HttpSockets {
   /** Requests being answered. */
   readonly open: number;
-  /** From now on each answer ends its connection. Resolves when no request is open, or when the time is up. */
+  /**
+   * From now on each answer ends its connection. Resolves when no request is open and none has come for a while, so that only connections
+   * are left that wait for a next request; or when the time is up.
+   */
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** Answers every HTTP request of the app. */
+/** Answers every HTTP request. */
 export function bindHttp(
-  app: TemplatedApp,
+  transport: Transport,
   answer: (http: HttpRequest) => Promise<HttpReply>,
-  { log, corsOrigins = '*', bodyLimitBytes = 10 * 1024 * 1024 }: SocketOptions,
+  { log, corsOrigins = '*', bodyLimitBytes = 10 * 1024 * 1024, clientOf = peerOf }: SocketOptions,
 ): HttpSockets {
   const isVerbose = log.isLevelEnabled('debug');
   let open = 0;
   let draining = false;
   let drained = (): void => undefined;
+  let lastCameAt = 0;
   /** Of this turn of the event loop: those of whose body nothing has come yet are answered at its end, whatever their answer is. */
   let arrived: Received[] = [];
   const beginArrived = (): void => {
@@ -46,27 +54,29 @@ export function bindHttp(
   };
   const turns = new Turns<Received>((received) => void respond(received));
 
-  app.any('/*', (response, request) => {
+  transport.serve((exchange) => {
     open++;
+    if (draining) lastCameAt = performance.now();
     if (arrived.length === 0) setImmediate(beginArrived);
     arrived.push(
-      new Received(response, request, bodyLimitBytes, (received) => turns.take(received.headers.get('authorization') ?? '', received)),
+      new Received(exchange, bodyLimitBytes, clientOf, (received) => turns.take(received.headers.get('authorization') ?? '', received)),
     );
   });
 
   /** Never rejects. */
   async function respond(http: Received): Promise<void> {
     const { connection } = http;
+    const client = isVerbose && !connection.isGone ? http.address : undefined; // before the answer: nobody knows it after that
     try {
-      const reply = http.isAmbiguous ? errorReply(fault('cascade.request.body.invalid', 'two lengths', 0), log) : await answer(http);
+      const reply = http.hasTwoLengths ? errorReply(fault('cascade.request.body.invalid', 'two lengths', 0), log) : await answer(http);
       http.discard();
       const soon = wireReply(http, reply, corsOrigins);
       const wire: WireReply = soon instanceof Promise ? await soon : soon;
-      const sent = connection.send(wire, { isHead: http.method === 'HEAD', closes: draining || http.isAmbiguous });
+      const sent = connection.send(wire, { isHead: http.method === 'HEAD', closes: draining || http.hasTwoLengths });
       if (sent) await sent;
       // The path alone: the query may hold a token.
       if (isVerbose && !connection.isGone)
-        log.debug({ method: http.method, path: http.path, status: wire.status, ms: performance.now() - http.begunAt }, 'request');
+        log.debug({ method: http.method, path: http.path, client, status: wire.status, ms: performance.now() - http.begunAt }, 'request');
     } catch (err) {
       log.error({ err }, 'a reply could not be sent');
       connection.cut();
@@ -81,13 +91,19 @@ export function bindHttp(
     },
     async drain(timeoutMs) {
       draining = true;
-      if (open === 0) return;
-      let timer: NodeJS.Timeout | undefined;
-      await new Promise<void>((resolve) => {
-        drained = resolve;
-        timer = setTimeout(resolve, timeoutMs);
-      });
-      clearTimeout(timer);
+      lastCameAt = performance.now();
+      const until = lastCameAt + timeoutMs;
+      for (let now = lastCameAt; now < until; now = performance.now()) {
+        const quietMs = lastCameAt + QUIET_MS - now;
+        if (open === 0 && quietMs <= 0) return;
+        const waitMs = open === 0 ? quietMs : until - now;
+        let timer: NodeJS.Timeout | undefined;
+        await new Promise<void>((resolve) => {
+          drained = resolve;
+          timer = setTimeout(resolve, Math.min(waitMs, until - now));
+        });
+        clearTimeout(timer);
+      }
     },
   };
 }
@@ -98,37 +114,36 @@ class Received implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: RequestHeaders;
   readonly connection: Connection;
-  /** It says two lengths, so that a proxy before us may see another request in it than we do. */
-  readonly isAmbiguous: boolean;
-  readonly #response: HttpResponse;
+  readonly hasTwoLengths: boolean;
+  readonly #exchange: Exchange;
+  readonly #clientOf: ClientAddress;
   readonly #limitBytes: number;
   readonly #body: Body;
   #onBegin: ((received: Received) => void) | null;
 
-  constructor(response: HttpResponse, request: SocketRequest, bodyLimitBytes: number, onBegin: (received: Received) => void) {
-    const headers = new Map<string, string>();
-    let isAmbiguous = false;
-    request.forEach((name, value) => {
-      if (!headers.has(name)) headers.set(name, value);
-      else if (name === 'content-length' && headers.get(name) !== value) isAmbiguous = true;
-    });
-    this.headers = headers;
-    this.isAmbiguous = isAmbiguous;
-    this.method = request.getCaseSensitiveMethod();
-    this.path = request.getUrl();
-    this.query = request.getQuery() ?? '';
-    this.#response = response;
+  constructor(exchange: Exchange, bodyLimitBytes: number, clientOf: ClientAddress, onBegin: (received: Received) => void) {
+    this.method = exchange.method;
+    this.path = exchange.path;
+    this.query = exchange.query;
+    this.headers = exchange.headers;
+    this.hasTwoLengths = exchange.hasTwoLengths;
+    this.#exchange = exchange;
+    this.#clientOf = clientOf;
     this.#limitBytes = bodyLimitBytes;
     this.#onBegin = onBegin;
-    this.#body = new Body(response, bodyLimitBytes, () => this.begin());
-    this.connection = new Connection(response, () => this.#body.abort());
+    this.#body = new Body(exchange, bodyLimitBytes, () => this.begin());
+    this.connection = new Connection(exchange, () => this.#body.abort());
   }
 
-  /** Asked for by logins alone, and before they wait for anything. */
+  /** Both addresses are asked for by few, and before they wait for anything. */
   get address(): string {
-    return Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1');
+    return this.#clientOf(this.peer, this.headers);
+  }
+
+  get peer(): string {
+    return this.#exchange.peer;
   }
 
   body(): Soon<Uint8Array> {

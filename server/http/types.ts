@@ -1,8 +1,14 @@
 // A request as it was received and a reply as it will be sent: plain data, so that all between the sockets can be tested without one.
 import type { Pieces } from '../../runtime/api.ts';
 import type { Soon } from '../../runtime/soon.ts';
+import type { ReplyHeader, RequestHeader } from './header-names.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+
+/** Names in lower case; of a header sent twice the first. */
+export interface RequestHeaders extends Iterable<[string, string]> {
+  get(name: RequestHeader): string | undefined;
+}
 
 export interface HttpRequest {
   /** As sent; may be none that we know. */
@@ -11,10 +17,11 @@ export interface HttpRequest {
   path: string;
   /** Raw, without the question mark. */
   query: string;
-  /** Names in lower case; of a header sent twice the first. */
-  headers: ReadonlyMap<string, string>;
-  /** Of the peer, as text. */
+  headers: RequestHeaders;
+  /** Of the client, as far as it is known: of the peer, unless that is a proxy that is trusted to tell. */
   address: string;
+  /** Of the peer itself. */
+  peer: string;
   /** Rows that a SELECT may give, where they are fewer than usual (within a batch). */
   mostRows?: number;
   /** The body, inflated when it came compressed. @throws request.body.too.large, request.body.invalid, request.content.type */
@@ -23,11 +30,13 @@ export interface HttpRequest {
 
 export interface HttpReply {
   status: number;
-  headers?: Record<string, string>;
+  headers?: Partial<Record<ReplyHeader, string>>;
   /** Absent: a reply without body and Content-Type. */
   body?: string | undefined;
   /** A long body in place of `body`. Closed by whoever sends the reply. */
   pieces?: Pieces | undefined;
   /** Default `application/json`, exactly. */
   contentType?: string;
+  /** Not for scripts of other origins. */
+  sameOriginOnly?: boolean;
 }

@@ -4,10 +4,14 @@ import { pino } from 'pino';
 import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../../runtime/api.ts';
 import { fault } from '../../runtime/faults.ts';
 import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
+import type { TransportKind } from '../transport/index.ts';
 import { type ListenOptions, type Listener, listen } from '../listen.ts';
 
 export const TOKEN = 'css_0123456789012345678901234567890123456789';
 export const ANN: Identity = { username: 'ann', namespace: 'main', profiles: ['admin', 'user__system'] };
+
+/** The tests of the front run on both (vitest.config.ts). */
+const TRANSPORT = (process.env.CASCADE_HTTP || undefined) as TransportKind | undefined;
 
 export interface FakeServer extends AsyncDisposable {
   readonly url: string;
@@ -18,6 +22,8 @@ export interface FakeServer extends AsyncDisposable {
   /** The engine's next answers. */
   answer: (request: ApiRequest) => Promise<ApiReply> | ApiReply;
   subscribe: Engine['subscribe'];
+  /** Where logins came from, as the limit counts. */
+  readonly addresses: string[];
   /** The token no longer stands for anybody. */
   revoked: boolean;
   health: Health;
@@ -30,7 +36,8 @@ export interface FakeServer extends AsyncDisposable {
 export async function openFakeServer(options: Partial<ListenOptions> = {}): Promise<FakeServer> {
   const requests: ApiRequest[] = [];
   const log: string[] = [];
-  const identity = fakeIdentity(() => server.revoked);
+  const addresses: string[] = [];
+  const identity = fakeIdentity(() => server.revoked, addresses);
   const engine = {
     execute: async (request: ApiRequest) => {
       requests.push(request);
@@ -45,11 +52,12 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
     identity,
   };
   const lines = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
-  const listener: Listener = await listen({ engine, log: lines, port: 0, host: '127.0.0.1', ...options });
+  const listener: Listener = await listen({ engine, log: lines, port: 0, host: '127.0.0.1', http: TRANSPORT, ...options });
   const server: FakeServer = {
     url: listener.url,
     port: listener.port,
     requests,
+    addresses,
     log,
     answer: () => ({ status: 200, body: '[]' }),
     subscribe: async () => ({ close: () => undefined }),
@@ -64,7 +72,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
 }
 
 /** Ann with the password `pass:word`, at home in `main`, authorized in `plant`. */
-function fakeIdentity(isRevoked: () => boolean): IdentityStore {
+function fakeIdentity(isRevoked: () => boolean, addresses: string[]): IdentityStore {
   const session = (namespace = 'main'): Session => ({
     token: TOKEN,
     expiresAt: new Date('2031-02-02T10:00:00.000Z'),
@@ -77,7 +85,8 @@ function fakeIdentity(isRevoked: () => boolean): IdentityStore {
     return namespace;
   };
   const store: Partial<IdentityStore> = {
-    login: async (username, password, _address, target) => {
+    login: async (username, password, address, target) => {
+      addresses.push(address);
       if (username === 'locked') throw fault('cascade.security.rate.limited', 60);
       if (username !== 'ann' || password !== 'pass:wörd') throw fault('io.service.security.authentication.failed');
       return session(entering(target));

@@ -38,8 +38,13 @@ const OPCODES = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 const NAMES = new Map(Object.entries(OPCODES).map(([name, code]) => [code as number, name as Frame['opcode']]));
 
 /** @throws Error with the status when the upgrade is refused */
-export async function openTestSocket(port: number, path = '/api/v1/wsock/websocket'): Promise<TestSocket> {
+export async function openTestSocket(
+  port: number,
+  path = '/api/v1/wsock/websocket',
+  further: Record<string, string> = {},
+): Promise<TestSocket> {
   const headers = {
+    ...further,
     Connection: 'Upgrade',
     Upgrade: 'websocket',
     'Sec-WebSocket-Key': randomBytes(16).toString('base64'),

@@ -4,6 +4,7 @@ import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
 import type { Identity } from '../../runtime/index.ts';
 import { isObject } from '../../stdlib/values/index.ts';
 import { sessionBody } from '../http/index.ts';
+import { limitKey } from '../transport/index.ts';
 import { type Message, textIn } from './message.ts';
 
 const LOGINS = new Set(['authenticate', 'validate']);
@@ -45,7 +46,7 @@ export class Login {
     const username = textIn(credentials, 'username');
     const password = textIn(credentials, 'password');
     if (username === undefined || password === undefined) throw fault('cascade.security.credentials.missing');
-    const session = await this.#store.login(username, password, this.#address, target);
+    const session = await this.#store.login(username, password, limitKey(this.#address), target);
     this.#current = { session, token: session.token, target };
     return sessionBody(session);
   }

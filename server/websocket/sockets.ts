@@ -1,9 +1,9 @@
-// The WebSocket binding on the sockets of uWebSockets.js: upgrades, frames out and in, signs of life, bounds (resources-and-api.md
-// 2.15, 2.16). A socket is not touched once it is closed.
-import type { TemplatedApp, WebSocket } from 'uWebSockets.js';
+// The WebSocket binding: sockets and their frames out and in, signs of life, bounds (resources-and-api.md 2.15, 2.16). A socket is not
+// touched once it is closed.
 import type { Logger } from 'pino';
 import type { Pieces } from '../../runtime/api.ts';
-import { Deadlines, type Served } from '../http/index.ts';
+import { type ClientAddress, Deadlines, peerOf, type Served } from '../http/index.ts';
+import type { PeerSocket, Transport } from '../transport/index.ts';
 import { type Framing, RAW, SOCKJS } from './framing.ts';
 import { Session } from './session.ts';
 
@@ -14,16 +14,11 @@ const OUTGOING_BYTES = 16 * 1024 * 1024;
 const PAUSED_FROM_BYTES = 256 * 1024;
 const HEARTBEAT_MS = 25_000;
 
-/** What the library has and its types have not. */
-interface FragmentingSocket extends WebSocket<Data> {
-  sendFirstFragment(text: string, isBinary: boolean): number;
-  sendFragment(text: string): number;
-  sendLastFragment(text: string): number;
-}
-
 export interface WebSocketOptions {
   engine: Served;
   log: Logger;
+  /** Address of the client behind a peer. */
+  clientOf?: ClientAddress;
   /** Of one message; default 10 MiB. */
   messageLimitBytes?: number;
   /** Of one request; default 120 s. */
@@ -47,66 +42,49 @@ export interface WebSockets {
   drain(timeoutMs: number): Promise<void>;
 }
 
-interface Data {
-  readonly framing: Framing;
-  readonly address: string;
-  connection: Connection | null;
+/** All sockets are below it; what else is there is HTTP's. */
+const BELOW = '/api/v1/wsock/';
+const SOCKJS_PATH = /^[^/]{1,32}\/[^/]{1,64}\/websocket$/;
+
+function framingAt(path: string): Framing | null {
+  const rest = path.slice(BELOW.length);
+  if (rest === 'websocket') return RAW;
+  return SOCKJS_PATH.test(rest) ? SOCKJS : null;
 }
 
-export function bindWebSocket(app: TemplatedApp, options: WebSocketOptions): WebSockets {
-  const { messageLimitBytes = 10 * 1024 * 1024, silenceSeconds = 90, timeoutMs = 120_000 } = options;
+export function bindWebSocket(transport: Transport, options: WebSocketOptions): WebSockets {
+  const { messageLimitBytes = 10 * 1024 * 1024, silenceSeconds = 90, timeoutMs = 120_000, clientOf = peerOf } = options;
   const deadlines = new Deadlines(timeoutMs);
   const connections = new Set<Connection>();
   let settled = (): void => undefined;
   const unanswered = (): number => [...connections].reduce((sum, { session }) => sum + session.open, 0);
 
-  const bind = (pattern: string, framing: Framing, fits: (parameter: (index: number) => string) => boolean): void => {
-    app.ws<Data>(pattern, {
-      maxPayloadLength: messageLimitBytes + REFUSED_BYTES,
-      maxBackpressure: 0, // bounded below, in the words of the protocol
-      idleTimeout: silenceSeconds,
-      sendPingsAutomatically: false,
-      upgrade(response, request, context) {
-        if (!fits((index) => request.getParameter(index) ?? '')) {
-          request.setYield(true); // no session's address: HTTP says so
-          return;
-        }
-        const address = Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
-        const header = (name: string): string => request.getHeader(name);
-        response.upgrade<Data>(
-          { framing, address, connection: null },
-          header('sec-websocket-key'),
-          '',
-          header('sec-websocket-extensions'),
-          context,
-        );
-      },
-      open(socket) {
-        const data = socket.getUserData();
-        const connection = new Connection(socket, data, options, deadlines, () => settled());
-        data.connection = connection;
+  transport.serveSockets({
+    below: BELOW,
+    mostMessageBytes: messageLimitBytes + REFUSED_BYTES,
+    silenceSeconds,
+    accept({ path, headers }, peer) {
+      const framing = framingAt(path);
+      if (!framing) return null;
+      const address = clientOf(peer, headers);
+      return (socket) => {
+        const connection = new Connection(socket, framing, address, options, deadlines, () => settled());
         connections.add(connection);
-      },
-      message(socket, message, isBinary) {
-        const { connection } = socket.getUserData();
-        if (message.byteLength > messageLimitBytes) connection?.close(1009, 'message too large');
-        else connection?.receive(new Uint8Array(message), isBinary);
-      },
-      drain(socket) {
-        socket.getUserData().connection?.drained();
-      },
-      close(socket) {
-        const { connection } = socket.getUserData();
-        if (!connection) return;
-        connections.delete(connection);
-        connection.closed();
-        settled();
-      },
-    });
-  };
-  bind('/api/v1/wsock/websocket', RAW, () => true);
-  const isName = (name: string, longest: number): boolean => name.length >= 1 && name.length <= longest;
-  bind('/api/v1/wsock/:server/:session/websocket', SOCKJS, (parameter) => isName(parameter(0), 32) && isName(parameter(1), 64));
+        return {
+          message(message, isBinary) {
+            if (message.byteLength > messageLimitBytes) connection.close(1009, 'message too large');
+            else connection.receive(message, isBinary);
+          },
+          drained: () => connection.drained(),
+          closed() {
+            connections.delete(connection);
+            connection.closed();
+            settled();
+          },
+        };
+      };
+    },
+  });
 
   return {
     get open() {
@@ -140,7 +118,7 @@ interface Outgoing {
 
 class Connection {
   readonly session: Session;
-  readonly #socket: FragmentingSocket;
+  readonly #socket: PeerSocket;
   readonly #framing: Framing;
   readonly #log: Logger;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -153,9 +131,16 @@ class Connection {
   #awaitRoom: (() => void)[] = [];
   #gone = false;
 
-  constructor(socket: WebSocket<Data>, { framing, address }: Data, options: WebSocketOptions, deadlines: Deadlines, onAnswer: () => void) {
+  constructor(
+    socket: PeerSocket,
+    framing: Framing,
+    address: string,
+    options: WebSocketOptions,
+    deadlines: Deadlines,
+    onAnswer: () => void,
+  ) {
     const { engine, log, loginMs = 30_000, pingMs = 30_000, heartbeatMs = HEARTBEAT_MS } = options;
-    this.#socket = socket as FragmentingSocket;
+    this.#socket = socket;
     this.#framing = framing;
     this.#log = log;
     const wire = {
@@ -217,7 +202,7 @@ class Connection {
 
   #send(frame: string): void {
     if (this.#gone) return;
-    if (this.#socket.getBufferedAmount() + this.#outboxBytes > OUTGOING_BYTES) {
+    if (this.#socket.bufferedBytes + this.#outboxBytes > OUTGOING_BYTES) {
       this.#dropWaiting(); // it could not be read in time: nothing is lost silently, since the socket ends
       this.close(1013, 'messages are not read fast enough');
       return;
@@ -237,7 +222,7 @@ class Connection {
   }
 
   async #hasRoom(): Promise<void> {
-    while (!this.#gone && this.#socket.getBufferedAmount() + this.#outboxBytes > PAUSED_FROM_BYTES)
+    while (!this.#gone && this.#socket.bufferedBytes + this.#outboxBytes > PAUSED_FROM_BYTES)
       await new Promise<void>((go) => this.#awaitRoom.push(go));
   }
 
@@ -255,7 +240,7 @@ class Connection {
     const frames = this.#outbox.splice(0, next < 0 ? this.#outbox.length : next) as string[];
     for (const frame of frames) this.#outboxBytes -= frame.length;
     if (frames.length > 0)
-      this.#socket.cork(() => {
+      this.#socket.together(() => {
         for (const frame of frames) this.#socket.send(frame, this.#framing.binary);
       });
     this.#tellRoom();
@@ -274,7 +259,7 @@ class Connection {
         if (this.#gone) break;
         this.#sendFragment(this.#framing.fragment(part, isFirst, next === null), isFirst, next === null);
         part = next;
-        if (part !== null && this.#socket.getBufferedAmount() > PAUSED_FROM_BYTES) await new Promise<void>((go) => (this.#drained = go));
+        if (part !== null && this.#socket.bufferedBytes > PAUSED_FROM_BYTES) await new Promise<void>((go) => (this.#drained = go));
       }
     } catch (err) {
       this.#log.error({ err }, 'an answer could not be finished');
@@ -291,12 +276,7 @@ class Connection {
   }
 
   #sendFragment(text: string, isFirst: boolean, isLast: boolean): void {
-    this.#socket.cork(() => {
-      if (isFirst && isLast) this.#socket.send(text, this.#framing.binary);
-      else if (isFirst) this.#socket.sendFirstFragment(text, this.#framing.binary);
-      else if (isLast) this.#socket.sendLastFragment(text);
-      else this.#socket.sendFragment(text);
-    });
+    this.#socket.together(() => this.#socket.sendFragment(text, this.#framing.binary, isFirst, isLast));
   }
 
   #end({ message, done }: Outgoing): void {

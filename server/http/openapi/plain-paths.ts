@@ -34,6 +34,12 @@ const BATCH_REPLY: ObjectValue = {
 };
 
 const WORDS: Record<PlainKind, Words> = {
+  root: {
+    summary: 'Which service this is, and where to go on; a page for browsers',
+    answer: { type: 'object', required: ['service', 'version', 'status'] },
+    security: ANYBODY,
+  },
+  manual: { summary: 'Addresses of the documents of this version', answer: { type: 'string' }, media: 'text/plain', security: ANYBODY },
   authenticate: { summary: 'Log in', answer: schemaRef('-Session'), security: [{ password: [] }, { token: [] }] },
   refresh: { summary: 'A new session for a token', answer: schemaRef('-Session'), body: TOKEN_TEXT, security: ANYBODY },
   revoke: { summary: 'End a session', answer: { type: 'object' }, body: TOKEN_TEXT, security: ANYBODY },

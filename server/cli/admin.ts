@@ -1,0 +1,60 @@
+// `cascade admin reset NAME`: a lost password, by whoever has the data folder or the database, without the service. Under the folder's lock,
+// so never beside a service that has it open.
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { CascadeError } from '../../runtime/faults.ts';
+import { generatePassword, openIdentity } from '../../runtime/identity/index.ts';
+import { openEmbeddedMongod } from '../../runtime/mongod/index.ts';
+import { openStore } from '../../runtime/store/index.ts';
+import { secret } from './secrets.ts';
+import type { StoreOptions } from './serve-options.ts';
+import { type Terminal, UsageError } from './terminal.ts';
+
+export interface ResetOptions extends StoreOptions {
+  passwordFile?: string;
+  generate?: boolean;
+}
+
+/** @returns 0, or 1 when the password could not be set: the reason is told */
+export async function resetAccount(username: string, options: ResetOptions, terminal: Terminal): Promise<number> {
+  const { data } = options;
+  const mongo = options.mongo ?? secret({}, 'CASCADE_MONGO', options.mongoFile);
+  if (data === undefined && mongo === undefined)
+    throw new UsageError('Whose account? Give the folder of the data (--data DIR) or the database (--mongo URI).');
+  if (data !== undefined && !existsSync(join(data, 'db'))) throw new UsageError(`${data} is no data folder of a service.`);
+  const password = await newPassword(options, terminal);
+  const log = pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true }));
+  try {
+    await using mongod = mongo === undefined ? await openEmbeddedMongod({ dataDir: data!, log }) : null;
+    await using store = await openStore(mongo ?? mongod!.uri);
+    await openIdentity(store.installation).resetAccount(username, password);
+    log.warn({ username, by: userInfo().username }, 'the password of an account was reset on the command line');
+    if (options.generate) terminal.out(`The password of user ${username} is ${password} (it is not shown again)\n`);
+    else terminal.out(`User ${username} has the new password\n`);
+    terminal.out('The account is active; its sessions and tokens are ended.\n');
+    return 0;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    terminal.err(
+      error instanceof CascadeError ? `${error.code}: ${error.message}\n` : `The account could not be reset: ${error.message}\n`,
+    );
+    return 1;
+  }
+}
+
+async function newPassword({ passwordFile, generate }: ResetOptions, terminal: Terminal): Promise<string> {
+  if (generate) return generatePassword();
+  if (passwordFile !== undefined) {
+    const text = await readFile(passwordFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      throw new UsageError(`${passwordFile} cannot be read: ${error.code ?? error.message}.`);
+    });
+    return text.replace(/\r?\n$/, '');
+  }
+  if (!terminal.ask) throw new UsageError('Nobody is here to be asked for a password: give --password-file FILE or --generate.');
+  const password = await terminal.ask('New password: ');
+  if ((await terminal.ask('Once more: ')) !== password) throw new UsageError('These are two passwords. Nothing was changed.');
+  return password;
+}

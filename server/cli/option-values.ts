@@ -1,0 +1,68 @@
+// Values of options as text, from the command line or the environment, and what they must be. Each throws an InvalidArgumentError that says so.
+import { InvalidArgumentError } from 'commander';
+import { clientAddressBehind, type TrustedProxies } from '../http/client-address.ts'; // not by the door: that loads the engine
+import type { CorsOrigins } from '../http/index.ts';
+
+/** A whole number from `least` to `most`. */
+export const wholeNumber =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(number >= least && number <= most)) throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    return number;
+  };
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 * 1024 };
+const LEAST_BODY_BYTES = 1024;
+const MOST_BODY_BYTES = 256 * 1024 * 1024;
+
+/** Bytes; `K` and `M` are KiB and MiB. */
+export function bodyBytes(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,9})([kKmM]?)$/.exec(text) ?? [];
+  const bytes = Number(digits) * (UNITS[unit.toLowerCase()] ?? Number.NaN);
+  if (!(bytes >= LEAST_BODY_BYTES && bytes <= MOST_BODY_BYTES))
+    throw new InvalidArgumentError('It must be a number of bytes from 1K to 256M, such as 10M.');
+  return bytes;
+}
+
+/** `*`, `none`, or origins with commas between them. */
+export function origins(text: string): CorsOrigins {
+  if (text === '*') return '*';
+  if (text === 'none') return [];
+  return listOf(text, (origin) => {
+    const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
+    if (!isOrigin) throw new InvalidArgumentError(`'${origin}' is no origin such as https://app.example (or give *, or none).`);
+  });
+}
+
+/** How many proxies there are, or their addresses and networks with commas between them. */
+export function proxies(text: string): TrustedProxies {
+  if (/^\d+$/.test(text)) return wholeNumber(1, 16)(text);
+  const entries = listOf(text, () => undefined);
+  try {
+    clientAddressBehind(entries);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+  return entries;
+}
+
+/** Names of packages, with commas between them. */
+export const packages = (text: string): string[] =>
+  listOf(text, (name) => {
+    if (!/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(name)) throw new InvalidArgumentError(`'${name}' is no name of a package.`);
+  });
+
+export function webAddress(text: string): string {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    throw new InvalidArgumentError('It must be a URL that begins with http:// or https://.');
+  return text;
+}
+
+/** @param check throws when one is wrong */
+function listOf(text: string, check: (entry: string) => void): string[] {
+  const entries = text.split(',').map((entry) => entry.trim());
+  if (entries.includes('')) throw new InvalidArgumentError('An entry between its commas is empty.');
+  for (const entry of entries) check(entry);
+  return entries;
+}

@@ -1,0 +1,23 @@
+// Secrets never stand on the command line, where every user of the machine sees them: they come from the environment or from a file.
+import { readFileSync } from 'node:fs';
+import { UsageError } from './terminal.ts';
+
+/**
+ * The variable's value, or the text of the file without the line end at its end.
+ * @param name of the variable that holds it; `<name>_FILE` names the file
+ * @param file from the option or that variable
+ * @throws UsageError when both are given, and when the file cannot be read or is empty
+ */
+export function secret(env: Readonly<Record<string, string | undefined>>, name: string, file: string | undefined): string | undefined {
+  const value = env[name] || undefined;
+  if (file === undefined) return value;
+  if (value !== undefined) throw new UsageError(`${name} and a file for it (${file}) are both given: give one of them.`);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new UsageError(`${file}, which is to hold ${name}, cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`);
+  }
+  if (text === '') throw new UsageError(`${file}, which is to hold ${name}, is empty.`);
+  return text;
+}

@@ -1,0 +1,36 @@
+// The headers that requests and replies may have: what is read of a request and said in a reply has its name here, so that scripts of other
+// origins (CORS) may send and read just these.
+
+/** Those of the API that a client sets itself. */
+export const REQUEST_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'Content-Encoding',
+  'X-Target-Namespace',
+  'X-Request-Id',
+  'X-Cascade-Request-Id',
+  'If-Match',
+  'If-None-Match',
+] as const;
+
+/** Those that are read, and that a browser sets or a proxy adds. */
+type ForeignHeader = 'accept' | 'accept-encoding' | 'forwarded' | 'host' | 'origin' | 'via' | 'x-forwarded-for';
+
+export type RequestHeader = Lowercase<(typeof REQUEST_HEADERS)[number]> | ForeignHeader;
+
+/** Those of a reply that tell of its result; a script may read them. */
+export const REPLY_HEADERS = [
+  'X-Total-Count',
+  'X-Partial-Result',
+  'X-Result-Truncated',
+  'X-Request-Id',
+  'ETag',
+  'Retry-After',
+  'Allow',
+  'WWW-Authenticate',
+] as const;
+
+/** Those that say how a page may be used: for the browser, not for scripts. */
+type PageHeader = 'Content-Security-Policy' | 'Vary';
+
+export type ReplyHeader = (typeof REPLY_HEADERS)[number] | PageHeader;

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { canonicalAddress, isLoopback, limitKey } from './addresses.ts';
+
+test.each([
+  ['10.0.0.7', '10.0.0.7'],
+  ['0000:0000:0000:0000:0000:0000:0000:0001', '::1'],
+  ['2001:0DB8:0000:0000:0000:0000:0000:00a1', '2001:db8::a1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['0000:0000:0000:0000:0000:ffff:7f00:0001', '127.0.0.1'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['', ''],
+])('%s is spelled %s', (text, canonical) => {
+  expect(canonicalAddress(text)).toBe(canonical);
+});
+
+test.each([
+  ['10.0.0.7', '10.0.0.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+  ['2001:db8::9', '2001:db8::/64'],
+  ['::1', '::/64'],
+])('%s counts as %s', (address, key) => {
+  expect(limitKey(address)).toBe(key);
+});
+
+test('which addresses are of this machine', () => {
+  expect(['127.0.0.1', '127.9.9.9', '::1', '10.0.0.1', '::2', ''].map(isLoopback)).toEqual([true, true, true, false, false, false]);
+});

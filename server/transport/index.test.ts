@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { openTransport, type Transport } from './index.ts';
+
+const node = { kind: 'node' } as Transport;
+const openings = { uws: () => Promise.reject(new Error('no binary')), node: async () => node };
+
+test('where uWebSockets.js does not load it is Node, and somebody is told', async () => {
+  const told: unknown[] = [];
+  expect(await openTransport(undefined, (reason) => told.push(reason), openings)).toBe(node);
+  expect(told).toEqual([new Error('no binary')]);
+});
+
+test('who asks for one of them gets it, or an error', async () => {
+  const told: unknown[] = [];
+  expect(await openTransport('node', (reason) => told.push(reason), openings)).toBe(node);
+  await expect(openTransport('uws', (reason) => told.push(reason), openings)).rejects.toThrow('uWebSockets.js does not load');
+  expect(told).toEqual([]);
+});
+
+test.each(['uws', 'node'] as const)('%s can be opened', async (kind) => {
+  const transport = await openTransport(kind, () => undefined);
+  expect(transport.kind).toBe(kind);
+  await transport.close();
+});

@@ -1,0 +1,233 @@
+// The transport on uWebSockets.js. Its rules: a request is read before the handler returns, a response is not touched once its connection is
+// gone, what is sent outside of a handler is corked. (It closes a connection whose client sends a second request before the first is answered.)
+import { STATUS_CODES } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, WebSocket } from 'uWebSockets.js';
+import { canonicalAddress } from './addresses.ts';
+import {
+  type AnswerHead,
+  type Exchange,
+  HEADER_BYTES,
+  HeaderBlock,
+  HeaderFields,
+  type PeerSocket,
+  type SocketEvents,
+  type SocketOptions,
+  type Transport,
+} from './types.ts';
+
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: else two services on one port would share its connections by chance. */
+const EXCLUSIVE_PORT = 1;
+
+/** A form of `listen` that the library has and its types have not. */
+interface ExclusiveListening {
+  listen(host: string, port: number, options: number, opened: (socket: us_listen_socket | false) => void): void;
+}
+
+/** Likewise. */
+interface FragmentingSocket extends WebSocket<Data> {
+  sendFirstFragment(text: string, isBinary: boolean): number;
+  sendFragment(text: string): number;
+  sendLastFragment(text: string): number;
+}
+
+interface Data {
+  readonly open: (socket: PeerSocket) => SocketEvents;
+  events: SocketEvents | null;
+}
+
+/** @throws what keeps the library from being loaded: there is no binary for this platform and version of Node */
+export async function openUws(): Promise<Transport> {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES); // read once, when the library is loaded: hence the import here
+  const { App, us_listen_socket_close, us_socket_local_port } = await import('uWebSockets.js');
+  const app = App();
+  let listening: us_listen_socket | null = null;
+  return {
+    kind: 'uws',
+    serve(handle) {
+      app.any('/*', (response, request) => handle(new UwsExchange(response, request)));
+    },
+    serveSockets: (options) => bindSockets(app, options),
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        (app as unknown as ExclusiveListening).listen(host, port, EXCLUSIVE_PORT, (opened) => {
+          if (!opened) return reject(new Error(`Port ${port} cannot be listened on: another program has it, or it is not yours to use.`));
+          listening = opened;
+          resolve(us_socket_local_port(opened));
+        });
+      }),
+    async stopListening() {
+      await nextTurn(); // of the event loop, in which the library takes all that wait
+      if (listening) us_listen_socket_close(listening);
+      listening = null;
+    },
+    async close() {
+      // Behind the sockets' turn of the event loop: what has come by now is read, so that the system ends the connections with FIN, not with RST.
+      await nextTurn();
+      app.close();
+    },
+  };
+}
+
+class UwsExchange implements Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly hasTwoLengths: boolean;
+  readonly #response: HttpResponse;
+
+  constructor(response: HttpResponse, request: HttpRequest) {
+    const read = new HeaderFields();
+    request.forEach((name, value) => read.add(name, value));
+    this.headers = read.fields;
+    this.hasTwoLengths = read.hasTwoLengths;
+    this.method = request.getCaseSensitiveMethod();
+    this.path = request.getUrl();
+    this.query = request.getQuery() ?? '';
+    this.#response = response;
+  }
+
+  get peer(): string {
+    return addressOf(this.#response);
+  }
+
+  onData(take: (piece: Uint8Array, isLast: boolean) => void): void {
+    this.#response.onData((chunk, isLast) => take(new Uint8Array(chunk), isLast));
+  }
+
+  onAborted(gone: () => void): void {
+    this.#response.onAborted(gone);
+  }
+
+  onWritable(ready: () => void): void {
+    this.#response.onWritable(() => {
+      ready();
+      return true;
+    });
+  }
+
+  answer(head: AnswerHead, body: string | Buffer | undefined, isHead: boolean, closes: boolean): void {
+    this.#response.cork(() => {
+      const response = writeHead(this.#response, head);
+      if (body !== undefined && !isHead) {
+        response.end(body, closes);
+        return;
+      }
+      // Called without arguments: an undefined length is sent as 2^63, a 204 or 304 has none (RFC 9110 8.6), and with the length of what HEAD
+      // leaves out the library would wait for that body and cut the connection at the next request.
+      if (body !== undefined) response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
+      if (closes) response.writeHeader('Connection', 'close');
+      response.endWithoutBody();
+    });
+  }
+
+  begin(head: AnswerHead, piece: string | Buffer, closes: boolean): boolean {
+    return this.#corked((response) => {
+      writeHead(response, head);
+      if (closes) response.writeHeader('Connection', 'close');
+      return response.write(piece);
+    });
+  }
+
+  write(piece: string | Buffer): boolean {
+    return this.#corked((response) => response.write(piece));
+  }
+
+  end(): void {
+    // Without closing: that would be a header, and they are sent. A client that was told `Connection: close` ends it.
+    this.#response.cork(() => this.#response.end());
+  }
+
+  prolong(): void {
+    // The library gives up a client that makes no room for ten seconds. A slow one with large buffers on the way does so less often:
+    // `resume`, which changes nothing else here, begins the ten seconds anew.
+    this.#response.resume();
+  }
+
+  cut(): void {
+    this.#response.close();
+  }
+
+  #corked(send: (response: HttpResponse) => boolean): boolean {
+    let isTaken = true;
+    this.#response.cork(() => {
+      isTaken = send(this.#response);
+    });
+    return isTaken;
+  }
+}
+
+/** To be called corked. */
+function writeHead(response: HttpResponse, { status, headers }: AnswerHead): HttpResponse {
+  if (status !== 200) response.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`); // else the library does
+  for (const header of headers)
+    if (header instanceof HeaderBlock) response.writeHeader(header.name, header.lines);
+    else response.writeHeader(header[0], header[1]);
+  return response;
+}
+
+const addressOf = (response: HttpResponse): string => canonicalAddress(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'));
+
+function bindSockets(app: TemplatedApp, { below, mostMessageBytes, silenceSeconds, accept }: SocketOptions): void {
+  app.ws<Data>(`${below}*`, {
+    maxPayloadLength: mostMessageBytes,
+    maxBackpressure: 0, // bounded by whoever sends, in the words of its protocol
+    idleTimeout: silenceSeconds,
+    sendPingsAutomatically: false,
+    upgrade(response, request, context) {
+      const read = new HeaderFields();
+      request.forEach((name, value) => read.add(name, value));
+      const head = { method: request.getCaseSensitiveMethod(), path: request.getUrl(), query: request.getQuery() ?? '' };
+      const open = accept({ ...head, headers: read.fields }, addressOf(response));
+      if (!open) {
+        request.setYield(true);
+        return;
+      }
+      const header = (name: string): string => request.getHeader(name);
+      response.upgrade<Data>({ open, events: null }, header('sec-websocket-key'), '', header('sec-websocket-extensions'), context);
+    },
+    open(socket) {
+      const data = socket.getUserData();
+      data.events = data.open(new UwsSocket(socket as FragmentingSocket));
+    },
+    message: (socket, message, isBinary) => socket.getUserData().events?.message(new Uint8Array(message), isBinary),
+    drain: (socket) => socket.getUserData().events?.drained(),
+    close: (socket) => socket.getUserData().events?.closed(),
+  });
+}
+
+class UwsSocket implements PeerSocket {
+  readonly #socket: FragmentingSocket;
+
+  constructor(socket: FragmentingSocket) {
+    this.#socket = socket;
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket.getBufferedAmount();
+  }
+
+  send(text: string, isBinary: boolean): void {
+    this.#socket.send(text, isBinary);
+  }
+
+  sendFragment(text: string, isBinary: boolean, isFirst: boolean, isLast: boolean): void {
+    if (isFirst && isLast) this.#socket.send(text, isBinary);
+    else if (isFirst) this.#socket.sendFirstFragment(text, isBinary);
+    else if (isLast) this.#socket.sendLastFragment(text);
+    else this.#socket.sendFragment(text);
+  }
+
+  together(send: () => void): void {
+    this.#socket.cork(send);
+  }
+
+  ping(): void {
+    this.#socket.ping();
+  }
+
+  end(code: number, reason: string): void {
+    this.#socket.end(code, reason);
+  }
+}
