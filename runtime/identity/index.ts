@@ -5,10 +5,9 @@ export {
   type NamespaceRecord,
   openDirectory,
   type TokenRecord,
-  USER_DETAILS,
-  type UserDetail,
   type UserRecord,
 } from './directory.ts';
+export { USER_DETAILS, type UserDetail } from './documents.ts';
 export { openIdentity } from './open-identity.ts';
 export type { FirstStartOptions, GeneratedPassword, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
 export { type RightsOf, rightsIn } from './rights.ts';

@@ -2,13 +2,15 @@
 import { type Db, ObjectId } from 'mongodb';
 import type { Identity } from '../api.ts';
 import { fault } from '../faults.ts';
-import { authorize, insertNamespace, insertUser, normalName, refusingDuplicates, updateUser } from './accounts.ts';
+import { changeUser, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
+import { invitationWith, invite, redeem } from './invitations.ts';
 import { LoginLimit } from './login-limit.ts';
-import { hashPassword, matchesPassword, requireStrong } from './passwords.ts';
-import { grantedIn, identityOf, Sessions } from './sessions.ts';
-import { hashToken, newToken } from './tokens.ts';
+import { createNamespace } from './new-namespace.ts';
+import { matchesPassword } from './passwords.ts';
+import { identityIn, Sessions } from './sessions.ts';
+import { hashToken, isToken, newToken } from './tokens.ts';
 import type { IdentityStore, NewAccessToken } from './types.ts';
 
 /** What `Retry-After` says while a pair or an address is locked (6.6). */
@@ -30,7 +32,7 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
   };
 
   /** The user whose password this is, counted against the limit; null when it is wrong, at the same cost for unknown users. */
-  async function authenticate(name: string, password: string, address: string): Promise<UserDocument | null> {
+  async function authenticate(name: string, password: string, address: string | null): Promise<UserDocument | null> {
     const username = normalName(name);
     const requireUnlocked = (): void => {
       if (limit.isLocked(username, address, now())) throw fault('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
@@ -51,7 +53,7 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
     const verified = await asked;
     if (!verified || namespace === undefined || namespace === verified.token.namespace) return verified?.identity ?? null;
     const { user, token } = verified;
-    return identityOf(user, namespace, grantedIn(user, token, namespace));
+    return identityIn(isInvited(user, namespace) ? await sessions.entering(user, token, namespace) : user, token, namespace);
   }
 
   return {
@@ -84,34 +86,40 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
       return sessions.issue(user, token.namespace, token, await sessions.renewedUntil(token));
     },
     async revoke(text) {
-      await ending(tokens.deleteOne({ hash: hashToken(text), kind: 'session' }));
+      if (!isToken(text)) return;
+      const session = await tokens.findOne({ hash: hashToken(text), kind: 'session' }, { projection: { _id: 1 } });
+      // The one that the others were made from goes first: from then on no further one is made.
+      if (session) await ending(tokens.deleteOne({ _id: session._id }).then(() => tokens.deleteMany({ ancestors: session._id })));
     },
-    createNamespace: (namespace, organization, createdBy) => insertNamespace(collections, { namespace, organization, createdBy }, date()),
+    createNamespace: (namespace, also) => createNamespace(collections, namespace, date(), also),
     createUser: (user) => insertUser(collections, user, date()),
-    async setPassword(username, password) {
-      requireStrong(password);
-      await ending(updateUser(collections, username, { $set: { password: await hashPassword(password) }, $inc: { passwordVersion: 1 } }));
+    async changeUser(username, change) {
+      await ending(changeUser(collections, username, change));
     },
     async checkPassword(username, password, address) {
       return (await authenticate(username, password, address)) !== null;
-    },
-    async setActive(username, active) {
-      await ending(updateUser(collections, username, { $set: { active } }));
     },
     async deleteUser(name) {
       const username = normalName(name);
       await users.deleteOne({ username });
       await ending(tokens.deleteMany({ username }));
     },
-    async authorizeUser(username, namespace, profiles) {
-      await ending(authorize(collections, username, namespace, profiles));
+    async authorizeUser(username, namespace, profiles, { isConsented = false } = {}) {
+      await ending(changeUser(collections, username, { authorization: { namespace, profiles, isConsented } }));
+    },
+    invite: (invitation) => invite(collections, invitation, date()),
+    invitation: (code) => invitationWith(collections, code, date()),
+    async redeem(code, username) {
+      const found = await invitationWith(collections, code, date());
+      if (!found) throw fault('cascade.resource.not.found', '/delegatedrequests/…');
+      await ending(redeem(collections, found, username));
     },
     async revokeAuthorization(name, namespace) {
       const username = normalName(name);
       await users.updateOne({ username }, { $pull: { authorizations: { namespace } } });
       await ending(tokens.deleteMany({ username, namespace }));
     },
-    async createAccessToken({ name, username, namespace, profiles, expiresAt }: NewAccessToken) {
+    async createAccessToken({ name, username, namespace, profiles, singleNamespace, expiresAt }: NewAccessToken) {
       const token = newToken('permanent');
       const creator = await users.findOne({ username: normalName(username) });
       if (!creator) throw fault('cascade.user.not.found', username);
@@ -126,7 +134,8 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
         profiles: own,
         name,
       };
-      const whole = { ...document, origin: null, createdAt: date(), expiresAt: expiresAt ?? null };
+      const bound = singleNamespace === true && { singleNamespace };
+      const whole = { ...document, ...bound, origin: null, createdAt: date(), expiresAt: expiresAt ?? null };
       await refusingDuplicates('tokens', `name=${name}`, () => tokens.insertOne(whole));
       return token;
     },

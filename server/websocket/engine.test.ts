@@ -14,7 +14,7 @@ const password = 'correct horse';
 beforeAll(async () => {
   t = await openTestEngine();
   const { namespace } = t.identity;
-  await t.engine.identity.createNamespace(namespace, null, 'ann');
+  await t.engine.identity.createNamespace({ namespace, createdBy: 'ann' });
   await t.engine.identity.createUser({ username, password, namespace, profiles: ['admin', 'user__system'], createdBy: 'ann' });
   listener = await listen({ engine: t.engine, log: pino({ level: 'silent' }), port: 0, host: '127.0.0.1', webSocket: { pingMs: 300 } });
   await t.type('Pump', { site: { type: 'String' }, rpm: { type: 'Integer' } });

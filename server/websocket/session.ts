@@ -149,7 +149,8 @@ export class Session {
 
   #ask(message: Message, identity: Identity): Promise<Answer> {
     const request = apiRequest(message, identity);
-    const { engine, deadlines } = this.#options;
+    const { engine, deadlines, wire } = this.#options;
+    request.address = wire.address;
     request.streams = true;
     return within(request.op === 'execute' ? null : deadlines, engine.execute(request));
   }

@@ -23,11 +23,14 @@ export async function current(space: Namespace, { identity }: { readonly identit
  * @throws cascade.profile.escalation
  */
 export function requireGrantable(names: readonly string[], caller: Identity): void {
-  if (caller.system === true) return;
-  for (const name of names.map(usualName)) {
-    const has = name === 'user__system' || caller.profiles.includes(name);
-    if (!has && (name.endsWith('__system') || !isAdmin(caller))) throw fault('cascade.profile.escalation', name);
-  }
+  const missing = names.map(usualName).find((name) => !isGrantable(name, caller));
+  if (missing !== undefined) throw fault('cascade.profile.escalation', missing);
+}
+
+/** Whether a caller has what a profile gives, or administers the namespace that it is of. @param name in its usual spelling */
+export function isGrantable(name: string, caller: Identity): boolean {
+  if (caller.system === true || name === 'user__system' || caller.profiles.includes(name)) return true;
+  return !name.endsWith('__system') && isAdmin(caller);
 }
 
 /** `system.p` is another spelling of `p__system`. */

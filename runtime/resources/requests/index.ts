@@ -5,6 +5,7 @@ import { type ApiReply, type ApiRequest, OPERATIONS } from '../../api.ts';
 import { fault } from '../../faults.ts';
 import { isAdmin, requireAdmin } from '../accounts/rights.ts';
 import { accountResource, carryOutAccount } from '../accounts/index.ts';
+import { INVITATIONS, redeemInvitation } from '../accounts/invitations.ts';
 import { resolve } from '../catalogue.ts';
 import { DEAD_LETTERS, SUBSCRIPTIONS } from '../delivery-types.ts';
 import type { Namespace, Resource } from '../types.ts';
@@ -42,6 +43,7 @@ const GENERIC: ReadonlySet<string> = new Set(OPERATIONS);
 export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (request.publicOnly) requirePublic(space, request);
   if (request.illFormedAt !== undefined) refuseIllFormed(space, request, request.illFormedAt);
+  if (request.resourceName === INVITATIONS && request.custom !== true) return redeemInvitation(space, request, actor);
   const account = accountResource(request.resourceName, request.custom);
   if (account) return carryOutAccount(space, account, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);
