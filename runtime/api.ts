@@ -18,6 +18,10 @@ export interface Identity {
   installationAdmin?: boolean;
   /** The token has profiles of its own: whatever is done with it, at once or later, is done under these, never under the user's. */
   restricted?: true;
+  /** The profiles are a procedure's own, in place of those of who calls it (language.md P8). */
+  lent?: true;
+  /** The service itself, for whom there are no rights to ask about. */
+  ofService?: true;
   /** `_id` of the token that came with the request; absent for code that runs without one. */
   token?: string;
 }

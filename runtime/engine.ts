@@ -9,7 +9,7 @@ import { type Clock, openSharedClock, systemClock } from './clock/index.ts';
 import { Fenced, openEpochs, openProcess, QueueFull } from './commit/index.ts';
 import { fault } from './faults.ts';
 import { openNamespaceKeys } from './keys/index.ts';
-import { openDirectory, openIdentity, rightsIn } from './identity/index.ts';
+import { openDirectory, openIdentity } from './identity/index.ts';
 import { FOLLOWED, openNamespace, type OpenNamespace } from './namespace.ts';
 import { Leaders, openChanges } from './neighbours/index.ts';
 import { compilerHash } from './resources/definitions/kept-output.ts';
@@ -98,10 +98,9 @@ export async function openEngine({
         resolveProcedure: async (namespace, name) => (await spaceOf(namespace)).resolveProcedure(name),
       }),
     );
-    const identity = openIdentity(store.installation);
+    const identity = openIdentity(store.installation, Date.now, { exclusive });
     const keys = openNamespaceKeys(store.installation, masterKey ?? null);
     const accounts = { identity, directory: openDirectory(store.installation), keys };
-    const rightsOf = rightsIn(store.installation);
     const compiler = await compilerHash();
     const leaders = exclusive ? null : new Leaders(store.installation, process);
 
@@ -118,7 +117,7 @@ export async function openEngine({
           clock,
           mostOpenEvaluations,
           log,
-          rightsOf,
+          rightsOf: (username: string, namespace: string) => identity.rightsOf(username, namespace),
           accounts,
           about,
           compiler,

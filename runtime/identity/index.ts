@@ -10,4 +10,5 @@ export {
 export { USER_DETAILS, type UserDetail } from './documents.ts';
 export { openIdentity } from './open-identity.ts';
 export type { FirstStartOptions, GeneratedPassword, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
-export { type RightsOf, rightsIn } from './rights.ts';
+export type { RightsOf } from './rights.ts';
+export { narrowed } from './sessions.ts';

@@ -9,6 +9,7 @@ import { invitationWith, invite, redeem } from './invitations.ts';
 import { LoginLimit } from './login-limit.ts';
 import { createNamespace } from './new-namespace.ts';
 import { matchesPassword } from './passwords.ts';
+import { Rights } from './rights.ts';
 import { identityIn, Sessions } from './sessions.ts';
 import { hashToken, isToken, newToken } from './tokens.ts';
 import type { IdentityStore, NewAccessToken } from './types.ts';
@@ -16,19 +17,32 @@ import type { IdentityStore, NewAccessToken } from './types.ts';
 /** What `Retry-After` says while a pair or an address is locked (6.6). */
 const RETRY_AFTER_SECONDS = 60;
 
+/** How long a change by another process may go unnoticed (6.4); one by this process is noticed at once. */
+const REMEMBERED_MS = 1000;
+
+export interface IdentityOptions {
+  /** No other process uses the database. */
+  readonly exclusive?: boolean;
+}
+
 /**
  * @param db the installation's database
  * @param now milliseconds since the epoch; a parameter for the tests
  */
-export function openIdentity(db: Db, now: () => number = Date.now): IdentityStore {
+export function openIdentity(db: Db, now: () => number = Date.now, { exclusive = false }: IdentityOptions = {}): IdentityStore {
   const collections = collectionsOf(db);
   const { users, tokens } = collections;
-  const sessions = new Sessions(collections, now);
+  const sessions = new Sessions(collections, now, () => rights.forget());
+  const rights = new Rights(collections, exclusive ? 0 : REMEMBERED_MS);
   const limit = new LoginLimit();
   const date = (): Date => new Date(now());
   const ending = async (write: Promise<unknown>): Promise<void> => {
-    await write;
-    sessions.forget();
+    try {
+      await write;
+    } finally {
+      sessions.forget();
+      rights.forget();
+    }
   };
 
   /** The user whose password this is, counted against the limit; null when it is wrong, at the same cost for unknown users. */
@@ -57,9 +71,12 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
   }
 
   return {
+    rightsOf: (username, namespace) => rights.of(username, namespace),
     async ensureFirstStart(options) {
       await ensureIndexes(collections);
-      return { generated: await firstStart(collections, options, now) };
+      const generated = await firstStart(collections, options, now);
+      rights.forget();
+      return { generated };
     },
     async login(username, password, address, targetNamespace) {
       const user = await authenticate(username, password, address);
@@ -91,8 +108,8 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
       // The one that the others were made from goes first: from then on no further one is made.
       if (session) await ending(tokens.deleteOne({ _id: session._id }).then(() => tokens.deleteMany({ ancestors: session._id })));
     },
-    createNamespace: (namespace, also) => createNamespace(collections, namespace, date(), also),
-    createUser: (user) => insertUser(collections, user, date()),
+    createNamespace: (namespace, also) => ending(createNamespace(collections, namespace, date(), also)),
+    createUser: (user) => ending(insertUser(collections, user, date())),
     async changeUser(username, change) {
       await ending(changeUser(collections, username, change));
     },

@@ -21,6 +21,7 @@ interface Verified {
 export class Sessions {
   readonly #collections: IdentityCollections;
   readonly #now: () => number;
+  readonly #onEntered: () => void;
   /** By the token itself: a client sends the same one with every request. */
   readonly #verified = new LRUCache<string, Verified>({ max: 10_000, ttl: REMEMBERED_MS });
   /** Likewise, while the store is asked. */
@@ -28,9 +29,11 @@ export class Sessions {
   /** Raised by each revocation, so that a verification that was under way then is not remembered. */
   #revocations = 0;
 
-  constructor(collections: IdentityCollections, now: () => number) {
+  /** @param onEntered a user is in a namespace that it was not in before */
+  constructor(collections: IdentityCollections, now: () => number, onEntered: () => void) {
     this.#collections = collections;
     this.#now = now;
+    this.#onEntered = onEntered;
   }
 
   /**
@@ -98,6 +101,7 @@ export class Sessions {
     if (!isInvited(user, namespace) || token?.profiles || token?.singleNamespace) return user;
     await accept(this.#collections, user, namespace);
     this.forget();
+    this.#onEntered();
     return (await this.#collections.users.findOne({ _id: user._id })) ?? user;
   }
 
@@ -173,11 +177,11 @@ export function identityIn(user: UserDocument, token: TokenDocument | null, name
   const isOf = token && { token: token._id.toHexString() };
   if (!token?.profiles) return { ...identityOf(user, namespace, granted), ...isOf };
   // Neither the user's installation-wide rights nor profiles that the user has lost since the token was made.
-  return { username: user.username, namespace, profiles: both(token.profiles, granted), restricted: true, ...isOf };
+  return { username: user.username, namespace, profiles: narrowed(token.profiles, granted), restricted: true, ...isOf };
 }
 
 /** What a token's profiles still allow a user with these: an admin has every profile of the namespace, and all have what `user` may. */
-function both(ofToken: readonly string[], ofUser: readonly string[]): string[] {
+export function narrowed(ofToken: readonly string[], ofUser: readonly string[]): string[] {
   const isSystem = (name: string): boolean => name.endsWith('__system');
   return ofToken.map((name) => {
     if (ofUser.includes(name)) return name;

@@ -86,6 +86,8 @@ export interface NewAccessToken {
 }
 
 export interface IdentityStore {
+  /** The rights that a user has now in a namespace; null for one who is gone, inactive or not in it. */
+  rightsOf(username: string, namespace: string): Soon<Identity | null>;
   /** Indexes, and on a new installation its namespaces and first users (6.8). Later starts generate nothing. */
   ensureFirstStart(options: FirstStartOptions): Promise<{ generated: GeneratedPassword[] }>;
   /** Basic login. @throws authentication.failed, security.rate.limited, namespace.not.authorized */

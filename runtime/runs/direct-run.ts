@@ -11,6 +11,7 @@ import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
 import { CascadeErrors } from '../faults.ts';
 import { isPassing } from '../store/index.ts';
 import { fromWireError, toWireError } from '../wire-error.ts';
+import { whenAdmitted } from './admission.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import { Reads } from './reads.ts';
@@ -77,6 +78,15 @@ class DirectRun implements RunObserver {
   }
 
   start(): void {
+    whenAdmitted(
+      this.#host,
+      this.#call.identity,
+      () => this.#go(),
+      (error) => (isPassing(error) ? this.#reject(error) : this.fail(toWireError(error))),
+    );
+  }
+
+  #go(): void {
     const { cpuTimeMs } = this.#call;
     const { opts, ...given } = this.#given();
     const { at, seed, ...lasting } = opts;

@@ -31,6 +31,7 @@ import { toWireError } from '../wire-error.ts';
 import { CascadeErrors } from '../faults.ts';
 import { eventObjectJson } from '../event-object.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
+import { whenAdmitted } from './admission.ts';
 import { choose, type Given as Held } from './decision.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
@@ -71,6 +72,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   /** Reads up to the last committed effect: only a repetition after a crash answers by them. */
   #oldReads: Map<string, Answered> | null = null;
   #versions: Map<string, bigint> | null = null;
+  /** EXECUTE ASYNC: whom it runs as, once that was asked for. */
+  #caller: Identity | null = null;
   readonly #parts = new RecordedParts();
   /** Steps of the runs that its statements have started (BEFORE rules, procedures); null: none yet. */
   #children: Map<RunId, readonly Step[]> | null = null;
@@ -105,6 +108,18 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   start(): void {
+    whenAdmitted(
+      this.#host,
+      this.#identity,
+      () => this.#go(),
+      (error) => {
+        if (isPassing(error)) setTimeout(() => this.start(), UNAVAILABLE_RETRY_MS).unref();
+        else this.fail(toWireError(error));
+      },
+    );
+  }
+
+  #go(): void {
     if (this.#reference.asks && !this.#isChosen) void this.#choose();
     else this.#begin();
   }
@@ -298,7 +313,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
 
   get #identity(): Identity {
     const { identity, procedure } = this.#executable;
-    return procedure === undefined ? identity : { ...identity, username: this.#event.by };
+    if (procedure === undefined) return identity;
+    return (this.#caller ??= callerOf(this.#event, identity));
   }
 
   #now(): Date {
@@ -475,6 +491,12 @@ const isHarm = ({ code, status, poison }: WireError & { poison?: boolean }): boo
   poison === true || (HARM.has(code) && status === 429);
 
 const startsRuns = (unit: Unit): boolean => unit.events.some((event) => event.runs.length > 0);
+
+/** Who called EXECUTE ASYNC; with the profiles that the call was limited to, which stand in its event. */
+function callerOf({ by, value }: StoredEvent, { namespace }: Identity): Identity {
+  const { profiles = [], restricted, lent } = JSON.parse(value) as { profiles?: string[]; restricted?: true; lent?: true };
+  return { username: by, namespace, profiles, ...(restricted && { restricted }), ...(lent && { lent }) };
+}
 
 /** The arguments of EXECUTE ASYNC stand in its event. */
 function argumentsOf(event: StoredEvent): { argsJson: string; namedJson: string | null } {

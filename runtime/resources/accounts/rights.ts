@@ -4,18 +4,12 @@ import { isServiceSet } from '../../types/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Identity } from '../../api.ts';
 import { fault } from '../../faults.ts';
+import { isAdmin } from '../rights.ts';
 import type { Namespace } from '../types.ts';
-
-export const isAdmin = ({ profiles, system }: Identity): boolean => profiles.includes('admin') || system === true;
 
 /** @throws cascade.authorization.denied */
 export function requireAdmin(caller: Identity, operation: string, resource: string): void {
   if (!isAdmin(caller)) throw fault('cascade.authorization.denied', operation, resource);
-}
-
-/** Who acts, with the rights that it has now: a rule runs as its last editor (resources-and-api.md 7.6). */
-export async function current(space: Namespace, { identity }: { readonly identity: Identity }): Promise<Identity> {
-  return identity.profiles.length > 0 ? identity : ((await space.rightsOf(identity.username, space.name)) ?? identity);
 }
 
 /**

@@ -5,9 +5,10 @@ import type { Identity } from '../../api.ts';
 import { fault } from '../../faults.ts';
 import { USER_DETAILS, type UserDetail, type UserRecord } from '../../identity/index.ts';
 import { USER_SHAPE } from '../system-types.ts';
+import { isAdmin } from '../rights.ts';
 import type { Namespace } from '../types.ts';
 import type { AccountResource } from './index.ts';
-import { isAdmin, isGrantable, profilesIn, requiredText, requireAdmin, requireKnown, textIn } from './rights.ts';
+import { isGrantable, profilesIn, requiredText, requireAdmin, requireKnown, textIn } from './rights.ts';
 
 const KNOWN = ['username', 'password', 'oldPassword', 'profiles', 'active', 'lastLogin', ...USER_DETAILS];
 
