@@ -5,6 +5,7 @@ import { fault } from '../faults.ts';
 import { changeUser, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
+import { HashingLine } from './hashing.ts';
 import { invitationWith, invite, redeem } from './invitations.ts';
 import { LoginLimit } from './login-limit.ts';
 import { createNamespace } from './new-namespace.ts';
@@ -35,13 +36,19 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
   const sessions = new Sessions(collections, now, () => rights.forget());
   const rights = new Rights(collections, exclusive ? 0 : REMEMBERED_MS);
   const limit = new LoginLimit();
+  const hashing = new HashingLine();
   const date = (): Date => new Date(now());
-  const ending = async (write: Promise<unknown>): Promise<void> => {
+  const listeners = new Set<(username: string | null) => void>();
+  const changed = (username: string | null): void => {
+    sessions.forget();
+    rights.forget();
+    for (const listener of listeners) listener(username === null ? null : normalName(username));
+  };
+  const ending = async (username: string, write: Promise<unknown>): Promise<void> => {
     try {
       await write;
     } finally {
-      sessions.forget();
-      rights.forget();
+      changed(username);
     }
   };
 
@@ -52,15 +59,16 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
       if (limit.isLocked(username, address, now())) throw fault('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
     };
     requireUnlocked();
-    const user = await users.findOne({ username });
-    const matches = await matchesPassword(password, user?.password ?? null);
-    requireUnlocked();
-    if (user && matches) {
-      limit.succeeded(username, address);
-      return user;
-    }
-    limit.failed(username, address, now());
-    return null;
+    const user = await hashing.run(async () => {
+      requireUnlocked(); // by those who were before it in the line: their guesses are not followed by more work
+      const found = await users.findOne({ username });
+      const matches = await matchesPassword(password, found?.password ?? null);
+      requireUnlocked();
+      return matches ? found : null;
+    });
+    if (user) limit.succeeded(username, address);
+    else limit.failed(username, address, now());
+    return user;
   }
 
   async function verifyIn(asked: ReturnType<Sessions['verify']>, namespace: string | undefined): Promise<Identity | null> {
@@ -72,6 +80,12 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
 
   return {
     rightsOf: (username, namespace) => rights.of(username, namespace),
+    outlived: ({ basis }, targetNamespace) => sessions.outlived(basis, targetNamespace ?? basis.namespace),
+    onChanged(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    noticed: () => changed(null),
     async ensureFirstStart(options) {
       await ensureIndexes(collections);
       const generated = await firstStart(collections, options, now);
@@ -104,14 +118,20 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
     },
     async revoke(text) {
       if (!isToken(text)) return;
-      const session = await tokens.findOne({ hash: hashToken(text), kind: 'session' }, { projection: { _id: 1 } });
+      const session = await tokens.findOne({ hash: hashToken(text), kind: 'session' }, { projection: { username: 1 } });
       // The one that the others were made from goes first: from then on no further one is made.
-      if (session) await ending(tokens.deleteOne({ _id: session._id }).then(() => tokens.deleteMany({ ancestors: session._id })));
+      if (!session) return;
+      const { _id, username } = session;
+      await ending(
+        username,
+        tokens.deleteOne({ _id }).then(() => tokens.deleteMany({ ancestors: _id })),
+      );
     },
-    createNamespace: (namespace, also) => ending(createNamespace(collections, namespace, date(), also)),
-    createUser: (user) => ending(insertUser(collections, user, date())),
+    createNamespace: (namespace, also) =>
+      ending(namespace.admin?.username ?? namespace.createdBy, createNamespace(collections, namespace, date(), also)),
+    createUser: (user) => ending(user.username, insertUser(collections, user, date())),
     async changeUser(username, change) {
-      await ending(changeUser(collections, username, change));
+      await ending(username, changeUser(collections, username, change));
     },
     async checkPassword(username, password, address) {
       return (await authenticate(username, password, address)) !== null;
@@ -119,22 +139,22 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
     async deleteUser(name) {
       const username = normalName(name);
       await users.deleteOne({ username });
-      await ending(tokens.deleteMany({ username }));
+      await ending(username, tokens.deleteMany({ username }));
     },
     async authorizeUser(username, namespace, profiles, { isConsented = false } = {}) {
-      await ending(changeUser(collections, username, { authorization: { namespace, profiles, isConsented } }));
+      await ending(username, changeUser(collections, username, { authorization: { namespace, profiles, isConsented } }));
     },
     invite: (invitation) => invite(collections, invitation, date()),
     invitation: (code) => invitationWith(collections, code, date()),
     async redeem(code, username) {
       const found = await invitationWith(collections, code, date());
       if (!found) throw fault('cascade.resource.not.found', '/delegatedrequests/…');
-      await ending(redeem(collections, found, username));
+      await ending(username, redeem(collections, found, username));
     },
     async revokeAuthorization(name, namespace) {
       const username = normalName(name);
       await users.updateOne({ username }, { $pull: { authorizations: { namespace } } });
-      await ending(tokens.deleteMany({ username, namespace }));
+      await ending(username, tokens.deleteMany({ username, namespace }));
     },
     async createAccessToken({ name, username, namespace, profiles, singleNamespace, expiresAt }: NewAccessToken) {
       const token = newToken('permanent');
@@ -159,7 +179,7 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
     async deleteAccessToken(tokenOrName, username) {
       const token = await tokens.findOne({ kind: 'permanent', username, $or: [{ hash: hashToken(tokenOrName) }, { name: tokenOrName }] });
       if (!token) return false;
-      await ending(tokens.deleteOne({ _id: token._id }));
+      await ending(username, tokens.deleteOne({ _id: token._id }));
       return true;
     },
   };

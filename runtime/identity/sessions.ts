@@ -86,14 +86,26 @@ export class Sessions {
       ancestors,
       loggedInAt,
     };
+    const basis: TokenDocument = { ...document, ...(from?.singleNamespace && { singleNamespace: true }), createdAt, expiresAt };
     const { tokens } = this.#collections;
-    await tokens.insertOne({ ...document, ...(from?.singleNamespace && { singleNamespace: true }), createdAt, expiresAt });
+    await tokens.insertOne(basis);
     // Revoked between its verification and now: the revocation did not see this one.
     if (from && !(await tokens.findOne({ _id: from._id }, { projection: { _id: 1 } }))) {
       await tokens.deleteOne({ _id });
       throw fault('cascade.security.token.invalid');
     }
-    return { token, expiresAt, identity: { ...identity, token: _id.toHexString() }, preferredUsername: user.preferredUsername ?? username };
+    const whole = { ...identity, token: _id.toHexString() };
+    return { token, expiresAt, identity: whole, preferredUsername: user.preferredUsername ?? username, basis };
+  }
+
+  /** Who a session stands for whose token is past its time; null when its user or what it was made from has ended. */
+  async outlived(basis: TokenDocument, namespace: string): Promise<Identity | null> {
+    const { tokens, users } = this.#collections;
+    const user = await users.findOne({ _id: basis.userId });
+    if (!user?.active) return null;
+    const holds = basis.origin ? await tokens.findOne({ _id: basis.origin }) : basis.passwordVersion === user.passwordVersion;
+    if (!holds) return null;
+    return identityIn(user, basis, namespace);
   }
 
   /** Who enters a namespace accepts with it the invitation that there may be; a token for less than all of the user's cannot. */

@@ -2,7 +2,7 @@
 import type { ClientSession } from 'mongodb';
 import type { Identity } from '../api.ts';
 import type { Soon } from '../soon.ts';
-import type { UserDetail } from './documents.ts';
+import type { TokenDocument, UserDetail } from './documents.ts';
 
 /** The answer to a login (resources-and-api.md 6.1). The token is in here only; the store keeps its SHA-256. */
 export interface Session {
@@ -11,6 +11,8 @@ export interface Session {
   identity: Identity;
   /** The name to show: preferredUsername where the user has one, else the username. */
   preferredUsername: string;
+  /** What the session rests on, for who goes on with it beyond the token's time. */
+  basis: TokenDocument;
 }
 
 export interface GeneratedPassword {
@@ -99,6 +101,19 @@ export interface IdentityStore {
    * token is unknown, revoked or expired, or its user gone or inactive. @throws namespace.not.authorized
    */
   verify(token: string, targetNamespace?: string): Soon<Identity | null>;
+  /**
+   * Who a session stands for whose token is past its time: a socket may outlive that, but neither its user nor what it was made from (6.4, 6.7).
+   * Null when these have ended. @throws namespace.not.authorized
+   */
+  outlived(session: Session, targetNamespace?: string): Promise<Identity | null>;
+  /**
+   * Tells, from now on, after each change by which somebody may have other rights, before who made it is answered.
+   * @param listener is given the name of the user; null: it may be anybody
+   * @returns ends it
+   */
+  onChanged(listener: (username: string | null) => void): () => void;
+  /** Another process has changed users or tokens. */
+  noticed(): void;
   /** A new session token of 24 h for a valid one, which stays valid (6.3). @throws security.token.invalid */
   refresh(token: string): Promise<Session>;
   /** Ends a session token; anything else is left alone (6.3). */

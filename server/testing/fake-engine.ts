@@ -70,6 +70,7 @@ function fakeIdentity(isRevoked: () => boolean): IdentityStore {
     expiresAt: new Date('2031-02-02T10:00:00.000Z'),
     identity: { ...ANN, namespace },
     preferredUsername: 'Ann',
+    basis: {} as Session['basis'],
   });
   const entering = (namespace: string | undefined): string | undefined => {
     if (namespace !== undefined && namespace !== 'main' && namespace !== 'plant')
@@ -92,6 +93,8 @@ function fakeIdentity(isRevoked: () => boolean): IdentityStore {
       return session();
     },
     revoke: async () => undefined,
+    outlived: async () => null,
+    onChanged: () => () => undefined,
   };
   return store as IdentityStore;
 }

@@ -58,6 +58,9 @@ export function bindWebSocket(app: TemplatedApp, options: WebSocketOptions): Web
   const deadlines = new Deadlines(timeoutMs);
   const connections = new Set<Connection>();
   let settled = (): void => undefined;
+  const stopListening = options.engine.identity.onChanged((username) => {
+    for (const { session } of connections) session.changed(username);
+  });
   const unanswered = (): number => [...connections].reduce((sum, { session }) => sum + session.open, 0);
 
   const bind = (pattern: string, framing: Framing, fits: (parameter: (index: number) => string) => boolean): void => {
@@ -126,6 +129,7 @@ export function bindWebSocket(app: TemplatedApp, options: WebSocketOptions): Web
         settled();
       });
       clearTimeout(timer);
+      stopListening();
       for (const connection of [...connections]) connection.goAway();
     },
   };
