@@ -16,6 +16,14 @@ export interface Identity {
   system?: boolean;
   /** The first admin of the installation, who may also create namespaces with a new organization (6.8). */
   installationAdmin?: boolean;
+  /** The token has profiles of its own: whatever is done with it, at once or later, is done under these, never under the user's. */
+  restricted?: true;
+  /** The profiles are a procedure's own, in place of those of who calls it (language.md P8). */
+  lent?: true;
+  /** The service itself, for whom there are no rights to ask about. */
+  ofService?: true;
+  /** `_id` of the token that came with the request; absent for code that runs without one. */
+  token?: string;
 }
 
 /** The operations of the generic resource API, and the type-specific ones (resources-and-api.md 2). */
@@ -63,6 +71,8 @@ export interface ApiRequest {
   illFormedAt?: number;
   /** From anybody: reaches instances with `ars_public` only (1.1). */
   publicOnly?: true;
+  /** Of the client, where one asks. */
+  address?: string;
   /** X-Cascade-Request-Id of a POST: repeated within a day it gets the stored answer (integrations.md 12.6). */
   requestId?: string;
   /** The binding can send a long body while it is made: the reply may have `pieces` in place of `body`. */

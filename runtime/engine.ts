@@ -9,9 +9,9 @@ import { type Clock, openSharedClock, systemClock } from './clock/index.ts';
 import { Fenced, openEpochs, openProcess, QueueFull } from './commit/index.ts';
 import { fault } from './faults.ts';
 import { openNamespaceKeys } from './keys/index.ts';
-import { openDirectory, openIdentity, rightsIn } from './identity/index.ts';
+import { openDirectory, openIdentity } from './identity/index.ts';
 import { FOLLOWED, openNamespace, type OpenNamespace } from './namespace.ts';
-import { Leaders, openChanges } from './neighbours/index.ts';
+import { type Change, Leaders, openChanges } from './neighbours/index.ts';
 import { compilerHash } from './resources/definitions/kept-output.ts';
 import { describe } from './resources/describe.ts';
 import { tooFull } from './resources/instances/refusals.ts';
@@ -98,10 +98,9 @@ export async function openEngine({
         resolveProcedure: async (namespace, name) => (await spaceOf(namespace)).resolveProcedure(name),
       }),
     );
-    const identity = openIdentity(store.installation);
+    const identity = openIdentity(store.installation, Date.now, { exclusive });
     const keys = openNamespaceKeys(store.installation, masterKey ?? null);
     const accounts = { identity, directory: openDirectory(store.installation), keys };
-    const rightsOf = rightsIn(store.installation);
     const compiler = await compilerHash();
     const leaders = exclusive ? null : new Leaders(store.installation, process);
 
@@ -118,7 +117,7 @@ export async function openEngine({
           clock,
           mostOpenEvaluations,
           log,
-          rightsOf,
+          rightsOf: (username: string, namespace: string) => identity.rightsOf(username, namespace),
           accounts,
           about,
           compiler,
@@ -170,12 +169,16 @@ export async function openEngine({
         log.warn({ err: error }, 'changes of other processes were not heard: they are looked for again');
       const changes = await openChanges(
         store.client,
-        FOLLOWED,
+        [...FOLLOWED, ...ACCOUNTS],
         async (change) => {
-          if (change.database.startsWith(prefix))
+          if (change.database === store.installation.databaseName) {
+            if (mayEnd(change)) identity.noticed();
+          } else if (change.updated) return;
+          else if (change.database.startsWith(prefix))
             await (await spaces.get(change.database.slice(prefix.length))?.catch(() => undefined))?.follow(change);
         },
         async () => {
+          identity.noticed();
           for (const space of await opened()) await space.followAll();
         },
         onError,
@@ -298,6 +301,15 @@ export async function openEngine({
     await close();
     throw error;
   }
+}
+
+/** Collections of the installation by whose changes somebody may have other rights. */
+const ACCOUNTS = ['users', 'tokens'];
+
+/** Logins make tokens, and say when they were. */
+function mayEnd({ collection, document, updated }: Change): boolean {
+  if (collection === 'tokens') return document === null && updated === undefined;
+  return !(updated?.length === 1 && updated[0] === 'lastLogin');
 }
 
 const knownNamespaces = async (store: Store): Promise<string[]> =>

@@ -48,6 +48,7 @@ import { LargeResults } from './resources/large-results.ts';
 import { ImplementedEvents } from './resources/implemented-events.ts';
 import { changeAtOnce, perform } from './resources/perform.ts';
 import { RECORDINGS, recordingWrites } from './resources/recordings.ts';
+import { acting } from './resources/rights.ts';
 import { Schedule } from './resources/schedule.ts';
 import { serviceHandledBy } from './resources/service-events.ts';
 import { snapshot } from './resources/snapshots.ts';
@@ -231,6 +232,7 @@ export async function openNamespace({
     programFor,
     conditionFailed: (rule, error) => failures.record(rule, error),
     declined: (actor) => space.deliveries.acknowledgeRun(actor),
+    admit: (identity) => acting({ rightsOf }, identity),
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
     ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),

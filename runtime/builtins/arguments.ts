@@ -4,7 +4,7 @@ import { langError } from '../../stdlib/errors.ts';
 import { DateTime, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import { fault } from '../faults.ts';
-import { current, requireAdmin } from '../resources/accounts/rights.ts';
+import { requireAdmin } from '../resources/accounts/rights.ts';
 import type { Namespace } from '../resources/types.ts';
 
 export const outOfRange = (parameter: string, value: Value): CascadeError => langError('cascade.lang.range', parameter, value);
@@ -23,8 +23,8 @@ export function timeAfter({ clock }: Actor, before: Value): DateTime {
 }
 
 /** @throws cascade.authorization.denied */
-export async function adminOnly(space: Namespace, actor: Actor, operation: string, resource: string): Promise<void> {
-  requireAdmin(await current(space, actor), operation, resource);
+export function adminOnly(actor: Actor, operation: string, resource: string): void {
+  requireAdmin(actor.identity, operation, resource);
 }
 
 /** The definition of a source that a built-in needs. @throws cascade.resource.not.found */

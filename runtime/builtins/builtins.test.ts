@@ -34,7 +34,8 @@ test('resources-and-api.md 7.6: a rule has the profiles that its last editor has
   const { identity } = t.engine;
   await identity.createUser({ username, password: 'correct horse', namespace, profiles: ['clerk'], createdBy: 'ann' });
   await t.type('Ask', { n: { type: 'Integer' } });
-  await t.type('Told', { n: { type: 'Integer' }, profiles: { type: 'String', multi: true } });
+  const everybodys = { userAccessLevel: 'ars_readWrite' };
+  await t.type('Told', { n: { type: 'Integer' }, profiles: { type: 'String', multi: true } }, everybodys);
   const text = 'RULE tell WHEN INSERT OCCURS ON Ask AS a INSERT Told(n: a.n, profiles: Context.profiles())';
   const request = { op: 'insert', resourceName: 'rules', custom: false, parameters: {}, text };
   await t.engine.execute({ ...request, identity: { ...t.identity, username } });
@@ -42,7 +43,7 @@ test('resources-and-api.md 7.6: a rule has the profiles that its last editor has
   expect((await t.eventually('Told', { n: 1 }, 1))[0]?.['profiles']).toEqual([`${namespace}.clerk`]);
   await identity.authorizeUser(username, namespace, ['admin', 'admin__system']);
   await t.ask('insert', 'Ask', { body: '{"n":2}' });
-  expect((await t.eventually('Told', { n: 2 }, 1))[0]?.['profiles']).toEqual([`${namespace}.admin`, `${namespace}.admin__system`]);
+  expect((await t.eventually('Told', { n: 2 }, 1))[0]?.['profiles']).toEqual([`${namespace}.admin`, `${namespace}.user__system`]);
 });
 
 test('builtins.md 21: insert gives the instance, by whose properties the list answers', async () => {

@@ -57,7 +57,7 @@ const carriedOut =
   async (space, args, actor) => {
     const [configName = null, ...rest] = args;
     const [globalId, errorsOnly] = operation === 'deploy' ? [rest[0] ?? randomUUID(), rest[1]] : [randomUUID(), rest[0]];
-    await adminOnly(space, actor, operation, partitioned ? 'deployconfigs' : 'configurations');
+    adminOnly(actor, operation, partitioned ? 'deployconfigs' : 'configurations');
     const parts = partsOf(space, String(configName), partitioned);
     return together(space, `deployment ${String(configName)}`, actor, async (gathering) => {
       const before = await read(space, DEPLOY_STATUS, { globalId: String(globalId), configName: String(configName) }, MOST);

@@ -4,7 +4,6 @@ import type { Identity } from '../api.ts';
 import type { Answer } from '../commit/index.ts';
 import { fault } from '../faults.ts';
 import type { Namespace } from '../resources/types.ts';
-import { current } from '../resources/accounts/rights.ts';
 import type { HostBuiltins } from './types.ts';
 
 const ok = (value: Value): Answer => ({ ok: encodeInner(value) });
@@ -18,7 +17,7 @@ async function detailsOf(space: Namespace, username: string) {
 }
 
 export const identity: HostBuiltins = {
-  'Context.profiles': async (space, _args, actor) => ok(profilesOf(await current(space, actor))),
+  'Context.profiles': async (space, _args, actor) => ok(profilesOf(actor.identity)),
   'Context.preferredUsername': async (space, _args, { identity: { username } }) =>
     ok((await detailsOf(space, username)).preferredUsername ?? username),
   'Context.email': async (space, _args, { identity: { username } }) => ok((await detailsOf(space, username)).email ?? null),
@@ -26,9 +25,9 @@ export const identity: HostBuiltins = {
   'Context.buildInfo': (space) => ok({ ...space.about.build }),
   // There are no licenses; but who may not ask about them is not told so.
   'Context.licenseInfo': async (space, _args, actor) => {
-    if ((await current(space, actor)).system !== true) throw fault('cascade.authorization.denied', 'select', 'licenses');
+    if (actor.identity.system !== true) throw fault('cascade.authorization.denied', 'select', 'licenses');
     return ok({ exp: null, iat: null });
   },
   'Utils.getHttpHeaders': (_space, _args, actor) => ok({ ...actor.headers }),
-  'Utils.getNamespaceAndProfiles': async (space, _args, actor) => ok(namespaceAndProfiles(await current(space, actor))),
+  'Utils.getNamespaceAndProfiles': async (space, _args, actor) => ok(namespaceAndProfiles(actor.identity)),
 };

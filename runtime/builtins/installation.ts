@@ -20,7 +20,7 @@ const silently = (actor: Actor): Actor => ({ ...actor, commit: (unit, answer) =>
 
 export const installation: HostBuiltins = {
   'Test.startSourceMocking': async (space, [name = null, query = null, publish = null], actor) => {
-    await adminOnly(space, actor, 'update', 'sources');
+    adminOnly(actor, 'update', 'sources');
     const source = sourceNamed(space, name);
     for (const procedure of [query, publish])
       if (procedure !== null && !space.definitions.get('procedures', String(procedure)))
@@ -35,13 +35,13 @@ export const installation: HostBuiltins = {
     return { ok: 'null' };
   },
   'Test.stopSourceMocking': async (space, [name = null], actor) => {
-    await adminOnly(space, actor, 'update', 'sources');
+    adminOnly(actor, 'update', 'sources');
     sourceNamed(space, name);
     await changeDefinition(space, sources(space), String(name), { mockMode: false }, silently(actor));
     return { ok: 'null' };
   },
   'Test.sendMockSourceEvent': async (space, [name = null, message = null, topic = null], actor) => {
-    await adminOnly(space, actor, 'publish', 'sources');
+    adminOnly(actor, 'publish', 'sources');
     const transport = { topic: topic === null ? null : String(topic), properties: '{}' };
     await receive(space, sourceNamed(space, name), message, transport, actor);
     return { ok: 'null' };

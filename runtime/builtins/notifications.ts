@@ -3,7 +3,7 @@
 import { DateTime, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../actor.ts';
 import { fault } from '../faults.ts';
-import { current, isAdmin } from '../resources/accounts/rights.ts';
+import { isAdmin } from '../resources/rights.ts';
 import { deleteOne } from '../resources/instances/delete.ts';
 import { addressFilters, read, readAt } from '../resources/instances/find.ts';
 import { insertOne } from '../resources/instances/insert.ts';
@@ -85,7 +85,7 @@ const retractPayload: HostBuiltin = async (space, [msgId = null, excludeList = n
 
 const deletePayloadMessages: HostBuiltin = async (space, [msgIds = null], actor) => {
   const ids = nameList('msgIds', msgIds);
-  const all = isAdmin(await current(space, actor));
+  const all = isAdmin(actor.identity);
   return together(space, null, actor, async (gathering) => {
     let count = 0;
     for (const id of ids) {
@@ -105,7 +105,7 @@ const deletePayloadMessages: HostBuiltin = async (space, [msgIds = null], actor)
 };
 
 const listPending: HostBuiltin = async (space, [username = null], actor) => {
-  const identity = await current(space, actor);
+  const identity = actor.identity;
   if (username !== null && username !== identity.username && !isAdmin(identity))
     throw fault('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
   return { ok: encodeInner(await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST)) };

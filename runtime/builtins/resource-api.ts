@@ -7,7 +7,6 @@ import type { Answer } from '../commit/index.ts';
 import { parseProps, parseSort } from '../conditions/index.ts';
 import { CascadeError, CascadeErrors } from '../faults.ts';
 import { type AccountResource, accountResource, carryOutAccount } from '../resources/accounts/index.ts';
-import { current } from '../resources/accounts/rights.ts';
 import { resolve } from '../resources/catalogue.ts';
 import { cursors } from '../resources/cursors.ts';
 import { remember } from '../resources/instances/find.ts';
@@ -16,6 +15,7 @@ import { selectPages } from '../resources/instances/select.ts';
 import { carryOut } from '../resources/requests/index.ts';
 import { executeProcedure } from '../resources/requests/invoke.ts';
 import { idOf as requestedId } from '../resources/requests/request.ts';
+import { ownOnly, requireRight, withOwn } from '../resources/rights.ts';
 import { idOf } from '../resources/stamp.ts';
 import type { InstanceResource, Namespace, Resource } from '../resources/types.ts';
 import { parseJson } from '../values/index.ts';
@@ -56,7 +56,9 @@ function walkOf(
     return null;
   const resource = resolve(space, resourceName, custom);
   if (resource.kind !== 'instances') return null;
-  const { where = {}, sort = {}, props } = parameters;
+  requireRight(resource, op, actor.identity);
+  const { sort = {}, props } = parameters;
+  const where = withOwn(parameters['where'], ownOnly(resource, op, actor.identity));
   parseSort(sort, resource.type);
   const orderBy = Object.entries(sort as ObjectValue).map(([path, direction]) => [path, numberOf(direction) < 0] as const);
   return selectPages(space, resource, { where, orderBy, props: props === undefined ? null : parseProps(props), skip: 0, limit: 0 }, actor);
@@ -94,6 +96,7 @@ async function answerTo(space: Namespace, request: ApiRequest, actor: Actor, sha
 async function answerToMany(space: Namespace, request: ApiRequest, actor: Actor, shape: Shape): Promise<Answer> {
   const resource = resolve(space, request.resourceName, request.custom);
   const bodies = request.object as Value[];
+  requireRight(resource, request.op, actor.identity);
   if (actor.childKey !== null && request.op === 'insert' && resource.kind === 'instances' && resource.operations.has('insert')) {
     const stored = await atOnce(space, resource, bodies, actor, shape, request.parameters['count'] === true);
     if (stored) return stored;
@@ -161,7 +164,7 @@ export async function rowsOf(space: Namespace, request: ApiRequest, actor: Actor
 
 /** Users, tokens and namespaces are the installation's: what is done to them is not part of the run's own commits. */
 async function accountRows(space: Namespace, account: AccountResource, request: ApiRequest, actor: Actor): Promise<Value[]> {
-  const reply = await carryOutAccount(space, account, request, { ...actor, identity: await current(space, actor) });
+  const reply = await carryOutAccount(space, account, request, actor);
   const body = reply.body === undefined ? [] : parseJson(reply.body);
   const rows = Array.isArray(body) ? body : [body];
   return reply.count === undefined ? rows : [{ count: reply.count }, ...rows];

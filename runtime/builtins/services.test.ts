@@ -174,6 +174,11 @@ describe('Notification and Client (builtins.md 23, 24)', () => {
 
   test('who is no admin sees and deletes the own part only', async () => {
     const clerk = { ...t.identity, username: 'cy', profiles: ['user', 'user__system'] };
+    const { namespace } = t.identity;
+    await t.engine.identity
+      .createUser({ username: 'cy', password: 'correct horse', namespace: 'tests', createdBy: 'ann' })
+      .catch(() => undefined);
+    await t.engine.identity.authorizeUser('cy', namespace, clerk.profiles, { isConsented: true });
     const id = await message(['bo', 'cy']);
     await t.program('procedures', 'PROCEDURE pendingOf(name)\nreturn Notification.listPending(name)');
     await t.program('procedures', 'PROCEDURE dropAll(ids)\nreturn Notification.deletePayloadMessages(ids)');

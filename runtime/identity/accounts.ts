@@ -1,14 +1,13 @@
 // Users and namespaces: made, changed, removed. Rights to do so are the engine's to check; what it costs the tokens is `sessions`'.
-import { type Document, ObjectId, type UpdateFilter } from 'mongodb';
+import { type Document, ObjectId } from 'mongodb';
 import { fault } from '../faults.ts';
-import { type IdentityCollections, isDuplicateKey, type UserDocument } from './documents.ts';
+import { type IdentityCollections, isDuplicateKey, type UserDetail, type UserDocument } from './documents.ts';
 import { hashPassword, requireStrong } from './passwords.ts';
-import type { NewUser } from './types.ts';
+import type { NewUser, UserChange } from './types.ts';
 
 export const DEFAULT_PROFILES = ['user', 'user__system'];
 
 const USERNAME = /^[a-z0-9]([a-z0-9_.@-]{0,126}[a-z0-9])?$/;
-const NAMESPACE = /^[A-Za-z0-9][A-Za-z0-9_]{0,63}$/;
 
 export const normalName = (username: string): string => username.toLowerCase();
 
@@ -16,27 +15,21 @@ type FirstRights = Pick<UserDocument, 'system' | 'installationAdmin'>;
 
 /** @throws user.name.invalid, user.password.weak, resource.duplicate.key */
 export async function insertUser({ users }: IdentityCollections, user: NewUser, now: Date, rights: FirstRights = {}): Promise<void> {
+  const document = await userDocument(user, now, rights);
+  await refusingDuplicates('users', `username=${document.username}`, () => users.insertOne(document));
+}
+
+/** @throws user.name.invalid, user.password.weak */
+export async function userDocument(user: NewUser, now: Date, rights: FirstRights = {}): Promise<UserDocument> {
   const username = normalName(user.username);
   requireUsername(username);
   requireStrong(user.password);
   const password = await hashPassword(user.password);
-  const { namespace, createdBy, profiles = DEFAULT_PROFILES } = user;
+  const { namespace, createdBy, profiles = DEFAULT_PROFILES, active = true, details = {} } = user;
   const secret = { password, passwordVersion: 1 };
-  const document = { _id: new ObjectId(), username, ...secret, namespace, profiles, authorizations: [], active: true, ...rights };
-  await refusingDuplicates('users', `username=${username}`, () => users.insertOne({ ...document, createdAt: now, createdBy }));
-}
-
-/** @throws resource.name.invalid, resource.duplicate.key */
-export async function insertNamespace(
-  { namespaces }: IdentityCollections,
-  entry: { namespace: string; organization: string | null; createdBy: string },
-  now: Date,
-): Promise<void> {
-  if (!NAMESPACE.test(entry.namespace))
-    throw fault('cascade.resource.name.invalid', entry.namespace, 'letters, digits and _, at most 64, not _ first');
-  await refusingDuplicates('namespaces', `namespace=${entry.namespace}`, () =>
-    namespaces.insertOne({ _id: new ObjectId(), ...entry, createdAt: now }),
-  );
+  const known = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null)) as Partial<Record<UserDetail, string>>;
+  const document = { _id: new ObjectId(), username, ...secret, namespace, profiles, authorizations: [], active, ...known, ...rights };
+  return { ...document, createdAt: now, createdBy };
 }
 
 /** @throws user.name.invalid; the name is already in lower case */
@@ -45,36 +38,75 @@ export function requireUsername(username: string): void {
     throw fault('cascade.user.name.invalid', 'users', 'username', 'letters and digits, with _ . - @ between them, at most 128');
 }
 
-/** @throws user.not.found */
-export async function updateUser(
-  { users }: IdentityCollections,
-  username: string,
-  change: UpdateFilter<UserDocument> | Document[],
-): Promise<void> {
-  const { matchedCount } = await users.updateOne({ username: normalName(username) }, change);
-  if (matchedCount === 0) throw fault('cascade.user.not.found', username);
+/**
+ * Changes a user in one step, with the token that outlives the change of its password.
+ * @throws user.not.found, user.password.weak
+ */
+export async function changeUser(collections: IdentityCollections, name: string, change: UserChange): Promise<void> {
+  const { client, users, tokens } = collections;
+  const username = normalName(name);
+  if (change.password !== undefined) requireStrong(change.password);
+  const password = change.password === undefined ? null : await hashPassword(change.password);
+  const $set: Document = { ...(change.authorization && authorizing(change.authorization)) };
+  if (password !== null) Object.assign($set, { password: { $literal: password }, passwordVersion: { $add: ['$passwordVersion', 1] } });
+  if (change.active !== undefined) $set['active'] = { $literal: change.active };
+  for (const [detail, value] of Object.entries(change.details ?? {})) $set[detail] = value === null ? '$$REMOVE' : { $literal: value };
+  if (Object.keys($set).length === 0) return;
+  await client.withSession((session) =>
+    session.withTransaction(async () => {
+      const changed = await users.findOneAndUpdate({ username }, [{ $set }], { session, returnDocument: 'after' });
+      if (!changed) throw fault('cascade.user.not.found', name);
+      const { exceptToken } = change;
+      if (password === null || exceptToken === undefined) return;
+      const kept = { _id: ObjectId.createFromHexString(exceptToken), userId: changed._id };
+      await tokens.updateOne(kept, { $set: { passwordVersion: changed.passwordVersion } }, { session });
+    }),
+  );
 }
 
-/** Sets the user's profiles in a namespace, at home or elsewhere, in one atomic step. @throws user.not.found */
-export function authorize(collections: IdentityCollections, username: string, namespace: string, profiles: string[]): Promise<void> {
+/**
+ * Sets the user's profiles in a namespace, at home or elsewhere. A user of elsewhere who is not in it yet is invited: the profiles are in force
+ * from `accept` on, or at once where the user has asked for it.
+ */
+export function authorizing({ namespace, profiles, isConsented }: NonNullable<UserChange['authorization']>): Document {
   const atHome = { $eq: ['$namespace', { $literal: namespace }] };
-  const others = { $filter: { input: '$authorizations', cond: { $ne: ['$$this.namespace', { $literal: namespace }] } } };
-  const withThis = { $concatArrays: [others, [{ $literal: { namespace, profiles } }]] };
-  return updateUser(collections, username, [
-    {
-      $set: {
-        profiles: { $cond: [atHome, { $literal: profiles }, '$profiles'] },
-        authorizations: { $cond: [atHome, '$authorizations', withThis] },
-      },
-    },
-  ]);
+  const isHere = { $eq: ['$$this.namespace', { $literal: namespace }] };
+  const others = { $filter: { input: '$authorizations', cond: { $not: isHere } } };
+  const inForce = {
+    $anyElementTrue: { $map: { input: '$authorizations', as: 'this', in: { $and: [isHere, { $ne: ['$$this.invited', true] }] } } },
+  };
+  const granted = { $literal: { namespace, profiles } };
+  const invited = { $literal: { namespace, profiles, invited: true } };
+  const withThis = { $concatArrays: [others, [isConsented ? granted : { $cond: [inForce, granted, invited] }]] };
+  return {
+    profiles: { $cond: [atHome, { $literal: profiles }, '$profiles'] },
+    authorizations: { $cond: [atHome, '$authorizations', withThis] },
+  };
 }
 
-/** The profiles of a user in a namespace; null where it has no business. */
+/** An invitation of the user is in force from now on. @returns whether there was one */
+export async function accept({ users }: IdentityCollections, { _id }: UserDocument, namespace: string): Promise<boolean> {
+  const { modifiedCount } = await users.updateOne(
+    { _id, authorizations: { $elemMatch: { namespace, invited: true } } },
+    { $unset: { 'authorizations.$.invited': '' } },
+  );
+  return modifiedCount === 1;
+}
+
+/** The profiles of a user in a namespace; null where it has no business, or is no more than invited. */
 export function profilesIn(user: UserDocument, namespace: string): string[] | null {
   if (namespace === user.namespace) return user.profiles;
-  return user.authorizations.find((authorization) => authorization.namespace === namespace)?.profiles ?? null;
+  const found = user.authorizations.find((authorization) => authorization.namespace === namespace);
+  return found && !found.invited ? found.profiles : null;
 }
+
+/** Those that the user has in a namespace or would have once it has entered it. */
+export const profilesOf = (user: UserDocument, namespace: string): string[] =>
+  namespace === user.namespace ? user.profiles : (user.authorizations.find((one) => one.namespace === namespace)?.profiles ?? []);
+
+/** Whether an admin of the namespace has invited the user, who has not entered it yet. */
+export const isInvited = (user: UserDocument, namespace: string): boolean =>
+  user.authorizations.some((authorization) => authorization.namespace === namespace && authorization.invited === true);
 
 export async function refusingDuplicates(resource: string, key: string, write: () => Promise<unknown>): Promise<void> {
   try {

@@ -1,8 +1,8 @@
 // What the resources users, tokens and namespaces show and change (resources-and-api.md 4.9, 4.11, 4.12). Nothing secret leaves here: the
 // records are built member by member.
-import { type Db, type Document, ObjectId } from 'mongodb';
-import { profilesIn, refusingDuplicates, updateUser } from './accounts.ts';
-import { collectionsOf, type TokenDocument, type UserDocument } from './documents.ts';
+import { type Db, ObjectId } from 'mongodb';
+import { isInvited, normalName, profilesOf, refusingDuplicates } from './accounts.ts';
+import { collectionsOf, type TokenDocument, USER_DETAILS, type UserDetail, type UserDocument } from './documents.ts';
 import { generatePassword } from './passwords.ts';
 import { hashToken } from './tokens.ts';
 
@@ -17,13 +17,14 @@ export interface UserRecord extends Made {
   /** In the namespace that was asked about. */
   readonly profiles: string[];
   readonly home: string;
+  /** Not yet in force: the user has not entered the namespace. */
+  readonly isInvited: boolean;
+  /** The system admin, or the first admin of the installation: more than any namespace's admin. */
+  readonly isInstallations: boolean;
   readonly active: boolean;
   readonly lastLogin: Date | null;
   readonly details: Readonly<Partial<Record<UserDetail, string>>>;
 }
-export const USER_DETAILS = ['email', 'preferredUsername', 'firstName', 'lastName'] as const;
-export type UserDetail = (typeof USER_DETAILS)[number];
-
 export interface TokenRecord extends Made {
   readonly name: string;
   readonly username: string;
@@ -37,8 +38,10 @@ export interface NamespaceRecord extends Made {
 }
 
 export interface Directory {
-  /** Users at home in the namespace or authorized there, by name. */
-  users(namespace: string): Promise<UserRecord[]>;
+  /** Users at home in the namespace, authorized or invited there; of null: all of the installation, each as it is at home. */
+  users(namespace: string | null): Promise<UserRecord[]>;
+  /** A user as it is in a namespace, or of null at home; null when there is no such user. */
+  user(username: string, namespace: string | null): Promise<UserRecord | null>;
   /** Long-lived tokens of the namespace. */
   tokens(namespace: string): Promise<TokenRecord[]>;
   /** The `_id` of the long-lived token with this text; null when there is none. */
@@ -47,12 +50,9 @@ export interface Directory {
   renameToken(id: string, name: string): Promise<void>;
   /** Those that the user may enter; all for the system admin. */
   namespaces(username: string, all: boolean): Promise<NamespaceRecord[]>;
-  exists(username: string): Promise<boolean>;
   /** Null when there is no such user. */
   detailsOf(username: string): Promise<UserRecord['details'] | null>;
   hasNamespace(name: string): Promise<boolean>;
-  /** Null takes a detail away. @throws user.not.found */
-  setDetails(username: string, details: Readonly<Partial<Record<UserDetail, string | null>>>): Promise<void>;
   generatePassword(): string;
 }
 
@@ -63,10 +63,14 @@ export function openDirectory(db: Db): Directory {
   return {
     async users(namespace) {
       const found = await users
-        .find({ $or: [{ namespace }, { 'authorizations.namespace': namespace }] })
+        .find(namespace === null ? {} : { $or: [{ namespace }, { 'authorizations.namespace': namespace }] })
         .sort({ _id: 1 })
         .toArray();
-      return found.map((user) => userRecord(user, namespace));
+      return found.map((user) => userRecord(user, namespace ?? user.namespace));
+    },
+    async user(username, namespace) {
+      const user = await users.findOne({ username: normalName(username) });
+      return user && userRecord(user, namespace ?? user.namespace);
     },
     async tokens(namespace) {
       const found = await tokens.find({ kind: 'permanent', namespace }).sort({ _id: 1 }).toArray();
@@ -89,20 +93,10 @@ export function openDirectory(db: Db): Directory {
         .toArray();
       return found.map((one) => ({ ...made(one), namespace: one.namespace, organization: one.organization }));
     },
-    exists: async (username) => (await users.findOne({ username: username.toLowerCase() }, { projection: { _id: 1 } })) !== null,
     hasNamespace: async (name) => (await namespaces.findOne({ namespace: name }, { projection: { _id: 1 } })) !== null,
     async detailsOf(username) {
       const user = await users.findOne({ username });
       return user && userDetails(user);
-    },
-    async setDetails(username, details) {
-      const $set: Document = {};
-      const $unset: Document = {};
-      for (const [name, value] of Object.entries(details))
-        if (value === null) $unset[name] = '';
-        else $set[name] = value;
-      const change = { ...(Object.keys($set).length > 0 && { $set }), ...(Object.keys($unset).length > 0 && { $unset }) };
-      if (Object.keys(change).length > 0) await updateUser(collections, username, change);
     },
     generatePassword,
   };
@@ -118,8 +112,10 @@ function userRecord(user: UserDocument, namespace: string): UserRecord {
   return {
     ...made(user),
     username: user.username,
-    profiles: profilesIn(user, namespace) ?? [],
+    profiles: profilesOf(user, namespace),
     home: user.namespace,
+    isInvited: isInvited(user, namespace),
+    isInstallations: user.system === true || user.installationAdmin === true,
     active: user.active,
     lastLogin: user.lastLogin ?? null,
     details: userDetails(user),

@@ -1,6 +1,16 @@
 // What identity keeps in the installation's database, one interface a collection, and the indexes that make it true.
-import type { Collection, Db, ObjectId } from 'mongodb';
+import type { Collection, Db, MongoClient, ObjectId } from 'mongodb';
 import type { TokenKind } from './tokens.ts';
+
+export const USER_DETAILS = ['email', 'preferredUsername', 'firstName', 'lastName'] as const;
+export type UserDetail = (typeof USER_DETAILS)[number];
+
+export interface Authorization {
+  namespace: string;
+  profiles: string[];
+  /** An admin of the namespace offers it: it is in force once the user has entered the namespace. */
+  invited?: true;
+}
 
 export interface UserDocument {
   _id: ObjectId;
@@ -15,7 +25,7 @@ export interface UserDocument {
   /** In the home namespace. */
   profiles: string[];
   /** Other namespaces that the user may enter (4.9). */
-  authorizations: { namespace: string; profiles: string[] }[];
+  authorizations: Authorization[];
   active: boolean;
   preferredUsername?: string;
   email?: string;
@@ -43,6 +53,12 @@ export interface TokenDocument {
   profiles: string[] | null;
   /** The long-lived token that this session came from: they end together. */
   origin: ObjectId | null;
+  /** The sessions that this one was made from, one from the other, the first login first: it ends with each of them that is revoked. */
+  ancestors?: ObjectId[];
+  /** When the login was, however often it was renewed. */
+  loggedInAt?: Date;
+  /** A personal token for its own namespace only. */
+  singleNamespace?: true;
   /** Of a long-lived token, unique per creator. */
   name?: string;
   createdAt: Date;
@@ -58,9 +74,23 @@ export interface NamespaceDocument {
   createdBy: string;
 }
 
+/** An invitation that is not addressed to anybody: whoever has its code may redeem it, once (4.9). */
+export interface InvitationDocument {
+  _id: ObjectId;
+  /** `hashToken`'s: the code itself is not kept. */
+  hash: string;
+  namespace: string;
+  profiles: string[];
+  /** Who invites: the invitation is void once this user no longer administers the namespace. */
+  createdBy: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
 export interface OrganizationDocument {
   _id: ObjectId;
   name: string;
+  description?: string;
   /** The root namespace. */
   namespace: string;
   createdAt: Date;
@@ -75,32 +105,47 @@ export interface InstallationDocument {
 }
 
 export interface IdentityCollections {
+  client: MongoClient;
   users: Collection<UserDocument>;
   tokens: Collection<TokenDocument>;
   namespaces: Collection<NamespaceDocument>;
   organizations: Collection<OrganizationDocument>;
+  invitations: Collection<InvitationDocument>;
   installation: Collection<InstallationDocument>;
 }
 
 export const collectionsOf = (db: Db): IdentityCollections => ({
+  client: db.client,
   users: db.collection('users'),
   tokens: db.collection('tokens'),
   namespaces: db.collection('namespaces'),
   organizations: db.collection('organizations'),
+  invitations: db.collection('invitations'),
   installation: db.collection('installation'),
 });
 
 /** Idempotent. Expired tokens are removed by the database within a minute or so; `verify` does not wait for that. */
-export async function ensureIndexes({ users, tokens, namespaces, organizations }: IdentityCollections): Promise<void> {
+export async function ensureIndexes({ users, tokens, namespaces, organizations, invitations }: IdentityCollections): Promise<void> {
   await Promise.all([
+    // The database keeps no two databases whose names differ in case only. Where two such namespaces are there already, they stay.
+    namespaces
+      .createIndex({ namespace: 1 }, { unique: true, name: 'anyCase', collation: { locale: 'en', strength: 2 } })
+      .catch(unlessDuplicate),
     users.createIndex({ username: 1 }, { unique: true }),
     users.createIndex({ namespace: 1 }),
     tokens.createIndex({ hash: 1 }, { unique: true }),
     tokens.createIndex({ username: 1, name: 1 }, { unique: true, partialFilterExpression: { name: { $exists: true } } }),
+    tokens.createIndex({ ancestors: 1 }),
     tokens.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 }),
     namespaces.createIndex({ namespace: 1 }, { unique: true }),
     organizations.createIndex({ name: 1 }, { unique: true }),
+    invitations.createIndex({ hash: 1 }, { unique: true }),
+    invitations.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 }),
   ]);
+}
+
+function unlessDuplicate(error: unknown): void {
+  if (!isDuplicateKey(error)) throw error;
 }
 
 export const isDuplicateKey = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 11000;

@@ -1,10 +1,10 @@
 // The first start of an installation (resources-and-api.md 6.8): its two namespaces, its organization, its two admins.
 // Several processes may start at once over one database, and any may die half-way: exactly one brings it to its end.
-import { ObjectId } from 'mongodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fault } from '../faults.ts';
-import { insertNamespace, insertUser, normalName, requireUsername } from './accounts.ts';
+import { insertUser, normalName, requireUsername } from './accounts.ts';
 import { type IdentityCollections, isDuplicateKey } from './documents.ts';
+import { createNamespace } from './new-namespace.ts';
 import { generatePassword, requireStrong } from './passwords.ts';
 import type { FirstStart, FirstStartOptions } from './types.ts';
 
@@ -69,9 +69,8 @@ async function install(
     organizations.deleteMany({ name: 'main' }),
   ]);
   const createdBy = system.username;
-  await insertNamespace(collections, { namespace: 'system', organization: null, createdBy }, now);
-  await organizations.insertOne({ _id: new ObjectId(), name: 'main', namespace: 'main', createdAt: now, createdBy });
-  await insertNamespace(collections, { namespace: 'main', organization: 'main', createdBy }, now);
+  await createNamespace(collections, { namespace: 'system', createdBy }, now);
+  await createNamespace(collections, { namespace: 'main', organization: { name: 'main' }, createdBy }, now);
   const profiles = { system: ['admin', 'admin__system'], admin: ['admin', 'user__system'] };
   await insertUser(collections, { ...system, namespace: 'system', profiles: profiles.system, createdBy }, now, { system: true });
   await insertUser(collections, { ...admin, namespace: 'main', profiles: profiles.admin, createdBy }, now, { installationAdmin: true });

@@ -5,11 +5,11 @@ export {
   type NamespaceRecord,
   openDirectory,
   type TokenRecord,
-  USER_DETAILS,
-  type UserDetail,
   type UserRecord,
 } from './directory.ts';
+export { USER_DETAILS, type UserDetail } from './documents.ts';
 export { openIdentity } from './open-identity.ts';
 export { generatePassword } from './passwords.ts';
 export type { FirstStart, FirstStartOptions, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
-export { type RightsOf, rightsIn } from './rights.ts';
+export type { RightsOf } from './rights.ts';
+export { narrowed } from './sessions.ts';

@@ -21,23 +21,24 @@ export class LoginLimit {
   readonly #pairs = new LRUCache<string, Failures>({ max: 20_000 });
   readonly #addresses = new LRUCache<string, Failures>({ max: 20_000 });
 
-  isLocked(username: string, address: string, now: number): boolean {
-    return locked(this.#addresses, address, now) || locked(this.#pairs, pair(username, address), now);
+  /** @param address null: a program of the user asks */
+  isLocked(username: string, address: string | null, now: number): boolean {
+    return (address !== null && locked(this.#addresses, address, now)) || locked(this.#pairs, pair(username, address), now);
   }
 
-  failed(username: string, address: string, now: number): void {
+  failed(username: string, address: string | null, now: number): void {
     add(this.#pairs, pair(username, address), now, PER_PAIR);
-    add(this.#addresses, address, now, PER_ADDRESS);
+    if (address !== null) add(this.#addresses, address, now, PER_ADDRESS);
   }
 
   /** Resets the pair only: a thief with one account of his own must not reset what he has tried on others. */
-  succeeded(username: string, address: string): void {
+  succeeded(username: string, address: string | null): void {
     this.#pairs.delete(pair(username, address));
   }
 }
 
 /** A name longer than any user's is cut: all such names fail alike. */
-const pair = (username: string, address: string): string => `${address} ${username.slice(0, 130)}`;
+const pair = (username: string, address: string | null): string => `${address ?? ''} ${username.slice(0, 130)}`;
 
 function locked(all: LRUCache<string, Failures>, key: string, now: number): boolean {
   const failures = all.get(key);

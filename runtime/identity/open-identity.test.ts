@@ -59,12 +59,14 @@ test('the first start makes the two namespaces, the organization and their admin
   ]);
   expect(await db.collection('organizations').findOne()).toMatchObject({ name: 'main', namespace: 'main' });
   expect((await login()).identity).toEqual({
+    token: expect.any(String),
     username: 'admin',
     namespace: 'main',
     profiles: ['admin', 'user__system'],
     installationAdmin: true,
   });
   expect((await login('system', 'system password')).identity).toEqual({
+    token: expect.any(String),
     username: 'system',
     namespace: 'system',
     profiles: ['admin', 'admin__system'],
@@ -145,6 +147,7 @@ test('usernames are the same in any case', async () => {
 test('a new user has the default profiles', async () => {
   await withAnn();
   expect((await login('ann@plant.example', 'correct horse')).identity).toEqual({
+    token: expect.any(String),
     username: 'ann@plant.example',
     namespace: 'main',
     profiles: ['user', 'user__system'],
@@ -159,7 +162,7 @@ test.each(['', '-ann', 'ann.', 'a b', 'ann/x', 'a'.repeat(129), 'änn'])('a name
 
 test('wrong user, wrong password and inactive user fail alike', async () => {
   await withAnn();
-  await store.setActive('ann@plant.example', false);
+  await store.changeUser('ann@plant.example', { active: false });
   const attempts = [
     ['nobody', 'correct horse'],
     ['admin', 'wrong'],
@@ -203,14 +206,41 @@ test('renewal gives a day more and leaves the old token as it was', async () => 
   expect(await store.verify(renewed.token)).not.toBeNull();
 });
 
-test('a session that was ended is refused at once, its renewal is not', async () => {
-  const { token } = await login();
-  const renewed = await store.refresh(token);
-  expect(await store.verify(token)).not.toBeNull();
-  await store.revoke(token);
-  expect(await store.verify(token)).toBeNull();
-  expect(await store.verify(renewed.token)).not.toBeNull();
+test('a session that was ended is refused at once, and so is all that was made from it, but not what it was made from', async () => {
+  const first = await login();
+  const second = await store.refresh(first.token);
+  const third = await store.loginWithToken(second.token);
+  const fourth = await store.refresh(third.token);
+  await store.revoke(second.token);
+  expect(await store.verify(first.token)).not.toBeNull();
+  for (const { token } of [second, third, fourth]) expect(await store.verify(token)).toBeNull();
   await store.revoke('css_unknown');
+});
+
+test('a session that is ended while another is made from it ends that, too', async () => {
+  const { token } = await login();
+  const [renewal] = await Promise.allSettled([store.refresh(token), store.revoke(token)]);
+  if (renewal.status === 'fulfilled') expect(await store.verify(renewal.value.token)).toBeNull();
+});
+
+test('a login is renewed for thirty days, then a password is needed again', async () => {
+  const begun = now;
+  let { token } = await login();
+  for (let day = 1; day < 30; day++) {
+    now = begun + day * 24 * HOUR - day;
+    ({ token } = await store.refresh(token));
+  }
+  now += HOUR;
+  expect((await store.refresh(token)).expiresAt.getTime()).toBe(begun + 30 * 24 * HOUR);
+  now = begun + 30 * 24 * HOUR;
+  await expect(store.refresh(token)).rejects.toEqual(refusal('cascade.security.token.invalid'));
+});
+
+test('what is no token ends nothing, and takes nothing that is remembered away', async () => {
+  const { token } = await login();
+  await store.verify(token);
+  for (const text of ['', 'x', 'css_$where', `css_${'a'.repeat(43)}`]) await store.revoke(text);
+  expect(store.verify(token)).not.toBeInstanceOf(Promise);
 });
 
 test('another process refuses an ended session soon', async () => {
@@ -225,21 +255,21 @@ test('a new password ends the sessions, also of logins that were under way', asy
   await withAnn();
   const ann = 'ann@plant.example';
   const before = await login(ann, 'correct horse');
-  const [underWay] = await Promise.allSettled([login(ann, 'correct horse'), store.setPassword(ann, 'another horse')]);
+  const [underWay] = await Promise.allSettled([login(ann, 'correct horse'), store.changeUser(ann, { password: 'another horse' })]);
   expect(await store.verify(before.token)).toBeNull();
   if (underWay.status === 'fulfilled') expect(await store.verify(underWay.value.token)).toBeNull();
   await expect(login(ann, 'correct horse')).rejects.toEqual(refusal(FAILED));
   expect(await store.verify((await login(ann, 'another horse')).token)).not.toBeNull();
-  await expect(store.setPassword('nobody', 'another horse')).rejects.toEqual(refusal('cascade.user.not.found'));
+  await expect(store.changeUser('nobody', { password: 'another horse' })).rejects.toEqual(refusal('cascade.user.not.found'));
 });
 
 test('an inactive or deleted user is refused at once', async () => {
   await withAnn();
   const ann = 'ann@plant.example';
   const { token } = await login(ann, 'correct horse');
-  await store.setActive(ann, false);
+  await store.changeUser(ann, { active: false });
   expect(await store.verify(token)).toBeNull();
-  await store.setActive(ann, true);
+  await store.changeUser(ann, { active: true });
   expect(await store.verify(token)).not.toBeNull();
   await store.deleteUser(ann);
   expect(await store.verify(token)).toBeNull();
@@ -275,7 +305,7 @@ test('a token is never locked out, and refused ones do not count', async () => {
 test('another namespace is entered by those who are authorized there', async () => {
   await withAnn();
   const ann = 'ann@plant.example';
-  await store.createNamespace('plant', 'main', 'admin');
+  await store.createNamespace({ namespace: 'plant', createdBy: 'admin' });
   const here = await login(ann, 'correct horse');
   await expect(login(ann, 'correct horse', 'plant')).rejects.toEqual(refusal('cascade.namespace.not.authorized'));
   await expect(store.verify(here.token, 'plant')).rejects.toEqual(refusal('cascade.namespace.not.authorized'));
@@ -283,8 +313,8 @@ test('another namespace is entered by those who are authorized there', async () 
   await store.authorizeUser(ann, 'plant', ['admin', 'user__system']);
   await store.authorizeUser(ann, 'other', ['user', 'user__system']);
   const there = await login(ann, 'correct horse', 'plant');
-  expect(there.identity).toEqual({ username: ann, namespace: 'plant', profiles: ['admin', 'user__system'] });
-  expect(await store.verify(here.token, 'plant')).toEqual(there.identity);
+  expect(there.identity).toEqual({ token: expect.any(String), username: ann, namespace: 'plant', profiles: ['admin', 'user__system'] });
+  expect(await store.verify(here.token, 'plant')).toEqual({ ...there.identity, token: here.identity.token });
   expect(await store.verify(here.token, 'main')).toEqual(here.identity);
   await store.revokeAuthorization(ann, 'plant');
   expect(await store.verify(there.token)).toBeNull();
@@ -305,9 +335,11 @@ test('profiles given anew replace the old ones', async () => {
 });
 
 test('namespaces have proper names, each once', async () => {
-  await expect(store.createNamespace('main', null, 'system')).rejects.toEqual(refusal('cascade.resource.duplicate.key'));
+  await expect(store.createNamespace({ namespace: 'main', createdBy: 'system' })).rejects.toEqual(
+    refusal('cascade.resource.duplicate.key'),
+  );
   for (const name of ['', '_a', 'a-b', 'a'.repeat(65)])
-    await expect(store.createNamespace(name, null, 'system')).rejects.toEqual(refusal('cascade.resource.name.invalid'));
+    await expect(store.createNamespace({ namespace: name, createdBy: 'system' })).rejects.toEqual(refusal('cascade.resource.name.invalid'));
 });
 
 test('a long-lived token stands for its creator, and its sessions end with it', async () => {
@@ -316,12 +348,17 @@ test('a long-lived token stands for its creator, and its sessions end with it', 
   const expiresAt = new Date(now + HOUR);
   const token = await store.createAccessToken({ name: 'edge-7', username: ann, namespace: 'main', expiresAt });
   expect(token).toMatch(/^cst_[A-Za-z0-9_-]{43}$/);
-  expect(await store.verify(token)).toEqual({ username: ann, namespace: 'main', profiles: ['user', 'user__system'] });
+  expect(await store.verify(token)).toEqual({
+    token: expect.any(String),
+    username: ann,
+    namespace: 'main',
+    profiles: ['user', 'user__system'],
+  });
   const session = await store.loginWithToken(token);
   expect(session.expiresAt).toEqual(expiresAt);
   expect((await store.refresh(session.token)).expiresAt).toEqual(expiresAt);
   await store.revoke(token);
-  await store.setPassword(ann, 'another horse');
+  await store.changeUser(ann, { password: 'another horse' });
   expect(await store.verify(session.token)).not.toBeNull();
   await expect(store.refresh(token)).rejects.toEqual(refusal('cascade.security.token.invalid'));
   expect(await store.deleteAccessToken('edge-7', ann)).toBe(true);
@@ -330,10 +367,120 @@ test('a long-lived token stands for its creator, and its sessions end with it', 
   expect(await store.deleteAccessToken(token, ann)).toBe(false);
 });
 
+test('a user of elsewhere is invited, and accepts by entering the namespace', async () => {
+  await withAnn();
+  const ann = 'ann@plant.example';
+  const document = async () => (await db.collection('users').findOne({ username: ann }))!.authorizations as unknown;
+  const reader = await store.createAccessToken({ name: 'reader', username: ann, namespace: 'main', profiles: ['user', 'user__system'] });
+  await store.authorizeUser(ann, 'plant', ['admin', 'user__system']);
+  expect(await document()).toEqual([{ namespace: 'plant', profiles: ['admin', 'user__system'], invited: true }]);
+  await expect(store.verify(reader, 'plant')).rejects.toEqual(refusal('cascade.namespace.not.authorized'));
+  expect(await document()).toMatchObject([{ invited: true }]);
+  await login(ann, 'correct horse', 'plant');
+  expect(await document()).toEqual([{ namespace: 'plant', profiles: ['admin', 'user__system'] }]);
+  await store.authorizeUser(ann, 'plant', ['user', 'user__system']);
+  expect(await document()).toEqual([{ namespace: 'plant', profiles: ['user', 'user__system'] }]);
+});
+
+test('an invitation is for whoever has its code first, and void when who made it is no admin any more', async () => {
+  await withAnn();
+  await store.createNamespace({ namespace: 'plant', createdBy: 'system' });
+  const boss = { username: 'boss', password: 'correct horse', namespace: 'plant', profiles: ['admin', 'user__system'] };
+  await store.createUser({ ...boss, createdBy: 'system' });
+  const invite = () =>
+    store.invite({ namespace: 'plant', profiles: ['user', 'user__system'], createdBy: 'boss', expiresAt: new Date(now + HOUR) });
+  const [code, second, third] = [await invite(), await invite(), await invite()];
+  const gone = refusal('cascade.resource.not.found');
+  await store.redeem(code, 'ann@plant.example');
+  expect((await login('ann@plant.example', 'correct horse', 'plant')).identity.profiles).toEqual(['user', 'user__system']);
+  await expect(store.redeem(code, 'admin')).rejects.toEqual(gone);
+  await expect(store.redeem(`${second}x`, 'admin')).rejects.toEqual(gone);
+  now += HOUR;
+  await expect(store.redeem(second, 'admin')).rejects.toEqual(gone);
+  now -= HOUR;
+  await store.changeUser('boss', { authorization: { namespace: 'plant', profiles: ['user', 'user__system'], isConsented: false } });
+  await expect(store.redeem(third, 'admin')).rejects.toEqual(gone);
+  expect(JSON.stringify(await db.collection('invitations').find().toArray())).not.toContain(third.slice(4));
+});
+
+test('a token has no more than its creator has now', async () => {
+  await withAnn();
+  const ann = 'ann@plant.example';
+  const made = (name: string, profiles: string[]) => store.createAccessToken({ name, username: ann, namespace: 'main', profiles });
+  const profiles = (list: string[]) => store.authorizeUser(ann, 'main', list);
+  await profiles(['admin', 'admin__system']);
+  const token = await made('all', ['admin', 'admin__system']);
+  expect((await store.verify(token))!.profiles).toEqual(['admin', 'admin__system']);
+  await profiles(['user', 'user__system']);
+  expect((await store.verify(token))!.profiles).toEqual(['user', 'user__system']);
+});
+
+test('rights on the installation are not those of a token with profiles', async () => {
+  const profiles = ['admin', 'user__system'];
+  const token = await store.createAccessToken({ name: 'all', username: 'system', namespace: 'system', profiles });
+  expect(await store.verify(token)).toEqual({
+    username: 'system',
+    namespace: 'system',
+    profiles,
+    restricted: true,
+    token: expect.any(String),
+  });
+});
+
+test('a token for its own namespace enters no other', async () => {
+  await withAnn();
+  const ann = 'ann@plant.example';
+  await store.authorizeUser(ann, 'plant', ['admin', 'user__system'], { isConsented: true });
+  const token = await store.createAccessToken({ name: 'here', username: ann, namespace: 'main', singleNamespace: true });
+  const session = await store.loginWithToken(token);
+  for (const text of [token, session.token])
+    await expect(store.verify(text, 'plant')).rejects.toEqual(refusal('cascade.namespace.not.authorized'));
+});
+
+test('the session that changed the password goes on', async () => {
+  await withAnn();
+  const ann = 'ann@plant.example';
+  const [mine, other] = [await login(ann, 'correct horse'), await login(ann, 'correct horse')];
+  await store.changeUser(ann, { password: 'another horse', exceptToken: mine.identity.token! });
+  expect(await store.verify(mine.token)).not.toBeNull();
+  expect(await store.verify(other.token)).toBeNull();
+});
+
+test('a namespace that is refused leaves nothing behind', async () => {
+  const admin = (username: string, password: string) => ({ username, password, profiles: ['admin', 'user__system'] });
+  const plant = { namespace: 'plant', createdBy: 'system' };
+  const refused: [Parameters<IdentityStore['createNamespace']>[0], string][] = [
+    [{ ...plant, admin: admin('boss', 'short') }, 'cascade.user.password.weak'],
+    [{ ...plant, admin: admin('a b', 'correct horse') }, 'cascade.user.name.invalid'],
+    [{ ...plant, admin: admin('system', 'correct horse') }, 'cascade.resource.duplicate.key'],
+    [{ ...plant, organization: { name: 'main' } }, 'cascade.resource.duplicate.key'],
+    [{ ...plant, admin: { username: 'nobody', profiles: [], isConsented: false } }, 'cascade.user.not.found'],
+  ];
+  for (const [entry, code] of refused) await expect(store.createNamespace(entry)).rejects.toEqual(refusal(code));
+  const broken = store.createNamespace({ ...plant, organization: { name: 'acme' }, admin: admin('boss', 'correct horse') }, () =>
+    Promise.reject(new Error('no key')),
+  );
+  await expect(broken).rejects.toThrow('no key');
+  for (const [name, filter] of [
+    ['namespaces', { namespace: 'plant' }],
+    ['organizations', { name: 'acme' }],
+    ['users', { username: 'boss' }],
+  ] as const)
+    expect(await db.collection(name).countDocuments(filter)).toBe(0);
+  await store.createNamespace({ ...plant, organization: { name: 'acme' }, admin: admin('boss', 'correct horse') });
+  expect((await login('boss', 'correct horse')).identity.namespace).toBe('plant');
+});
+
+test('names of namespaces that differ in case only are the same name', async () => {
+  await store.createNamespace({ namespace: 'xAb', createdBy: 'system' });
+  await expect(store.createNamespace({ namespace: 'xaB', createdBy: 'system' })).rejects.toEqual(refusal('cascade.resource.duplicate.key'));
+});
+
 test('a token with profiles of its own has those, in its namespace only', async () => {
   await withAnn();
   const ann = 'ann@plant.example';
   await store.authorizeUser(ann, 'plant', ['admin', 'user__system']);
+  await store.authorizeUser(ann, 'main', ['admin', 'user__system']);
   const token = await store.createAccessToken({ name: 'reader', username: ann, namespace: 'main', profiles: ['reader', 'user__system'] });
   const session = await store.loginWithToken(token);
   for (const text of [token, session.token]) {

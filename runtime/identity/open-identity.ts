@@ -2,62 +2,95 @@
 import { type Db, ObjectId } from 'mongodb';
 import type { Identity } from '../api.ts';
 import { fault } from '../faults.ts';
-import { authorize, insertNamespace, insertUser, normalName, refusingDuplicates, updateUser } from './accounts.ts';
+import { changeUser, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
+import { HashingLine } from './hashing.ts';
+import { invitationWith, invite, redeem } from './invitations.ts';
 import { LoginLimit } from './login-limit.ts';
-import { hashPassword, matchesPassword, requireStrong } from './passwords.ts';
-import { grantedIn, identityOf, Sessions } from './sessions.ts';
-import { hashToken, newToken } from './tokens.ts';
+import { createNamespace } from './new-namespace.ts';
+import { matchesPassword } from './passwords.ts';
+import { Rights } from './rights.ts';
+import { identityIn, Sessions } from './sessions.ts';
+import { hashToken, isToken, newToken } from './tokens.ts';
 import type { IdentityStore, NewAccessToken } from './types.ts';
 
 /** What `Retry-After` says while a pair or an address is locked (6.6). */
 const RETRY_AFTER_SECONDS = 60;
 
+/** How long a change by another process may go unnoticed (6.4); one by this process is noticed at once. */
+const REMEMBERED_MS = 1000;
+
+export interface IdentityOptions {
+  /** No other process uses the database. */
+  readonly exclusive?: boolean;
+}
+
 /**
  * @param db the installation's database
  * @param now milliseconds since the epoch; a parameter for the tests
  */
-export function openIdentity(db: Db, now: () => number = Date.now): IdentityStore {
+export function openIdentity(db: Db, now: () => number = Date.now, { exclusive = false }: IdentityOptions = {}): IdentityStore {
   const collections = collectionsOf(db);
   const { users, tokens } = collections;
-  const sessions = new Sessions(collections, now);
+  const sessions = new Sessions(collections, now, () => rights.forget());
+  const rights = new Rights(collections, exclusive ? 0 : REMEMBERED_MS);
   const limit = new LoginLimit();
+  const hashing = new HashingLine();
   const date = (): Date => new Date(now());
-  const ending = async (write: Promise<unknown>): Promise<void> => {
-    await write;
+  const listeners = new Set<(username: string | null) => void>();
+  const changed = (username: string | null): void => {
     sessions.forget();
+    rights.forget();
+    for (const listener of listeners) listener(username === null ? null : normalName(username));
+  };
+  const ending = async (username: string, write: Promise<unknown>): Promise<void> => {
+    try {
+      await write;
+    } finally {
+      changed(username);
+    }
   };
 
   /** The user whose password this is, counted against the limit; null when it is wrong, at the same cost for unknown users. */
-  async function authenticate(name: string, password: string, address: string): Promise<UserDocument | null> {
+  async function authenticate(name: string, password: string, address: string | null): Promise<UserDocument | null> {
     const username = normalName(name);
     const requireUnlocked = (): void => {
       if (limit.isLocked(username, address, now())) throw fault('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
     };
     requireUnlocked();
-    const user = await users.findOne({ username });
-    const matches = await matchesPassword(password, user?.password ?? null);
-    requireUnlocked();
-    if (user && matches) {
-      limit.succeeded(username, address);
-      return user;
-    }
-    limit.failed(username, address, now());
-    return null;
+    const user = await hashing.run(async () => {
+      requireUnlocked(); // by those who were before it in the line: their guesses are not followed by more work
+      const found = await users.findOne({ username });
+      const matches = await matchesPassword(password, found?.password ?? null);
+      requireUnlocked();
+      return matches ? found : null;
+    });
+    if (user) limit.succeeded(username, address);
+    else limit.failed(username, address, now());
+    return user;
   }
 
   async function verifyIn(asked: ReturnType<Sessions['verify']>, namespace: string | undefined): Promise<Identity | null> {
     const verified = await asked;
     if (!verified || namespace === undefined || namespace === verified.token.namespace) return verified?.identity ?? null;
     const { user, token } = verified;
-    return identityOf(user, namespace, grantedIn(user, token, namespace));
+    return identityIn(isInvited(user, namespace) ? await sessions.entering(user, token, namespace) : user, token, namespace);
   }
 
   return {
+    rightsOf: (username, namespace) => rights.of(username, namespace),
+    outlived: ({ basis }, targetNamespace) => sessions.outlived(basis, targetNamespace ?? basis.namespace),
+    onChanged(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    noticed: () => changed(null),
     async ensureFirstStart(options) {
       await ensureIndexes(collections);
-      return firstStart(collections, options, now);
+      const first = await firstStart(collections, options, now);
+      rights.forget();
+      return first;
     },
     async login(username, password, address, targetNamespace) {
       const user = await authenticate(username, password, address);
@@ -84,41 +117,51 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
       return sessions.issue(user, token.namespace, token, await sessions.renewedUntil(token));
     },
     async revoke(text) {
-      await ending(tokens.deleteOne({ hash: hashToken(text), kind: 'session' }));
+      if (!isToken(text)) return;
+      const session = await tokens.findOne({ hash: hashToken(text), kind: 'session' }, { projection: { username: 1 } });
+      // The one that the others were made from goes first: from then on no further one is made.
+      if (!session) return;
+      const { _id, username } = session;
+      await ending(
+        username,
+        tokens.deleteOne({ _id }).then(() => tokens.deleteMany({ ancestors: _id })),
+      );
     },
-    createNamespace: (namespace, organization, createdBy) => insertNamespace(collections, { namespace, organization, createdBy }, date()),
-    createUser: (user) => insertUser(collections, user, date()),
-    async setPassword(username, password) {
-      requireStrong(password);
-      await ending(updateUser(collections, username, { $set: { password: await hashPassword(password) }, $inc: { passwordVersion: 1 } }));
+    createNamespace: (namespace, also) =>
+      ending(namespace.admin?.username ?? namespace.createdBy, createNamespace(collections, namespace, date(), also)),
+    createUser: (user) => ending(user.username, insertUser(collections, user, date())),
+    async changeUser(username, change) {
+      await ending(username, changeUser(collections, username, change));
     },
     async resetAccount(name, password) {
-      requireStrong(password);
       const username = normalName(name);
-      const change = { $set: { password: await hashPassword(password), active: true }, $inc: { passwordVersion: 1 } };
-      await updateUser(collections, username, change);
-      await ending(tokens.deleteMany({ username }));
+      await changeUser(collections, username, { password, active: true });
+      await ending(username, tokens.deleteMany({ username }));
     },
     async checkPassword(username, password, address) {
       return (await authenticate(username, password, address)) !== null;
     },
-    async setActive(username, active) {
-      await ending(updateUser(collections, username, { $set: { active } }));
-    },
     async deleteUser(name) {
       const username = normalName(name);
       await users.deleteOne({ username });
-      await ending(tokens.deleteMany({ username }));
+      await ending(username, tokens.deleteMany({ username }));
     },
-    async authorizeUser(username, namespace, profiles) {
-      await ending(authorize(collections, username, namespace, profiles));
+    async authorizeUser(username, namespace, profiles, { isConsented = false } = {}) {
+      await ending(username, changeUser(collections, username, { authorization: { namespace, profiles, isConsented } }));
+    },
+    invite: (invitation) => invite(collections, invitation, date()),
+    invitation: (code) => invitationWith(collections, code, date()),
+    async redeem(code, username) {
+      const found = await invitationWith(collections, code, date());
+      if (!found) throw fault('cascade.resource.not.found', '/delegatedrequests/…');
+      await ending(username, redeem(collections, found, username));
     },
     async revokeAuthorization(name, namespace) {
       const username = normalName(name);
       await users.updateOne({ username }, { $pull: { authorizations: { namespace } } });
-      await ending(tokens.deleteMany({ username, namespace }));
+      await ending(username, tokens.deleteMany({ username, namespace }));
     },
-    async createAccessToken({ name, username, namespace, profiles, expiresAt }: NewAccessToken) {
+    async createAccessToken({ name, username, namespace, profiles, singleNamespace, expiresAt }: NewAccessToken) {
       const token = newToken('permanent');
       const creator = await users.findOne({ username: normalName(username) });
       if (!creator) throw fault('cascade.user.not.found', username);
@@ -133,14 +176,15 @@ export function openIdentity(db: Db, now: () => number = Date.now): IdentityStor
         profiles: own,
         name,
       };
-      const whole = { ...document, origin: null, createdAt: date(), expiresAt: expiresAt ?? null };
+      const bound = singleNamespace === true && { singleNamespace };
+      const whole = { ...document, ...bound, origin: null, createdAt: date(), expiresAt: expiresAt ?? null };
       await refusingDuplicates('tokens', `name=${name}`, () => tokens.insertOne(whole));
       return token;
     },
     async deleteAccessToken(tokenOrName, username) {
       const token = await tokens.findOne({ kind: 'permanent', username, $or: [{ hash: hashToken(tokenOrName) }, { name: tokenOrName }] });
       if (!token) return false;
-      await ending(tokens.deleteOne({ _id: token._id }));
+      await ending(username, tokens.deleteOne({ _id: token._id }));
       return true;
     },
   };

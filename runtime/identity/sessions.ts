@@ -4,9 +4,9 @@ import { ObjectId } from 'mongodb';
 import type { Identity } from '../api.ts';
 import { fault } from '../faults.ts';
 import type { Soon } from '../soon.ts';
-import { profilesIn } from './accounts.ts';
+import { accept, isInvited, profilesIn } from './accounts.ts';
 import type { IdentityCollections, TokenDocument, UserDocument } from './documents.ts';
-import { hashToken, isToken, newToken, SESSION_LIFETIME_MS } from './tokens.ts';
+import { hashToken, isToken, LONGEST_LOGIN_MS, MOST_RENEWALS, newToken, SESSION_LIFETIME_MS } from './tokens.ts';
 import type { Session } from './types.ts';
 
 /** How long another process's revocation may go unnoticed (6.4). One of this process is noticed at once. */
@@ -21,6 +21,7 @@ interface Verified {
 export class Sessions {
   readonly #collections: IdentityCollections;
   readonly #now: () => number;
+  readonly #onEntered: () => void;
   /** By the token itself: a client sends the same one with every request. */
   readonly #verified = new LRUCache<string, Verified>({ max: 10_000, ttl: REMEMBERED_MS });
   /** Likewise, while the store is asked. */
@@ -28,9 +29,11 @@ export class Sessions {
   /** Raised by each revocation, so that a verification that was under way then is not remembered. */
   #revocations = 0;
 
-  constructor(collections: IdentityCollections, now: () => number) {
+  /** @param onEntered a user is in a namespace that it was not in before */
+  constructor(collections: IdentityCollections, now: () => number, onEntered: () => void) {
     this.#collections = collections;
     this.#now = now;
+    this.#onEntered = onEntered;
   }
 
   /**
@@ -57,27 +60,74 @@ export class Sessions {
   }
 
   /**
-   * A new session token of a user. It ends with the token it is made from when that one is long-lived.
-   * @throws namespace.not.authorized
+   * A new session token of a user. It ends with the token it is made from, when that one is long-lived or is revoked.
+   * @throws namespace.not.authorized; security.token.invalid: the token it is made from has ended meanwhile
    */
-  async issue(user: UserDocument, namespace: string, from: TokenDocument | null, expiresAt = this.#inADay()): Promise<Session> {
-    const granted = grantedIn(user, from, namespace);
+  async issue(known: UserDocument, namespace: string, from: TokenDocument | null, expiresAt = this.#inADay()): Promise<Session> {
+    const user = await this.entering(known, from, namespace);
+    const identity = identityIn(user, from, namespace);
     const profiles = from?.profiles ?? null;
     const token = newToken('session');
     const origin = from?.kind === 'permanent' ? from._id : (from?.origin ?? null);
+    const ancestors = from?.kind === 'session' ? [...(from.ancestors ?? []), from._id] : [];
     const { username } = user;
     const createdAt = new Date(this.#now());
+    const loggedInAt = from ? loginOf(from) : createdAt;
     const owner = { userId: user._id, username, passwordVersion: user.passwordVersion };
-    const document = { _id: new ObjectId(), hash: hashToken(token), kind: 'session' as const, ...owner, namespace, profiles, origin };
-    await this.#collections.tokens.insertOne({ ...document, createdAt, expiresAt });
-    const identity = identityOf(user, namespace, granted);
-    return { token, expiresAt, identity, preferredUsername: user.preferredUsername ?? username };
+    const _id = new ObjectId();
+    const document = {
+      _id,
+      hash: hashToken(token),
+      kind: 'session' as const,
+      ...owner,
+      namespace,
+      profiles,
+      origin,
+      ancestors,
+      loggedInAt,
+    };
+    const basis: TokenDocument = { ...document, ...(from?.singleNamespace && { singleNamespace: true }), createdAt, expiresAt };
+    const { tokens } = this.#collections;
+    await tokens.insertOne(basis);
+    // Revoked between its verification and now: the revocation did not see this one.
+    if (from && !(await tokens.findOne({ _id: from._id }, { projection: { _id: 1 } }))) {
+      await tokens.deleteOne({ _id });
+      throw fault('cascade.security.token.invalid');
+    }
+    const whole = { ...identity, token: _id.toHexString() };
+    return { token, expiresAt, identity: whole, preferredUsername: user.preferredUsername ?? username, basis };
   }
 
-  /** Until when a session made from this one by renewal lasts: a day, and not beyond its long-lived origin (6.1, 6.3). */
+  /** Who a session stands for whose token is past its time; null when its user or what it was made from has ended. */
+  async outlived(basis: TokenDocument, namespace: string): Promise<Identity | null> {
+    const { tokens, users } = this.#collections;
+    const user = await users.findOne({ _id: basis.userId });
+    if (!user?.active) return null;
+    const holds = basis.origin ? await tokens.findOne({ _id: basis.origin }) : basis.passwordVersion === user.passwordVersion;
+    if (!holds) return null;
+    return identityIn(user, basis, namespace);
+  }
+
+  /** Who enters a namespace accepts with it the invitation that there may be; a token for less than all of the user's cannot. */
+  async entering(user: UserDocument, token: TokenDocument | null, namespace: string): Promise<UserDocument> {
+    if (!isInvited(user, namespace) || token?.profiles || token?.singleNamespace) return user;
+    await accept(this.#collections, user, namespace);
+    this.forget();
+    this.#onEntered();
+    return (await this.#collections.users.findOne({ _id: user._id })) ?? user;
+  }
+
+  /**
+   * Until when a session made from this one by renewal lasts: a day, and not beyond its long-lived origin (6.1, 6.3), nor beyond the longest
+   * time after a login.
+   * @throws security.token.invalid: it cannot be renewed any more
+   */
   async renewedUntil(token: TokenDocument): Promise<Date> {
+    const limit = new Date(loginOf(token).getTime() + LONGEST_LOGIN_MS);
+    if (limit.getTime() <= this.#now() || (token.ancestors ?? []).length >= MOST_RENEWALS) throw fault('cascade.security.token.invalid');
     const origin = token.origin && (await this.#collections.tokens.findOne({ _id: token.origin }));
-    return this.#notAfter(origin?.expiresAt ?? null);
+    const until = this.#notAfter(origin?.expiresAt ?? null);
+    return until < limit ? until : limit;
   }
 
   /** Until when a session made from this token by login lasts: a day, and not beyond the token itself (6.1). */
@@ -110,8 +160,7 @@ export class Sessions {
       const origin = await tokens.findOne({ _id: token.origin });
       if (!origin || this.#isExpired(origin)) return null;
     } else if (token.kind === 'session' && token.passwordVersion !== user.passwordVersion) return null;
-    const profiles = profilesIn(user, token.namespace);
-    return profiles && { token, user, identity: identityOf(user, token.namespace, token.profiles ?? profiles) };
+    return profilesIn(user, token.namespace) && { token, user, identity: identityIn(user, token, token.namespace) };
   }
 
   #isExpired(token: TokenDocument): boolean {
@@ -129,15 +178,31 @@ export class Sessions {
 }
 
 /**
- * The profiles in a namespace of a user who came with a token, or with none. A token with profiles of its own is for its namespace only.
+ * Who a user is in a namespace that came with a token, or with none. A token with profiles of its own is for its namespace only, and so is one
+ * that says so.
  * @throws namespace.not.authorized
  */
-export function grantedIn(user: UserDocument, token: TokenDocument | null, namespace: string): string[] {
-  const own = token?.profiles ?? null;
-  const granted = own === null || token?.namespace === namespace ? profilesIn(user, namespace) : null;
+export function identityIn(user: UserDocument, token: TokenDocument | null, namespace: string): Identity {
+  const isBound = token !== null && (token.profiles !== null || token.singleNamespace === true);
+  const granted = !isBound || token.namespace === namespace ? profilesIn(user, namespace) : null;
   if (!granted) throw fault('cascade.namespace.not.authorized', namespace);
-  return own ?? granted;
+  const isOf = token && { token: token._id.toHexString() };
+  if (!token?.profiles) return { ...identityOf(user, namespace, granted), ...isOf };
+  // Neither the user's installation-wide rights nor profiles that the user has lost since the token was made.
+  return { username: user.username, namespace, profiles: narrowed(token.profiles, granted), restricted: true, ...isOf };
 }
+
+/** What a token's profiles still allow a user with these: an admin has every profile of the namespace, and all have what `user` may. */
+export function narrowed(ofToken: readonly string[], ofUser: readonly string[]): string[] {
+  const isSystem = (name: string): boolean => name.endsWith('__system');
+  return ofToken.map((name) => {
+    if (ofUser.includes(name)) return name;
+    if (isSystem(name)) return 'user__system';
+    return ofUser.includes('admin') ? name : 'user';
+  });
+}
+
+const loginOf = ({ loggedInAt, createdAt }: TokenDocument): Date => loggedInAt ?? createdAt;
 
 export function identityOf(user: UserDocument, namespace: string, profiles: string[]): Identity {
   const identity: Identity = { username: user.username, namespace, profiles };

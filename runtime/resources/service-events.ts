@@ -41,7 +41,8 @@ function incoming(space: Namespace, service: string, event: string, declared: Ob
     ...raise(space, `/topics/${service}/${event}/handler/inbound/publish`, value, actor, { except }),
   ];
   if (!isActive || handler?.kind !== 'procedures') return raised;
-  const identity = { ...actor.identity, username: editorOf(space.definitions.get('procedures', handler.name)) ?? actor.identity.username };
+  const username = editorOf(space.definitions.get('procedures', handler.name)) ?? actor.identity.username;
+  const identity = { username, namespace: space.name, profiles: [] }; // not who publishes
   return [...raised, asyncCall(handler.name, [value], null, { ...actor, identity })];
 }
 

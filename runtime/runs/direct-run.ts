@@ -11,6 +11,7 @@ import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
 import { CascadeErrors, fault } from '../faults.ts';
 import { isPassing, retryUntilAvailable } from '../store/index.ts';
 import { fromWireError, toWireError } from '../wire-error.ts';
+import { whenAdmitted } from './admission.ts';
 import { digestOf, isRepeatable, RunHistory } from './history.ts';
 import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
@@ -72,6 +73,15 @@ class DirectRun implements RunObserver {
 
   start(): void {
     this.#host.executionTimes.begin(this.#expire);
+    whenAdmitted(
+      this.#host,
+      this.#call.identity,
+      () => this.#go(),
+      (error) => (isPassing(error) ? this.#reject(error) : this.fail(toWireError(error))),
+    );
+  }
+
+  #go(): void {
     const { cpuTimeMs } = this.#call;
     const { opts, ...given } = this.#given();
     const { at, seed, ...lasting } = opts;

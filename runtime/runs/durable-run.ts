@@ -32,6 +32,7 @@ import { toWireError } from '../wire-error.ts';
 import { CascadeErrors, fault } from '../faults.ts';
 import { eventObjectJson } from '../event-object.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
+import { whenAdmitted } from './admission.ts';
 import { choose, type Given as Held } from './decision.ts';
 import { digestOf, isRepeatable, type Known, RunHistory, type Seen, seenText } from './history.ts';
 import { Messages } from './messages.ts';
@@ -65,6 +66,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   readonly #history: RunHistory;
   /** Of the instances that this attempt has read; null: none yet. */
   #versions: Map<string, bigint> | null = null;
+  /** EXECUTE ASYNC: whom it runs as, once that was asked for. */
+  #caller: Identity | null = null;
   readonly #parts = new RecordedParts();
   /** Steps of the runs that its statements have started (BEFORE rules, procedures); null: none yet. */
   #children: Map<RunId, readonly Step[]> | null = null;
@@ -102,7 +105,26 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
 
   start(): void {
     this.#host.executionTimes.begin(this.#expire);
-    this.#attemptNow();
+    this.#admit();
+  }
+
+  #admit(): void {
+    const attempt = this.#attempt;
+    whenAdmitted(
+      this.#host,
+      this.#identity,
+      () => {
+        if (attempt === this.#attempt) this.#attemptNow();
+      },
+      (error) => {
+        if (attempt !== this.#attempt) return;
+        if (isPassing(error))
+          setTimeout(() => {
+            if (attempt === this.#attempt) this.#admit();
+          }, UNAVAILABLE_RETRY_MS).unref();
+        else this.fail(toWireError(error));
+      },
+    );
   }
 
   #attemptNow(): void {
@@ -324,7 +346,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
 
   get #identity(): Identity {
     const { identity, procedure } = this.#executable;
-    return procedure === undefined ? identity : { ...identity, username: this.#event.by };
+    if (procedure === undefined) return identity;
+    return (this.#caller ??= callerOf(this.#event, identity));
   }
 
   #now(): Date {
@@ -542,7 +565,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     this.#trail.restart();
     this.#host.release(this.id);
     if (this.#history.isEmpty) this.#startedAt = this.#now(); // else its requests are to be those of before
-    this.#attemptNow();
+    this.#admit();
   }
 
   #answer(answer: Answer, at: Date): void {
@@ -597,6 +620,12 @@ const shownBy = ({ writes }: Unit): Seen =>
   writes.flatMap((write) => (write.op === 'replace' ? [[keyOf(write), (write.document['ars_version'] as Long).toBigInt()] as const] : []));
 
 const startsRuns = (unit: Unit): boolean => unit.events.some((event) => event.runs.length > 0);
+
+/** Who called EXECUTE ASYNC; with the profiles that the call was limited to, which stand in its event. */
+function callerOf({ by, value }: StoredEvent, { namespace }: Identity): Identity {
+  const { profiles = [], restricted, lent } = JSON.parse(value) as { profiles?: string[]; restricted?: true; lent?: true };
+  return { username: by, namespace, profiles, ...(restricted && { restricted }), ...(lent && { lent }) };
+}
 
 /** The arguments of EXECUTE ASYNC stand in its event. */
 function argumentsOf(event: StoredEvent): { argsJson: string; namedJson: string | null } {

@@ -37,6 +37,8 @@ export interface RunHost {
   readonly pressure: Pressure;
   readonly executionTimes: ExecutionTimes;
   readonly log: Logger;
+  /** Throws, at once or later, when whom code is to run as may not act any more; absent: everybody may. */
+  admit?(identity: Identity): unknown;
   /** What conditions on events need. */
   readonly conditions: ConditionSurroundings;
   /** What a run reference stands for; null when its text is not kept any more. */

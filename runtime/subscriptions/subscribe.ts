@@ -3,7 +3,10 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../api.ts';
 import { fault } from '../faults.ts';
+import { accountResource } from '../resources/accounts/index.ts';
+import { requireAdmin } from '../resources/accounts/rights.ts';
 import { resolve } from '../resources/catalogue.ts';
+import { ownOnly, requireRight } from '../resources/rights.ts';
 import type { Namespace } from '../resources/types.ts';
 import { instanceToJson, toJson } from '../values/index.ts';
 import { parseEventPath } from './event-path.ts';
@@ -23,13 +26,22 @@ export async function subscribe(
 ): Promise<Subscription> {
   const filter = eventFilter ?? null;
   const at = parseEventPath(path);
-  if (at.resource === 'types') resourceOf(space, at.name);
+  if (at.resource === 'types') requireHearing(space, at.name, identity);
   if (at.resource === 'sources' && !space.definitions.get('sources', at.name))
     throw fault('cascade.resource.not.found', `/sources/${at.name}`);
   if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
   if (persistent === true || subscriptionName !== undefined)
     return space.deliveries.subscribe(identity, at.path, filter, subscriptionName ?? null, deliver);
   return { close: space.subscribers.add(at.path, { filter, deliver }) };
+}
+
+/** Whoever may select all instances may listen to what becomes of them; to those of users, tokens and namespaces, admins. */
+function requireHearing(space: Namespace, name: string, identity: Identity): void {
+  const account = accountResource(name, !name.startsWith('system.'));
+  if (account) return requireAdmin(identity, 'subscribe', account.name);
+  const resource = resourceOf(space, name);
+  requireRight(resource, 'select', identity);
+  if (ownOnly(resource, 'select', identity)) throw fault('cascade.authorization.denied', 'subscribe', resource.name);
 }
 
 /** In event paths `system.<resource>` is the resource, any other name a type. */

@@ -42,6 +42,12 @@ export interface TestEngineOptions {
   mongoUri?: string;
 }
 
+/** There is such a user, and it is in the namespace: programs run as nobody who is not. */
+async function admit({ identity: store }: Engine, { username, namespace, profiles }: Identity): Promise<void> {
+  await store.createUser({ username, password: 'correct horse', namespace: 'tests', createdBy: 'tests' }).catch(() => undefined); // there already
+  await store.authorizeUser(username, namespace, [...profiles], { isConsented: true });
+}
+
 export async function openTestEngine({ clock, masterKey, namespace = newName(), mongoUri }: TestEngineOptions = {}): Promise<TestEngine> {
   const uri = mongoUri ?? process.env['CASCADE_TEST_MONGO'];
   if (!uri) throw new Error('CASCADE_TEST_MONGO is not set: the tests run through npm test or vitest, whose set-up gives it');
@@ -54,7 +60,8 @@ export async function openTestEngine({ clock, masterKey, namespace = newName(), 
     ...(clock && { clock }),
     ...(masterKey && { masterKey }),
   });
-  const identity: Identity = { username: 'ann', namespace, profiles: ['admin', 'admin__system'] };
+  const identity: Identity = { username: 'ann', namespace, profiles: ['admin', 'admin__system'], token: '000000000000000000000001' };
+  await admit(engine, identity);
   const ask: TestEngine['ask'] = (op, resource, { id, body, text, custom = /^[A-Z]/.test(resource), parameters = {}, requestId } = {}) => {
     const parsed = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, parseJson(value)]));
     const request: ApiRequest = { identity, op, resourceName: resource, custom, parameters: parsed };

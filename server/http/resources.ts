@@ -31,6 +31,7 @@ export const READINGS: Record<Action, Reading> = {
   status: { parameters: [], body: 'none' },
   getAuthorizedUsers: { parameters: [], body: 'none' },
   retry: { parameters: [], body: 'none' },
+  redeem: { parameters: [], body: 'none' },
   replaceMembers: { parameters: [], body: 'required' },
   command: { parameters: [], body: 'required' },
 };
@@ -56,6 +57,7 @@ export function apiRequest(http: HttpRequest, place: ResourceRoute, action: Acti
     parameters: given,
     ifMatch: headers.get('if-match'),
     ifNoneMatch: headers.get('if-none-match'),
+    address: http.address,
   };
   if (publicIn !== undefined) request.publicOnly = true;
   const requestId = publicIn === undefined ? headers.get('x-cascade-request-id') : undefined; // nobody's record would be everybody's

@@ -22,6 +22,7 @@ export type Action =
   | 'getAuthorizedUsers'
   | 'replaceMembers'
   | 'retry'
+  | 'redeem'
   | 'command';
 
 export interface ResourceRoute {
@@ -126,6 +127,7 @@ const POST_ON_INSTANCE: Record<string, Action> = {
   sources: 'publish',
   procedures: 'execute',
   groups: 'replaceMembers',
+  delegatedrequests: 'redeem',
 };
 
 /** The last segment behind an id that is an operation, by resource. */

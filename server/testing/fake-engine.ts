@@ -78,6 +78,7 @@ function fakeIdentity(isRevoked: () => boolean, addresses: string[]): IdentitySt
     expiresAt: new Date('2031-02-02T10:00:00.000Z'),
     identity: { ...ANN, namespace },
     preferredUsername: 'Ann',
+    basis: {} as Session['basis'],
   });
   const entering = (namespace: string | undefined): string | undefined => {
     if (namespace !== undefined && namespace !== 'main' && namespace !== 'plant')
@@ -101,6 +102,8 @@ function fakeIdentity(isRevoked: () => boolean, addresses: string[]): IdentitySt
       return session();
     },
     revoke: async () => undefined,
+    outlived: async () => null,
+    onChanged: () => () => undefined,
   };
   return store as IdentityStore;
 }

@@ -14,7 +14,7 @@ const password = 'correct horse';
 beforeAll(async () => {
   t = await openTestEngine();
   const { namespace } = t.identity;
-  await t.engine.identity.createNamespace(namespace, null, 'ann');
+  await t.engine.identity.createNamespace({ namespace, createdBy: 'ann' });
   await t.engine.identity.createUser({ username, password, namespace, profiles: ['admin', 'user__system'], createdBy: 'ann' });
   listener = await listen({ engine: t.engine, log: pino({ level: 'silent' }), port: 0, host: '127.0.0.1', webSocket: { pingMs: 300 } });
   await t.type('Pump', { site: { type: 'String' }, rpm: { type: 'Integer' } });
@@ -95,4 +95,31 @@ test('a token made by REST is as good as a password, until it is revoked', async
   expect(await socket.message(() => true)).toMatchObject({ status: 200, body: { username } });
   await t.engine.identity.revoke(token);
   expect(await socket.closed()).toBe(4401);
+});
+
+test('a socket hears nothing more and is closed when its login has ended, whatever ended it', async () => {
+  const { namespace } = t.identity;
+  const { identity: store } = t.engine;
+  const ends: ((name: string, token: string) => Promise<void>)[] = [
+    (name) => store.changeUser(name, { active: false }),
+    (name) => store.changeUser(name, { password: 'another horse' }),
+    (name) => store.deleteUser(name),
+    (_name, token) => store.revoke(token),
+  ];
+  for (const [number, end] of ends.entries()) {
+    const name = `${username}.${number}`;
+    await store.createUser({ username: name, password, namespace, createdBy: 'ann' });
+    const { token } = await store.login(name, password, '10.0.0.1');
+    await using socket = await openTestSocket(listener.port);
+    await using witness = await enter();
+    socket.send(JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: token }));
+    expect((await socket.message(() => true)).status).toBe(200);
+    const subscription = { op: 'subscribe', resourceName: 'events', resourceId: '/types/Pump/insert' };
+    for (const one of [socket, witness]) expect((await one.ask(subscription)).status).toBe(200);
+    await end(name, token);
+    await t.ask('insert', 'Pump', { body: `{"site":"end${number}","rpm":1}` });
+    await witness.message((message) => message.status === 100);
+    expect(await socket.closed()).toBe(4401);
+    expect(heard(socket)).toEqual([]);
+  }
 });

@@ -1,5 +1,5 @@
 // Who a socket speaks for: logins on it, and whether they still hold (resources-and-api.md 6.4, 6.7).
-import { fault } from '../../runtime/faults.ts';
+import { CascadeError, fault } from '../../runtime/faults.ts';
 import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
 import type { Identity } from '../../runtime/index.ts';
 import { isObject } from '../../stdlib/values/index.ts';
@@ -28,6 +28,11 @@ export class Login {
     return this.#current !== null;
   }
 
+  /** Of the user; null before the login. */
+  get username(): string | null {
+    return this.#current?.session.identity.username ?? null;
+  }
+
   /**
    * Carries out `authenticate` or `validate`. The last success decides; a failure changes nothing.
    * @returns the answer's body
@@ -52,16 +57,24 @@ export class Login {
   }
 
   /**
-   * Who sends a request. A session outlives its token's 24 hours, but not its revocation.
+   * Who sends a request. A session outlives its token's 24 hours, but neither its revocation nor its user's rights.
    * @throws security.credentials.missing, namespace.not.authorized, security.token.invalid; Ended
    */
   async identify(target?: string): Promise<Identity> {
     if (!this.#current) throw fault('cascade.security.credentials.missing');
     const { session, token, target: home } = this.#current;
-    const identity = await this.#store.verify(token, target ?? home);
-    if (identity) return identity;
-    if (Date.now() < session.expiresAt.getTime()) throw new Ended('the token was ended');
-    if (target !== undefined && target !== session.identity.namespace) throw fault('cascade.security.token.invalid');
-    return session.identity;
+    try {
+      const identity = await this.#store.verify(token, target ?? home);
+      if (identity) return identity;
+      if (Date.now() < session.expiresAt.getTime()) throw new Ended('the token was ended');
+      const outlived = await this.#store.outlived(session, target ?? home);
+      if (outlived) return outlived;
+    } catch (error) {
+      // The namespace of the login is the session's: without that there is none.
+      if (!isUnauthorized(error) || (target !== undefined && target !== session.identity.namespace)) throw error;
+    }
+    throw new Ended('the user was ended');
   }
 }
+
+const isUnauthorized = (error: unknown): boolean => error instanceof CascadeError && error.code === 'cascade.namespace.not.authorized';

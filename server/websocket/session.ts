@@ -100,6 +100,19 @@ export class Session {
     }
   }
 
+  /**
+   * Somebody's rights have changed. What this socket listens to waits until it is known that it still may; when its login has ended, it is closed.
+   * @param username null: it may be anybody
+   */
+  changed(username: string | null): void {
+    if (!this.#login.isDone || (username !== null && username !== this.#login.username)) return;
+    this.#subscriptions.hold();
+    this.recheck()
+      .then(() => this.#subscriptions.recheck((namespace) => this.#login.identify(namespace)))
+      .catch((error: unknown) => this.#options.log.error({ err: error }, 'the rights of a socket could not be looked up'))
+      .finally(() => this.#subscriptions.release());
+  }
+
   /** From now on requests are refused. */
   drain(): void {
     this.#draining = true;
@@ -149,7 +162,8 @@ export class Session {
 
   #ask(message: Message, identity: Identity): Promise<Answer> {
     const request = apiRequest(message, identity);
-    const { engine, deadlines } = this.#options;
+    const { engine, deadlines, wire } = this.#options;
+    request.address = wire.address;
     request.streams = true;
     return within(request.op === 'execute' ? null : deadlines, engine.execute(request));
   }
@@ -177,7 +191,9 @@ export class Session {
   }
 
   #endIf(error: unknown): void {
-    if (error instanceof Ended) this.#options.wire.close(4401, 'the token was ended');
+    if (!(error instanceof Ended)) return;
+    this.#subscriptions.closeAll();
+    this.#options.wire.close(4401, 'the token was ended');
   }
 
   #ended(): void {

@@ -57,6 +57,9 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
   const deadlines = new Deadlines(timeoutMs);
   const connections = new Set<Connection>();
   let settled = (): void => undefined;
+  const stopListening = options.engine.identity.onChanged((username) => {
+    for (const { session } of connections) session.changed(username);
+  });
   const unanswered = (): number => [...connections].reduce((sum, { session }) => sum + session.open, 0);
 
   transport.serveSockets({
@@ -104,6 +107,7 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
         settled();
       });
       clearTimeout(timer);
+      stopListening();
       for (const connection of [...connections]) connection.goAway();
     },
   };

@@ -1,5 +1,5 @@
 // The subscriptions of one socket (resources-and-api.md 8.4).
-import { type CascadeError, fault } from '../../runtime/faults.ts';
+import { CascadeError, fault } from '../../runtime/faults.ts';
 import type { Engine, Identity, Notice, Subscription } from '../../runtime/index.ts';
 import { toJson } from '../../runtime/values/index.ts';
 import { isObject, isReal, text, type Value } from '../../stdlib/values/index.ts';
@@ -12,6 +12,8 @@ const MOST = 1_000;
 interface Entry {
   readonly path: string;
   readonly key: string;
+  readonly namespace: string;
+  readonly headers: string;
   subscription: Subscription | null;
   /** Of a persistent one. */
   name?: string;
@@ -32,6 +34,9 @@ export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #entries = new Map<string, Entry>();
   #closed = false;
+  /** What is to be told once it is known that it may be; null: nothing waits. */
+  #held: (() => void)[] | null = null;
+  #holds = 0;
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
@@ -47,13 +52,20 @@ export class Subscriptions {
     const filter = memberOf(message.parameters, 'eventFilter');
     if (filter !== null && !isObject(filter)) throw fault('cascade.request.parameter.invalid', 'eventFilter', filter);
     const headers = headersOf(message);
-    const entry: Entry = { path: spelled(path), key: `${spelled(path)}\n${headers}`, subscription: null };
+    const entry: Entry = {
+      path: spelled(path),
+      key: `${spelled(path)}\n${headers}`,
+      subscription: null,
+      namespace: identity.namespace,
+      headers,
+    };
     const before = this.#entries.get(entry.key);
     if (!before && this.#entries.size >= MOST) throw fault('cascade.quota.exceeded', 'subscriptions', MOST);
     this.#entries.set(entry.key, entry);
     const early: Notice[] = [];
     let isAnswered = false;
     const tell = (notice: Notice): void => {
+      if (this.#held) return void this.#held.push(() => this.#entries.get(entry.key) === entry && tell(notice));
       if (notice.kind === 'event') return this.#options.send(eventText(notice, identity, headers));
       this.#end(entry);
       if (notice.kind === 'taken') return this.#options.send(takenText(path, identity, notice.name, headers));
@@ -112,6 +124,37 @@ export class Subscriptions {
     const sequenceId = whole(memberOf(parameters, 'sequenceId'));
     if (typeof subscriptionName !== 'string' || partitionId === null || sequenceId === null) return;
     await this.#options.engine.acknowledge(identity, { subscriptionName, partitionId, sequenceId });
+  }
+
+  /** Nothing is told until `release`. */
+  hold(): void {
+    this.#held ??= [];
+    this.#holds++;
+  }
+
+  /** What was held is told, as far as it is still listened to. */
+  release(): void {
+    if (--this.#holds > 0) return;
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const tell of held) tell();
+  }
+
+  /**
+   * Ends those that the socket may not have any more.
+   * @param identify who it is in a namespace now; throws when it is nobody there
+   */
+  async recheck(identify: (namespace: string) => Promise<Identity>): Promise<void> {
+    for (const entry of [...this.#entries.values()])
+      try {
+        const probe = await this.#options.engine.subscribe(await identify(entry.namespace), entry.path, {}, () => undefined);
+        probe.close();
+      } catch (error) {
+        if (this.#entries.get(entry.key) !== entry) continue; // ended meanwhile
+        this.#end(entry);
+        if (!this.#closed)
+          this.#options.sendError(error instanceof CascadeError ? error : fault('cascade.event.path.gone', entry.path), entry.headers);
+      }
   }
 
   get size(): number {

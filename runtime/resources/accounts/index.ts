@@ -25,7 +25,8 @@ export interface AccountResource {
   /** Whether this id means that object. */
   isAt(space: Namespace, id: string, object: ObjectValue): Promise<boolean> | boolean;
   insert(space: Namespace, body: ObjectValue, caller: Identity): Promise<ObjectValue>;
-  update?(space: Namespace, stored: ObjectValue, changes: ObjectValue, caller: Identity): Promise<void>;
+  /** @param address of the client, where one asks */
+  update?(space: Namespace, stored: ObjectValue, changes: ObjectValue, caller: Identity, address: string | null): Promise<void>;
   /** What may be updated, but not patched (4.22). */
   readonly unpatched?: true;
   remove?(space: Namespace, stored: ObjectValue, caller: Identity): Promise<void>;
@@ -77,7 +78,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
         throw fault('cascade.method.not.allowed', request.op, resource.name);
       const stored = await at(space, resource, resourceId, caller);
       const changes = request.op === 'patch' ? patchChanges(stored, request.object ?? null) : bodyOf(request.object);
-      await resource.update(space, stored, changes, caller);
+      await resource.update(space, stored, changes, caller, request.address ?? null);
       return reply(definitionJson(await at(space, resource, String(getOwn(stored, '_id')), caller))); // its name may be another one now
     }
     case 'delete': {

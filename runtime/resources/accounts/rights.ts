@@ -4,18 +4,12 @@ import { isServiceSet } from '../../types/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Identity } from '../../api.ts';
 import { fault } from '../../faults.ts';
+import { isAdmin } from '../rights.ts';
 import type { Namespace } from '../types.ts';
-
-export const isAdmin = ({ profiles, system }: Identity): boolean => profiles.includes('admin') || system === true;
 
 /** @throws cascade.authorization.denied */
 export function requireAdmin(caller: Identity, operation: string, resource: string): void {
   if (!isAdmin(caller)) throw fault('cascade.authorization.denied', operation, resource);
-}
-
-/** Who acts, with the rights that it has now: a rule runs as its last editor (resources-and-api.md 7.6). */
-export async function current(space: Namespace, { identity }: { readonly identity: Identity }): Promise<Identity> {
-  return identity.profiles.length > 0 ? identity : ((await space.rightsOf(identity.username, space.name)) ?? identity);
 }
 
 /**
@@ -23,11 +17,14 @@ export async function current(space: Namespace, { identity }: { readonly identit
  * @throws cascade.profile.escalation
  */
 export function requireGrantable(names: readonly string[], caller: Identity): void {
-  if (caller.system === true) return;
-  for (const name of names.map(usualName)) {
-    const has = name === 'user__system' || caller.profiles.includes(name);
-    if (!has && (name.endsWith('__system') || !isAdmin(caller))) throw fault('cascade.profile.escalation', name);
-  }
+  const missing = names.map(usualName).find((name) => !isGrantable(name, caller));
+  if (missing !== undefined) throw fault('cascade.profile.escalation', missing);
+}
+
+/** Whether a caller has what a profile gives, or administers the namespace that it is of. @param name in its usual spelling */
+export function isGrantable(name: string, caller: Identity): boolean {
+  if (caller.system === true || name === 'user__system' || caller.profiles.includes(name)) return true;
+  return !name.endsWith('__system') && isAdmin(caller);
 }
 
 /** `system.p` is another spelling of `p__system`. */

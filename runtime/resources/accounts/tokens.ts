@@ -6,9 +6,10 @@ import type { Identity } from '../../api.ts';
 import { fault } from '../../faults.ts';
 import type { TokenRecord } from '../../identity/index.ts';
 import { TOKEN_SHAPE } from '../system-types.ts';
+import { isAdmin } from '../rights.ts';
 import type { Namespace } from '../types.ts';
 import type { AccountResource } from './index.ts';
-import { isAdmin, profilesIn, requiredText, requireAdmin, requireKnown } from './rights.ts';
+import { profilesIn, requiredText, requireAdmin, requireKnown } from './rights.ts';
 
 const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType', 'username'];
 

@@ -7,7 +7,7 @@ import { langError } from '../../../stdlib/errors.ts';
 import { fault } from '../../faults.ts';
 import type { ResolvedProcedure } from '../../sandbox/index.ts';
 import { BASE_TYPES, checkName } from '../../types/index.ts';
-import { current, requireGrantable } from '../accounts/rights.ts';
+import { requireGrantable } from '../accounts/rights.ts';
 import { PROCEDURE_SHAPE } from '../system-types.ts';
 import type { DefinitionResource, Namespace } from '../types.ts';
 import { checkFields, textField, warningsOf, withoutOldText } from './fields.ts';
@@ -39,7 +39,7 @@ export const PROCEDURES: DefinitionResource = {
       ruleText: text,
       ...warningsOf(procedure.warnings),
     };
-    requireGrantable(requireProfiles(object), await current(space, actor));
+    requireGrantable(requireProfiles(object), actor.identity);
     return {
       name: procedure.name,
       object,

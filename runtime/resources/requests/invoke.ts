@@ -73,5 +73,6 @@ function actingIn(procedure: ObjectValue, { username, namespace, ...rest }: Iden
   const profiles = getOwn(procedure, 'profiles');
   if (!Array.isArray(profiles)) return { username, namespace, ...rest };
   const names = profiles.map((name) => String(name).replace(/^system\.(.+)$/, '$1__system'));
-  return { username, namespace, profiles: names.some((name) => name.endsWith('__system')) ? names : [...names, 'user__system'] };
+  const whole = names.some((name) => name.endsWith('__system')) ? names : [...names, 'user__system'];
+  return { username, namespace, profiles: whole, lent: true };
 }

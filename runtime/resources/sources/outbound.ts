@@ -5,6 +5,7 @@ import type { Actor } from '../../actor.ts';
 import { fault } from '../../faults.ts';
 import { runDirect } from '../../runs/index.ts';
 import { raise } from '../events.ts';
+import { creatorOf } from '../rights.ts';
 import type { Namespace } from '../types.ts';
 import { sourcePath } from './inbound.ts';
 import { SOURCE_KINDS } from './kinds.ts';
@@ -131,7 +132,7 @@ async function mocked(
     body: { program: null, procedure: procedure.name },
     argsJson: '[]',
     namedJson: encodeInner({ [parameter]: request }),
-    identity: { username: String(own(source, 'ars_createdBy') ?? actor.identity.username), namespace: space.name, profiles: [] },
+    identity: await creatorOf(space, source),
     caller: actor,
     snapshot: true,
   });

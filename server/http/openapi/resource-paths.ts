@@ -78,6 +78,7 @@ const SUMMARIES: Record<Action, string> = {
   schema: 'JSON Schema',
   status: 'Health',
   getAuthorizedUsers: 'Who may enter',
+  redeem: 'Redeem an invitation',
   retry: 'Deliver once more',
   replaceMembers: 'Make, or replace the members',
   command: 'Command',

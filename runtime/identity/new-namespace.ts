@@ -1,0 +1,51 @@
+// A namespace with its organization and its first admin (resources-and-api.md 4.9): there as a whole, or not at all.
+import { type ClientSession, ObjectId } from 'mongodb';
+import { fault } from '../faults.ts';
+import { authorizing, normalName, refusingDuplicates, userDocument } from './accounts.ts';
+import type { IdentityCollections } from './documents.ts';
+import type { NewNamespace } from './types.ts';
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_]{0,63}$/;
+
+/** @throws resource.name.invalid */
+export function requireNamespaceName(name: string): void {
+  if (!NAME.test(name)) throw fault('cascade.resource.name.invalid', name, 'letters, digits and _, at most 64, not _ first');
+}
+
+/**
+ * All in one transaction: a refusal, like an end of this process, leaves nothing of it.
+ * @param also what belongs to it elsewhere in the installation's database
+ * @throws resource.name.invalid, user.name.invalid, user.password.weak, user.not.found, resource.duplicate.key
+ */
+export async function createNamespace(
+  collections: IdentityCollections,
+  { namespace, organization, admin, createdBy }: NewNamespace,
+  now: Date,
+  also: (session: ClientSession) => Promise<unknown> = () => Promise.resolve(),
+): Promise<void> {
+  requireNamespaceName(namespace);
+  if (organization) requireNamespaceName(organization.name);
+  // Before the transaction: it takes long.
+  const user = admin && 'password' in admin ? await userDocument({ ...admin, namespace, createdBy }, now) : null;
+  const { client, users, namespaces, organizations } = collections;
+  const made = { createdAt: now, createdBy };
+  await client.withSession((session) =>
+    session.withTransaction(async () => {
+      const entry = { _id: new ObjectId(), namespace, organization: organization?.name ?? null, ...made };
+      await refusingDuplicates('namespaces', `namespace=${namespace}`, () => namespaces.insertOne(entry, { session }));
+      if (organization) {
+        const { name, description } = organization;
+        const root = { _id: new ObjectId(), name, ...(description !== undefined && { description }), namespace, ...made };
+        await refusingDuplicates('organizations', `name=${name}`, () => organizations.insertOne(root, { session }));
+      }
+      if (user) await refusingDuplicates('users', `username=${user.username}`, () => users.insertOne(user, { session }));
+      else if (admin && 'isConsented' in admin) {
+        const change = { namespace, profiles: admin.profiles, isConsented: admin.isConsented };
+        const named = { username: normalName(admin.username) };
+        const { matchedCount } = await users.updateOne(named, [{ $set: authorizing(change) }], { session });
+        if (matchedCount === 0) throw fault('cascade.user.not.found', admin.username);
+      }
+      await also(session);
+    }),
+  );
+}
