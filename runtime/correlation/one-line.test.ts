@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
+import { encodeInner } from '../../stdlib/values/index.ts';
 import { systemClock } from '../clock/index.ts';
 import { Committer, readCompletion, runIdOf, type StoredEvent } from '../commit/index.ts';
 import { pureBuiltins } from '../resources/host-context.ts';
@@ -88,7 +88,7 @@ class Service {
 
   async publish(uuid: string, topic: string): Promise<void> {
     const path = `/topics/${topic}/publish`;
-    const runs = this.#correlations.match(path, null, () => ({}) as ObjectValue);
+    const runs = this.#correlations.match(path, null, () => ({}));
     const at = new Date(Date.now());
     const event: StoredEvent = { uuid, path, value: encodeInner(uuid), at, by: 'ann', chain: { root: uuid, depth: 0 }, runs };
     const document = { _id: ObjectId.createFromHexString(Buffer.from(uuid.padEnd(12)).toString('hex')), uuid };
