@@ -6,10 +6,10 @@ import type { Identity } from './api.ts';
 import type { About } from './about.ts';
 import type { Clock } from './clock/index.ts';
 import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type ServiceProcess, type Step } from './commit/index.ts';
-import { Correlations, EVALUATIONS } from './correlation/index.ts';
+import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from './correlation/index.ts';
 import { fault } from './faults.ts';
 import type { RightsOf } from './identity/index.ts';
-import { Arrivals, ARRIVALS, type Change, type Leaders } from './neighbours/index.ts';
+import { ARRIVAL_TEXTS, Arrivals, ARRIVALS, type Change, type Leaders } from './neighbours/index.ts';
 import { typeOfCollection } from './resources/catalogue.ts';
 import { isTraced, logLevelOf } from './resources/definitions/debugconfigs-kind.ts';
 import { callableOf, type Callable } from './resources/definitions/procedures-kind.ts';
@@ -80,7 +80,9 @@ export const FOLLOWED = [DEFINITIONS, ARRIVALS, SUBSCRIPTIONS.collection];
 const COLLECTIONS = [
   ANSWERS,
   ARRIVALS,
+  ARRIVAL_TEXTS,
   EVALUATIONS,
+  EVALUATION_TEXTS,
   KEPT_OUTPUT,
   'journal',
   'journalValues',

@@ -70,6 +70,8 @@ const HELD_FOR_MS = 10_000;
 /** Evaluations that end, or move, in one unit; and characters of what they complete, beyond which it takes no more. */
 const EVALUATIONS_A_UNIT = 1_000;
 const LENGTH_A_UNIT = 1_000_000;
+/** As many as are reckoned for what is written. */
+const BYTES_A_CHARACTER = 4;
 const UNAVAILABLE_RETRY_MS = 500;
 const FULL_TOLD_EVERY_MS = 60_000;
 const NO_PLACES: Bound = { places: [], happenings: [] };
@@ -271,7 +273,7 @@ export class Family {
   /** Evaluations are closed: what becomes of them, and what is left of how they were kept. */
   #leave(evaluations: readonly Evaluation[], event: StoredEvent | null): Following {
     return {
-      writes: evaluations.flatMap((one) => (one.kept === 'store' ? [removal(this.owner, one)] : [])),
+      writes: evaluations.flatMap((one) => (one.kept === 'store' ? removal(this.owner, one) : [])),
       done: evaluations.flatMap((one) => (one.kept === 'journal' ? [this.#runOf(one)] : [])),
       event,
       isJoined: false,
@@ -295,7 +297,7 @@ export class Family {
         for (let length = 0; end < following.length; end++) {
           const next = following[end] as Following;
           if (!next.isJoined && (end - from >= most || length >= LENGTH_A_UNIT)) break;
-          length += next.event?.value.length ?? 0;
+          length += lengthOf(next);
         }
         await this.#store(following.slice(from, end));
       }
@@ -334,7 +336,7 @@ export class Family {
 
   #insertions(open: readonly Evaluation[]): Write[] {
     for (const one of open) one.kept = 'store';
-    return open.map((one) => insertion(this.owner, one, this.#host.cipher()));
+    return open.flatMap((one) => insertion(this.owner, one, this.#host.cipher()));
   }
 
   /**
@@ -470,6 +472,10 @@ export const isCorrelated = ({ correlation, expect, hasTimeout }: CompiledRule):
 /** What is the same as long as a restart may go on with the evaluations of before. */
 export const whenOf = ({ triggers, correlation, constraint, expect }: CompiledRule): string =>
   hash('sha256', JSON.stringify([triggers, correlation, constraint, expect]));
+
+/** Characters that are stored with it. */
+const lengthOf = ({ writes, event }: Following): number =>
+  writes.reduce((sum, write) => sum + ((write.op === 'insert' ? write.mostBytes : 0) ?? 0) / BYTES_A_CHARACTER, event?.value.length ?? 0);
 
 const unitOf = (some: readonly Following[]): Unit => ({
   writes: withoutPassing(some.flatMap(({ writes }) => writes)),
