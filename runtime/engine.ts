@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { type About, readBuild } from './about.ts';
 import type { Actor } from './actor.ts';
 import type { ApiReply, ApiRequest, Engine, Health } from './api.ts';
-import { type Clock, openSharedClock, systemClock } from './clock/index.ts';
+import { type Clock, openSharedClock } from './clock/index.ts';
 import { Fenced, openEpochs, openProcess, QueueFull } from './commit/index.ts';
 import { fault } from './faults.ts';
 import { openNamespaceKeys } from './keys/index.ts';
@@ -73,7 +73,7 @@ export async function openEngine({
   };
   try {
     const store = keep(await openStore(mongoUri));
-    const clock = given ?? (exclusive ? systemClock : keep(await openClockOf(store, log)));
+    const clock = given ?? keep(await openClockOf(exclusive ? null : store, log));
     let isFenced = false;
     let status: Health['status'] = 'starting';
     /** Another process has taken over: only a new start helps. */
@@ -320,11 +320,14 @@ const knownNamespaces = async (store: Store): Promise<string[]> =>
       .toArray()
   ).map((one) => String(one['namespace']));
 
-const openClockOf = (store: Store, log: Logger): ReturnType<typeof openSharedClock> =>
-  openSharedClock(
-    async () => ((await store.client.db('admin').command({ hello: 1 })) as { localTime: Date }).localTime.getTime(),
-    (error) => log.warn({ err: error }, 'the database did not say what time it is'),
-  );
+/** @param shared whose time holds for all of its processes; null: the database is on this machine, and has its time */
+const openClockOf = (shared: Store | null, log: Logger): ReturnType<typeof openSharedClock> =>
+  openSharedClock({
+    remote: async () =>
+      shared ? ((await shared.client.db('admin').command({ hello: 1 })) as { localTime: Date }).localTime.getTime() : Date.now(),
+    onError: (error) => log.warn({ err: error }, 'the database did not say what time it is'),
+    onSet: (timeMs) => log.warn({ time: new Date(timeMs) }, 'the clock was more than a day away from this time, and has been set to it'),
+  });
 
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

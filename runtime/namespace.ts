@@ -15,11 +15,11 @@ import {
   type Step,
   type StoredEvent,
 } from './commit/index.ts';
-import { Correlations, EVALUATIONS } from './correlation/index.ts';
+import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from './correlation/index.ts';
 import { fault } from './faults.ts';
 import type { RightsOf } from './identity/index.ts';
 import { Listeners } from './listeners.ts';
-import { Arrivals, ARRIVALS, type Change, type Leaders } from './neighbours/index.ts';
+import { ARRIVAL_TEXTS, Arrivals, ARRIVALS, type Change, type Leaders } from './neighbours/index.ts';
 import { typeOfCollection } from './resources/catalogue.ts';
 import { isTraced, logLevelOf } from './resources/definitions/debugconfigs-kind.ts';
 import { callableOf, type Callable } from './resources/definitions/procedures-kind.ts';
@@ -92,7 +92,9 @@ export const FOLLOWED = [DEFINITIONS, ARRIVALS, SUBSCRIPTIONS.collection];
 const COLLECTIONS = [
   ANSWERS,
   ARRIVALS,
+  ARRIVAL_TEXTS,
   EVALUATIONS,
+  EVALUATION_TEXTS,
   KEPT_OUTPUT,
   'journal',
   'journalValues',

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openSharedClock, systemClock, VirtualClock } from './index.ts';
+import type { SharedClock, SharedClockOptions } from './shared-clock.ts';
 
 test('a timer of the machine is never early, and a cancelled one is not called', async () => {
   const due = Date.now() + 15;
@@ -57,21 +58,69 @@ test('between timers the virtual clock waits for what they set going', async () 
   expect(seen).toEqual(['work of the first', 'second']);
 });
 
+const shared = (options: Partial<SharedClockOptions>): Promise<SharedClock> =>
+  openSharedClock({ remote: async () => Date.now(), onError: () => undefined, onSet: () => undefined, ...options });
+
 test('a shared clock goes as far before or behind as the database, and its timers with it', async () => {
   for (const aheadMs of [5_000, -5_000]) {
-    await using clock = await openSharedClock(
-      async () => Date.now() + aheadMs,
-      () => undefined,
-    );
+    await using clock = await shared({ remote: async () => Date.now() + aheadMs });
     expect(Math.abs(clock.now() - Date.now() - aheadMs)).toBeLessThan(1_000);
     const due = clock.now() + 20;
     expect(await new Promise<number>((resolve) => clock.at(due, () => resolve(clock.now())))).toBeGreaterThanOrEqual(due);
     const soon = clock.at(clock.now(), () => expect.unreachable('cancelled'));
     soon.cancel();
   }
-  await using near = await openSharedClock(
-    async () => Date.now(),
-    () => undefined,
-  );
+  await using near = await shared({});
   expect(Math.abs(near.now() - Date.now())).toBeLessThan(1_000);
+});
+
+describe('with the time of the process in hand', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('a step of the clock that it follows is not time that has passed', async () => {
+    let aheadMs = 0;
+    const start = Date.now();
+    await using clock = await shared({ remote: async () => Date.now() + aheadMs, awakeOrNot: () => null });
+    const fired: number[] = [];
+    clock.at(start + 120_000, () => fired.push(clock.now() - start));
+    aheadMs = 3_600_000;
+    vi.setSystemTime(Date.now() + 3_600_000); // the machine's own clock, too
+    await vi.advanceTimersByTimeAsync(60_500); // a measurement
+    expect(clock.now() - start).toBeLessThan(60_600);
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(fired).toEqual([]);
+    await vi.advanceTimersByTimeAsync(10_000); // a tenth faster
+    expect(fired).toHaveLength(1);
+    expect(fired[0]).toBeGreaterThanOrEqual(120_000);
+    expect(fired[0]).toBeLessThan(120_100);
+  });
+
+  test('when the machine has slept, what became due meanwhile is due', async () => {
+    let sleptMs = 0;
+    const start = Date.now();
+    await using clock = await shared({ awakeOrNot: () => performance.now() + sleptMs });
+    let fired = 0;
+    clock.at(start + 3_600_000, () => fired++);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(fired).toBe(0);
+    sleptMs = 7_200_000;
+    await vi.advanceTimersByTimeAsync(1_001);
+    expect([fired, Math.round((clock.now() - start) / 1_000)]).toEqual([1, 7_211]);
+  });
+
+  test('a clock that is days away is told of, and followed', async () => {
+    let aheadMs = 0;
+    const set: number[] = [];
+    const start = Date.now();
+    await using clock = await shared({
+      remote: async () => Date.now() + aheadMs,
+      onSet: (timeMs) => set.push(timeMs),
+      awakeOrNot: () => null,
+    });
+    aheadMs = 10 * 86_400_000;
+    await vi.advanceTimersByTimeAsync(180_000);
+    expect(set).toEqual([start + aheadMs + 180_000]);
+    expect(clock.now()).toBe(start + aheadMs + 180_000);
+  });
 });

@@ -1,5 +1,6 @@
 // The door of the committer: the one way in which anything changes the store, and what survives a crash of it.
 
+export { type Beside, besideOf, partTexts, readTexts, removeTexts } from './beside.ts';
 export { type Completion, readCompletion, writeCompletion } from './completion.ts';
 export { Committer, type CommitterOptions, SLOTS } from './committer.ts';
 export { runIdOf } from './journal.ts';

@@ -14,7 +14,14 @@ export type Write = { collection: string } & (
       /** It is no larger in BSON; absent where nobody knows. */
       mostBytes?: number | undefined;
     }
-  | { op: 'replace'; id: ObjectId; version: bigint; document: Document }
+  | {
+      op: 'replace';
+      id: ObjectId;
+      version: bigint;
+      document: Document;
+      /** About how large it is: the length of its text. Absent: it is small. */
+      bytes?: number;
+    }
   | { op: 'delete'; id: ObjectId; version: bigint }
 );
 

@@ -39,10 +39,14 @@ export function keysOf({ writes }: Unit): string[] {
   return keys;
 }
 
-/** A rough size, for the bound of a tick: what an event or step carries as text, and a guess for each document. */
+/** Of a document of which nobody knows more. */
+const SMALL_BYTES = 500;
+
+/** A rough size, for the bounds of a tick and of the queue: what documents, events and steps carry as text. */
 export function sizeOf(unit: Unit): number {
   let bytes = 0;
-  for (const write of unit.writes) bytes += (write.op === 'insert' ? write.mostBytes : undefined) ?? 500;
+  for (const write of unit.writes)
+    bytes += (write.op === 'insert' ? write.mostBytes : write.op === 'replace' ? write.bytes : 0) ?? SMALL_BYTES;
   for (const event of unit.events) bytes += 2 * event.value.length;
   for (const step of unit.steps ?? []) bytes += lengthOf(step.answer) + step.reads.reduce((sum, read) => sum + lengthOf(read.answer), 0);
   return bytes;

@@ -27,6 +27,8 @@ import {
 } from './types.ts';
 
 type Side = 'left' | 'right';
+/** @param came what has completed the evaluation, which `bound` holds, too */
+type Complete = (evaluation: Evaluation, bound: Bound, came: Bound) => void;
 
 interface Node {
   readonly index: number;
@@ -61,6 +63,10 @@ export class Correlation implements Machine {
   /** What one arrival leads to, while it is worked out. */
   #opened: Evaluation[] = [];
   #closed: Evaluation[] = [];
+  /** What a part of the trigger has yielded: the evaluation that was completed by it, and with what. */
+  #origins: Map<Bound, { readonly evaluation: Evaluation; readonly came: Bound }> | null = null;
+  /** What these parts led to, in its order. */
+  #led: { readonly evaluation: Evaluation; readonly bound: Bound }[] = [];
   readonly #places: (readonly number[])[] = [];
   readonly #pairs: (readonly number[])[] = [];
   #order = 0;
@@ -103,7 +109,10 @@ export class Correlation implements Machine {
     this.#isReplaying = isReplayed;
     this.#answers = answers;
     const completed: Outcome['completed'][number][] = [];
-    this.#at(this.#root, happening, places, (evaluation, bound) => completed.push({ evaluation, bound }));
+    this.#at(this.#root, happening, places, (evaluation, bound, came) => {
+      completed.push({ evaluation, bound });
+      if (this.#origins) this.#led.push({ evaluation, bound: came });
+    });
     return this.#outcome(completed, []);
   }
 
@@ -160,14 +169,17 @@ export class Correlation implements Machine {
   #yield(child: number | Node, happening: Happening, places: readonly number[]): readonly Bound[] {
     if (typeof child === 'number') return places.includes(child) ? [{ places: this.#alone(child), happenings: [happening] }] : NONE;
     const yielded: Bound[] = [];
-    this.#at(child, happening, places, (evaluation, bound) => {
+    this.#at(child, happening, places, (evaluation, bound, came) => {
       yielded.push(bound);
-      if (!this.#questions) this.#closed.push(evaluation);
+      if (this.#questions) return;
+      this.#closed.push(evaluation);
+      this.#origins ??= new Map();
+      this.#origins.set(bound, { evaluation, came });
     });
     return yielded;
   }
 
-  #at(node: Node, happening: Happening, places: readonly number[], complete: (evaluation: Evaluation, bound: Bound) => void): void {
+  #at(node: Node, happening: Happening, places: readonly number[], complete: Complete): void {
     const { operator, children } = node;
     const yielded = {
       left: this.#yield(children.left, happening, places),
@@ -179,7 +191,7 @@ export class Correlation implements Machine {
       for (const bound of yielded[side])
         for (const { evaluation, whole } of this.#matching(node, side, bound, happening)) {
           if (!this.#questions) this.#close(node, evaluation);
-          complete(evaluation, whole);
+          complete(evaluation, whole, bound);
           paired = true;
         }
     if (this.#questions) return;
@@ -251,7 +263,8 @@ export class Correlation implements Machine {
     }
   }
 
-  #begin(node: Node, began: Began, { places, happenings }: Bound, { atMs }: Happening): void {
+  #begin(node: Node, began: Began, bound: Bound, { atMs }: Happening): void {
+    const { places, happenings } = bound;
     const evaluation = new OpenEvaluation({
       order: ++this.#order,
       node: node.index,
@@ -263,6 +276,7 @@ export class Correlation implements Machine {
     });
     this.#insert(node, evaluation);
     this.#opened.push(evaluation);
+    if (this.#origins) this.#led.push({ evaluation, bound });
     if (this.#open > this.#options.mostOpen) this.#dropOldest();
   }
 
@@ -301,6 +315,22 @@ export class Correlation implements Machine {
     this.#options.surroundings.onFull();
   }
 
+  /** Each part goes with the last of what it led to: until then a restart needs it for the rest. */
+  #parts(origins: ReadonlyMap<Bound, { readonly evaluation: Evaluation; readonly came: Bound }>): Outcome['parts'] {
+    const parts = new Map<Evaluation, Evaluation[]>();
+    const placed = new Set<Evaluation>();
+    for (const { evaluation, bound } of this.#led.reverse())
+      for (let origin = origins.get(bound); origin; origin = origins.get(origin.came)) {
+        if (placed.has(origin.evaluation)) continue;
+        placed.add(origin.evaluation);
+        const known = parts.get(evaluation);
+        if (known) known.push(origin.evaluation);
+        else parts.set(evaluation, [origin.evaluation]);
+      }
+    this.#led = [];
+    return parts;
+  }
+
   #outcome(completed: Outcome['completed'], timedOut: readonly Evaluation[]): Outcome {
     // What is handed out is never added to afterwards, an empty one neither: it is carried out with what the next events lead to.
     const outcome = {
@@ -308,7 +338,9 @@ export class Correlation implements Machine {
       closed: this.#closed.length > 0 ? this.#closed : NONE,
       completed,
       timedOut,
+      ...(this.#origins && { parts: this.#parts(this.#origins) }),
     };
+    this.#origins = null;
     if (this.#opened.length > 0) this.#opened = [];
     if (this.#closed.length > 0) this.#closed = [];
     return outcome;

@@ -7,7 +7,7 @@ import { Busy } from '../busy.ts';
 import type { RunReference, StoredEvent } from '../commit/index.ts';
 import { type Explanation, type IndexedRule, TriggerIndex } from '../triggers/index.ts';
 import { type CorrelatedRule, type CorrelationHost, Family, whenOf } from './family.ts';
-import { EVALUATIONS, fromStored } from './kept.ts';
+import { EVALUATIONS, EVALUATION_TEXTS, fromStored } from './kept.ts';
 import type { Evaluation } from './types.ts';
 
 const MOVE_EVERY_MS = 1_000;
@@ -130,12 +130,14 @@ export class Correlations implements AsyncDisposable {
     const stored = db.collection(EVALUATIONS);
     const foreign = new Map<string, { rule: string; when: string }>();
     for await (const document of stored.find({}).sort({ order: 1 }).allowDiskUse()) {
-      const { owner, evaluation } = fromStored(document, this.#host.cipher());
+      const { owner, evaluation } = await fromStored(db, document, this.#host.cipher());
       const family = this.#families.get(owner.rule);
       if (family?.owner.when === owner.when) family.restore(evaluation);
       else foreign.set(`${owner.rule} ${owner.when}`, owner);
     }
-    for (const { rule, when } of foreign.values()) await stored.deleteMany({ rule, when });
+    // First what stands beside them: without the evaluation nobody would look for it.
+    for (const { rule, when } of foreign.values())
+      for (const name of [EVALUATION_TEXTS, EVALUATIONS]) await db.collection(name).deleteMany({ rule, when });
   }
 
   /** From now on events count and time passes. @param order the events taken over from dead processes, in the order in which they came */

@@ -10,6 +10,7 @@ import {
   type Committer,
   type Completion,
   Fenced,
+  keyOf,
   type RunId,
   type RunReference,
   type StoredEvent,
@@ -51,15 +52,17 @@ export interface CorrelationHost {
   readonly runs: () => RunHost;
   readonly full: (most: number) => Error;
   readonly mostOpen: number;
+  /** How many evaluations end, or move, in one unit. */
+  readonly evaluationsAUnit?: number;
 }
 
 /** What an event, or the end of an evaluation, leads to: all of it in one unit. */
 interface Following {
-  /** To be stored, if they are still open then. */
-  readonly opened: readonly Evaluation[];
-  readonly removal: Write | null;
-  readonly done: RunId | null;
+  readonly writes: readonly Write[];
+  readonly done: readonly RunId[];
   readonly event: StoredEvent | null;
+  /** It is stored in the unit of the one before: a restart in between would take the one without the other for something else. */
+  readonly isJoined: boolean;
 }
 
 /** How long the journal keeps the event of an evaluation before the evaluation moves to a collection of its own. */
@@ -67,6 +70,8 @@ const HELD_FOR_MS = 10_000;
 /** Evaluations that end, or move, in one unit; and characters of what they complete, beyond which it takes no more. */
 const EVALUATIONS_A_UNIT = 1_000;
 const LENGTH_A_UNIT = 1_000_000;
+/** As many as are reckoned for what is written. */
+const BYTES_A_CHARACTER = 4;
 const FULL_TOLD_EVERY_MS = 60_000;
 const NO_PLACES: Bound = { places: [], happenings: [] };
 
@@ -81,8 +86,10 @@ export class Family {
   readonly #versions = new Map<string, CorrelatedRule>();
   /** The youngest first; null when they have changed. */
   #byYouth: readonly CorrelatedRule[] | null = null;
-  /** What the events of a tick lead to, in their order, until it is stored. */
+  /** What is to be stored, in the order in which it came about. */
   #following: Following[] = [];
+  /** A unit of it is under way: the next one follows when that is stored, as it may build upon it. */
+  #isStoring = false;
   readonly #values = new Values();
   readonly #busy: Busy;
   /** Programs decide a part of the conditions: then events are taken one after the other. */
@@ -196,27 +203,17 @@ export class Family {
     const until = performance.now() - HELD_FOR_MS;
     const count = this.#held.findIndex(({ sinceMs }) => sinceMs > until);
     const due = this.#held.splice(0, count < 0 ? this.#held.length : count).filter(({ evaluation }) => evaluation.isOpen);
-    for (let i = 0; i < due.length; i += EVALUATIONS_A_UNIT) {
-      const evaluations = due.slice(i, i + EVALUATIONS_A_UNIT).map(({ evaluation }) => evaluation);
-      const unit = {
-        writes: evaluations.map((one) => insertion(this.owner, one, this.#host.cipher())),
-        events: [],
-        done: evaluations.map((one) => this.#runOf(one)),
-      };
-      for (const one of evaluations) one.kept = 'store';
-      this.#submit(unit);
-    }
+    for (const { evaluation } of due)
+      this.#following.push({ writes: this.#insertions([evaluation]), done: [this.#runOf(evaluation)], event: null, isJoined: false });
+    this.flush();
   }
 
   /** The rule is changed, deleted or no longer active: nothing is waited for any more (language.md K9). */
   end(): void {
     this.#isEnded = true;
     this.#timer?.timer.cancel();
-    const open = [...this.#machine.evaluations()];
-    for (const one of open) if (one.kept === 'journal') this.#host.committer.markDone(this.#runOf(one));
-    const stored = open.filter(({ kept }) => kept === 'store');
-    for (let i = 0; i < stored.length; i += EVALUATIONS_A_UNIT)
-      this.#submit({ writes: stored.slice(i, i + EVALUATIONS_A_UNIT).map((one) => removal(this.owner, one)), events: [] });
+    for (const one of this.#machine.evaluations()) this.#following.push(this.#leave([one], null));
+    this.flush();
   }
 
   /** The service stops: what is open goes on at the next start. */
@@ -249,55 +246,92 @@ export class Family {
 
   // ------------------------------------------------------------ what follows
   /** @param cause the event that has arrived; null: time has passed */
-  #follow(outcome: Outcome, cause: Happening | null): void {
-    const { toStore, isHeld } = this.#keep(outcome.opened, cause);
-    for (const evaluation of outcome.closed) this.#following.push(this.#leave(evaluation, null));
-    for (const { evaluation, bound } of outcome.completed)
-      this.#following.push(this.#leave(evaluation, this.#completion('main', bound, cause)));
-    for (const evaluation of outcome.timedOut) this.#following.push(this.#leave(evaluation, this.#completion('timeout', evaluation, null)));
-    const done = cause && !isHeld ? this.#runFor(cause) : null;
-    if (done !== null || toStore.length > 0) this.#following.push({ opened: toStore, removal: null, done, event: null });
+  #follow({ opened, closed, completed, timedOut, parts }: Outcome, cause: Happening | null): void {
+    const { toStore, isHeld } = this.#keep(opened, cause);
+    const from = this.#following.length;
+    const partsOf = (evaluation: Evaluation): readonly Evaluation[] => parts?.get(evaluation) ?? [];
+    const within = parts && new Set([...toStore, ...completed.map(({ evaluation }) => evaluation)].flatMap(partsOf));
+    for (const evaluation of closed) if (!within?.has(evaluation)) this.#following.push(this.#leave([evaluation], null));
+    for (const { evaluation, bound } of completed)
+      this.#following.push(this.#leave([evaluation, ...partsOf(evaluation)], this.#completion('main', bound, cause)));
+    for (const evaluation of timedOut) this.#following.push(this.#leave([evaluation], this.#completion('timeout', evaluation, null)));
+    const alone: Evaluation[] = [];
+    for (const evaluation of toStore) {
+      if (partsOf(evaluation).length === 0) alone.push(evaluation);
+      else {
+        const { writes, done } = this.#leave(partsOf(evaluation), null);
+        this.#following.push({ writes: [...writes, ...this.#insertions([evaluation])], done, event: null, isJoined: false });
+      }
+    }
+    // The end of the event goes with the last of what it led to: with nothing left to do it would be taken for one that came alone.
+    const done = cause && !isHeld ? [this.#runFor(cause)] : [];
+    if (done.length + alone.length > 0)
+      this.#following.push({ writes: this.#insertions(alone), done, event: null, isJoined: this.#following.length > from });
   }
 
-  /** An evaluation is closed: what becomes of it, and what is left of how it was kept. */
-  #leave(evaluation: Evaluation, event: StoredEvent | null): Following {
-    const { kept } = evaluation;
+  /** Evaluations are closed: what becomes of them, and what is left of how they were kept. */
+  #leave(evaluations: readonly Evaluation[], event: StoredEvent | null): Following {
     return {
-      opened: [],
-      removal: kept === 'store' ? removal(this.owner, evaluation) : null,
-      done: kept === 'journal' ? this.#runOf(evaluation) : null,
+      writes: evaluations.flatMap((one) => (one.kept === 'store' ? removal(this.owner, one) : [])),
+      done: evaluations.flatMap((one) => (one.kept === 'journal' ? [this.#runOf(one)] : [])),
       event,
+      isJoined: false,
     };
   }
 
-  /**
-   * Stores what has followed since the last time: units of which each holds together what belongs together, one after another, so that an
-   * event is done with only when all that it led to is stored.
-   */
+  /** Stores what has followed since the last time: units of which each holds together what belongs together, one after another. */
   flush(): void {
     this.#arm();
-    const following = this.#following;
-    if (following.length === 0) return;
-    this.#following = [];
-    const units: Unit[] = [];
-    for (let i = 0, end = 0; i < following.length; i = end) {
-      for (let length = 0; end < following.length && end - i < EVALUATIONS_A_UNIT && length < LENGTH_A_UNIT; end++)
-        length += following[end]?.event?.value.length ?? 0;
-      const some = following.slice(i, end);
-      units.push({
-        writes: some.flatMap(({ opened, removal: one }) => [...this.#insertions(opened), ...(one ? [one] : [])]),
-        events: some.flatMap(({ event }) => event ?? []),
-        done: some.flatMap(({ done }) => done ?? []),
-      });
-    }
-    if (units.some(({ writes, events }) => writes.length + events.length > 0)) return this.#submit(...units);
-    for (const { done } of units) for (const run of done ?? []) this.#host.committer.markDone(run);
+    if (this.#isStoring || this.#following.length === 0) return;
+    this.#isStoring = true;
+    this.#busy.during(this.#storeAll());
   }
 
-  #insertions(opened: readonly Evaluation[]): Write[] {
-    const open = opened.filter(({ isOpen }) => isOpen);
+  async #storeAll(): Promise<void> {
+    const most = this.#host.evaluationsAUnit ?? EVALUATIONS_A_UNIT;
+    while (this.#following.length > 0) {
+      const following = this.#following;
+      this.#following = [];
+      for (let from = 0, end = 0; from < following.length; from = end) {
+        for (let length = 0; end < following.length; end++) {
+          const next = following[end] as Following;
+          if (!next.isJoined && (end - from >= most || length >= LENGTH_A_UNIT)) break;
+          length += lengthOf(next);
+        }
+        await this.#store(following.slice(from, end));
+      }
+    }
+    this.#isStoring = false;
+  }
+
+  /** What passes is waited for, however long: what comes after is behind it. What the store does not take keeps nothing else from it. */
+  async #store(some: readonly Following[]): Promise<void> {
+    const unit = unitOf(some);
+    if (unit.writes.length + unit.events.length === 0) return this.#markDone(unit);
+    try {
+      await retryUntilAvailable(() => this.#host.committer.submit(unit, true));
+    } catch (error) {
+      if (error instanceof Fenced) return; // another process goes on with it
+      const middle = some.findIndex(({ isJoined }, i) => i >= some.length / 2 && !isJoined);
+      if (middle > 0) {
+        await this.#store(some.slice(0, middle));
+        return this.#store(some.slice(middle));
+      }
+      this.#host.log.error(
+        { err: error, rule: this.owner.rule, namespace: this.#host.namespace },
+        'what a rule waits for could not be stored',
+      );
+      this.#markDone(unit);
+    }
+  }
+
+  #markDone({ done = [] }: Unit): void {
+    for (const run of done) this.#host.committer.markDone(run);
+  }
+
+  #insertions(open: readonly Evaluation[]): Write[] {
     for (const one of open) one.kept = 'store';
-    return open.map((one) => insertion(this.owner, one, this.#host.cipher()));
+    return open.flatMap((one) => insertion(this.owner, one, this.#host.cipher()));
   }
 
   /**
@@ -380,28 +414,6 @@ export class Family {
     return made;
   }
 
-  /** Stores the units one after another: the last one tells that the event is done with. */
-  #submit(...units: readonly Unit[]): void {
-    this.#busy.during(
-      (async () => {
-        for (const unit of units) await this.#store(unit);
-      })(),
-    );
-  }
-
-  async #store(unit: Unit): Promise<void> {
-    try {
-      await retryUntilAvailable(() => this.#host.committer.submit(unit, true));
-    } catch (error) {
-      if (error instanceof Fenced) return; // another process goes on with it
-      this.#host.log.error(
-        { err: error, rule: this.owner.rule, namespace: this.#host.namespace },
-        'what a rule waits for could not be stored',
-      );
-      for (const run of unit.done ?? []) this.#host.committer.markDone(run);
-    }
-  }
-
   #newAsking(): Asking {
     return new Asking({
       runs: this.#host.runs(),
@@ -455,6 +467,25 @@ export const isCorrelated = ({ correlation, expect, hasTimeout }: CompiledRule):
 /** What is the same as long as a restart may go on with the evaluations of before. */
 export const whenOf = ({ triggers, correlation, constraint, expect }: CompiledRule): string =>
   hash('sha256', JSON.stringify([triggers, correlation, constraint, expect]));
+
+/** Characters that are stored with it. */
+const lengthOf = ({ writes, event }: Following): number =>
+  writes.reduce((sum, write) => sum + ((write.op === 'insert' ? write.mostBytes : 0) ?? 0) / BYTES_A_CHARACTER, event?.value.length ?? 0);
+
+const unitOf = (some: readonly Following[]): Unit => ({
+  writes: withoutPassing(some.flatMap(({ writes }) => writes)),
+  events: some.flatMap(({ event }) => event ?? []),
+  done: some.flatMap(({ done }) => done),
+});
+
+/** Without the evaluations that come and go within the unit. */
+function withoutPassing(writes: readonly Write[]): readonly Write[] {
+  if (!writes.some(({ op }) => op === 'delete')) return writes;
+  const inserted = new Set(writes.flatMap((write) => (write.op === 'insert' ? [keyOf(write)] : [])));
+  if (inserted.size === 0) return writes;
+  const passing = new Set(writes.flatMap((write) => (write.op === 'delete' && inserted.has(keyOf(write)) ? [keyOf(write)] : [])));
+  return passing.size === 0 ? writes : writes.filter((write) => !passing.has(keyOf(write)));
+}
 
 const both = (a: ConditionData | null, b: ConditionData): ConditionData => (a ? { op: 'and', terms: [a, b] } : b);
 

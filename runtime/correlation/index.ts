@@ -2,6 +2,6 @@
 export { Correlations } from './correlations.ts';
 export { Correlation } from './correlation.ts';
 export { type CorrelatedRule, type CorrelationHost, isCorrelated } from './family.ts';
-export { EVALUATIONS } from './kept.ts';
+export { EVALUATION_TEXTS, EVALUATIONS } from './kept.ts';
 export { BoundSurrounding, Values } from './surroundings.ts';
 export type { Bound, Evaluation, Happening, Machine, MachineSurroundings, Outcome } from './types.ts';

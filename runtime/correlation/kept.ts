@@ -1,12 +1,16 @@
 // How open evaluations are kept in the store, so that a restart finds them (language.md K9).
 
 import { hash } from 'node:crypto';
-import { type Document, Long, ObjectId } from 'mongodb';
-import type { Write } from '../commit/index.ts';
+import { type Db, type Document, Long, ObjectId } from 'mongodb';
+import { type Beside, besideOf, partTexts, readTexts, removeTexts, type Write } from '../commit/index.ts';
 import { type Cipher, openText, sealText } from '../values/index.ts';
-import type { Evaluation, Happening } from './types.ts';
+import type { Bound, Evaluation, Happening } from './types.ts';
 
 export const EVALUATIONS = 'evaluations';
+/** Long texts of their events: an evaluation may hold more than a document does. */
+export const EVALUATION_TEXTS = 'evaluationTexts';
+/** What an event has besides its texts: a path, names. */
+const BESIDES_TEXT_BYTES = 8_192;
 /** What sealed texts open under. */
 const PLACE = 'evaluations';
 
@@ -26,23 +30,34 @@ interface StoredEvaluation extends Document {
   readonly deadline: Date;
   readonly places: readonly number[];
   readonly happenings: readonly Happening[];
+  /** Of the texts of the events those that stand beside. */
+  readonly beside?: readonly Beside[];
 }
 
-/** @param cipher seals the values of the events; null: the namespace has nothing to hide */
-export function insertion({ rule, when }: Owner, evaluation: Evaluation, cipher: Cipher | null): Write {
+/**
+ * The writes that store an evaluation, however much its events hold.
+ * @param cipher seals the values of the events; null: the namespace has nothing to hide
+ */
+export function insertion({ rule, when }: Owner, evaluation: Evaluation, cipher: Cipher | null): Write[] {
   const { order, node, began, deadlineMs, places } = evaluation;
-  const happenings = evaluation.happenings.map((one) => withTexts(one, (text) => sealText(cipher, text, PLACE)));
   const _id = idOf({ rule, when }, evaluation);
+  const texts = textsOf(evaluation);
+  const parted = partTexts(EVALUATION_TEXTS, _id, texts, (text) => sealText(cipher, text, PLACE), { rule, when });
+  const happenings = withTexts(evaluation.happenings, parted.inside as readonly string[]);
   const document = { _id, rule, when, order, node, began, deadline: new Date(deadlineMs), places, happenings };
-  return { collection: EVALUATIONS, op: 'insert', document: { ...document, ars_version: Long.ONE } };
+  const whole = { ...document, ...(parted.beside.length > 0 && { beside: parted.beside }), ars_version: Long.ONE };
+  const mostBytes = parted.mostBytes + (happenings.length + 1) * BESIDES_TEXT_BYTES;
+  return [...parted.writes, { collection: EVALUATIONS, op: 'insert', document: whole, mostBytes }];
 }
 
-export const removal = (owner: Owner, evaluation: Evaluation): Write => ({
-  collection: EVALUATIONS,
-  op: 'delete',
-  id: idOf(owner, evaluation),
-  version: 1n,
-});
+export function removal(owner: Owner, evaluation: Evaluation): Write[] {
+  const id = idOf(owner, evaluation);
+  const texts = removeTexts(EVALUATION_TEXTS, id, besideOf(textsOf(evaluation)));
+  return [...texts, { collection: EVALUATIONS, op: 'delete', id, version: 1n }];
+}
+
+/** Two of each event. */
+const textsOf = ({ happenings }: Bound): string[] => happenings.flatMap(({ value, transport }) => [value, transport?.properties ?? '']);
 
 /** Made from what it is, so that nothing more than the evaluation need be remembered. */
 function idOf({ rule, when }: Owner, { node, began, deadlineMs, happenings }: Evaluation): ObjectId {
@@ -50,24 +65,29 @@ function idOf({ rule, when }: Owner, { node, began, deadlineMs, happenings }: Ev
   return new ObjectId(hash('sha256', text).slice(0, 24));
 }
 
-function withTexts(happening: Happening, change: (text: string) => string): Happening {
-  const { value, transport } = happening;
-  return {
-    ...happening,
-    value: change(value),
-    ...(transport && { transport: { ...transport, properties: change(transport.properties) } }),
-  };
-}
+const withTexts = (happenings: readonly Happening[], texts: readonly string[]): Happening[] =>
+  happenings.map((one, i) => ({
+    ...one,
+    value: texts[2 * i] as string,
+    ...(one.transport && { transport: { ...one.transport, properties: texts[2 * i + 1] as string } }),
+  }));
 
-export function fromStored(document: Document, cipher: Cipher | null): { readonly owner: Owner; readonly evaluation: Evaluation } {
-  const { rule, when, order, node, began, deadline, places, happenings } = document as StoredEvaluation;
+export async function fromStored(
+  db: Db,
+  document: Document,
+  cipher: Cipher | null,
+): Promise<{ readonly owner: Owner; readonly evaluation: Evaluation }> {
+  const { _id, rule, when, order, node, began, deadline, places, happenings, beside = [] } = document as StoredEvaluation;
+  const opened = (text: string): string => openText(cipher, text, PLACE);
+  const apart = await readTexts(db, EVALUATION_TEXTS, _id, beside, opened);
+  const texts = textsOf({ places, happenings }).map((text: string | null, i) => apart.get(i) ?? opened(text ?? ''));
   const evaluation: Evaluation = {
     order: Number(order),
     node: Number(node),
     began,
     deadlineMs: deadline.getTime(),
     places: places.map(Number),
-    happenings: happenings.map((one) => ({ ...withTexts(one, (text) => openText(cipher, text, PLACE)), atMs: Number(one.atMs) })),
+    happenings: withTexts(happenings, texts).map((one) => ({ ...one, atMs: Number(one.atMs) })),
     isOpen: true,
     kept: 'store',
   };

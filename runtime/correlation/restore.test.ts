@@ -27,8 +27,8 @@ test('what was restored in part, when the store went away, is restored once', as
       isOpen: true,
       kept: 'store',
     } as const;
-    const write = insertion({ rule: 'r', when: whenOf(compiled) }, open, null);
-    return write.op === 'insert' ? write.document : null;
+    const [write] = insertion({ rule: 'r', when: whenOf(compiled) }, open, null);
+    return write?.op === 'insert' ? write.document : null;
   });
   let isAway = true;
   async function* read() {

@@ -53,6 +53,8 @@ export interface Outcome {
   readonly completed: readonly { readonly evaluation: Evaluation; readonly bound: Bound }[];
   /** Their time is over, and the TIMEOUT section is due. */
   readonly timedOut: readonly Evaluation[];
+  /** The closed parts that go over into one that is opened or completed: stored with it, or a restart would lack both or have them twice. */
+  readonly parts?: ReadonlyMap<Evaluation, readonly Evaluation[]>;
 }
 
 /** Whether events belong together, where a program decides that. */

@@ -3,11 +3,12 @@
 import type { Filter } from 'mongodb';
 import { decodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Timer } from '../clock/index.ts';
-import { type RunReference, type StoredEvent, VersionMiss } from '../commit/index.ts';
+import { Fenced, type RunReference, type StoredEvent, VersionMiss } from '../commit/index.ts';
 import { eventObject } from '../event-object.ts';
 import { deadLetter } from '../resources/dead-letters.ts';
 import { type Namespace, referenceOf } from '../resources/types.ts';
 import { baseNameOf } from '../types/index.ts';
+import { Failing } from './failing.ts';
 import { asNumbers, DELIVERIES, type Delivery, distanceMs, goingOn, removal, replacing, untilDeadline } from './kept.ts';
 import type { PersistentSubscriptions } from './persistent.ts';
 import type { Sending } from './sending.ts';
@@ -34,6 +35,8 @@ export class DueDeliveries {
   #timer: { at: number; timer: Timer } | null = null;
   #polling: Promise<void> | null = null;
   readonly #looking: NodeJS.Timeout | null;
+  /** Those that could not be brought on, which stand back so that they keep no others waiting. */
+  readonly #failing = new Failing();
   #closed = false;
 
   constructor(options: DueOptions, persistent: PersistentSubscriptions, sending: Sending) {
@@ -45,10 +48,14 @@ export class DueDeliveries {
   }
 
   async close(): Promise<void> {
+    this.#stop();
+    await this.#polling;
+  }
+
+  #stop(): void {
     this.#closed = true;
     if (this.#looking) clearInterval(this.#looking);
     this.#timer?.timer.cancel();
-    await this.#polling;
   }
 
   /** Something will be due at that time. */
@@ -62,8 +69,14 @@ export class DueDeliveries {
   async armNext(): Promise<void> {
     if (this.#closed) return;
     const { db } = this.#options.space();
-    const [first] = await db.collection<Delivery>(DELIVERIES).find(this.#ours()).sort({ nextAt: 1 }).limit(1).toArray();
-    if (first) this.arm(Math.max(first.nextAt.getTime(), this.#options.space().clock.now()));
+    const { clock } = this.#options.space();
+    const [first] = await db
+      .collection<Delivery>(DELIVERIES)
+      .find({ $and: [this.#ours(), this.#failing.without(clock.now())] })
+      .sort({ nextAt: 1 })
+      .limit(1)
+      .toArray();
+    if (first) this.arm(Math.max(first.nextAt.getTime(), clock.now()));
   }
 
   #poll(): void {
@@ -83,14 +96,16 @@ export class DueDeliveries {
       const now = space.clock.now();
       const due = await space.db
         .collection<Delivery>(DELIVERIES)
-        .find(this.#due(new Date(now)), { promoteLongs: false })
+        .find({ $and: [this.#due(new Date(now)), this.#failing.without(now)] }, { promoteLongs: false })
         .sort({ nextAt: 1 })
         .limit(BATCH)
         .toArray();
-      await Promise.all(due.map((delivery) => this.#deliver(asNumbers(delivery), now)));
-      if (due.length < BATCH) break;
+      await Promise.all(due.map((delivery) => this.#deliver(delivery, now)));
+      if (due.length < BATCH || this.#closed) break;
     }
     await this.armNext();
+    const retryAt = this.#failing.nextMs(space.clock.now());
+    if (retryAt !== null) this.arm(retryAt);
   }
 
   /**
@@ -111,14 +126,19 @@ export class DueDeliveries {
   }
 
   /** One that is due: delivered again, or given up. */
-  async #deliver(delivery: Delivery, now: number): Promise<void> {
+  async #deliver(stored: Delivery, now: number): Promise<void> {
     const space = this.#options.space();
     try {
-      if (now >= delivery.deadline.getTime()) return await this.#giveUp(delivery);
-      if (delivery.target.startsWith('/')) await this.#runAgain(delivery, now);
+      const delivery = asNumbers(stored);
+      if (now >= delivery.deadline.getTime()) await this.#giveUp(delivery);
+      else if (delivery.target.startsWith('/')) await this.#runAgain(delivery, now);
       else await this.#sendAgain(delivery, now);
+      this.#failing.remove(stored._id);
     } catch (error) {
-      if (!(error instanceof VersionMiss)) space.log.error({ err: error, target: delivery.target }, 'a redelivery failed');
+      if (error instanceof VersionMiss) return this.#failing.remove(stored._id); // somebody else has brought it on
+      if (error instanceof Fenced) return this.#stop(); // nothing can be stored here any more
+      const isNew = this.#failing.add(stored._id, now);
+      if (isNew) space.log.error({ err: error, target: stored.target }, 'a redelivery failed: it is tried again');
     }
   }
 

@@ -75,7 +75,16 @@ export function requireKeepable({ value }: Pick<StoredEvent, 'value'>): void {
   if (value.length * 3 > MOST_BYTES && Buffer.byteLength(value) > MOST_BYTES) throw fault('cascade.resource.too.large', MOST_BYTES);
 }
 
-export const insertion = (delivery: Delivery): Write => ({ collection: DELIVERIES, op: 'insert', document: delivery as Document as never });
+export const insertion = (delivery: Delivery): Write => ({
+  collection: DELIVERIES,
+  op: 'insert',
+  document: delivery as Document as never,
+  mostBytes: 3 * textOf(delivery) + BESIDES_TEXT_BYTES,
+});
+
+/** What a delivery holds besides the texts of its event: its target, names, a path. */
+const BESIDES_TEXT_BYTES = 16_384;
+const textOf = ({ event }: Delivery): number => event.value.length + (event.transport?.properties.length ?? 0) + event.path.length;
 
 export const removal = ({ _id, ars_version }: Delivery): Write => ({
   collection: DELIVERIES,
@@ -94,7 +103,7 @@ export function goingOn(delivery: Delivery, target: string, change: Pick<Deliver
 function replacement(delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): Write {
   const { _id, ars_version, ...rest } = delivery;
   const document = { ...rest, ...change, ars_version: ars_version.add(1) };
-  return { collection: DELIVERIES, op: 'replace', id: _id, version: ars_version.toBigInt(), document };
+  return { collection: DELIVERIES, op: 'replace', id: _id, version: ars_version.toBigInt(), document, bytes: textOf(delivery) };
 }
 
 /** The unit by which a delivery goes on for the same target. */

@@ -4,20 +4,28 @@
 
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
 import {
+  type Beside,
   type Committer,
   Fenced,
   opening,
+  partTexts,
+  readTexts,
+  removeTexts,
   sealing,
   type StoredEvent,
   type Unit,
   VersionMiss,
-  withEventTexts,
   type Write,
 } from '../commit/index.ts';
 import { Backoff, isPassing, retryUntilAvailable } from '../store/index.ts';
 import type { Cipher } from '../values/index.ts';
 
 export const ARRIVALS = 'arrivals';
+/** Long texts of the events: an event may hold more than a document does. */
+export const ARRIVAL_TEXTS = 'arrivalTexts';
+/** What an event has besides its texts: paths, names, the rules that wait for it. */
+const BESIDES_TEXT_BYTES = 100_000;
+const CHARACTERS_A_PIECE = 2_000_000;
 /** Events in one unit: they stay in their order. */
 const MOST_AT_ONCE = 500;
 const BYTES_AT_ONCE = 4_000_000;
@@ -25,6 +33,8 @@ const BYTES_AT_ONCE = 4_000_000;
 interface Arrival extends Document {
   readonly _id: ObjectId;
   readonly event: StoredEvent;
+  /** Of the event's texts those that stand beside. */
+  readonly beside?: readonly Beside[];
 }
 
 interface ArrivalsOptions {
@@ -54,8 +64,11 @@ export class Arrivals {
     const events = unit.events.map((event) => {
       if (!isAwaited(event)) return event;
       const awaited = { ...event, runs: event.runs.filter(({ places }) => places) };
-      const sealed = withEventTexts(awaited, sealing(this.#options.cipher()));
-      writes.push({ collection: ARRIVALS, op: 'insert', document: { _id: new ObjectId(), event: sealed, ars_version: Long.ONE } });
+      const _id = new ObjectId();
+      const parted = partTexts(ARRIVAL_TEXTS, _id, textsOf(awaited), sealing(this.#options.cipher()));
+      const kept = withTexts(awaited, parted.inside as readonly string[]);
+      const document = { _id, event: kept, ...(parted.beside.length > 0 && { beside: parted.beside }), ars_version: Long.ONE };
+      writes.push(...parted.writes, { collection: ARRIVALS, op: 'insert', document, mostBytes: parted.mostBytes + BESIDES_TEXT_BYTES });
       return { ...event, runs: event.runs.filter(({ places }) => !places) };
     });
     return { ...unit, writes: [...unit.writes, ...writes], events };
@@ -125,7 +138,7 @@ export class Arrivals {
       for (const one of waiting.values()) {
         if (some.length >= MOST_AT_ONCE || bytes >= BYTES_AT_ONCE) break;
         some.push(one);
-        bytes += one.event.value.length;
+        bytes += lengthOf(one);
       }
       try {
         await this.#store(some, commit);
@@ -157,13 +170,41 @@ export class Arrivals {
   }
 
   async #store(some: readonly Arrival[], commit: Commit): Promise<void> {
-    const open = opening(this.#options.cipher());
+    const events: StoredEvent[] = [];
+    for (const one of some) events.push(await this.#whole(one));
     await commit({
-      writes: some.map(({ _id }): Write => ({ collection: ARRIVALS, op: 'delete', id: _id, version: 1n })),
-      events: some.map(({ event }) => withEventTexts(event, open)),
+      writes: some.flatMap(({ _id, beside = [] }): Write[] => [
+        ...removeTexts(
+          ARRIVAL_TEXTS,
+          _id,
+          beside.map(([place, pieces]): Beside => [Number(place), Number(pieces)]),
+        ),
+        { collection: ARRIVALS, op: 'delete', id: _id, version: 1n },
+      ]),
+      events,
       isTaken: true,
     });
   }
+
+  async #whole({ _id, event, beside = [] }: Arrival): Promise<StoredEvent> {
+    const opened = opening(this.#options.cipher());
+    const apart = await readTexts(this.#options.db, ARRIVAL_TEXTS, _id, beside, opened);
+    return withTexts(
+      event,
+      textsOf(event).map((text: string | null, place) => apart.get(place) ?? opened(text ?? '')),
+    );
+  }
 }
+
+const textsOf = ({ value, transport }: StoredEvent): string[] => (transport ? [value, transport.properties] : [value]);
+const withTexts = (event: StoredEvent, [value = '', properties = '']: readonly string[]): StoredEvent => ({
+  ...event,
+  value,
+  ...(event.transport && { transport: { ...event.transport, properties } }),
+});
+
+/** Characters, about. */
+const lengthOf = ({ event, beside = [] }: Arrival): number =>
+  beside.reduce((sum, [, pieces]) => sum + Number(pieces) * CHARACTERS_A_PIECE, (event.value as string | null)?.length ?? 0);
 
 const isAwaited = ({ runs }: StoredEvent): boolean => runs.some(({ places }) => places !== undefined);

@@ -9,20 +9,35 @@ import type { Timer } from '../clock/index.ts';
 import { Fenced, type Unit, VersionMiss, type Write } from '../commit/index.ts';
 import { runDirect } from '../runs/index.ts';
 import { DueHeap } from '../schedule/index.ts';
-import { retryUntilAvailable } from '../store/index.ts';
+import { isPassing } from '../store/index.ts';
 import { afterTick, dueOf, isActive } from './definitions/scheduledevents-kind.ts';
+import { refresh } from './definitions/follow.ts';
 import { definitionRemoval, definitionWrite } from './definitions/store.ts';
 import { publishTopic } from './publish.ts';
 import { creatorOf } from './rights.ts';
 import { serviceActor } from './service-actor.ts';
+import { versionOf } from './stamp.ts';
 import type { Namespace } from './types.ts';
 
 const KIND = 'scheduledevents';
 const HOUR_MS = 3_600_000;
 /** Deliveries under way at one time. */
 const MOST_AT_ONCE = 500;
+/** After a delivery that failed, twice as long after each further one. */
+const RETRY_MS = 500;
+const MOST_RETRY_MS = 60_000;
 /** How much later than the leader of the namespace another process tries: by then it has heard that the event is delivered, if it is. */
 const STAND_BY_MS = 1_000;
+
+/** The stored event is not the one that was to be delivered: somebody else has delivered or changed it, here or in another process. */
+class Overtaken extends Error {
+  /** Of what was to be delivered. */
+  readonly version: bigint;
+  constructor(name: string, version: bigint) {
+    super(`the scheduled event ${name} has changed`);
+    this.version = version;
+  }
+}
 
 interface ScheduledProcedure {
   readonly service: string;
@@ -39,6 +54,8 @@ export class Schedule implements AsyncDisposable {
   readonly #procedures = new DueHeap();
   readonly #byKey = new Map<string, ScheduledProcedure>();
   readonly #running = new Set<string>();
+  /** Of deliveries one after another, by name. */
+  readonly #failures = new Map<string, number>();
   #timer: { readonly timer: Timer; readonly timeMs: number } | null = null;
   #underWay = 0;
   #isOpen = false;
@@ -71,6 +88,7 @@ export class Schedule implements AsyncDisposable {
 
   remove(name: string): void {
     this.#events.remove(name);
+    this.#failures.delete(name);
   }
 
   /** A service with its `scheduledProcedures`; one that is not active has none. */
@@ -136,45 +154,65 @@ export class Schedule implements AsyncDisposable {
   }
 
   // ------------------------------------------------------------ events
+  /** Whatever becomes of it, an event that is stored is due again: at its next time, or soon where it could not be delivered. */
   async #deliver(name: string): Promise<void> {
-    try {
-      await retryUntilAvailable(() => this.#deliverDue(name), { isWanted: () => this.#isOpen });
-    } catch (error) {
-      if (error instanceof Fenced) return; // another process goes on with it
-      if (!this.#isOpen) return; // the next process finds it due
-      const space = this.#space();
-      space.log.error({ err: error, name, namespace: space.name }, 'a scheduled event could not be delivered');
-    }
-  }
-
-  /** Looks anew at what is stored, as it may be an attempt of many. */
-  async #deliverDue(name: string): Promise<void> {
     const space = this.#space();
     await space.runs.pressure.eased();
     const stored = space.definitions.get(KIND, name);
-    if (!stored || !isActive(stored) || dueOf(stored) > space.clock.now()) return; // changed meanwhile: it has been put again
+    if (!stored) return;
+    if (!isActive(stored) || dueOf(stored) > space.clock.now()) return this.put(name, stored); // changed meanwhile
     const next = afterTick(stored, space.clock.now());
     try {
       await this.#publish(space, name, stored, next);
     } catch (error) {
-      // Somebody else has delivered or changed it: here, or in another process, whose change is only in the store.
-      if (error instanceof VersionMiss) return space.refresh(KIND, name);
-      throw error;
+      if (error instanceof Fenced) return; // another process goes on with it
+      return this.#again(space, name, error);
     }
+    this.#failures.delete(name);
     if (next) {
       space.definitions.put(KIND, name, next);
       this.put(name, next);
     } else space.definitions.remove(KIND, name);
   }
 
+  /** It was not delivered here: by whoever has changed the stored event, or later. */
+  async #again(space: Namespace, name: string, error: unknown): Promise<void> {
+    try {
+      if (error instanceof Overtaken) {
+        await refresh(space, KIND, name); // the change may be in the store only
+        const stored = space.definitions.get(KIND, name);
+        if (stored && versionOf(stored) !== error.version) {
+          this.#failures.delete(name);
+          return this.put(name, stored);
+        }
+      }
+    } catch (reason) {
+      if (!isPassing(reason)) space.log.error({ err: reason, name, namespace: space.name }, 'a scheduled event could not be read again');
+    }
+    const stored = space.definitions.get(KIND, name);
+    if (!stored || !isActive(stored)) return;
+    const failures = (this.#failures.get(name) ?? 0) + 1;
+    this.#failures.set(name, failures);
+    if (!isPassing(error) && !(error instanceof Overtaken))
+      space.log.error({ err: error, name, namespace: space.name, failures }, 'a scheduled event could not be delivered: it is tried again');
+    this.#events.set(name, space.clock.now() + Math.min(RETRY_MS * 2 ** (failures - 1), MOST_RETRY_MS));
+  }
+
   async #publish(space: Namespace, name: string, stored: ObjectValue, next: ObjectValue | null): Promise<void> {
     const isTransient = getOwn(stored, 'isTransient') === true;
     const change: Write = next ? definitionWrite(KIND, name, next, stored) : definitionRemoval(stored);
-    let writes: readonly Write[] = isTransient ? [] : [change];
+    const id = 'id' in change ? change.id : null;
+    let isStored = isTransient;
+    /** The first unit that is stored is the delivery: each attempt at it has the change of the event, which nobody else may make, too. */
     const commit = async (unit: Unit): Promise<void> => {
-      const mine = writes;
-      writes = [];
-      await space.committer.submit({ ...unit, writes: [...mine, ...unit.writes] }, true);
+      const mine = isStored ? [] : [change];
+      try {
+        await space.committer.submit({ ...unit, writes: [...mine, ...unit.writes] }, true);
+      } catch (error) {
+        const isOurs = error instanceof VersionMiss && error.collection === change.collection && id !== null && error.id.equals(id);
+        throw isOurs ? new Overtaken(name, versionOf(stored)) : error;
+      }
+      isStored = true;
     };
     const creator: Actor = { ...serviceActor(space), identity: identityOf(space, getOwn(stored, 'ars_createdBy')), commit };
     try {
@@ -183,7 +221,7 @@ export class Schedule implements AsyncDisposable {
       if (!(error instanceof CascadeError)) throw error;
       space.log.warn({ err: error, name, namespace: space.name }, 'the topic of a scheduled event does not take its message');
     }
-    if (writes.length > 0) await commit({ writes: [], events: [] }); // nobody listens: the tick is lost, the schedule goes on
+    if (!isStored) await commit({ writes: [], events: [] }); // nobody listens: the tick is lost, the schedule goes on
   }
 
   // ------------------------------------------------------------ procedures

@@ -1,4 +1,5 @@
-// What a namespace does without being asked: capped types lose what a crash has left too much, expired debug configs go. No events, no audits.
+// What a namespace does without being asked: capped types lose what a crash has left too much, expired debug configs and old logs go. No events,
+// no audits.
 
 import { trimCapped } from './capped.ts';
 import { trimDeliveryRecords } from './dead-letters.ts';
@@ -6,10 +7,11 @@ import { DEBUGCONFIGS, isExpired } from './definitions/debugconfigs-kind.ts';
 import { deleteDefinition } from './definitions/operations.ts';
 import { trimRecordings } from './recordings.ts';
 import { serviceActor } from './service-actor.ts';
+import { trimLogs } from './trim-logs.ts';
 import type { Namespace } from './types.ts';
 
 const EVERY_MS = 500;
-/** How often dead letters are looked through. */
+/** How often dead letters, recordings and logs are looked through. */
 const TRIM_EVERY_MS = 60_000;
 const trimmedAt = new WeakMap<Namespace, number>();
 
@@ -45,5 +47,6 @@ async function once(space: Namespace, uses: (key: string) => boolean): Promise<v
     trimmedAt.set(space, now);
     await trimDeliveryRecords(space);
     await trimRecordings(space);
+    if (space.leads) await trimLogs(space);
   }
 }

@@ -141,7 +141,7 @@ function replacement(resource: InstanceResource, stored: ObjectValue, next: Obje
   const document = instanceToBson(resource.type, next);
   noteType(document, resource.type);
   checkSize(json, document);
-  return { collection: resource.collection, op: 'replace', id: document['_id'], version: versionOf(stored), document };
+  return { collection: resource.collection, op: 'replace', id: document['_id'], version: versionOf(stored), document, bytes: json.length };
 }
 
 /** What an UPDATE with ON ERROR gives, as inner JSON. */

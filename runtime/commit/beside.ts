@@ -1,0 +1,109 @@
+// Long texts of a document that is written through the committer stand in pieces beside it, since a document of the store holds 16 MB at most. How
+// many pieces a text has follows from the text alone: whoever removes the document removes them, too.
+
+import { hash } from 'node:crypto';
+import { type Db, type Document, Long, ObjectId } from 'mongodb';
+import type { Write } from './types.ts';
+
+/** Characters of one text, and of all texts of a document. */
+const LONGEST_INSIDE = 1_000_000;
+const MOST_INSIDE = 2_000_000;
+/** Characters of a piece: no more than 9 MB, sealed. */
+const PIECE = 2_000_000;
+const BYTES_A_CHARACTER = 4;
+
+/** Of a text that stands beside its document: its place among the texts, and in how many pieces. */
+export type Beside = readonly [place: number, pieces: number];
+
+interface Piece extends Document {
+  readonly _id: ObjectId;
+  readonly text: string;
+}
+
+export interface Parted {
+  /** The texts that the document keeps, sealed; null for those beside it. */
+  readonly inside: readonly (string | null)[];
+  readonly beside: readonly Beside[];
+  /** What stores the others. */
+  readonly writes: readonly Write[];
+  /** What the texts inside take at most. */
+  readonly mostBytes: number;
+}
+
+/**
+ * @param more members of each piece, by which they are found without their document
+ * @param sealed what is stored of a text
+ */
+export function partTexts(
+  collection: string,
+  id: ObjectId,
+  texts: readonly string[],
+  sealed: (text: string) => string,
+  more: Document = {},
+): Parted {
+  const beside = besideOf(texts);
+  const places = new Set(beside.map(([place]) => place));
+  return {
+    inside: texts.map((text, place) => (places.has(place) ? null : sealed(text))),
+    beside,
+    writes: beside.flatMap(([place]) =>
+      piecesOf(texts[place] ?? '').map((text, n): Write => {
+        const document = { _id: pieceId(id, place, n), ars_version: Long.ONE, text: sealed(text), ...more };
+        return { collection, op: 'insert', document, mostBytes: BYTES_A_CHARACTER * text.length + 1_000 };
+      }),
+    ),
+    mostBytes: texts.reduce((sum, text, place) => sum + (places.has(place) ? 0 : BYTES_A_CHARACTER * text.length), 0),
+  };
+}
+
+/** Which of the texts stand beside their document. */
+export function besideOf(texts: readonly string[]): readonly Beside[] {
+  const beside: Beside[] = [];
+  let total = 0;
+  for (const [place, text] of texts.entries())
+    if (text.length > LONGEST_INSIDE || total + text.length > MOST_INSIDE) beside.push([place, piecesOf(text).length]);
+    else total += text.length;
+  return beside;
+}
+
+export const removeTexts = (collection: string, id: ObjectId, beside: readonly Beside[]): Write[] =>
+  beside.flatMap(([place, pieces]) =>
+    Array.from({ length: pieces }, (_, n): Write => ({ collection, op: 'delete', id: pieceId(id, place, n), version: 1n })),
+  );
+
+/** The texts that stand beside the document, by their places. @throws Error when a piece is missing */
+export async function readTexts(
+  db: Db,
+  collection: string,
+  id: ObjectId,
+  beside: readonly Beside[],
+  opened: (text: string) => string,
+): Promise<ReadonlyMap<number, string>> {
+  const texts = new Map<number, string>();
+  for (const [place, pieces] of beside) {
+    const parts: string[] = [];
+    for (let n = 0; n < Number(pieces); n++) {
+      const piece = await db.collection<Piece>(collection).findOne({ _id: pieceId(id, Number(place), n) });
+      if (!piece) throw new Error(`${collection} lacks a piece of ${id.toHexString()}`);
+      parts.push(opened(piece.text));
+    }
+    texts.set(Number(place), parts.join(''));
+  }
+  return texts;
+}
+
+const pieceId = (id: ObjectId, place: number, n: number): ObjectId =>
+  new ObjectId(hash('sha256', `${id.toHexString()}/${place}/${n}`).slice(0, 24));
+
+/** A character that is two code units is not parted: the store has no half ones. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  for (let from = 0, end: number; from < text.length || pieces.length === 0; from = end) {
+    end = from + PIECE;
+    if (end < text.length && isHigh(text.charCodeAt(end - 1))) end--;
+    pieces.push(text.slice(from, end));
+  }
+  return pieces;
+}
+
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
