@@ -23,6 +23,8 @@ import { cacheFolder, workFolder } from './node/cache.mjs';
 
 /** The npm that each Node brings along. */
 const NPM = { 20: 10, 22: 10, 24: 11, 26: 11 };
+/** Beside what Debian always has: what Node links to (libatomic from 26 on), and mongod. */
+const PACKAGES = ['bash', 'ca-certificates', 'libstdc++6', 'libatomic1', 'libcurl4'];
 const FORBIDDEN = ['cc', 'gcc', 'g++', 'clang', 'make', 'python3', 'python', 'node-gyp'];
 /** What a start may take; a slow network is no fault of ours, so it is far beyond what it does take. */
 const START_MS = 5 * 60_000;
@@ -73,14 +75,14 @@ async function measure() {
   };
 }
 
-/** Debian's essential packages, CA certificates and what Node (libstdc++) and mongod (libcurl) need; made once and kept in the cache. */
+/** Debian's essential packages and these, made once and kept in the cache. */
 function debian() {
-  const file = join(cacheFolder(), 'bare-root', `${values.suite}.tar`);
+  const file = join(cacheFolder(), 'bare-root', `${values.suite}-${PACKAGES.join('+')}.tar`);
   if (existsSync(file)) return file;
   const work = workFolder(cacheFolder());
   try {
     const made = join(work, 'root.tar');
-    run('mmdebstrap', ['--quiet', '--variant=essential', '--include=bash,ca-certificates,libstdc++6,libcurl4', values.suite, made]);
+    run('mmdebstrap', ['--quiet', '--variant=essential', `--include=${PACKAGES}`, values.suite, made]);
     mkdirSync(dirname(file), { recursive: true });
     renameSync(made, file);
   } finally {

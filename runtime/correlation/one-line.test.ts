@@ -120,7 +120,7 @@ interface Fate {
 
 /** Four events that wait, one that completes the pairs, and one that completes the whole while the pairs are being stored. */
 async function run(seed: number, { crashes, faults }: Fate): Promise<{ done: string[]; left: number }> {
-  time.reset();
+  time.reset(seed);
   const world = new World(seed);
   const store = new SimulatedStore(world, {});
   let life: Life = { alive: true };

@@ -91,8 +91,8 @@ export class IsolateHost {
   }
 
   /**
-   * From the compiled form, not from a heap snapshot: what a snapshot brings back on Node 20 has other characters in place of its
-   * one-character strings.
+   * From the compiled form, not from a heap snapshot: that takes three quarters of the time, but each isolate then holds two thirds more memory
+   * (docs/decisions.md).
    */
   #runBundle(isolate: ivm.Isolate, context: ivm.Context): void {
     const from = this.#cachedData ? { cachedData: this.#cachedData } : { produceCachedData: true };

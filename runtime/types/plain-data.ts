@@ -11,11 +11,11 @@ import {
   significantDigits,
   type Value,
 } from '../../stdlib/values/index.ts';
+import { isWellFormed } from '../values/well-formed.ts';
 
 /** As for the body of a request (resources-and-api.md 1.6). */
 export const MAX_DEPTH = 100;
 const STORED_DIGITS = 34;
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Why data cannot be stored: the last param of type.property.invalid. */
 export class DataError extends Error {
@@ -67,5 +67,5 @@ function plainObject(value: Extract<Value, object>, depth: number): Value {
 const refused = (reason: string): never => {
   throw new DataError(reason);
 };
-const wellFormed = (text: string): string => (LONE_SURROGATE.test(text) ? refused('surrogate') : text);
+const wellFormed = (text: string): string => (isWellFormed(text) ? text : refused('surrogate'));
 const deeper = (depth: number): number => (depth < MAX_DEPTH ? depth + 1 : refused('depth'));
