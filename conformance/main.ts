@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { NEEDS_MORE, RestClient, startPrograms, startService } from './client/index.ts';
+import { EXPECTED_ERRORS } from './expected-errors.ts';
 import { type CaseFile, coverage, readCases, readKnownFailures, runSuite, testReferences } from './runner/index.ts';
 
 const USAGE = `usage: npm run conformance -- [--url URL --user U --password P] [--in-process] [--coverage DIR] [AREA]
@@ -37,7 +38,7 @@ async function main(args: string[]): Promise<number> {
     const programs = files.filter(({ name }) => PROGRAM_AREAS.has(name.split('/')[0] ?? ''));
     return await run(suite, programs, service.url, '', '', true);
   }
-  await using service = await startService();
+  await using service = await startService({ expects: EXPECTED_ERRORS });
   return await run(suite, files, service.url, service.user, service.password);
 }
 

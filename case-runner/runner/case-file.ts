@@ -154,7 +154,9 @@ export function readCaseFile(name: string, text: string): CaseFile {
 
   function bindings(node: ParsedNode | undefined): Binding[] | undefined {
     if (!node) return undefined;
-    return texts(node).map((name) => BINDINGS.find((one) => one === name) ?? fail(node, `a binding is one of ${BINDINGS.join(', ')}`));
+    const named = texts(node);
+    if (named.length === 0) return fail(node, 'a case without a binding would never run');
+    return named.map((name) => BINDINGS.find((one) => one === name) ?? fail(node, `a binding is one of ${BINDINGS.join(', ')}`));
   }
 
   function step(node: ParsedNode): Step {
@@ -166,17 +168,23 @@ export function readCaseFile(name: string, text: string): CaseFile {
     return { kind, line: lineOf(node.range[0]), body: toWanted(body) as WantedObject };
   }
 
-  /** `[text, value]`, `[text, {error: code}]` or `[text, {error: code, params: […]}]`: a procedure of one expression or body. */
+  /**
+   * `[text, value]` or `[text, {error: code, params: […], status: N}]`, the last two as wanted: a procedure of one expression or body. A third
+   * element `{spec: reference}` says which row of the specification it shows.
+   */
   function tableRow(node: ParsedNode, toBody: (source: string) => string, isExpression: boolean): Case[] {
-    const [source, wanted, third] = items(node);
-    if (!source || !wanted || third) return fail(node, 'a row is [text, value]');
+    const [source, wanted, about, more] = items(node);
+    if (!source || !wanted || more) return fail(node, 'a row is [text, value] or [text, value, {spec: …}]');
+    const spec = texts(members(about, ['spec']).get('spec'));
+    if (about && spec.length === 0) return fail(about, 'a row may say its spec, and nothing else');
     const text = textOf(source);
     const value = toWanted(wanted);
-    const isError = isMap(wanted) && wanted.has('error') && wanted.items.every(({ key }) => ['error', 'params'].includes(String(key)));
+    const isError =
+      isMap(wanted) && wanted.has('error') && wanted.items.every(({ key }) => ['error', 'params', 'status'].includes(String(key)));
     const outcome: WantedObject = isError ? (value as WantedObject) : { value };
     const step: Step = { kind: 'compute', line: lineOf(node.range[0]), body: { body: toBody(text), ...outcome } };
     const name = text.replace(/\s+/g, ' ').trim();
-    return [{ name, spec: [], bindings: fileBindings, given: {}, steps: [step], ...(isExpression && { expression: text }) }];
+    return [{ name, spec, bindings: fileBindings, given: {}, steps: [step], ...(isExpression && { expression: text }) }];
   }
 
   function given(node: ParsedNode | null | undefined): Given {
@@ -225,6 +233,7 @@ export function readCaseFile(name: string, text: string): CaseFile {
     }
     if (isAlias(node)) return toWanted((node.resolve(document) ?? fail(node, 'an alias of nothing')) as ParsedNode);
     if (!isScalar(node)) return fail(node, 'a value is expected');
+    if (node.tag === '!any' && node.source !== '') return fail(node, "!any takes no text: it is written !any ''");
     if (node.tag === '!any' || node.tag === '!like') return new Tagged(node.tag === '!any' ? 'any' : 'like', String(node.value));
     if (node.tag === '!repeat') return repeated(String(node.value)) ?? fail(node, '!repeat "before|times|part|after" is expected');
     if (typeof node.value === 'number' || typeof node.value === 'bigint') return new JsonNumber(node.source ?? String(node.value));

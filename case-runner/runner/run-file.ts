@@ -38,7 +38,8 @@ async function runOver(binding: Binding, client: RestClient, file: CaseFile, tag
     const failure = ready === undefined ? await runCase(client, names, one, binding, pace) : `the set-up of the file: ${ready}`;
     outcomes.push({ name: `${file.name}: ${one.name}${binding === 'rest' ? '' : ` (${binding})`}`, failure });
   }
-  await tearDown(client, names, file.given);
+  const left = await tearDown(client, names, file.given);
+  if (left) outcomes.push({ name: `${file.name}: its clean-up`, failure: left });
   const computes = file.cases.some(({ steps }) => steps.some(({ kind }) => kind === 'compute'));
   if (computes) await attempt(() => client.send('DELETE', Client.pathOf('procedures', computedName(names))));
   return outcomes;
@@ -78,13 +79,14 @@ async function runCase(
       type !== undefined && type !== null && typeof type === 'object' && 'name' in type ? [[String(type.name), {}]] : [],
     ),
   );
-  await tearDown(client, names, {
+  const left = await tearDown(client, names, {
     ...given,
     rules: [...(given.rules ?? []), ...rules],
     procedures: [...(given.procedures ?? []), ...procedures],
     types: { ...given.types, ...types },
   });
-  return failure === undefined ? undefined : line > 0 ? `line ${line}: ${failure}` : `the set-up: ${failure}`;
+  if (failure === undefined) return left && `the clean-up: ${left}`;
+  return line > 0 ? `line ${line}: ${failure}` : `the set-up: ${failure}`;
 }
 
 /** A socket of the binding is kept with those of the case, under a name that no case writes. */
@@ -111,14 +113,25 @@ async function setUp(client: RestClient, names: Names, given: Given): Promise<vo
     await post(`instances of ${type}`, Client.pathOf(type), { body: objects.map(toJson) });
 }
 
-/** In reverse order; what is not there any more (or never was) is no matter. */
-async function tearDown(client: RestClient, names: Names, given: Given): Promise<void> {
-  const remove = (resource: string, name: string | undefined) =>
-    name === undefined ? undefined : attempt(() => send({ client, names }, 'DELETE', Client.pathOf(resource, name)));
+/**
+ * In reverse order; what is not there any more (or never was, or what its case has made impossible to remove) is no matter.
+ * @returns what the server could not do, though it was there to be done
+ */
+async function tearDown(client: RestClient, names: Names, given: Given): Promise<string | undefined> {
+  const faults: string[] = [];
+  const remove = async (resource: string, name: string | undefined): Promise<void> => {
+    if (name === undefined) return;
+    const failure = await attempt(async () => {
+      const { status, text } = await send({ client, names }, 'DELETE', Client.pathOf(resource, name));
+      if (status >= 500) throw new Failure(`DELETE of ${name} in ${resource}: ${status} ${text.slice(0, 300)}`);
+    });
+    if (failure !== undefined) faults.push(failure);
+  };
   for (const text of given.rules ?? []) await remove('rules', ruleName(text));
   for (const text of given.procedures ?? []) await remove('procedures', definedName(text));
   for (const topic of given.topics ?? []) await remove('topics', typeof topic === 'string' ? topic : undefined);
   for (const name of Object.keys(given.types ?? {})) await remove('types', name);
+  return faults[0];
 }
 
 /** A rule's name with its version, if it has one. */

@@ -214,3 +214,32 @@ cases:
     server.close();
   }
 });
+
+test('a row may state the status of its error and which row of the specification it shows', async () => {
+  const text = `
+bodies:
+  - ['return null.a', { error: some.code, status: 409 }, { spec: language.md C7 }]
+`;
+  expect(readCaseFile('area/file', text).cases[0]?.spec).toEqual(['language.md C7']);
+  const error = { body: '[{"code":"some.code","message":"m","params":[]}]' };
+  const answering = (status: number) =>
+    run(text, (method, path) => (method === 'POST' && /procedures\/\w/.test(path) ? { status, ...error } : {}));
+  expect((await answering(409)).failed).toEqual([]);
+  expect((await answering(400)).failed.map(({ failure }) => failure)).toEqual(['line 3: the status is 400, wanted 409']);
+});
+
+test.each([
+  ['expressions: [[a, !any 3]]', "!any takes no text: it is written !any ''"],
+  ['bindings: []\ncases: [{ name: a, steps: [{ compute: { body: return 1 } }] }]', 'a case without a binding would never run'],
+  ['expressions: [[a, 1, { other: 2 }]]', "'other' is not known here"],
+  ['expressions: [[a, 1, {}]]', 'a row may say its spec, and nothing else'],
+])('a file of cases is refused: %s', (text, message) => {
+  expect(() => readCaseFile('area/file', text)).toThrow(message);
+});
+
+test('a clean-up that the server cannot do is a failure; what is not there any more is none', async () => {
+  const cleaning = (status: number) =>
+    run(twoCases.split('  - name: refused')[0]!, (method) => (method === 'DELETE' ? { status } : { body: '5' }));
+  expect((await cleaning(404)).failed).toEqual([]);
+  expect((await cleaning(500)).failed.map(({ failure }) => failure)).toEqual([expect.stringContaining('DELETE of Pump in types: 500')]);
+});

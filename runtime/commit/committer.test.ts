@@ -59,6 +59,30 @@ async function space(epoch = 1, name = `committer_${process.pid}_${databases++}`
   return { db, committer, name };
 }
 
+/** The write concerns of the commands that commit something, while this runs. */
+async function concernsOf(work: () => Promise<unknown>): Promise<unknown[]> {
+  const concerns: unknown[] = [];
+  const hear = ({ commandName, command }: CommandStartedEvent): void => {
+    const isCommit = commandName === 'commitTransaction' || (commandName === 'insert' && command['txnNumber'] === undefined);
+    if (isCommit) concerns.push(command['writeConcern']);
+  };
+  client.on('commandStarted', hear);
+  await work();
+  client.off('commandStarted', hear);
+  return concerns;
+}
+
+test('what is committed is held by a majority and in the journal, in a transaction and without one', async () => {
+  const { committer } = await space();
+  const durable = expect.objectContaining({ w: 'majority', j: true });
+  const inTransaction = await concernsOf(() => committer.submit(insert('a', [event('e1')])));
+  expect(inTransaction.length).toBeGreaterThan(0);
+  const alone = await concernsOf(() => committer.submit(insert('b')));
+  expect(alone.length).toBeGreaterThan(0);
+  for (const concern of [...inTransaction, ...alone]) expect(concern).toEqual(durable);
+  await committer[Symbol.asyncDispose]();
+});
+
 const thing = (k: unknown, extra: object = {}) => ({ _id: new ObjectId(newId()), ars_version: Long.fromNumber(1), k, ...extra });
 const insert = (k: unknown, events: StoredEvent[] = []): Unit => ({
   writes: [{ collection: 't.Thing', op: 'insert', document: thing(k) }],
