@@ -81,6 +81,7 @@ async function fetchMongod(
       if (await accept(file, 'downloaded')) return file;
     } catch (error) {
       refused.push(`downloading MongoDB ${version}: ${(error as Error).message}`);
+      log.info(`MongoDB ${version} could not be downloaded: ${(error as Error).message}`);
       if (!(error instanceof AbsentVersion)) break; // it is the server's fault: another version would fare the same
     }
   }
