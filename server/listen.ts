@@ -71,7 +71,7 @@ export async function listen({
     url: `http://${host === '0.0.0.0' ? 'localhost' : host}:${actual}`,
     async [Symbol.asyncDispose]() {
       isDraining = true;
-      const drained = Promise.all([http.drain(DRAIN_MS), sockets.drain(DRAIN_MS)]);
+      const drained = http.drain(DRAIN_MS, sockets.drain(DRAIN_MS));
       await transport.stopListening();
       await drained;
       await transport.close();

@@ -1,4 +1,5 @@
 // The HTTP binding on the sockets: requests as they come, replies onto their connections (`sending.ts`), and the end of both.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { fault } from '../../runtime/faults.ts';
 import type { Soon } from '../../runtime/soon.ts';
@@ -12,7 +13,7 @@ import { Turns } from './turns.ts';
 import type { HttpReply, HttpRequest, RequestHeaders } from './types.ts';
 
 /** While a service stops, a connection of which nothing comes for so long waits for its next request: it may be ended. */
-const QUIET_MS = 200;
+const QUIET_MS = 400;
 
 export interface SocketOptions {
   log: Logger;
@@ -30,8 +31,9 @@ export interface HttpSockets {
   /**
    * From now on each answer ends its connection. Resolves when no request is open and none has come for a while, so that only connections
    * are left that wait for a next request; or when the time is up.
+   * @param others that end in the same time; what comes while they do is answered
    */
-  drain(timeoutMs: number): Promise<void>;
+  drain(timeoutMs: number, others: Promise<void>): Promise<void>;
 }
 
 /** Answers every HTTP request. */
@@ -89,11 +91,14 @@ export function bindHttp(
     get open() {
       return open;
     },
-    async drain(timeoutMs) {
+    async drain(timeoutMs, others) {
       draining = true;
       lastCameAt = performance.now();
       const until = lastCameAt + timeoutMs;
-      for (let now = lastCameAt; now < until; now = performance.now()) {
+      await others;
+      for (let now = performance.now(); now < until; now = performance.now()) {
+        // Timers come before sockets in a turn of the event loop: what came while this process stood still is read by the end of it.
+        await nextTurn();
         const quietMs = lastCameAt + QUIET_MS - now;
         if (open === 0 && quietMs <= 0) return;
         const waitMs = open === 0 ? quietMs : until - now;
