@@ -29,6 +29,7 @@ export interface TokenRecord extends Made {
   readonly name: string;
   readonly username: string;
   readonly profiles: string[];
+  readonly singleNamespace: boolean;
   readonly expiresAt: Date | null;
 }
 
@@ -133,5 +134,6 @@ const tokenRecord = (token: TokenDocument): TokenRecord => ({
   name: token.name ?? '',
   username: token.username,
   profiles: token.profiles ?? [],
+  singleNamespace: token.singleNamespace === true,
   expiresAt: token.expiresAt,
 });

@@ -6,10 +6,13 @@ import type { IdentityCollections } from './documents.ts';
 import type { NewNamespace } from './types.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_]{0,63}$/;
+/** What the name of a database (63 bytes) leaves behind `cascade_ns_`. */
+const LONGEST = 52;
 
 /** @throws resource.name.invalid */
-export function requireNamespaceName(name: string): void {
-  if (!NAME.test(name)) throw fault('cascade.resource.name.invalid', name, 'letters, digits and _, at most 64, not _ first');
+function requireName(name: string, longest: number): void {
+  if (!NAME.test(name) || name.length > longest)
+    throw fault('cascade.resource.name.invalid', name, `letters, digits and _, at most ${longest}, not _ first`);
 }
 
 /**
@@ -23,8 +26,8 @@ export async function createNamespace(
   now: Date,
   also: (session: ClientSession) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<void> {
-  requireNamespaceName(namespace);
-  if (organization) requireNamespaceName(organization.name);
+  requireName(namespace, LONGEST);
+  if (organization) requireName(organization.name, 64);
   // Before the transaction: it takes long.
   const user = admin && 'password' in admin ? await userDocument({ ...admin, namespace, createdBy }, now) : null;
   const { client, users, namespaces, organizations } = collections;

@@ -1,7 +1,7 @@
 // The resource tokens (resources-and-api.md 4.12): long-lived access tokens. The token itself is in the answer to its INSERT and nowhere else.
 
 import { eq } from '../../../stdlib/operators/index.ts';
-import { DateTime, getOwn, isInteger, type ObjectValue } from '../../../stdlib/values/index.ts';
+import { DateTime, getOwn, isInteger, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Identity } from '../../api.ts';
 import { fault } from '../../faults.ts';
 import type { TokenRecord } from '../../identity/index.ts';
@@ -30,7 +30,11 @@ export const TOKENS: AccountResource = {
     requireKept(body, caller);
     const name = requiredText('tokens', body, 'name');
     const given = getOwn(body, 'profiles');
-    const profiles = given === null || (Array.isArray(given) && given.length === 0) ? undefined : profilesIn(space, given, caller);
+    const isPersonal = given === null || (Array.isArray(given) && given.length === 0);
+    // A token that is limited makes none that acts as its whole user.
+    if (isPersonal && caller.restricted) throw fault('cascade.profile.escalation', caller.username);
+    const profiles = isPersonal ? undefined : profilesIn(space, withSystem(given), caller);
+    const singleNamespace = getOwn(body, 'singleNamespace') === true;
     const seconds = getOwn(body, 'tokenTimeout');
     if (seconds !== null && (!isInteger(seconds) || seconds <= 0))
       throw fault('cascade.resource.property.invalid', 'tokens', 'tokenTimeout', 'no Integer above 0');
@@ -40,6 +44,7 @@ export const TOKENS: AccountResource = {
       username: caller.username,
       namespace: space.name,
       ...(profiles && { profiles }),
+      ...(singleNamespace && !profiles && { singleNamespace }),
       ...(expiresAt && { expiresAt }),
     });
     const id = await space.accounts.directory.tokenWith(accessToken, space.name);
@@ -72,21 +77,33 @@ function requireGiven(body: ObjectValue): void {
   requireKnown('tokens', body, KNOWN);
 }
 
+/** A missing profile of the system is `user__system` (resources-and-api.md 7.2). */
+const withSystem = (profiles: Value): Value =>
+  Array.isArray(profiles) && profiles.length === 1 && !/^system\.|__system$/.test(String(profiles[0]))
+    ? [...profiles, 'user__system']
+    : profiles;
+
 /** What a token always is in this version is not accepted as anything else. @throws cascade.resource.property.invalid */
 function requireKept(body: ObjectValue, caller: Identity): void {
-  const kept = { singleNamespace: false, tokenType: 'permanent', username: caller.username };
+  const single = getOwn(body, 'singleNamespace');
+  if (single !== null && typeof single !== 'boolean')
+    throw fault('cascade.resource.property.invalid', 'tokens', 'singleNamespace', 'no Boolean');
+  const kept = { tokenType: 'permanent', username: caller.username };
   for (const [name, value] of Object.entries(kept)) {
     const given = getOwn(body, name);
     if (given !== null && given !== value) throw fault('cascade.resource.property.invalid', 'tokens', name, `only ${value} is possible`);
   }
 }
 
-function shown(space: Namespace, { _id, name, username, profiles, expiresAt, createdAt, createdBy }: TokenRecord): ObjectValue {
+function shown(
+  space: Namespace,
+  { _id, name, username, profiles, singleNamespace, expiresAt, createdAt, createdBy }: TokenRecord,
+): ObjectValue {
   return {
     _id,
     name,
     profiles,
-    singleNamespace: false,
+    singleNamespace,
     username,
     expiresAt: expiresAt && new DateTime(expiresAt.getTime()),
     tokenType: 'permanent',
