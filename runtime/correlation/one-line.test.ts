@@ -79,7 +79,7 @@ class Service {
   }
 
   async open(dead: readonly number[]): Promise<void> {
-    const events = await new TakeOver(this.#space, { client: this.#client } as Store, new Map()).take(dead);
+    const events = await new TakeOver(this.#space, { client: this.#client }, new Map()).take(dead);
     await this.#correlations.restore(this.#space.db);
     this.#correlations.start(events);
     this.committer.startCleaning();

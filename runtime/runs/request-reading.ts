@@ -2,7 +2,7 @@
 // updates while the attempt that made the request is the present one.
 
 import type { Reading } from '../actor.ts';
-import { type Seen, seenText } from './history.ts';
+import { seenText } from './history.ts';
 
 export class RequestReading implements Reading {
   readonly #run: Reading;
@@ -31,6 +31,6 @@ export class RequestReading implements Reading {
 
   /** What has been seen, as it is stored; undefined: nothing. */
   get text(): string | undefined {
-    return this.#seen ? seenText(this.#seen as Seen) : undefined;
+    return this.#seen ? seenText(this.#seen) : undefined;
   }
 }

@@ -31,7 +31,10 @@ export async function check(client: RestClient, ledger: Ledger): Promise<Verdict
   compareOrders(orders, ledger, verdict);
   const stored = orders.map((order) => String(order['key']));
   const promised = new Map(stored.map((key) => [key, 'promised'] as const));
-  for (const by of ['noted', 'first', 'told', 'last']) compare(by, promised, countsOf(effects, by), verdict);
+  for (const by of ['noted', 'first', 'told', 'last', 'carried']) compare(by, promised, countsOf(effects, by), verdict);
+  // A message that is brought again makes its one row again: each is there, whatever died before its acknowledgement was stored.
+  const heard = tally((await rows(client, 'Heard')).map((row) => String(row['key'])));
+  compare('again', ledger.messages.get('again') ?? new Map<string, 'promised'>(), heard, verdict);
   for (const topic of ['mark', 'sure', 'planned', 'bulk'])
     compare(topic, ledger.messages.get(topic) ?? new Map<string, 'promised'>(), countsOf(effects, topic), verdict);
   compareWindows(effects, ledger, verdict);
@@ -86,8 +89,8 @@ function compareWindows(effects: readonly Row[], ledger: Ledger, verdict: Verdic
 
 async function compareCounts(client: RestClient, orders: readonly Row[], verdict: Verdict): Promise<void> {
   const counters = new Map((await rows(client, 'Counter')).map((row) => [String(row['name']), row]));
-  for (const name of [...LANES, 'all']) {
-    const wanted = name === 'all' ? orders.length : orders.filter((order) => order['lane'] === name).length;
+  for (const name of [...LANES, 'all', 'carried']) {
+    const wanted = name === 'all' || name === 'carried' ? orders.length : orders.filter((order) => order['lane'] === name).length;
     const found = Number(counters.get(name)?.['n']);
     if (found !== wanted) verdict.wrong.push(`counter ${name} is ${found} instead of ${wanted}`);
   }
@@ -162,13 +165,13 @@ function mayBeComplete({ effects, links, counters }: Tally, ledger: Ledger): boo
   const orders = ledger.orders.length;
   const pairs = [...(ledger.messages.get('shut') ?? [])].filter(([key, one]) => one === 'promised' && !ledger.inverse.has(key)).length;
   return (
-    ['noted', 'first', 'told', 'last'].every((by) => of(by) >= orders) &&
+    ['noted', 'first', 'told', 'last', 'carried'].every((by) => of(by) >= orders) &&
     ['mark', 'sure', 'planned', 'bulk'].every((topic) => of(topic) >= promised(topic)) &&
     of('erased') > 0 &&
     of('window') >= promised('open') &&
     of('pair') >= pairs &&
     (links.find(({ hop }) => hop === HOPS)?.n ?? 0) >= orders &&
-    (counters.find(({ name }) => name === 'all')?.n ?? 0) >= orders
+    ['all', 'carried'].every((name) => (counters.find((one) => one.name === name)?.n ?? 0) >= orders)
   );
 }
 

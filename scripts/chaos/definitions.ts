@@ -22,13 +22,18 @@ export const TYPES: readonly object[] = [
   keyed('Order', 'key', { lane: text, checked: { type: 'Boolean' } }),
   keyed('Counter', 'name', { n: number }),
   keyed('Latest', 'lane', { key: text }),
+  keyed('Heard', 'key', {}),
   { name: 'Effect', properties: { by: text, of: text, n: number } },
   { name: 'Link', properties: { of: text, hop: number } },
   { name: 'Part', indexes: [{ keys: ['of'] }], properties: { of: text, state: number } },
   { name: 'Old', properties: { n: number } },
 ];
 
-export const TOPICS: readonly object[] = [{ name: '/chaos/sure', isReliable: true, redeliveryFrequency: 3_600, redeliveryTTL: 7_200 }];
+/** Of the second one each message is brought again every second until it is acknowledged. */
+export const TOPICS: readonly object[] = [
+  { name: '/chaos/sure', isReliable: true, redeliveryFrequency: 3_600, redeliveryTTL: 7_200 },
+  { name: '/chaos/again', isReliable: true, redeliveryFrequency: 1, redeliveryTTL: 7_200 },
+];
 
 export const RULES: readonly string[] = [
   'RULE checked BEFORE INSERT ON Order AS o  o.checked = true',
@@ -44,12 +49,19 @@ export const RULES: readonly string[] = [
    SELECT ONE FROM Counter AS c WHERE name == "all"
    UPDATE Counter(n: c.n + 1) WHERE _id == c._id
    INSERT Effect(by: "last", of: o.key)`,
+  `RULE carried WHEN INSERT OCCURS ON Order AS o
+   SELECT ONE FROM Counter AS c WHERE name == "carried"
+   INSERT Effect(by: "carried", of: o.key)
+   UPDATE Counter(n: c.n + 1) WHERE _id == c._id`,
   `RULE hops WHEN INSERT OCCURS ON Link AS l WHERE l.hop < ${HOPS}  INSERT Link(of: l.of, hop: l.hop + 1)`,
   'RULE told WHEN EVENT OCCURS ON "/topics/chaos/told" AS t  INSERT Effect(by: "told", of: t.value.key)',
   'RULE mark WHEN EVENT OCCURS ON "/topics/chaos/mark" AS t  INSERT Effect(by: "mark", of: t.value.key)',
   'RULE planned WHEN EVENT OCCURS ON "/topics/chaos/planned" AS t  INSERT Effect(by: "planned", of: t.value.key)',
   `RULE sure WHEN EVENT OCCURS ON "/topics/chaos/sure" AS t
    INSERT Effect(by: "sure", of: t.value.key)
+   Event.ack()`,
+  `RULE again WHEN EVENT OCCURS ON "/topics/chaos/again" AS t
+   UPSERT Heard(key: t.value.key)
    Event.ack()`,
   `RULE bulk WHEN EVENT OCCURS ON "/topics/chaos/bulk" AS t
    var parts = []

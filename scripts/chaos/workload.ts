@@ -37,7 +37,7 @@ export async function install(client: RestClient): Promise<void> {
   for (const topic of TOPICS) await post('/topics', topic);
   for (const text of RULES) await post('/rules', { text });
   await post('/procedures', { text: TALLY });
-  for (const name of [...LANES, 'all']) await post('/custom/Counter', { name, n: 0 });
+  for (const name of [...LANES, 'all', 'carried']) await post('/custom/Counter', { name, n: 0 });
   await post(
     '/custom/Old',
     Array.from({ length: LARGE_ROWS }, (_, n) => ({ n })),
@@ -84,7 +84,8 @@ class Client {
     const chance = this.#random();
     if (chance < 0.4) return this.#order(key);
     if (chance < 0.55) return void (await this.publish('mark', key));
-    if (chance < 0.65) return void (await this.publish('sure', key));
+    if (chance < 0.6) return void (await this.publish('sure', key));
+    if (chance < 0.65) return void (await this.publish('again', key));
     if (chance < 0.85) return this.#pair(key);
     if (chance < 0.95) return this.#plan(key);
     await this.publish('bulk', key, { rows: BULK_ROWS });
