@@ -18,7 +18,7 @@ import { executableKey, readExecutable } from './resources/definitions/programs.
 import { ASYNC } from './resources/events.ts';
 import type { Namespace } from './resources/types.ts';
 import { STATEMENT } from './runs/index.ts';
-import { insist, type Store } from './store/index.ts';
+import { retryUntilAvailable, type Store } from './store/index.ts';
 
 /**
  * The take-overs of a namespace by this process. One that fails half-way is tried again by the same process, which has begun to run what it had
@@ -43,16 +43,17 @@ export class TakeOver {
   async take(dead: readonly number[]): Promise<readonly StoredEvent[]> {
     if (dead.length === 0) return [];
     const { db, cipher, committer, log, name } = this.#space;
-    await removeOldEnds(db);
-    await closeEpochs(db, dead, SLOTS);
-    const left = await readLeftOpen(db, dead, cipher);
+    // However long the store is away: each of these steps may be done again, and none does harm when it was done before.
+    await retryUntilAvailable(() => removeOldEnds(db));
+    await retryUntilAvailable(() => closeEpochs(db, dead, SLOTS));
+    const left = await retryUntilAvailable(() => readLeftOpen(db, dead, cipher));
     const fresh = left.events.filter((event) => !this.#copied.has(keyOf(event)));
     const stepsOf = this.#stepsByEvent(left.steps, new Set(fresh.map(({ uuid }) => uuid)));
     await this.#loadPrograms(fresh);
     this.#resumeCleaning ??= committer.holdCleaning();
     await Promise.all(left.events.map((event) => this.#copy(event, stepsOf.get(event.uuid) ?? [])));
-    // However long the store is away: what they left stands in our rows now, and must not be found a second time.
-    await insist(() => removeRows(this.#store.client, db, dead));
+    // What they left stands in our rows now, and must not be found a second time.
+    await retryUntilAvailable(() => removeRows(this.#store.client, db, dead));
     this.#copied.clear();
     this.#resumeCleaning();
     this.#resumeCleaning = null;

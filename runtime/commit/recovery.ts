@@ -143,8 +143,15 @@ async function readEnded(db: Db, epochs: readonly number[]): Promise<Set<RunId>>
 export async function removeRows(client: MongoClient, db: Db, epochs: readonly number[]): Promise<void> {
   if (epochs.length === 0) return;
   const journal = db.collection<StoredRow>('journal');
-  const ends: RowId[] = [];
-  for (const epoch of epochs) for (const { _id } of await journal.find({ ...rowsOf(epoch), closed: true }).toArray()) ends.push(_id);
+  // The last closed row of each slot: the place before it is closed, too, where an earlier try has come so far.
+  const last = new Map<string, RowId>();
+  for (const epoch of epochs)
+    for (const { _id } of await journal
+      .find({ ...rowsOf(epoch), closed: true })
+      .sort({ _id: 1 })
+      .toArray())
+      last.set(`${_id.epoch} ${_id.slot}`, _id);
+  const ends = [...last.values()];
   const low = Number.MAX_SAFE_INTEGER;
   const voided = ends.map((_id) => ({ updateOne: { filter: { _id }, update: { $set: { low } } } }));
   await client.withSession((session) =>

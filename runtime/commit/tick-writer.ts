@@ -2,7 +2,7 @@
 // the others are tried again without it; a commit that nobody heard of is looked for; a store that is away is waited for.
 
 import type { ClientSession, Db, MongoClient } from 'mongodb';
-import { isLockedOut, isTransient, isUnavailable } from '../store/index.ts';
+import { Backoff, isLockedOut, isTransient, isUnavailable } from '../store/index.ts';
 import type { Cipher } from '../values/index.ts';
 import type { Journal } from './journal.ts';
 import { sealing, withRowTexts } from './sealing.ts';
@@ -15,7 +15,6 @@ const CONFLICT_FOR_MS = 90_000;
 const LOCKED_FOR_MS = 60_000;
 /** How long clients wait for a store that is away; then they are told, and further ones at once. */
 const UNAVAILABLE_FOR_MS = 20_000;
-const UNAVAILABLE_RETRY_MS = 200;
 const LOCKED_RETRY_MS = 20;
 
 /** Units that one transaction has stored, with its row; null: they needed none. */
@@ -85,6 +84,7 @@ export class TickWriter {
    * @returns the units that turn out to be stored after all
    */
   async #takePlace(doubt: Doubt): Promise<readonly Unit[]> {
+    const backoff = new Backoff();
     for (;;) {
       let stored: Stored | null;
       try {
@@ -97,7 +97,7 @@ export class TickWriter {
         this.#told.settled(stored.row, stored.units);
         return stored.units;
       }
-      await pause(UNAVAILABLE_RETRY_MS);
+      await backoff.pause();
     }
   }
 
@@ -169,6 +169,7 @@ export class TickWriter {
    */
   async #attempt(units: readonly Unit[], row: TickRow | null, doubt: Doubt): Promise<Stored> {
     const { client, db } = this.#at;
+    const backoff = new Backoff();
     for (let goneSince = 0; ; ) {
       try {
         const happened = goneSince > 0 ? await this.#happened(doubt) : null;
@@ -184,7 +185,7 @@ export class TickWriter {
           this.#told.away(error);
           if (!row) throw error;
         }
-        await pause(UNAVAILABLE_RETRY_MS);
+        await backoff.pause();
         this.#session = client.startSession();
         this.#sessions.push(this.#session);
       }
@@ -200,6 +201,7 @@ export class TickWriter {
   async #happened(doubt: Doubt): Promise<Stored | null> {
     const [first] = doubt;
     if (!first) return null;
+    const backoff = new Backoff();
     for (;;) {
       try {
         const stored = await this.#at.db
@@ -211,7 +213,7 @@ export class TickWriter {
         return happened;
       } catch (error) {
         if (!isUnavailable(error)) throw error;
-        await pause(UNAVAILABLE_RETRY_MS);
+        await backoff.pause();
       }
     }
   }

@@ -86,6 +86,7 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
       return () => void listeners.delete(listener);
     },
     noticed: () => changed(null),
+    ensureIndexes: () => ensureIndexes(collections),
     async ensureFirstStart(options) {
       await ensureIndexes(collections);
       const first = await firstStart(collections, options, now);

@@ -27,7 +27,7 @@ import {
 } from '../commit/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
-import { isPassing } from '../store/index.ts';
+import { Backoff, isPassing } from '../store/index.ts';
 import { toWireError } from '../wire-error.ts';
 import { CascadeErrors, fault } from '../faults.ts';
 import { eventObjectJson } from '../event-object.ts';
@@ -50,7 +50,6 @@ const NAMES_KEPT = 20;
 const MOST_HARM = 3;
 /** A run that never wins its races has a fault that repetition does not mend. */
 const MOST_ATTEMPTS = 1_000;
-const UNAVAILABLE_RETRY_MS = 500;
 /** The site under which is recorded which version runs. */
 const CHOICE = 'version';
 
@@ -84,6 +83,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   /** Times that it lost its isolate and was too long to be repeated there. */
   #losses = 0;
   readonly #trail = new Trail();
+  /** Null: nothing had to be tried again yet. */
+  #backoff: Backoff | null = null;
   #closed = false;
   #isChosen = false;
   #hasFailed = false;
@@ -119,9 +120,9 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       (error) => {
         if (attempt !== this.#attempt) return;
         if (isPassing(error))
-          setTimeout(() => {
+          void this.#pause().then(() => {
             if (attempt === this.#attempt) this.#admit();
-          }, UNAVAILABLE_RETRY_MS).unref();
+          });
         else this.fail(toWireError(error));
       },
     );
@@ -196,7 +197,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     } catch (error) {
       if (error instanceof Fenced) return; // another process repeats the run
       if (!isPassing(error) && !(error instanceof StartAgain)) return this.fail(toWireError(error));
-      await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
+      await this.#pause();
       return attempt === this.#attempt ? this.#choose(attempt) : undefined;
     }
     if (attempt !== this.#attempt) return;
@@ -399,7 +400,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     } catch (error) {
       if (attempt !== this.#attempt || error instanceof Fenced) return;
       if (!isPassing(error)) return this.#answer({ error: this.#asWire(error) }, at);
-      await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
+      await this.#pause();
       if (attempt === this.#attempt) await this.#show(instance, answer, at, attempt);
     }
   }
@@ -424,7 +425,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       if (error instanceof Fenced) return; // another process repeats the run
       if (isPassing(error)) {
         // What was acknowledged is done once the store is back, however long that takes.
-        await new Promise((resolve) => setTimeout(resolve, UNAVAILABLE_RETRY_MS).unref());
+        await this.#pause();
         return this.#perform(site, nth, kind, payloadJson, tail, attempt);
       }
       answer = { error: this.#asWire(error) };
@@ -568,7 +569,13 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     this.#admit();
   }
 
+  /** Before something is tried again that the store's absence stood in the way of. */
+  #pause(): Promise<void> {
+    return (this.#backoff ??= new Backoff()).pause();
+  }
+
   #answer(answer: Answer, at: Date): void {
+    this.#backoff?.reset();
     this.#trail.answered(answer, at.getTime());
     if (this.#open) this.#host.sandbox.answer(this.#open, answer, at.getTime());
   }

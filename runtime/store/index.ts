@@ -8,7 +8,7 @@ export { insertAll, type Inserted, type WriteError } from './insert.ts';
 export { endTransactionsOf } from './left-transactions.ts';
 export { EqualReads } from './equal-reads.ts';
 export { PointReads } from './point-reads.ts';
-export { Backoff, retryUntilAvailable, retryUntilAvailable as insist } from './retry-until-available.ts';
+export { Backoff, retryUntilAvailable } from './retry-until-available.ts';
 export { type Find, RowReader, type Rows } from './rows.ts';
 
 export interface Store extends AsyncDisposable {

@@ -103,7 +103,7 @@ test('a lost password is reset on the folder, by the service stopped; what the a
     code: 1,
     err: expect.stringContaining('is in use by another Cascade') as string,
   });
-  await stop();
+  expect(await stop('SIGTERM')).toBe(0);
   expect(await reset('nobody', '--generate')).toMatchObject({ code: 1, err: expect.stringContaining('cascade.user.not.found') as string });
   expect(await reset('admin')).toMatchObject({ code: 2, err: expect.stringContaining('--password-file FILE or --generate') as string });
   const file = join(dataDir, 'new-password');

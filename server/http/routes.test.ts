@@ -156,7 +156,6 @@ test('system.<name> is <name>', async () => {
 });
 
 test.each([
-  '/',
   '/api',
   '/api/v1',
   '/api/v1/',

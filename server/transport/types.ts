@@ -44,7 +44,7 @@ export interface RequestHead {
 export interface Exchange extends RequestHead {
   /** It says two lengths, so that a proxy before us may see another request in it than we do. */
   readonly hasTwoLengths: boolean;
-  /** Address of the peer, as `canonicalAddress` spells it; to be asked for before the answer. */
+  /** Address of the peer, as `canonicalAddress` spells it. */
   readonly peer: string;
   /**
    * To be called before the handler of the request returns.

@@ -76,6 +76,8 @@ class UwsExchange implements Exchange {
   readonly headers: ReadonlyMap<string, string>;
   readonly hasTwoLengths: boolean;
   readonly #response: HttpResponse;
+  /** Read at once: a request that has waited may be gone, and nothing can be asked of it then. */
+  readonly #peer: string;
 
   constructor(response: HttpResponse, request: HttpRequest) {
     const read = new HeaderFields();
@@ -86,10 +88,11 @@ class UwsExchange implements Exchange {
     this.path = request.getUrl();
     this.query = request.getQuery() ?? '';
     this.#response = response;
+    this.#peer = peerTextOf(response);
   }
 
   get peer(): string {
-    return addressOf(this.#response);
+    return canonicalAddress(this.#peer);
   }
 
   onData(take: (piece: Uint8Array, isLast: boolean) => void): void {
@@ -167,7 +170,7 @@ function writeHead(response: HttpResponse, { status, headers }: AnswerHead): Htt
   return response;
 }
 
-const addressOf = (response: HttpResponse): string => canonicalAddress(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'));
+const peerTextOf = (response: HttpResponse): string => Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
 
 function bindSockets(app: TemplatedApp, { below, mostMessageBytes, silenceSeconds, accept }: SocketOptions): void {
   app.ws<Data>(`${below}*`, {
@@ -179,7 +182,7 @@ function bindSockets(app: TemplatedApp, { below, mostMessageBytes, silenceSecond
       const read = new HeaderFields();
       request.forEach((name, value) => read.add(name, value));
       const head = { method: request.getCaseSensitiveMethod(), path: request.getUrl(), query: request.getQuery() ?? '' };
-      const open = accept({ ...head, headers: read.fields }, addressOf(response));
+      const open = accept({ ...head, headers: read.fields }, canonicalAddress(peerTextOf(response)));
       if (!open) {
         request.setYield(true);
         return;

@@ -24,6 +24,7 @@ const HARMS = 0.3;
 const HARM = 0.05;
 /** Worlds in which the removal of rows is interrupted now and then: a take-over fails half-way, and is tried again by the same process. */
 const INTERRUPTS = 0.2;
+const MOST_INTERRUPTIONS = 4;
 /** Chance that much time passes though something is going on: runs are open for long then. */
 const LINGERS = 0.01;
 
@@ -258,7 +259,7 @@ class OneWorld {
     let crashes = Math.floor(world.random() * 5);
     const crashChance = 0.01 + world.random() * 0.04;
     store.faults = world.chance(0.5) ? 0.01 : 0;
-    store.interruptions = world.chance(INTERRUPTS) ? 0.3 : 0;
+    store.interruptions = world.chance(INTERRUPTS) ? MOST_INTERRUPTIONS : 0;
     for (let left = this.#isAlone ? 1 : 2; left > 0; left--) this.#begin();
     const tasks = this.#tasks();
     /** From then on one after the other, each when the one before has come to its end. */

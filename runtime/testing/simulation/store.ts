@@ -20,6 +20,7 @@ type Rows = Map<string, Document>;
 
 /** The code of a command that an operator has ended: nothing says that the same again would pass. */
 export const INTERRUPTED = 11601;
+const INTERRUPTED_CHANCE = 0.3;
 
 /** The marks of ended runs, the events of the journal, the versions of changes, the record of parts of statements. */
 export type Planted = 'marks' | 'journal' | 'versions' | 'parts';
@@ -33,7 +34,7 @@ export class SimulatedStore {
   planted: Planted | null = null;
   /** Chance of a broken connection, a command. */
   faults = 0;
-  /** Chance that a process's removal of another one's rows is interrupted. */
+  /** So many removals of rows are interrupted. */
   interruptions = 0;
   /** Collections that a process has changed after another one had taken over from it. */
   readonly late: string[] = [];
@@ -253,7 +254,7 @@ export class SimulatedStore {
         }),
       deleteMany: (filter: Filter, { session }: Options = {}) =>
         this.command(life, `delete ${name}`, () => {
-          if (name === 'journal' && this.#world.chance(this.interruptions))
+          if (name === 'journal' && this.interruptions > 0 && this.#world.chance(INTERRUPTED_CHANCE) && this.interruptions-- > 0)
             throw new MongoServerError({ message: 'operation was interrupted', code: INTERRUPTED });
           return { deletedCount: remove(filter, session) };
         }),
