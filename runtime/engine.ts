@@ -9,7 +9,7 @@ import { type Clock, openSharedClock } from './clock/index.ts';
 import { Fenced, openEpochs, openProcess, QueueFull } from './commit/index.ts';
 import { fault } from './faults.ts';
 import { openNamespaceKeys } from './keys/index.ts';
-import { openDirectory, openIdentity } from './identity/index.ts';
+import { openDirectory, openIdentity, type PasswordCost } from './identity/index.ts';
 import { FOLLOWED, openNamespace, type OpenNamespace } from './namespace.ts';
 import { type Change, Leaders, openChanges } from './neighbours/index.ts';
 import { compilerHash } from './resources/definitions/kept-output.ts';
@@ -34,6 +34,8 @@ export interface EngineConfig {
   readonly clock?: Clock;
   /** Evaluations that one rule may have open (language.md K10). */
   readonly mostOpenEvaluations?: number;
+  /** Of new hashes of passwords; a service has the usual one. */
+  readonly passwordCost?: PasswordCost;
   /** What programs may know of the installation; without it there is no address. */
   readonly about?: About;
   readonly log: Logger;
@@ -55,6 +57,7 @@ export async function openEngine({
   clock: given,
   mostOpenEvaluations = MOST_OPEN_EVALUATIONS,
   about = nameless(),
+  passwordCost,
   log,
 }: EngineConfig): Promise<Engine> {
   const opened: AsyncDisposable[] = [];
@@ -98,7 +101,7 @@ export async function openEngine({
         resolveProcedure: async (namespace, name) => (await spaceOf(namespace)).resolveProcedure(name),
       }),
     );
-    const identity = openIdentity(store.installation, Date.now, { exclusive });
+    const identity = openIdentity(store.installation, Date.now, { exclusive, ...(passwordCost && { passwordCost }) });
     const keys = openNamespaceKeys(store.installation, masterKey ?? null);
     const accounts = { identity, directory: openDirectory(store.installation), keys };
     const compiler = await compilerHash();

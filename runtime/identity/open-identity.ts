@@ -5,11 +5,11 @@ import { fault } from '../faults.ts';
 import { changeUser, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
-import { HashingLine } from './hashing.ts';
+import { PasswordHashing } from './hashing.ts';
 import { invitationWith, invite, redeem } from './invitations.ts';
 import { LoginLimit } from './login-limit.ts';
 import { createNamespace } from './new-namespace.ts';
-import { matchesPassword } from './passwords.ts';
+import type { PasswordCost } from './passwords.ts';
 import { Rights } from './rights.ts';
 import { identityIn, Sessions } from './sessions.ts';
 import { hashToken, isToken, newToken } from './tokens.ts';
@@ -24,19 +24,25 @@ const REMEMBERED_MS = 1000;
 export interface IdentityOptions {
   /** No other process uses the database. */
   readonly exclusive?: boolean;
+  /** Of new hashes; `PASSWORD_COST` when absent. */
+  readonly passwordCost?: PasswordCost;
 }
 
 /**
  * @param db the installation's database
  * @param now milliseconds since the epoch; a parameter for the tests
  */
-export function openIdentity(db: Db, now: () => number = Date.now, { exclusive = false }: IdentityOptions = {}): IdentityStore {
+export function openIdentity(
+  db: Db,
+  now: () => number = Date.now,
+  { exclusive = false, passwordCost }: IdentityOptions = {},
+): IdentityStore {
   const collections = collectionsOf(db);
   const { users, tokens } = collections;
   const sessions = new Sessions(collections, now, () => rights.forget());
   const rights = new Rights(collections, exclusive ? 0 : REMEMBERED_MS);
   const limit = new LoginLimit();
-  const hashing = new HashingLine();
+  const hashing = new PasswordHashing(passwordCost);
   const date = (): Date => new Date(now());
   const listeners = new Set<(username: string | null) => void>();
   const changed = (username: string | null): void => {
@@ -59,16 +65,18 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
       if (limit.isLocked(username, address, now())) throw fault('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
     };
     requireUnlocked();
-    const user = await hashing.run(async () => {
+    const matched = await hashing.compare(password, () => {
       requireUnlocked(); // by those who were before it in the line: their guesses are not followed by more work
-      const found = await users.findOne({ username });
-      const matches = await matchesPassword(password, found?.password ?? null);
-      requireUnlocked();
-      return matches ? found : null;
+      return users.findOne({ username });
     });
-    if (user) limit.succeeded(username, address);
+    requireUnlocked();
+    if (matched) limit.succeeded(username, address);
     else limit.failed(username, address, now());
-    return user;
+    if (!matched) return null;
+    const { found, renewed } = matched;
+    // Unless it was changed meanwhile. The password stays the same, so no session ends.
+    if (renewed !== undefined) await users.updateOne({ _id: found._id, password: found.password }, { $set: { password: renewed } });
+    return found;
   }
 
   async function verifyIn(asked: ReturnType<Sessions['verify']>, namespace: string | undefined): Promise<Identity | null> {
@@ -88,7 +96,7 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
     noticed: () => changed(null),
     async ensureFirstStart(options) {
       await ensureIndexes(collections);
-      const first = await firstStart(collections, options, now);
+      const first = await firstStart(collections, hashing, options, now);
       rights.forget();
       return first;
     },
@@ -128,14 +136,14 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
       );
     },
     createNamespace: (namespace, also) =>
-      ending(namespace.admin?.username ?? namespace.createdBy, createNamespace(collections, namespace, date(), also)),
-    createUser: (user) => ending(user.username, insertUser(collections, user, date())),
+      ending(namespace.admin?.username ?? namespace.createdBy, createNamespace(collections, hashing, namespace, date(), also)),
+    createUser: (user) => ending(user.username, insertUser(collections, hashing, user, date())),
     async changeUser(username, change) {
-      await ending(username, changeUser(collections, username, change));
+      await ending(username, changeUser(collections, hashing, username, change));
     },
     async resetAccount(name, password) {
       const username = normalName(name);
-      await changeUser(collections, username, { password, active: true });
+      await changeUser(collections, hashing, username, { password, active: true });
       await ending(username, tokens.deleteMany({ username }));
     },
     async checkPassword(username, password, address) {
@@ -147,7 +155,7 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
       await ending(username, tokens.deleteMany({ username }));
     },
     async authorizeUser(username, namespace, profiles, { isConsented = false } = {}) {
-      await ending(username, changeUser(collections, username, { authorization: { namespace, profiles, isConsented } }));
+      await ending(username, changeUser(collections, hashing, username, { authorization: { namespace, profiles, isConsented } }));
     },
     invite: (invitation) => invite(collections, invitation, date()),
     invitation: (code) => invitationWith(collections, code, date()),
