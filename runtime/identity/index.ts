@@ -12,4 +12,5 @@ export { openIdentity } from './open-identity.ts';
 export { generatePassword, type PasswordCost } from './passwords.ts';
 export type { FirstStart, FirstStartOptions, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
 export type { RightsOf } from './rights.ts';
+export { SecurityLog } from './security-log.ts';
 export { narrowed } from './sessions.ts';

@@ -1,7 +1,7 @@
 // The identity store over the installation's database: logins, renewals, and the accounts behind them.
 import { type Db, ObjectId } from 'mongodb';
 import type { Identity } from '../api.ts';
-import { fault } from '../faults.ts';
+import { CascadeError, fault } from '../faults.ts';
 import { changeUser, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
@@ -11,9 +11,10 @@ import { LoginLimit } from './login-limit.ts';
 import { createNamespace } from './new-namespace.ts';
 import type { PasswordCost } from './passwords.ts';
 import { Rights } from './rights.ts';
+import type { SecurityLog } from './security-log.ts';
 import { identityIn, Sessions } from './sessions.ts';
 import { hashToken, isToken, newToken } from './tokens.ts';
-import type { IdentityStore, NewAccessToken } from './types.ts';
+import type { IdentityStore, NewAccessToken, Session } from './types.ts';
 
 /** What `Retry-After` says while a pair or an address is locked (6.6). */
 const RETRY_AFTER_SECONDS = 60;
@@ -26,6 +27,7 @@ export interface IdentityOptions {
   readonly exclusive?: boolean;
   /** Of new hashes; `PASSWORD_COST` when absent. */
   readonly passwordCost?: PasswordCost;
+  readonly security?: SecurityLog;
 }
 
 /**
@@ -35,11 +37,14 @@ export interface IdentityOptions {
 export function openIdentity(
   db: Db,
   now: () => number = Date.now,
-  { exclusive = false, passwordCost }: IdentityOptions = {},
+  { exclusive = false, passwordCost, security }: IdentityOptions = {},
 ): IdentityStore {
   const collections = collectionsOf(db);
   const { users, tokens } = collections;
-  const sessions = new Sessions(collections, now, () => rights.forget());
+  const sessions = new Sessions(collections, now, (username, namespace) => {
+    rights.forget();
+    security?.accepted(username, namespace);
+  });
   const rights = new Rights(collections, exclusive ? 0 : REMEMBERED_MS);
   const limit = new LoginLimit();
   const hashing = new PasswordHashing(passwordCost);
@@ -72,7 +77,11 @@ export function openIdentity(
     requireUnlocked();
     if (matched) limit.succeeded(username, address);
     else limit.failed(username, address, now());
-    if (!matched) return null;
+    if (!matched) {
+      security?.loginFailed(username, address, 'password');
+      if (limit.isLocked(username, address, now())) security?.locked(username, address);
+      return null;
+    }
     const { found, renewed } = matched;
     // Unless it was changed meanwhile. The password stays the same, so no session ends.
     if (renewed !== undefined) await users.updateOne({ _id: found._id, password: found.password }, { $set: { password: renewed } });
@@ -83,7 +92,29 @@ export function openIdentity(
     const verified = await asked;
     if (!verified || namespace === undefined || namespace === verified.token.namespace) return verified?.identity ?? null;
     const { user, token } = verified;
-    return identityIn(isInvited(user, namespace) ? await sessions.entering(user, token, namespace) : user, token, namespace);
+    try {
+      return identityIn(isInvited(user, namespace) ? await sessions.entering(user, token, namespace) : user, token, namespace);
+    } catch (error) {
+      noteRefusal(error, user.username, namespace);
+      throw error;
+    }
+  }
+
+  function noteRefusal(error: unknown, username: string, namespace: string): void {
+    if (!(error instanceof CascadeError) || error.status !== 403) return;
+    security?.refused({ username, namespace, address: null, operation: 'enter', resource: 'namespaces', code: error.code });
+  }
+
+  /** A session for who has shown a password or token; told of either way. */
+  async function entered(username: string, address: string | null, issuing: Promise<Session>): Promise<Session> {
+    try {
+      const session = await issuing;
+      security?.loggedIn(username, session.identity.namespace, address);
+      return session;
+    } catch (error) {
+      if (error instanceof CascadeError) security?.loginFailed(username, address, error.status === 403 ? 'namespace' : 'token');
+      throw error;
+    }
   }
 
   return {
@@ -102,16 +133,21 @@ export function openIdentity(
     },
     async login(username, password, address, targetNamespace) {
       const user = await authenticate(username, password, address);
+      if (user && !user.active) security?.loginFailed(user.username, address, 'inactive');
       if (!user?.active) throw fault('io.service.security.authentication.failed');
-      const session = await sessions.issue(user, targetNamespace ?? user.namespace, null);
+      const session = await entered(user.username, address, sessions.issue(user, targetNamespace ?? user.namespace, null));
       await users.updateOne({ _id: user._id }, { $set: { lastLogin: date() } });
       return session;
     },
-    async loginWithToken(text, targetNamespace) {
+    async loginWithToken(text, targetNamespace, address = null) {
       const verified = await sessions.verify(text);
-      if (!verified) throw fault('io.service.security.authentication.failed');
+      if (!verified) {
+        security?.loginFailed('', address, 'token');
+        throw fault('io.service.security.authentication.failed');
+      }
       const { user, token } = verified;
-      return sessions.issue(user, targetNamespace ?? token.namespace, token, sessions.sessionUntil(token));
+      const issuing = sessions.issue(user, targetNamespace ?? token.namespace, token, sessions.sessionUntil(token));
+      return entered(user.username, address, issuing);
     },
     verify(text, targetNamespace) {
       const verified = sessions.verify(text);
@@ -134,6 +170,7 @@ export function openIdentity(
         username,
         tokens.deleteOne({ _id }).then(() => tokens.deleteMany({ ancestors: _id })),
       );
+      security?.loggedOut(username);
     },
     createNamespace: (namespace, also) =>
       ending(namespace.admin?.username ?? namespace.createdBy, createNamespace(collections, hashing, namespace, date(), also)),

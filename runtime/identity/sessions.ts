@@ -21,7 +21,7 @@ interface Verified {
 export class Sessions {
   readonly #collections: IdentityCollections;
   readonly #now: () => number;
-  readonly #onEntered: () => void;
+  readonly #onEntered: (username: string, namespace: string) => void;
   /** By the token itself: a client sends the same one with every request. */
   readonly #verified = new LRUCache<string, Verified>({ max: 10_000, ttl: REMEMBERED_MS });
   /** Likewise, while the store is asked. */
@@ -30,7 +30,7 @@ export class Sessions {
   #revocations = 0;
 
   /** @param onEntered a user is in a namespace that it was not in before */
-  constructor(collections: IdentityCollections, now: () => number, onEntered: () => void) {
+  constructor(collections: IdentityCollections, now: () => number, onEntered: (username: string, namespace: string) => void) {
     this.#collections = collections;
     this.#now = now;
     this.#onEntered = onEntered;
@@ -113,7 +113,7 @@ export class Sessions {
     if (!isInvited(user, namespace) || token?.profiles || token?.singleNamespace) return user;
     await accept(this.#collections, user, namespace);
     this.forget();
-    this.#onEntered();
+    this.#onEntered(user.username, namespace);
     return (await this.#collections.users.findOne({ _id: user._id })) ?? user;
   }
 

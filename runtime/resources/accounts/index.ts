@@ -13,6 +13,7 @@ import { eachInserted } from '../requests/insert.ts';
 import { counted, NO_CONTENT, reply } from '../requests/request.ts';
 import type { Namespace } from '../types.ts';
 import { NAMESPACES } from './namespaces.ts';
+import { objectOf } from './rights.ts';
 import { TOKENS } from './tokens.ts';
 import { USERS } from './users.ts';
 
@@ -68,7 +69,12 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       return reply(definitionJson(await at(space, resource, resourceId, caller), props));
     }
     case 'insert': {
-      const one = async (body: Value): Promise<string> => definitionJson(await resource.insert(space, bodyOf(body), caller));
+      const one = async (given: Value): Promise<string> => {
+        const body = bodyOf(given);
+        const made = await resource.insert(space, body, caller);
+        note(space, resource, request, caller, made, body);
+        return definitionJson(made);
+      };
       if (Array.isArray(request.object)) return eachInserted(request, request.object, one);
       return { ...reply(await one(request.object ?? null)), ...counted(request, 1) };
     }
@@ -79,6 +85,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       const stored = await at(space, resource, resourceId, caller);
       const changes = request.op === 'patch' ? patchChanges(stored, request.object ?? null) : bodyOf(request.object);
       await resource.update(space, stored, changes, caller, request.address ?? null);
+      note(space, resource, request, caller, stored, changes);
       return reply(definitionJson(await at(space, resource, String(getOwn(stored, '_id')), caller))); // its name may be another one now
     }
     case 'delete': {
@@ -88,7 +95,10 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
         resourceId === undefined
           ? await matching(space, resource, parameters['where'] ?? {}, caller)
           : [await at(space, resource, resourceId, caller)];
-      for (const one of doomed) await resource.remove(space, one, caller);
+      for (const one of doomed) {
+        await resource.remove(space, one, caller);
+        note(space, resource, request, caller, one);
+      }
       return { ...NO_CONTENT, ...counted(request, doomed.length) };
     }
     default: {
@@ -100,9 +110,37 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
           : fault('cascade.operation.unknown', request.op);
       const stored = await at(space, resource, resourceId, caller);
       const result = await command(space, stored, request.object ?? null, caller);
+      if (request.op !== 'getAuthorizedUsers') note(space, resource, request, caller, stored, objectOf(request.object ?? null));
       return reply(definitionJson({ result }).slice('{"result":'.length, -1));
     }
   }
+}
+
+/** The log has what was done, by whom, from where; values only where they are no secrets. */
+function note(
+  space: Namespace,
+  { name: resource, type }: AccountResource,
+  { op: operation, address }: ApiRequest,
+  { username }: Identity,
+  object: ObjectValue,
+  given: ObjectValue = {},
+): void {
+  const [key = '_id'] = type.naturalKey;
+  const profiles = getOwn(given, 'profiles');
+  const active = getOwn(given, 'active');
+  const concerning = resource === 'namespaces' ? getOwn(given, 'username') : null;
+  space.accounts.security.changed({
+    operation,
+    resource,
+    target: String(getOwn(object, key)),
+    username,
+    namespace: space.name,
+    address: address ?? null,
+    members: Object.keys(given).filter((member) => type.properties.has(member)),
+    ...(Array.isArray(profiles) && { profiles: profiles.map(String) }),
+    ...(typeof active === 'boolean' && { active }),
+    ...(typeof concerning === 'string' && { concerning: concerning.toLowerCase() }),
+  });
 }
 
 /** What the caller may see and a condition matches, as it is shown. */
