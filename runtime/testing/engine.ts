@@ -69,6 +69,7 @@ export async function openTestEngine({
     ...(masterKey && { masterKey }),
   });
   const identity: Identity = { username: 'ann', namespace, profiles: ['admin', 'admin__system'], token: '000000000000000000000001' };
+  await engine.identity.ensureFirstStart({}); // the indexes: several test files make the same users in one database
   await admit(engine, identity);
   const ask: TestEngine['ask'] = (op, resource, { id, body, text, custom = /^[A-Z]/.test(resource), parameters = {}, requestId } = {}) => {
     const parsed = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, parseJson(value)]));

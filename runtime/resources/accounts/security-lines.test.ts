@@ -28,7 +28,6 @@ beforeAll(async () => {
     },
   });
   t = await openTestEngine({ log: pino({ level: 'debug' }, sink) });
-  await t.engine.identity.ensureFirstStart({});
   await as(FIRST, 'insert', 'namespaces', undefined, { namespace, username: ADMIN, password: PASSWORD });
   admin = (await t.engine.identity.login(ADMIN, PASSWORD, ADDRESS)).identity;
   await as(admin, 'insert', 'users', undefined, { username: ANN, password: PASSWORD });
