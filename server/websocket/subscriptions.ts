@@ -145,9 +145,15 @@ export class Subscriptions {
    * @param identify who it is in a namespace now; throws when it is nobody there
    */
   async recheck(identify: (namespace: string) => Promise<Identity>): Promise<void> {
+    const identities = new Map<string, Promise<Identity>>(); // one look-up a namespace
+    const inNamespace = (namespace: string): Promise<Identity> => {
+      const known = identities.get(namespace) ?? identify(namespace);
+      identities.set(namespace, known);
+      return known;
+    };
     for (const entry of [...this.#entries.values()])
       try {
-        const probe = await this.#options.engine.subscribe(await identify(entry.namespace), entry.path, {}, () => undefined);
+        const probe = await this.#options.engine.subscribe(await inNamespace(entry.namespace), entry.path, {}, () => undefined);
         probe.close();
       } catch (error) {
         if (this.#entries.get(entry.key) !== entry) continue; // ended meanwhile
