@@ -120,13 +120,15 @@ export class Session {
       });
   }
 
-  /** All changes of a turn are looked up together; those that come meanwhile once more, and before anything is sent. */
+  /** All changes of a turn are looked up together; those that come meanwhile once more, before what came after them is sent. */
   async #recheckAll(): Promise<void> {
     do {
       await new Promise((resolve) => setImmediate(resolve));
       this.#recheckAgain = false;
+      const before = this.#subscriptions.held;
       await this.recheck();
       await this.#subscriptions.recheck((namespace) => this.#login.identify(namespace));
+      this.#subscriptions.releaseFirst(before); // changes without end must not keep it for ever
     } while (this.#recheckAgain);
   }
 

@@ -132,6 +132,21 @@ export class Subscriptions {
     this.#holds++;
   }
 
+  /** How much is held now. */
+  get held(): number {
+    return this.#held?.length ?? 0;
+  }
+
+  /** The first of what is held is told; the rest goes on waiting. */
+  releaseFirst(count: number): void {
+    if (!this.#held) return;
+    const first = this.#held.splice(0, count);
+    const rest = this.#held;
+    this.#held = null;
+    for (const tell of first) tell();
+    this.#held = rest;
+  }
+
   /** What was held is told, as far as it is still listened to. */
   release(): void {
     if (--this.#holds > 0) return;
