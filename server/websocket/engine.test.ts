@@ -141,3 +141,20 @@ test('many changes of accounts at once are one look-up a socket', async () => {
     for (const socket of sockets) await socket[Symbol.asyncDispose]();
   }
 });
+
+test('changes of accounts without end keep no event from who may hear it', async () => {
+  await using socket = await enter();
+  expect((await socket.ask({ op: 'subscribe', resourceName: 'events', resourceId: '/types/Pump/insert' })).status).toBe(200);
+  let goesOn = true;
+  const change = (): void => {
+    t.engine.identity.noticed();
+    if (goesOn) setImmediate(change);
+  };
+  change();
+  try {
+    await t.ask('insert', 'Pump', { body: '{"site":"endless","rpm":1}' });
+    await socket.message((message) => message.status === 100 && (bodyOf(message)['value'] as { site?: string }).site === 'endless');
+  } finally {
+    goesOn = false;
+  }
+});
