@@ -79,7 +79,7 @@ export interface ApiRequest {
   streams?: boolean;
   /** A program asks: in rows of AGGREGATE a Real without a fraction keeps its point, since `2` would be an Integer there. */
   exactReals?: boolean;
-  /** Of an EXECUTE over HTTP, for the procedure: names in lower case, without `authorization`. */
+  /** Of an EXECUTE over HTTP, for the procedure: names in lower case, without credentials and what proxies say of the client. */
   headers?: Readonly<Record<string, string>>;
 }
 

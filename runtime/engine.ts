@@ -4,12 +4,12 @@
 import type { Logger } from 'pino';
 import { type About, readBuild } from './about.ts';
 import type { Actor } from './actor.ts';
-import type { ApiReply, ApiRequest, Engine, Health } from './api.ts';
+import type { ApiReply, ApiRequest, Engine, Health, Identity } from './api.ts';
 import { type Clock, openSharedClock } from './clock/index.ts';
 import { Fenced, openEpochs, openProcess, QueueFull } from './commit/index.ts';
-import { fault } from './faults.ts';
+import { CascadeError, CascadeErrors, fault } from './faults.ts';
 import { openNamespaceKeys } from './keys/index.ts';
-import { openDirectory, openIdentity } from './identity/index.ts';
+import { openDirectory, openIdentity, type PasswordCost, SecurityLog } from './identity/index.ts';
 import { FOLLOWED, openNamespace, type OpenNamespace } from './namespace.ts';
 import { type Change, Leaders, openChanges } from './neighbours/index.ts';
 import { compilerHash } from './resources/definitions/kept-output.ts';
@@ -34,6 +34,8 @@ export interface EngineConfig {
   readonly clock?: Clock;
   /** Evaluations that one rule may have open (language.md K10). */
   readonly mostOpenEvaluations?: number;
+  /** Of new hashes of passwords; a service has the usual one. */
+  readonly passwordCost?: PasswordCost;
   /** What programs may know of the installation; without it there is no address. */
   readonly about?: About;
   readonly log: Logger;
@@ -55,6 +57,7 @@ export async function openEngine({
   clock: given,
   mostOpenEvaluations = MOST_OPEN_EVALUATIONS,
   about = nameless(),
+  passwordCost,
   log,
 }: EngineConfig): Promise<Engine> {
   const opened: AsyncDisposable[] = [];
@@ -98,9 +101,10 @@ export async function openEngine({
         resolveProcedure: async (namespace, name) => (await spaceOf(namespace)).resolveProcedure(name),
       }),
     );
-    const identity = openIdentity(store.installation, Date.now, { exclusive });
+    const security = new SecurityLog(log);
+    const identity = openIdentity(store.installation, Date.now, { exclusive, security, ...(passwordCost && { passwordCost }) });
     const keys = openNamespaceKeys(store.installation, masterKey ?? null);
-    const accounts = { identity, directory: openDirectory(store.installation), keys };
+    const accounts = { identity, directory: openDirectory(store.installation), keys, security };
     const compiler = await compilerHash();
     const leaders = exclusive ? null : new Leaders(store.installation, process);
 
@@ -222,6 +226,16 @@ export async function openEngine({
       if (isWhole) await process.forget(gone);
     }
 
+    function noteRefusal(
+      error: unknown,
+      { username, namespace }: Identity,
+      { op, resourceName, address = null }: { op: string; resourceName: string; address?: string | null },
+    ): void {
+      if (!(error instanceof CascadeError || error instanceof CascadeErrors) || error.status !== 403) return;
+      const { code } = error instanceof CascadeErrors ? error.errors[0]! : error;
+      security.refused({ username, namespace, address, operation: op, resource: resourceName, code });
+    }
+
     /** Those that could be opened. */
     async function opened(): Promise<OpenNamespace[]> {
       const all = await Promise.allSettled(spaces.values());
@@ -250,7 +264,12 @@ export async function openEngine({
       },
       async subscribe(identity, path, options, deliver) {
         const { space } = await spaceOf(identity.namespace);
-        return subscribe(space, identity, path, options, deliver);
+        try {
+          return await subscribe(space, identity, path, options, deliver);
+        } catch (error) {
+          noteRefusal(error, identity, { op: 'subscribe', resourceName: path });
+          throw error;
+        }
       },
       async acknowledge(identity, { subscriptionName, partitionId, sequenceId }) {
         const { space } = await spaceOf(identity.namespace);
@@ -288,6 +307,7 @@ export async function openEngine({
           };
           return await carryOutOnce(space, request, actor);
         } catch (error) {
+          noteRefusal(error, request.identity, request);
           if (error instanceof QueueFull) throw tooFull(error);
           if (isPassing(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
           throw error;

@@ -73,6 +73,7 @@ const CATALOGUE = {
   'cascade.resource.property.required': entry(400, '{0} needs a value for {1}.', 'resource', 'property'),
   'cascade.resource.property.unknown': entry(400, '{0} has no property {1}.', 'resource', 'property'),
   'cascade.resource.property.invalid': entry(400, '{1} of {0} is invalid: {2}.', 'resource', 'property', 'reason'),
+  'cascade.request.id.reused': entry(409, 'The request id {0} was used for another request, or with other rights.', 'requestId'),
   'cascade.resource.too.large': entry(400, 'The instance exceeds {0} bytes.', 'limit'),
   'cascade.resource.duplicate.key': entry(409, '{0} already has an instance with {1}.', 'resource', 'key'),
   'cascade.upsert.key.missing': entry(400, 'UPSERT of {0} needs {1}.', 'resource', 'properties'),

@@ -13,7 +13,8 @@ import {
 } from '../../stdlib/values/index.ts';
 import { type Actor, partOf } from '../actor.ts';
 import type { Answer } from '../commit/index.ts';
-import { CascadeError } from '../faults.ts';
+import { CascadeError, fault } from '../faults.ts';
+import { isAdmin } from '../resources/rights.ts';
 import { read, readAt } from '../resources/instances/find.ts';
 import { deleteOne } from '../resources/instances/delete.ts';
 import { insertOne } from '../resources/instances/insert.ts';
@@ -53,6 +54,8 @@ const sendMessage: HostBuiltin = async (space, args, actor) => {
   const [chatId = null, type = null, msg = null, metadata = null, userList = null, sender = null] = args;
   if (!MESSAGE_TYPES.has(type)) throw outOfRange('type', type);
   if (type === 'text' && (msg === null || msg === '')) throw outOfRange('msg', msg);
+  if (sender !== null && typeof sender !== 'string') throw outOfRange('sender', sender);
+  requireOwnName(sender, actor);
   const wanted = nameList('userList', userList);
   return inRoom(space, chatId, actor, async (chat, gathering) => {
     const members = usersOf(chat);
@@ -65,6 +68,12 @@ const sendMessage: HostBuiltin = async (space, args, actor) => {
     return addMessage(space, { chat, sequence, type, msg, metadata, notified, sender: sender ?? actor.identity.username, now }, gathering);
   });
 };
+
+/** Whoever is no admin speaks for nobody else. @throws cascade.authorization.denied */
+function requireOwnName(sender: string | null, { identity }: Actor): void {
+  if (sender !== null && sender !== identity.username && !isAdmin(identity))
+    throw fault('cascade.authorization.denied', 'sendMessage', sender);
+}
 
 interface Message {
   readonly chat: ObjectValue;

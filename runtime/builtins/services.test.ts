@@ -42,6 +42,22 @@ describe('Chat (builtins.md 25)', () => {
     expect(heard?.['m']).toMatchObject({ _id: sent['_id'], msg: 'hello', sequence: 2 });
   });
 
+  test('only an admin sends in the name of somebody else', async () => {
+    const id = String(await room(['bo'], 'names'));
+    const username = await user('plain');
+    const identity = { username, namespace: t.identity.namespace, profiles: ['user', 'user__system'], token: '000000000000000000000002' };
+    await t.program(
+      'procedures',
+      'PROCEDURE speak(id String, name String)\nreturn Chat.sendMessage(id, "text", "x", null, null, name).sender',
+    );
+    const speak = async (name: string | null) => {
+      const request = { identity, op: 'execute', resourceName: 'procedures', custom: false, resourceId: 'speak', parameters: {} };
+      return (await t.engine.execute({ ...request, object: [id, name] })).body;
+    };
+    expect([await speak(username), await speak(null)]).toEqual([textOf(username), textOf(username)]);
+    await expect(speak('bo')).rejects.toMatchObject({ code: 'cascade.authorization.denied', status: 403 });
+  });
+
   test('messages that come at once are numbered without gaps', async () => {
     const id = String(await room(['bo'], 'busy'));
     await t.program('procedures', 'PROCEDURE say(id String, n Integer)\nreturn Chat.sendMessage(id, "text", "m" + n).sequence');

@@ -2,7 +2,8 @@
 import { type Document, ObjectId } from 'mongodb';
 import { fault } from '../faults.ts';
 import { type IdentityCollections, isDuplicateKey, type UserDetail, type UserDocument } from './documents.ts';
-import { hashPassword, requireStrong } from './passwords.ts';
+import type { PasswordHashing } from './hashing.ts';
+import { requireStrong } from './passwords.ts';
 import type { NewUser, UserChange } from './types.ts';
 
 export const DEFAULT_PROFILES = ['user', 'user__system'];
@@ -13,18 +14,24 @@ export const normalName = (username: string): string => username.toLowerCase();
 
 type FirstRights = Pick<UserDocument, 'system' | 'installationAdmin'>;
 
-/** @throws user.name.invalid, user.password.weak, resource.duplicate.key */
-export async function insertUser({ users }: IdentityCollections, user: NewUser, now: Date, rights: FirstRights = {}): Promise<void> {
-  const document = await userDocument(user, now, rights);
+/** @throws user.name.invalid, user.password.weak, security.rate.limited, resource.duplicate.key */
+export async function insertUser(
+  { users }: IdentityCollections,
+  hashing: PasswordHashing,
+  user: NewUser,
+  now: Date,
+  rights: FirstRights = {},
+): Promise<void> {
+  const document = await userDocument(hashing, user, now, rights);
   await refusingDuplicates('users', `username=${document.username}`, () => users.insertOne(document));
 }
 
-/** @throws user.name.invalid, user.password.weak */
-export async function userDocument(user: NewUser, now: Date, rights: FirstRights = {}): Promise<UserDocument> {
+/** @throws user.name.invalid, user.password.weak, security.rate.limited */
+export async function userDocument(hashing: PasswordHashing, user: NewUser, now: Date, rights: FirstRights = {}): Promise<UserDocument> {
   const username = normalName(user.username);
   requireUsername(username);
   requireStrong(user.password);
-  const password = await hashPassword(user.password);
+  const password = await hashing.hash(user.password);
   const { namespace, createdBy, profiles = DEFAULT_PROFILES, active = true, details = {} } = user;
   const secret = { password, passwordVersion: 1 };
   const known = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null)) as Partial<Record<UserDetail, string>>;
@@ -40,13 +47,18 @@ export function requireUsername(username: string): void {
 
 /**
  * Changes a user in one step, with the token that outlives the change of its password.
- * @throws user.not.found, user.password.weak
+ * @throws user.not.found, user.password.weak, security.rate.limited
  */
-export async function changeUser(collections: IdentityCollections, name: string, change: UserChange): Promise<void> {
+export async function changeUser(
+  collections: IdentityCollections,
+  hashing: PasswordHashing,
+  name: string,
+  change: UserChange,
+): Promise<void> {
   const { client, users, tokens } = collections;
   const username = normalName(name);
   if (change.password !== undefined) requireStrong(change.password);
-  const password = change.password === undefined ? null : await hashPassword(change.password);
+  const password = change.password === undefined ? null : await hashing.hash(change.password);
   const $set: Document = { ...(change.authorization && authorizing(change.authorization)) };
   if (password !== null) Object.assign($set, { password: { $literal: password }, passwordVersion: { $add: ['$passwordVersion', 1] } });
   if (change.active !== undefined) $set['active'] = { $literal: change.active };

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fault } from '../faults.ts';
 import { insertUser, normalName, requireUsername } from './accounts.ts';
 import { type IdentityCollections, isDuplicateKey } from './documents.ts';
+import type { PasswordHashing } from './hashing.ts';
 import { createNamespace } from './new-namespace.ts';
 import { generatePassword, requireStrong } from './passwords.ts';
 import type { FirstStart, FirstStartOptions } from './types.ts';
@@ -17,6 +18,7 @@ const ABANDONED_AFTER_MS = 20_000;
  */
 export async function firstStart(
   collections: IdentityCollections,
+  hashing: PasswordHashing,
   { adminUsername = 'admin', adminPassword, systemPassword }: FirstStartOptions,
   now: () => number,
 ): Promise<FirstStart> {
@@ -32,7 +34,7 @@ export async function firstStart(
   }
   if (admins[1]!.username === 'system') throw fault('cascade.user.name.invalid', 'users', 'username', 'system is the system admin');
   if (!(await isOurs(collections, now))) return later;
-  await install(collections, admins[0]!, admins[1]!, new Date(now()));
+  await install(collections, hashing, admins[0]!, admins[1]!, new Date(now()));
   await collections.installation.updateOne({ _id: 'firstStart' }, { $set: { state: 'done' } });
   const generated = admins.filter((admin) => admin.generated).map(({ username, password }) => ({ username, password }));
   return { isFirst: true, generated };
@@ -58,6 +60,7 @@ async function isOurs({ installation }: IdentityCollections, now: () => number):
 /** What a process that died here had written is written anew: nobody has been told its passwords. */
 async function install(
   collections: IdentityCollections,
+  hashing: PasswordHashing,
   system: { username: string; password: string },
   admin: { username: string; password: string },
   now: Date,
@@ -69,9 +72,11 @@ async function install(
     organizations.deleteMany({ name: 'main' }),
   ]);
   const createdBy = system.username;
-  await createNamespace(collections, { namespace: 'system', createdBy }, now);
-  await createNamespace(collections, { namespace: 'main', organization: { name: 'main' }, createdBy }, now);
+  await createNamespace(collections, hashing, { namespace: 'system', createdBy }, now);
+  await createNamespace(collections, hashing, { namespace: 'main', organization: { name: 'main' }, createdBy }, now);
   const profiles = { system: ['admin', 'admin__system'], admin: ['admin', 'user__system'] };
-  await insertUser(collections, { ...system, namespace: 'system', profiles: profiles.system, createdBy }, now, { system: true });
-  await insertUser(collections, { ...admin, namespace: 'main', profiles: profiles.admin, createdBy }, now, { installationAdmin: true });
+  await insertUser(collections, hashing, { ...system, namespace: 'system', profiles: profiles.system, createdBy }, now, { system: true });
+  await insertUser(collections, hashing, { ...admin, namespace: 'main', profiles: profiles.admin, createdBy }, now, {
+    installationAdmin: true,
+  });
 }

@@ -9,7 +9,8 @@ export {
 } from './directory.ts';
 export { USER_DETAILS, type UserDetail } from './documents.ts';
 export { openIdentity } from './open-identity.ts';
-export { generatePassword } from './passwords.ts';
+export { generatePassword, type PasswordCost } from './passwords.ts';
 export type { FirstStart, FirstStartOptions, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
 export type { RightsOf } from './rights.ts';
+export { SecurityLog } from './security-log.ts';
 export { narrowed } from './sessions.ts';

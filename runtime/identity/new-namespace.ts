@@ -3,6 +3,7 @@ import { type ClientSession, ObjectId } from 'mongodb';
 import { fault } from '../faults.ts';
 import { authorizing, normalName, refusingDuplicates, userDocument } from './accounts.ts';
 import type { IdentityCollections } from './documents.ts';
+import type { PasswordHashing } from './hashing.ts';
 import type { NewNamespace } from './types.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_]{0,63}$/;
@@ -22,6 +23,7 @@ function requireName(name: string, longest: number): void {
  */
 export async function createNamespace(
   collections: IdentityCollections,
+  hashing: PasswordHashing,
   { namespace, organization, admin, createdBy }: NewNamespace,
   now: Date,
   also: (session: ClientSession) => Promise<unknown> = () => Promise.resolve(),
@@ -29,7 +31,7 @@ export async function createNamespace(
   requireName(namespace, LONGEST);
   if (organization) requireName(organization.name, 64);
   // Before the transaction: it takes long.
-  const user = admin && 'password' in admin ? await userDocument({ ...admin, namespace, createdBy }, now) : null;
+  const user = admin && 'password' in admin ? await userDocument(hashing, { ...admin, namespace, createdBy }, now) : null;
   const { client, users, namespaces, organizations } = collections;
   const made = { createdAt: now, createdBy };
   await client.withSession((session) =>

@@ -7,6 +7,8 @@ import type { IdentityStore } from './types.ts';
 
 const HOUR = 60 * 60 * 1000;
 const HERE = '10.0.0.1';
+/** Cheap: a first start hashes two passwords. */
+const passwordCost = { N: 2 ** 10, r: 8, p: 1 };
 
 let client: MongoClient;
 let db: Db;
@@ -27,7 +29,7 @@ afterAll(async () => {
 beforeEach(async () => {
   // Ahead of the machine's clock: the database removes what has expired by its own.
   now = Date.now() + 1000 * HOUR;
-  store = openIdentity(db, () => now);
+  store = openIdentity(db, () => now, { passwordCost });
   await Promise.all(['users', 'namespaces', 'tokens'].map((name) => db.collection(name).deleteMany({})));
   await Promise.all([db.collection('users').insertMany(installed[0]!), db.collection('namespaces').insertMany(installed[1]!)]);
 });
@@ -36,7 +38,7 @@ beforeEach(async () => {
 function fresh() {
   const db = client.db(`identity_${randomUUID().slice(0, 8)}`);
   databases.push(db);
-  const store = openIdentity(db, () => now);
+  const store = openIdentity(db, () => now, { passwordCost });
   const installed = async () => {
     await store.ensureFirstStart({ adminPassword: 'admin pass:word', systemPassword: 'system password' });
     return { db, store };
@@ -245,7 +247,7 @@ test('what is no token ends nothing, and takes nothing that is remembered away',
 });
 
 test('another process refuses an ended session soon', async () => {
-  const other = openIdentity(db, () => now);
+  const other = openIdentity(db, () => now, { passwordCost });
   const { token } = await login();
   expect(await other.verify(token)).not.toBeNull();
   await store.revoke(token);
@@ -503,4 +505,20 @@ test('a wrong old password counts like a failed login', async () => {
   expect(await store.checkPassword('admin', 'admin pass:word', HERE)).toBe(true);
   for (let i = 0; i < 10; i++) expect(await store.checkPassword('admin', 'wrong', HERE)).toBe(false);
   await expect(store.checkPassword('admin', 'admin pass:word', HERE)).rejects.toEqual(refusal('cascade.security.rate.limited'));
+});
+
+test('a login renews a hash of a lower cost, and its sessions go on', async () => {
+  await withAnn();
+  const { token } = await login('ann@plant.example', 'correct horse');
+  const dearer = openIdentity(db, () => now, { passwordCost: { N: 2 ** 11, r: 8, p: 1 } });
+  const costOf = async () => String((await db.collection('users').findOne({ username: 'ann@plant.example' }))!['password']).split('$')[1];
+
+  await expect(dearer.login('ann@plant.example', 'wrong horse', HERE)).rejects.toEqual(refusal(FAILED));
+  expect(await costOf()).toBe('1024');
+  await dearer.login('ann@plant.example', 'correct horse', HERE);
+  expect(await costOf()).toBe('2048');
+  await dearer.login('ann@plant.example', 'correct horse', HERE);
+  expect(await dearer.verify(token)).toMatchObject({ username: 'ann@plant.example' });
+  await store.login('ann@plant.example', 'correct horse', HERE); // one of a lower cost leaves it as it is
+  expect(await costOf()).toBe('2048');
 });

@@ -1,19 +1,20 @@
 // The identity store over the installation's database: logins, renewals, and the accounts behind them.
 import { type Db, ObjectId } from 'mongodb';
 import type { Identity } from '../api.ts';
-import { fault } from '../faults.ts';
+import { CascadeError, fault } from '../faults.ts';
 import { changeUser, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
-import { HashingLine } from './hashing.ts';
+import { PasswordHashing } from './hashing.ts';
 import { invitationWith, invite, redeem } from './invitations.ts';
 import { LoginLimit } from './login-limit.ts';
 import { createNamespace } from './new-namespace.ts';
-import { matchesPassword } from './passwords.ts';
+import type { PasswordCost } from './passwords.ts';
 import { Rights } from './rights.ts';
+import type { SecurityLog } from './security-log.ts';
 import { identityIn, Sessions } from './sessions.ts';
 import { hashToken, isToken, newToken } from './tokens.ts';
-import type { IdentityStore, NewAccessToken } from './types.ts';
+import type { IdentityStore, NewAccessToken, Session } from './types.ts';
 
 /** What `Retry-After` says while a pair or an address is locked (6.6). */
 const RETRY_AFTER_SECONDS = 60;
@@ -24,19 +25,29 @@ const REMEMBERED_MS = 1000;
 export interface IdentityOptions {
   /** No other process uses the database. */
   readonly exclusive?: boolean;
+  /** Of new hashes; `PASSWORD_COST` when absent. */
+  readonly passwordCost?: PasswordCost;
+  readonly security?: SecurityLog;
 }
 
 /**
  * @param db the installation's database
  * @param now milliseconds since the epoch; a parameter for the tests
  */
-export function openIdentity(db: Db, now: () => number = Date.now, { exclusive = false }: IdentityOptions = {}): IdentityStore {
+export function openIdentity(
+  db: Db,
+  now: () => number = Date.now,
+  { exclusive = false, passwordCost, security }: IdentityOptions = {},
+): IdentityStore {
   const collections = collectionsOf(db);
   const { users, tokens } = collections;
-  const sessions = new Sessions(collections, now, () => rights.forget());
+  const sessions = new Sessions(collections, now, (username, namespace) => {
+    rights.forget();
+    security?.accepted(username, namespace);
+  });
   const rights = new Rights(collections, exclusive ? 0 : REMEMBERED_MS);
   const limit = new LoginLimit();
-  const hashing = new HashingLine();
+  const hashing = new PasswordHashing(passwordCost);
   const date = (): Date => new Date(now());
   const listeners = new Set<(username: string | null) => void>();
   const changed = (username: string | null): void => {
@@ -59,23 +70,51 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
       if (limit.isLocked(username, address, now())) throw fault('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
     };
     requireUnlocked();
-    const user = await hashing.run(async () => {
+    const matched = await hashing.compare(password, () => {
       requireUnlocked(); // by those who were before it in the line: their guesses are not followed by more work
-      const found = await users.findOne({ username });
-      const matches = await matchesPassword(password, found?.password ?? null);
-      requireUnlocked();
-      return matches ? found : null;
+      return users.findOne({ username });
     });
-    if (user) limit.succeeded(username, address);
+    requireUnlocked();
+    if (matched) limit.succeeded(username, address);
     else limit.failed(username, address, now());
-    return user;
+    if (!matched) {
+      security?.loginFailed(username, address, 'password');
+      if (limit.isLocked(username, address, now())) security?.locked(username, address);
+      return null;
+    }
+    const { found, renewed } = matched;
+    // Unless it was changed meanwhile. The password stays the same, so no session ends.
+    if (renewed !== undefined) await users.updateOne({ _id: found._id, password: found.password }, { $set: { password: renewed } });
+    return found;
   }
 
   async function verifyIn(asked: ReturnType<Sessions['verify']>, namespace: string | undefined): Promise<Identity | null> {
     const verified = await asked;
     if (!verified || namespace === undefined || namespace === verified.token.namespace) return verified?.identity ?? null;
     const { user, token } = verified;
-    return identityIn(isInvited(user, namespace) ? await sessions.entering(user, token, namespace) : user, token, namespace);
+    try {
+      return identityIn(isInvited(user, namespace) ? await sessions.entering(user, token, namespace) : user, token, namespace);
+    } catch (error) {
+      noteRefusal(error, user.username, namespace);
+      throw error;
+    }
+  }
+
+  function noteRefusal(error: unknown, username: string, namespace: string): void {
+    if (!(error instanceof CascadeError) || error.status !== 403) return;
+    security?.refused({ username, namespace, address: null, operation: 'enter', resource: 'namespaces', code: error.code });
+  }
+
+  /** A session for who has shown a password or token; told of either way. */
+  async function entered(username: string, address: string | null, issuing: Promise<Session>): Promise<Session> {
+    try {
+      const session = await issuing;
+      security?.loggedIn(username, session.identity.namespace, address);
+      return session;
+    } catch (error) {
+      if (error instanceof CascadeError) security?.loginFailed(username, address, error.status === 403 ? 'namespace' : 'token');
+      throw error;
+    }
   }
 
   return {
@@ -89,22 +128,27 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
     ensureIndexes: () => ensureIndexes(collections),
     async ensureFirstStart(options) {
       await ensureIndexes(collections);
-      const first = await firstStart(collections, options, now);
+      const first = await firstStart(collections, hashing, options, now);
       rights.forget();
       return first;
     },
     async login(username, password, address, targetNamespace) {
       const user = await authenticate(username, password, address);
+      if (user && !user.active) security?.loginFailed(user.username, address, 'inactive');
       if (!user?.active) throw fault('io.service.security.authentication.failed');
-      const session = await sessions.issue(user, targetNamespace ?? user.namespace, null);
+      const session = await entered(user.username, address, sessions.issue(user, targetNamespace ?? user.namespace, null));
       await users.updateOne({ _id: user._id }, { $set: { lastLogin: date() } });
       return session;
     },
-    async loginWithToken(text, targetNamespace) {
+    async loginWithToken(text, targetNamespace, address = null) {
       const verified = await sessions.verify(text);
-      if (!verified) throw fault('io.service.security.authentication.failed');
+      if (!verified) {
+        security?.loginFailed('', address, 'token');
+        throw fault('io.service.security.authentication.failed');
+      }
       const { user, token } = verified;
-      return sessions.issue(user, targetNamespace ?? token.namespace, token, sessions.sessionUntil(token));
+      const issuing = sessions.issue(user, targetNamespace ?? token.namespace, token, sessions.sessionUntil(token));
+      return entered(user.username, address, issuing);
     },
     verify(text, targetNamespace) {
       const verified = sessions.verify(text);
@@ -127,16 +171,17 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
         username,
         tokens.deleteOne({ _id }).then(() => tokens.deleteMany({ ancestors: _id })),
       );
+      security?.loggedOut(username);
     },
     createNamespace: (namespace, also) =>
-      ending(namespace.admin?.username ?? namespace.createdBy, createNamespace(collections, namespace, date(), also)),
-    createUser: (user) => ending(user.username, insertUser(collections, user, date())),
+      ending(namespace.admin?.username ?? namespace.createdBy, createNamespace(collections, hashing, namespace, date(), also)),
+    createUser: (user) => ending(user.username, insertUser(collections, hashing, user, date())),
     async changeUser(username, change) {
-      await ending(username, changeUser(collections, username, change));
+      await ending(username, changeUser(collections, hashing, username, change));
     },
     async resetAccount(name, password) {
       const username = normalName(name);
-      await changeUser(collections, username, { password, active: true });
+      await changeUser(collections, hashing, username, { password, active: true });
       await ending(username, tokens.deleteMany({ username }));
     },
     async checkPassword(username, password, address) {
@@ -148,7 +193,7 @@ export function openIdentity(db: Db, now: () => number = Date.now, { exclusive =
       await ending(username, tokens.deleteMany({ username }));
     },
     async authorizeUser(username, namespace, profiles, { isConsented = false } = {}) {
-      await ending(username, changeUser(collections, username, { authorization: { namespace, profiles, isConsented } }));
+      await ending(username, changeUser(collections, hashing, username, { authorization: { namespace, profiles, isConsented } }));
     },
     invite: (invitation) => invite(collections, invitation, date()),
     invitation: (code) => invitationWith(collections, code, date()),

@@ -1,32 +1,45 @@
 import { expect, test } from 'vitest';
-import { generatePassword, hashPassword, matchesPassword, requireStrong } from './passwords.ts';
+import { generatePassword, hashPassword, isOutdated, matchesPassword, requireStrong } from './passwords.ts';
+
+const CHEAP = { N: 2 ** 10, r: 8, p: 1 };
+const USUAL = { N: 2 ** 14, r: 8, p: 1 };
 
 test('a password matches its hash and no other does', async () => {
   const hash = await hashPassword('correct horse 9 ü');
-  expect(hash).toMatch(/^scrypt\$32768\$8\$1\$[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=$/);
+  expect(hash).toMatch(/^scrypt\$131072\$8\$1\$[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=$/);
   expect(await matchesPassword('correct horse 9 ü', hash)).toBe(true);
   expect(await matchesPassword('correct horse 9 u', hash)).toBe(false);
 });
 
 test('the same password never has the same hash', async () => {
-  expect(await hashPassword('correct horse')).not.toBe(await hashPassword('correct horse'));
+  expect(await hashPassword('correct horse', CHEAP)).not.toBe(await hashPassword('correct horse', CHEAP));
 });
 
-test('no password matches an unknown user, at the cost of a known one', async () => {
-  const hash = await hashPassword('correct horse');
-  let [unknown, known] = [Infinity, Infinity];
-  const time = async (stored: string | null): Promise<number> => {
-    const begun = performance.now();
-    expect(await matchesPassword('wrong', stored)).toBe(false);
-    return performance.now() - begun;
+test('a wrong password takes the same time for an unknown user and for a hash of a lower cost', async () => {
+  const hashes = {
+    unknown: null,
+    present: await hashPassword('correct horse', USUAL),
+    outdated: await hashPassword('correct horse', CHEAP),
   };
-  for (let i = 0; i < 5; i++) {
-    unknown = Math.min(unknown, await time(null));
-    known = Math.min(known, await time(hash));
+  const times = { unknown: Infinity, present: Infinity, outdated: Infinity };
+  for (let i = 0; i < 5; i++)
+    for (const name of Object.keys(times) as (keyof typeof times)[]) {
+      const begun = performance.now();
+      expect(await matchesPassword('wrong', hashes[name], USUAL)).toBe(false);
+      times[name] = Math.min(times[name], performance.now() - begun);
+    }
+  // Otherwise it would be a thousandth, and a sixteenth.
+  for (const time of [times.unknown, times.outdated]) {
+    expect(time / times.present).toBeGreaterThan(0.2);
+    expect(time / times.present).toBeLessThan(5);
   }
-  // Without the hash it would be a thousandth.
-  expect(unknown / known).toBeGreaterThan(0.2);
-  expect(unknown / known).toBeLessThan(5);
+});
+
+test('a hash names its cost: one of a lower cost matches and is outdated', async () => {
+  const hash = await hashPassword('correct horse', CHEAP);
+  expect(hash).toMatch(/^scrypt\$1024\$8\$1\$/);
+  expect(await matchesPassword('correct horse', hash, USUAL)).toBe(true);
+  expect([isOutdated(hash, CHEAP), isOutdated(hash, USUAL), isOutdated(hash)]).toEqual([false, true, true]);
 });
 
 test('a password has 8 to 256 characters, whatever their bytes', () => {

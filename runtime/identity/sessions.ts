@@ -21,16 +21,17 @@ interface Verified {
 export class Sessions {
   readonly #collections: IdentityCollections;
   readonly #now: () => number;
-  readonly #onEntered: () => void;
+  readonly #onEntered: (username: string, namespace: string) => void;
   /** By the token itself: a client sends the same one with every request. */
   readonly #verified = new LRUCache<string, Verified>({ max: 10_000, ttl: REMEMBERED_MS });
   /** Likewise, while the store is asked. */
   readonly #reading = new Map<string, Promise<Verified | null>>();
+  readonly #readingUsers = new Map<string, Promise<UserDocument | null>>();
   /** Raised by each revocation, so that a verification that was under way then is not remembered. */
   #revocations = 0;
 
   /** @param onEntered a user is in a namespace that it was not in before */
-  constructor(collections: IdentityCollections, now: () => number, onEntered: () => void) {
+  constructor(collections: IdentityCollections, now: () => number, onEntered: (username: string, namespace: string) => void) {
     this.#collections = collections;
     this.#now = now;
     this.#onEntered = onEntered;
@@ -113,7 +114,7 @@ export class Sessions {
     if (!isInvited(user, namespace) || token?.profiles || token?.singleNamespace) return user;
     await accept(this.#collections, user, namespace);
     this.forget();
-    this.#onEntered();
+    this.#onEntered(user.username, namespace);
     return (await this.#collections.users.findOne({ _id: user._id })) ?? user;
   }
 
@@ -139,6 +140,7 @@ export class Sessions {
   forget(): void {
     this.#revocations++;
     this.#verified.clear();
+    this.#readingUsers.clear();
     this.#reading.clear(); // who asks from now on must not be told what was read before
   }
 
@@ -151,16 +153,28 @@ export class Sessions {
   }
 
   async #read(hash: string): Promise<Verified | null> {
-    const { tokens, users } = this.#collections;
+    const { tokens } = this.#collections;
     const token = await tokens.findOne({ hash });
     if (!token || this.#isExpired(token)) return null;
-    const user = await users.findOne({ _id: token.userId });
+    const user = await this.#userWith(token.userId);
     if (!user?.active) return null;
     if (token.origin) {
       const origin = await tokens.findOne({ _id: token.origin });
       if (!origin || this.#isExpired(origin)) return null;
     } else if (token.kind === 'session' && token.passwordVersion !== user.passwordVersion) return null;
     return profilesIn(user, token.namespace) && { token, user, identity: identityIn(user, token, token.namespace) };
+  }
+
+  /** Those who need a user while it is read share the reading: after a change all of its sockets look it up. */
+  #userWith(_id: ObjectId): Promise<UserDocument | null> {
+    const key = _id.toHexString();
+    const reading = this.#readingUsers.get(key);
+    if (reading) return reading;
+    const began = this.#collections.users.findOne({ _id }).finally(() => {
+      if (this.#readingUsers.get(key) === began) this.#readingUsers.delete(key);
+    });
+    this.#readingUsers.set(key, began);
+    return began;
   }
 
   #isExpired(token: TokenDocument): boolean {

@@ -12,7 +12,8 @@ import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../condi
 import { fault } from '../faults.ts';
 import { asRun, runDirect } from '../runs/index.ts';
 import { aggregateRows } from './aggregate-rows.ts';
-import { type AccountResource, accountResource, matching as matchingAccounts } from './accounts/index.ts';
+import { deleteAccounts, matching as matchingAccounts, putAccounts, updateAccounts } from './accounts/changes.ts';
+import { type AccountResource, accountResource, operationsOf } from './accounts/index.ts';
 import { resolve } from './catalogue.ts';
 import { cursors } from './cursors.ts';
 import { cut } from './cut.ts';
@@ -238,9 +239,11 @@ async function aggregated(
 
 // ---------------------------------------------------------------- changes
 async function insert(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const resource = changeable(space, text(payload, 'resource'), 'insert', actor.identity);
+  const account = changeableAccount(payload, 'insert');
   const values = getOwn(payload, 'values');
   if (!isObject(values) && !Array.isArray(values)) throw langError('cascade.lang.insert.value', typeName(values), 'inserted');
+  if (account) return putAccounts(space, account, values, false, actor);
+  const resource = changeable(space, text(payload, 'resource'), 'insert', actor.identity);
   if (getOwn(payload, 'series') === true) checkSeries(values);
   if (resource.kind === 'definitions') {
     if (!Array.isArray(values)) return { ok: encodeInner(await putDefinition(space, resource, values, actor, false)) };
@@ -258,9 +261,11 @@ function checkSeries(values: Value): void {
 }
 
 async function upsert(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const resource = changeable(space, text(payload, 'resource'), 'upsert', actor.identity);
+  const account = changeableAccount(payload, 'upsert');
   const values = getOwn(payload, 'values');
   if (!isObject(values) && !Array.isArray(values)) throw langError('cascade.lang.insert.value', typeName(values), 'upserted');
+  if (account) return putAccounts(space, account, values, true, actor);
+  const resource = changeable(space, text(payload, 'resource'), 'upsert', actor.identity);
   const one = (value: Value, by: Actor): Promise<ObjectValue | null> =>
     resource.kind === 'definitions' ? putDefinition(space, resource, value, by, true) : upsertOne(space, resource, value, by);
   return { ok: encodeInner(Array.isArray(values) ? await inOrder(values, actor, one) : await one(values, actor)) };
@@ -278,10 +283,12 @@ async function inOrder<T>(values: readonly T[], actor: Actor, one: (value: T, ac
 }
 
 async function update(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const resource = changeable(space, text(payload, 'resource'), 'update', actor.identity);
+  const account = changeableAccount(payload, 'update');
   const values = getOwn(payload, 'values');
   const where = getOwn(payload, 'where');
   if (!isObject(values)) throw langError('cascade.lang.insert.value', typeName(values), 'used in UPDATE');
+  if (account) return updateAccounts(space, account, values, where, actor);
+  const resource = changeable(space, text(payload, 'resource'), 'update', actor.identity);
   if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
   const version = versionIn(resource, values);
   const predicate = await condition(space, resource, where, actor);
@@ -362,6 +369,8 @@ async function eachDefinition<T extends Value>(
 }
 
 async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const account = changeableAccount(payload, 'delete');
+  if (account) return deleteAccounts(space, account, getOwn(payload, 'where'), actor);
   const resource = changeable(space, text(payload, 'resource'), 'delete', actor.identity);
   const where = withOwn(getOwn(payload, 'where'), ownOnly(resource, 'delete', actor.identity));
   if (resource.kind === 'definitions') {
@@ -439,7 +448,7 @@ function aliased(where: Value): Value {
 }
 
 // ---------------------------------------------------------------- resources
-/** Users, tokens and namespaces can be read, too; they are the installation's. */
+/** Users, tokens and namespaces are the installation's. */
 type Selectable = Resource | AccountResource;
 
 /** What is read, and the payload with no more than what is the caller's to see. @throws cascade.authorization.denied */
@@ -451,6 +460,13 @@ function readable(space: Namespace, payload: ObjectValue, operation: string, cal
   requireRight(resource, operation, caller);
   const own = ownOnly(resource, operation, caller);
   return [resource, own ? payloadWith(payload, withOwn(getOwn(payload, 'where'), own)) : payload];
+}
+
+/** Undefined: it is a resource of the namespace. Who may do it is asked where it is done, as for clients. @throws method.not.allowed */
+function changeableAccount(payload: ObjectValue, operation: string): AccountResource | undefined {
+  const account = accountResource(text(payload, 'resource'), null);
+  if (account && !operationsOf(account).has(operation)) throw fault('cascade.method.not.allowed', operation, account.name);
+  return account;
 }
 
 function changeable(

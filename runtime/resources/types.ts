@@ -8,7 +8,7 @@ import type { Actor } from '../actor.ts';
 import type { Clock } from '../clock/index.ts';
 import type { Committer, RunReference, StoredEvent } from '../commit/index.ts';
 import type { Correlations } from '../correlation/index.ts';
-import type { Directory, IdentityStore, RightsOf } from '../identity/index.ts';
+import type { Directory, IdentityStore, RightsOf, SecurityLog } from '../identity/index.ts';
 import type { NamespaceKeys } from '../keys/index.ts';
 import type { Deliveries } from '../deliveries/index.ts';
 import type { Contention, Executable, RunHost } from '../runs/index.ts';
@@ -55,6 +55,7 @@ export interface Accounts {
   readonly identity: IdentityStore;
   readonly directory: Directory;
   readonly keys: NamespaceKeys;
+  readonly security: SecurityLog;
 }
 
 export interface Namespace {

@@ -38,6 +38,7 @@ export async function subscribe(
 /** Whoever may select all instances may listen to what becomes of them; to those of users, tokens and namespaces, admins. */
 function requireHearing(space: Namespace, name: string, identity: Identity): void {
   const account = accountResource(name, !name.startsWith('system.'));
+  if (account?.name === 'namespaces') throw fault('cascade.event.path.invalid', `/types/${name}`); // a namespace hears of no other
   if (account) return requireAdmin(identity, 'subscribe', account.name);
   const resource = resourceOf(space, name);
   requireRight(resource, 'select', identity);
@@ -66,11 +67,14 @@ export const presentIn =
 
 /** The natural key of definitions, the `_id` of instances of types. */
 function idIn(type: string, value: ObjectValue): string {
+  if (type === 'system.users') return String(getOwn(value, 'username'));
+  if (type === 'system.tokens') return String(getOwn(value, '_id'));
   const id: Value = type.startsWith('system.') && Object.hasOwn(value, 'name') ? getOwn(value, 'name') : getOwn(value, '_id');
   return String(id);
 }
 
 function instanceJson(space: Namespace, type: string, value: ObjectValue): string {
+  if (accountResource(type, !type.startsWith('system.'))) return toJson(value);
   const resource = resourceOf(space, type);
   if (resource.kind === 'instances') return instanceToJson(resource.type, value);
   return toJson(resource.show?.(space, value) ?? value);

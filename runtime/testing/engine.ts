@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pino from 'pino';
+import pino, { type Logger } from 'pino';
 import type { ApiReply, ApiRequest, Engine, Identity } from '../api.ts';
 import type { Clock } from '../clock/index.ts';
 import { openEngine } from '../engine.ts';
@@ -40,6 +40,7 @@ export interface TestEngineOptions {
   namespace?: string;
   /** The tests' common database when absent. */
   mongoUri?: string;
+  log?: Logger;
 }
 
 /** There is such a user, and it is in the namespace: programs run as nobody who is not. Many tests make it at once, so the indexes come first. */
@@ -49,19 +50,27 @@ async function admit({ identity: store }: Engine, { username, namespace, profile
   await store.authorizeUser(username, namespace, [...profiles], { isConsented: true });
 }
 
-export async function openTestEngine({ clock, masterKey, namespace = newName(), mongoUri }: TestEngineOptions = {}): Promise<TestEngine> {
+export async function openTestEngine({
+  clock,
+  masterKey,
+  namespace = newName(),
+  mongoUri,
+  log: given,
+}: TestEngineOptions = {}): Promise<TestEngine> {
   const uri = mongoUri ?? process.env['CASCADE_TEST_MONGO'];
   if (!uri) throw new Error('CASCADE_TEST_MONGO is not set: the tests run through npm test or vitest, whose set-up gives it');
-  const log = pino({ level: process.env['CASCADE_TEST_LOG'] ?? 'silent' });
+  const log = given ?? pino({ level: process.env['CASCADE_TEST_LOG'] ?? 'silent' });
   const engine = await openEngine({
     mongoUri: uri,
     exclusive: false,
     lanes: 2,
+    passwordCost: { N: 2 ** 10, r: 8, p: 1 },
     log,
     ...(clock && { clock }),
     ...(masterKey && { masterKey }),
   });
   const identity: Identity = { username: 'ann', namespace, profiles: ['admin', 'admin__system'], token: '000000000000000000000001' };
+  await engine.identity.ensureFirstStart({}); // the indexes: several test files make the same users in one database
   await admit(engine, identity);
   const ask: TestEngine['ask'] = (op, resource, { id, body, text, custom = /^[A-Z]/.test(resource), parameters = {}, requestId } = {}) => {
     const parsed = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, parseJson(value)]));

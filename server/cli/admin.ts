@@ -6,7 +6,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { CascadeError } from '../../runtime/faults.ts';
-import { generatePassword, openIdentity } from '../../runtime/identity/index.ts';
+import { generatePassword, openIdentity, SecurityLog } from '../../runtime/identity/index.ts';
 import { openEmbeddedMongod } from '../../runtime/mongod/index.ts';
 import { openStore } from '../../runtime/store/index.ts';
 import { secret } from './secrets.ts';
@@ -31,7 +31,7 @@ export async function resetAccount(username: string, options: ResetOptions, term
     await using mongod = mongo === undefined ? await openEmbeddedMongod({ dataDir: data!, log }) : null;
     await using store = await openStore(mongo ?? mongod!.uri);
     await openIdentity(store.installation).resetAccount(username, password);
-    log.warn({ username, by: userInfo().username }, 'the password of an account was reset on the command line');
+    new SecurityLog(log).reset(username, userInfo().username);
     if (options.generate) terminal.out(`The password of user ${username} is ${password} (it is not shown again)\n`);
     else terminal.out(`User ${username} has the new password\n`);
     terminal.out('The account is active; its sessions and tokens are ended.\n');

@@ -11,7 +11,7 @@ import type { HttpReply, HttpRequest } from './types.ts';
 export async function authenticate(http: HttpRequest, query: Query, store: IdentityStore): Promise<HttpReply> {
   const target = targetNamespace(http, query);
   const credentials = authorization(http);
-  if (credentials?.scheme === 'bearer') return sessionReply(await store.loginWithToken(credentials.value, target));
+  if (credentials?.scheme === 'bearer') return sessionReply(await store.loginWithToken(credentials.value, target, limitKey(http.address)));
   const basic = credentials?.scheme === 'basic' ? nameAndPassword(credentials.value) : null;
   if (!basic) throw fault('cascade.security.credentials.missing');
   return sessionReply(await store.login(basic.username, basic.password, limitKey(http.address), target));

@@ -205,3 +205,16 @@ test('a body may come in chunks without its length', async () => {
   expect(answer).toContain('200 OK');
   expect(server.requests.at(-1)!.object).toEqual([{}]);
 });
+
+test('builtins.md 20: a procedure sees the headers of its call, but no credentials and nothing of proxies', async () => {
+  const secrets = {
+    'proxy-authorization': 'Basic x',
+    cookie: 'a=b',
+    forwarded: 'for=10.0.0.1',
+    'x-forwarded-for': '10.0.0.1',
+    'X-Forwarded-User': 'eve',
+  };
+  const { headers } = await passed('procedures/P', post('[]', 'application/json', { ...secrets, 'X-Plain': '1' }));
+  expect(headers).toMatchObject({ 'x-plain': '1' });
+  for (const name of ['authorization', ...Object.keys(secrets)]) expect(headers).not.toHaveProperty(name.toLowerCase());
+});

@@ -75,7 +75,10 @@ const shaped = (action: Action, request: ApiRequest): ApiRequest => shapes[actio
 
 /** What a procedure may see of the request that calls it (builtins.md 20): not what it was authenticated by. */
 const forPrograms = (headers: HttpRequest['headers']): Record<string, string> =>
-  Object.fromEntries([...headers].filter(([name]) => name !== 'authorization'));
+  Object.fromEntries([...headers].filter(([name]) => !WITHHELD.test(name)));
+
+/** Who may log in as the client, and what proxies say of it. */
+const WITHHELD = /^(?:authorization|proxy-authorization|cookie2?|forwarded|x-forwarded-.*|x-real-ip)$/;
 
 export const operationOf = (action: Action): ApiRequest['op'] =>
   action === 'selectByBody' ? 'select' : action === 'replaceMembers' ? 'upsert' : action;

@@ -1,7 +1,7 @@
 // The WebSocket binding on a real engine: what one client writes, another hears (resources-and-api.md 2.15, 8.4).
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../runtime/testing/engine.ts';
 import { type Listener, listen } from '../listen.ts';
 import { openTestSocket, requestIdOf, type TestSocket } from '../testing/web-socket.ts';
@@ -121,5 +121,40 @@ test('a socket hears nothing more and is closed when its login has ended, whatev
     await witness.message((message) => message.status === 100);
     expect(await socket.closed()).toBe(4401);
     expect(heard(socket)).toEqual([]);
+  }
+});
+
+test('many changes of accounts at once are one look-up a socket', async () => {
+  const sockets = [await enter(), await enter(), await enter()];
+  try {
+    for (const socket of sockets)
+      for (const resourceId of ['/types/Pump/insert', '/types/Pump/update'])
+        expect((await socket.ask({ op: 'subscribe', resourceName: 'events', resourceId })).status).toBe(200);
+    const verify = vi.spyOn(t.engine.identity, 'verify');
+    for (let i = 0; i < 50; i++) t.engine.identity.noticed();
+    await t.ask('insert', 'Pump', { body: '{"site":"looked up","rpm":1}' });
+    for (const socket of sockets) await socket.message(({ status }) => status === 100);
+    // Two a socket, and one for each ping; 450 if each change were looked up by each socket for itself and each subscription.
+    expect(verify.mock.calls.length).toBeLessThan(50);
+    verify.mockRestore();
+  } finally {
+    for (const socket of sockets) await socket[Symbol.asyncDispose]();
+  }
+});
+
+test('changes of accounts without end keep no event from who may hear it', async () => {
+  await using socket = await enter();
+  expect((await socket.ask({ op: 'subscribe', resourceName: 'events', resourceId: '/types/Pump/insert' })).status).toBe(200);
+  let goesOn = true;
+  const change = (): void => {
+    t.engine.identity.noticed();
+    if (goesOn) setImmediate(change);
+  };
+  change();
+  try {
+    await t.ask('insert', 'Pump', { body: '{"site":"endless","rpm":1}' });
+    await socket.message((message) => message.status === 100 && (bodyOf(message)['value'] as { site?: string }).site === 'endless');
+  } finally {
+    goesOn = false;
   }
 });

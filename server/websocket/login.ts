@@ -43,7 +43,7 @@ export class Login {
       throw fault('cascade.request.parameter.invalid', 'resourceName', resourceName ?? null);
     if (op === 'validate') {
       if (typeof object !== 'string') throw fault('cascade.security.credentials.missing');
-      const session = await this.#store.loginWithToken(object, target);
+      const session = await this.#store.loginWithToken(object, target, limitKey(this.#address));
       this.#current = { session, token: object, target };
       return sessionBody(session);
     }

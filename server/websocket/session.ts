@@ -49,6 +49,8 @@ export class Session {
   #open = 0;
   #turn: Promise<void> = Promise.resolve();
   #draining = false;
+  #rechecking = false;
+  #recheckAgain = false;
 
   constructor(options: SessionOptions) {
     const { engine, wire, loginMs } = options;
@@ -106,11 +108,28 @@ export class Session {
    */
   changed(username: string | null): void {
     if (!this.#login.isDone || (username !== null && username !== this.#login.username)) return;
+    this.#recheckAgain = true;
+    if (this.#rechecking) return;
+    this.#rechecking = true;
     this.#subscriptions.hold();
-    this.recheck()
-      .then(() => this.#subscriptions.recheck((namespace) => this.#login.identify(namespace)))
+    this.#recheckAll()
       .catch((error: unknown) => this.#options.log.error({ err: error }, 'the rights of a socket could not be looked up'))
-      .finally(() => this.#subscriptions.release());
+      .finally(() => {
+        this.#rechecking = false;
+        this.#subscriptions.release();
+      });
+  }
+
+  /** All changes of a turn are looked up together; those that come meanwhile once more, before what came after them is sent. */
+  async #recheckAll(): Promise<void> {
+    do {
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#recheckAgain = false;
+      const before = this.#subscriptions.held;
+      await this.recheck();
+      await this.#subscriptions.recheck((namespace) => this.#login.identify(namespace));
+      this.#subscriptions.releaseFirst(before); // changes without end must not keep it for ever
+    } while (this.#recheckAgain);
   }
 
   /** From now on requests are refused. */

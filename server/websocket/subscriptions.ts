@@ -132,6 +132,21 @@ export class Subscriptions {
     this.#holds++;
   }
 
+  /** How much is held now. */
+  get held(): number {
+    return this.#held?.length ?? 0;
+  }
+
+  /** The first of what is held is told; the rest goes on waiting. */
+  releaseFirst(count: number): void {
+    if (!this.#held) return;
+    const first = this.#held.splice(0, count);
+    const rest = this.#held;
+    this.#held = null;
+    for (const tell of first) tell();
+    this.#held = rest;
+  }
+
   /** What was held is told, as far as it is still listened to. */
   release(): void {
     if (--this.#holds > 0) return;
@@ -145,9 +160,15 @@ export class Subscriptions {
    * @param identify who it is in a namespace now; throws when it is nobody there
    */
   async recheck(identify: (namespace: string) => Promise<Identity>): Promise<void> {
+    const identities = new Map<string, Promise<Identity>>(); // one look-up a namespace
+    const inNamespace = (namespace: string): Promise<Identity> => {
+      const known = identities.get(namespace) ?? identify(namespace);
+      identities.set(namespace, known);
+      return known;
+    };
     for (const entry of [...this.#entries.values()])
       try {
-        const probe = await this.#options.engine.subscribe(await identify(entry.namespace), entry.path, {}, () => undefined);
+        const probe = await this.#options.engine.subscribe(await inNamespace(entry.namespace), entry.path, {}, () => undefined);
         probe.close();
       } catch (error) {
         if (this.#entries.get(entry.key) !== entry) continue; // ended meanwhile

@@ -26,8 +26,8 @@ export const collaboration: readonly Declaration[] = [
   ]),
   asked(
     'Chat.sendMessage(chatId: String, type: String, msg: String|null, metadata?: Object, userList?: List, sender?: String) => Object',
-    'Adds a message to a chat room and publishes it on /ars_chat/<chatId>.',
-    ['cascade.resource.not.found', 'cascade.lang.range'],
+    'Adds a message to a chat room and publishes it on /ars_chat/<chatId>. Only an admin names a sender other than itself.',
+    ['cascade.resource.not.found', 'cascade.lang.range', 'cascade.authorization.denied'],
   ),
   asked('Chat.deleteChatroom(chatId: String) => Boolean', 'Deletes a chat room with its messages; whether there was one.'),
   asked(

@@ -87,7 +87,7 @@ export const identity: readonly Declaration[] = [
   {
     call: 'Utils.getHttpHeaders() => Object',
     forms: 'S',
-    about: 'The headers of the request that called the procedure.',
+    about: 'The headers of the request that called the procedure, without credentials, cookies and what proxies add about the client.',
     effect: 'suspends',
   },
 ];

@@ -1,18 +1,21 @@
 // Users, tokens and namespaces (resources-and-api.md 4.9, 4.11, 4.12): kept by the installation, so neither instances nor definitions of a
 // namespace. Rights are those of 7.5 for the default profiles: admins all, others what is their own.
 
-import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import type { ApiReply, ApiRequest, Identity } from '../../api.ts';
-import { matches, parseProps, parseWhere } from '../../conditions/index.ts';
+import { parseProps } from '../../conditions/index.ts';
 import { fault } from '../../faults.ts';
 import type { TypeDefinition } from '../../types/index.ts';
+import { aggregate } from '../aggregate/index.ts';
 import { definitionJson, selectedFrom } from '../definitions/operations.ts';
 import { patchChanges } from '../patch.ts';
 import { eachInserted } from '../requests/insert.ts';
 import { counted, NO_CONTENT, reply } from '../requests/request.ts';
 import type { Namespace } from '../types.ts';
+import { accountAt, bodyOf, insertAccount, matching, note, removeAccounts, updateAccount, upsertAccount } from './changes.ts';
 import { NAMESPACES } from './namespaces.ts';
+import { objectOf } from './rights.ts';
 import { TOKENS } from './tokens.ts';
 import { USERS } from './users.ts';
 
@@ -27,6 +30,8 @@ export interface AccountResource {
   insert(space: Namespace, body: ObjectValue, caller: Identity): Promise<ObjectValue>;
   /** @param address of the client, where one asks */
   update?(space: Namespace, stored: ObjectValue, changes: ObjectValue, caller: Identity, address: string | null): Promise<void>;
+  /** Whether an UPSERT is offered (4.22). */
+  readonly upserts?: true;
   /** What may be updated, but not patched (4.22). */
   readonly unpatched?: true;
   remove?(space: Namespace, stored: ObjectValue, caller: Identity): Promise<void>;
@@ -42,9 +47,20 @@ const RESOURCES = new Map<string, AccountResource>(
   ]),
 );
 
+/** Operations that are no commands. */
+const GENERIC: ReadonlySet<string> = new Set(['aggregate', 'insert', 'upsert', 'update', 'patch', 'delete']);
+
 /** The operations that it offers, besides its commands. */
-export const operationsOf = ({ update, unpatched, remove }: AccountResource): ReadonlySet<string> =>
-  new Set(['select', 'insert', ...(update ? ['update'] : []), ...(update && !unpatched ? ['patch'] : []), ...(remove ? ['delete'] : [])]);
+export const operationsOf = ({ update, upserts, unpatched, remove }: AccountResource): ReadonlySet<string> =>
+  new Set([
+    'select',
+    'aggregate',
+    'insert',
+    ...(upserts ? ['upsert'] : []),
+    ...(update ? ['update'] : []),
+    ...(update && !unpatched ? ['patch'] : []),
+    ...(remove ? ['delete'] : []),
+  ]);
 
 /** Undefined when the name means something else; their type names count under `custom/`, too. */
 export function accountResource(name: string, custom: boolean | null): AccountResource | undefined {
@@ -56,7 +72,10 @@ export function accountResource(name: string, custom: boolean | null): AccountRe
 export async function carryOutAccount(space: Namespace, resource: AccountResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { parameters, resourceId } = request;
   const caller = actor.identity;
-  switch (request.op) {
+  const by = { actor, address: request.address ?? null };
+  const op = request.op === 'insert' && parameters['upsert'] === true ? 'upsert' : request.op;
+  if (GENERIC.has(op) && !operationsOf(resource).has(op)) throw fault('cascade.method.not.allowed', op, resource.name);
+  switch (op) {
     case 'select':
     case 'selectOne': {
       if (resourceId === undefined) {
@@ -65,60 +84,45 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
         return { status: 200, body: json, ...(count === undefined ? {} : { count }), ...(truncated ? { truncated } : {}) };
       }
       const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
-      return reply(definitionJson(await at(space, resource, resourceId, caller), props));
+      return reply(definitionJson(await accountAt(space, resource, resourceId, caller), props));
     }
-    case 'insert': {
-      const one = async (body: Value): Promise<string> => definitionJson(await resource.insert(space, bodyOf(body), caller));
+    case 'aggregate': {
+      const pipeline = request.object ?? parameters['pipeline'];
+      if (pipeline === undefined) throw fault('cascade.request.parameter.invalid', 'pipeline', null);
+      const rows = { kind: 'rows' as const, name: resource.name, type: resource.type, rows: await resource.list(space, caller) };
+      const written = { streams: request.streams === true, exactReals: request.exactReals === true };
+      return { status: 200, ...(await aggregate(space, rows, pipeline, actor, written)) };
+    }
+    case 'insert':
+    case 'upsert': {
+      const put = op === 'upsert' ? upsertAccount : insertAccount;
+      const one = async (body: Value): Promise<string> => definitionJson(await put(space, resource, body, by));
       if (Array.isArray(request.object)) return eachInserted(request, request.object, one);
       return { ...reply(await one(request.object ?? null)), ...counted(request, 1) };
     }
     case 'update':
     case 'patch': {
-      if (!resource.update || resourceId === undefined || (request.op === 'patch' && resource.unpatched))
-        throw fault('cascade.method.not.allowed', request.op, resource.name);
-      const stored = await at(space, resource, resourceId, caller);
-      const changes = request.op === 'patch' ? patchChanges(stored, request.object ?? null) : bodyOf(request.object);
-      await resource.update(space, stored, changes, caller, request.address ?? null);
-      return reply(definitionJson(await at(space, resource, String(getOwn(stored, '_id')), caller))); // its name may be another one now
+      if (resourceId === undefined) throw fault('cascade.method.not.allowed', op, resource.name);
+      const stored = await accountAt(space, resource, resourceId, caller);
+      const changes = op === 'patch' ? patchChanges(stored, request.object ?? null) : bodyOf(request.object);
+      return reply(definitionJson(await updateAccount(space, resource, stored, changes, by)));
     }
     case 'delete': {
-      if (!resource.remove) throw fault('cascade.method.not.allowed', request.op, resource.name);
       if (resourceId === undefined && parameters['where'] === undefined) throw fault('cascade.delete.where.required', resource.name);
+      const where = parameters['where'] ?? {};
       const doomed =
-        resourceId === undefined
-          ? await matching(space, resource, parameters['where'] ?? {}, caller)
-          : [await at(space, resource, resourceId, caller)];
-      for (const one of doomed) await resource.remove(space, one, caller);
+        resourceId === undefined ? await matching(space, resource, where, caller) : [await accountAt(space, resource, resourceId, caller)];
+      await removeAccounts(space, resource, doomed, where, by);
       return { ...NO_CONTENT, ...counted(request, doomed.length) };
     }
     default: {
       const commands = resource.commands ?? {};
-      const command = Object.hasOwn(commands, request.op) ? commands[request.op] : undefined;
-      if (!command || resourceId === undefined)
-        throw request.op === 'aggregate' || request.op === 'upsert'
-          ? fault('cascade.method.not.allowed', request.op, resource.name)
-          : fault('cascade.operation.unknown', request.op);
-      const stored = await at(space, resource, resourceId, caller);
+      const command = Object.hasOwn(commands, op) ? commands[op] : undefined;
+      if (!command || resourceId === undefined) throw fault('cascade.operation.unknown', op);
+      const stored = await accountAt(space, resource, resourceId, caller);
       const result = await command(space, stored, request.object ?? null, caller);
+      if (op !== 'getAuthorizedUsers') note(space, resource, op, by, stored, objectOf(request.object ?? null));
       return reply(definitionJson({ result }).slice('{"result":'.length, -1));
     }
   }
-}
-
-/** What the caller may see and a condition matches, as it is shown. */
-export async function matching(space: Namespace, resource: AccountResource, where: Value, caller: Identity): Promise<ObjectValue[]> {
-  if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
-  const predicate = parseWhere(where, resource.type, { username: caller.username, namespace: caller.namespace, now: space.clock.now() });
-  return (await resource.list(space, caller)).filter((object) => matches(predicate, object));
-}
-
-/** @throws cascade.resource.not.found also for what the caller may not see */
-async function at(space: Namespace, resource: AccountResource, id: string, caller: Identity): Promise<ObjectValue> {
-  for (const object of await resource.list(space, caller)) if (await resource.isAt(space, id, object)) return object;
-  throw fault('cascade.resource.not.found', `/${resource.name}/${resource.name === 'tokens' ? '…' : id}`); // the id may be the token itself
-}
-
-function bodyOf(body: Value | undefined): ObjectValue {
-  if (!isObject(body ?? null)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
-  return body as ObjectValue;
 }

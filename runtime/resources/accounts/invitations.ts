@@ -11,7 +11,7 @@ import { requireAnotherAdmin } from './users.ts';
 export const INVITATIONS = 'delegatedrequests';
 
 /** @throws method.not.allowed, authorization.denied, namespace.last.admin; resource.not.found also for a code that is used or expired */
-export async function redeemInvitation(space: Namespace, { op, resourceId }: ApiRequest, { identity }: Actor): Promise<ApiReply> {
+export async function redeemInvitation(space: Namespace, { op, resourceId, address }: ApiRequest, { identity }: Actor): Promise<ApiReply> {
   if (op !== 'redeem' || resourceId === undefined) throw fault('cascade.method.not.allowed', op, INVITATIONS);
   if (identity.restricted) throw fault('cascade.authorization.denied', op, INVITATIONS); // a token for one namespace joins no other
   const { accounts } = space;
@@ -20,5 +20,8 @@ export async function redeemInvitation(space: Namespace, { op, resourceId }: Api
   const { namespace, profiles } = offered;
   if (!profiles.includes('admin')) await requireAnotherAdmin(space, identity.username, namespace);
   await accounts.identity.redeem(resourceId, identity.username);
+  const { username, namespace: from } = identity;
+  const by = { username, namespace: from, address: address ?? null };
+  accounts.security.changed({ operation: op, resource: 'namespaces', target: namespace, ...by, profiles });
   return reply(definitionJson({ namespace, profiles }));
 }

@@ -19,6 +19,7 @@ export const USERS: AccountResource = {
     const users = await space.accounts.directory.users(placeOf(space, caller));
     return users.filter(({ username }) => isAdmin(caller) || username === caller.username).map((user) => shown(space, user, caller));
   },
+  upserts: true,
   isAt: (_space, id, user) => getOwn(user, 'username') === id.toLowerCase() || getOwn(user, '_id') === id,
   async insert(space, body, caller) {
     requireAdmin(caller, 'insert', 'users');

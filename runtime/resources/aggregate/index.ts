@@ -1,6 +1,6 @@
 // AGGREGATE (resources-and-api.md 2.9, 3.6): a pipeline of the caller, checked stage by stage and rebuilt before the store sees it.
 
-import { type Document, MongoServerError } from 'mongodb';
+import { BSON, type Document, MongoServerError } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { Actor } from '../../actor.ts';
 import type { ApiReply } from '../../api.ts';
@@ -9,6 +9,8 @@ import { fault } from '../../faults.ts';
 import { DEFINITIONS } from '../definitions/store.ts';
 import { pipelineLimit } from '../instances/time-limit.ts';
 import { AHEAD_BYTES, readAhead } from '../large-results.ts';
+import type { TypeDefinition } from '../../types/index.ts';
+import { toBson } from '../../values/index.ts';
 import type { InstanceResource, Namespace, Resource } from '../types.ts';
 import { Budget } from './expressions.ts';
 import { toShown, withConstraints } from '../scalars/index.ts';
@@ -23,6 +25,16 @@ const TOO_MUCH_MEMORY = new Set<unknown>([146, 292]);
 /** So much is read before the first piece: whether rows are left out is then mostly known without asking twice. */
 const READ_AHEAD_BYTES = 4 * 1024 * 1024;
 const ROWS_AT_ONCE = 100;
+/** A command takes 16 MiB. */
+const MOST_GIVEN_BYTES = 12 * 1024 * 1024;
+
+/** What is not in a collection of the namespace: all of it that the caller may see. */
+export interface Rows {
+  readonly kind: 'rows';
+  readonly name: string;
+  readonly type: TypeDefinition;
+  readonly rows: readonly ObjectValue[];
+}
 
 export interface Written {
   /** Whether a long result may be given in pieces. */
@@ -37,7 +49,7 @@ export interface Written {
  */
 export async function aggregate(
   space: Namespace,
-  resource: Resource,
+  resource: Resource | Rows,
   pipeline: Value,
   actor: Actor,
   { streams, exactReals }: Written,
@@ -45,7 +57,7 @@ export async function aggregate(
   const isDefinition = resource.kind === 'definitions';
   const condition = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
   const prepared = resource.kind === 'instances' ? await withFirstMatches(space, resource, pipeline, condition, actor) : pipeline;
-  const { stages, shape } = buildPipeline(prepared, shapeOf(resource.type, isDefinition), {
+  const { stages, shape } = buildPipeline(prepared, shapeOf(resource.type, resource.kind !== 'instances'), {
     budget: new Budget(),
     condition,
     typeNamed: (name) => {
@@ -56,7 +68,7 @@ export async function aggregate(
     front: {},
     nested: false,
   });
-  const before: Document[] = isDefinition ? [{ $match: { kind: resource.name } }, { $replaceRoot: { newRoot: '$object' } }] : [];
+  const before = resource.kind === 'rows' ? givenRows(resource) : isDefinition ? definitionsOf(resource.name) : [];
   const hidden = isDefinition && resource.hidden !== undefined ? [resource.hidden] : [];
   const secrets = [...resource.type.properties.values()]
     .filter(({ encrypted }) => encrypted)
@@ -66,7 +78,7 @@ export async function aggregate(
   const leads = first !== undefined && '$geoNear' in first;
   const whole = [...before, ...(leads ? [first] : []), ...(secrets.length > 0 ? [{ $unset: secrets }] : []), ...(leads ? rest : stages)];
   const read = whole.concat({ $limit: MOST_ROWS + 1 });
-  const collection = isDefinition ? DEFINITIONS : resource.collection;
+  const collection = resource.kind === 'instances' ? resource.collection : DEFINITIONS;
   const maxTimeMS = pipelineLimit(stages, LONGEST_MS);
   const rows = space.rows.aggregate(collection, read, { maxTimeMS, allowDiskUse: false });
   const ahead = await readAhead(rows, streams ? READ_AHEAD_BYTES : Infinity).catch((error: unknown) => {
@@ -93,6 +105,17 @@ export async function aggregate(
     await rows.close();
     throw error;
   }
+}
+
+const definitionsOf = (kind: string): Document[] => [{ $match: { kind } }, { $replaceRoot: { newRoot: '$object' } }];
+
+/** As the documents of a pipeline, behind a collection that gives none. @throws query.too.expensive: they are too many for one command */
+function givenRows({ rows }: Rows): Document[] {
+  const documents = rows.map((row) => toBson(row) as Document);
+  if (documents.reduce((sum, one) => sum + BSON.calculateObjectSize(one), 0) > MOST_GIVEN_BYTES)
+    throw fault('cascade.query.too.expensive', 'memory');
+  // As a literal: a text may begin with a $.
+  return [{ $match: { _id: { $in: [] } } }, { $unionWith: { pipeline: [{ $documents: { $literal: documents } }] } }];
 }
 
 /** Whether there are more rows than the cap, for results that are too long to be read before they are sent. */

@@ -1,17 +1,19 @@
 // X-Cascade-Request-Id (integrations.md 12.6): a POST that a client repeats, as it has not heard the answer, is answered from the record.
+// It belongs to the user, what is asked and the rights that it is asked with: the same id on anything else is refused.
 // The record is made in the unit of the request's first change, so a crash cannot part them; the whole reply is added when it is known.
 // Of several instances each has a record of its own, in the unit that stores it, until there is a reply. Of a procedure's run each statement has
 // one, as a rule's run has in the journal: a repetition goes on behind the last.
 
 import { createHash } from 'node:crypto';
 import { type Collection, type Db, Long, ObjectId } from 'mongodb';
-import { decodeInner, type ObjectValue } from '../../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, type ObjectValue } from '../../../stdlib/values/index.ts';
 import { type Actor, ChildKeys, type StepKeeper } from '../../actor.ts';
 import type { ApiReply, ApiRequest } from '../../api.ts';
 import { DuplicateKey, type Step, type Unit, type Write } from '../../commit/index.ts';
 import { instanceToJson, openText, sealText } from '../../values/index.ts';
 import { resolve } from '../catalogue.ts';
 import { definitionJson, shown } from '../definitions/operations.ts';
+import { fault } from '../../faults.ts';
 import type { Namespace } from '../types.ts';
 import { carryOut } from './index.ts';
 import { NO_CONTENT, reply } from './request.ts';
@@ -32,6 +34,8 @@ interface StoredAnswer {
   readonly answer: string | null;
   /** The same holds for its body. */
   readonly reply?: ApiReply;
+  /** Of what it answers: `digestOf`. */
+  readonly digest?: string;
 }
 
 /** What texts of records are sealed for. */
@@ -47,7 +51,27 @@ export async function indexAnswers(db: Db): Promise<void> {
   await db.collection(ANSWERS).createIndex({ at: 1 }, { expireAfterSeconds: KEPT_SECONDS });
 }
 
-const running = new WeakMap<Namespace, Map<string, Promise<ApiReply>>>();
+interface Running {
+  readonly digest: string;
+  readonly work: Promise<ApiReply>;
+}
+
+const running = new WeakMap<Namespace, Map<string, Running>>();
+
+/** What is asked for, and with which rights. */
+function digestOf({ op, resourceName, custom, resourceId, parameters, object, text, identity }: ApiRequest): string {
+  const { namespace, profiles, restricted, system, installationAdmin } = identity;
+  const rights = [namespace, [...profiles].sort(), restricted === true, system === true, installationAdmin === true];
+  const asked = [op, resourceName, custom, resourceId ?? null, parameters, object ?? null, text ?? null];
+  return createHash('sha256')
+    .update(encodeInner([rights, asked]))
+    .digest('hex');
+}
+
+/** @throws request.id.reused */
+function requireSame(requestId: string, stored: string | undefined, digest: string): void {
+  if (stored !== digest) throw fault('cascade.request.id.reused', requestId);
+}
 
 /** Carries out a request; one with a request id at most once a day and identity. @throws as `carryOut` */
 export function carryOutOnce(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
@@ -58,14 +82,19 @@ export function carryOutOnce(space: Namespace, request: ApiRequest, actor: Actor
 async function recorded(space: Namespace, request: ApiRequest, requestId: string, actor: Actor): Promise<ApiReply> {
   const text = `${request.identity.username}\n${requestId}`;
   const key = createHash('sha256').update(text).digest('hex').slice(0, 24);
-  const inWork = running.get(space) ?? new Map<string, Promise<ApiReply>>();
+  const digest = digestOf(request);
+  const inWork = running.get(space) ?? new Map<string, Running>();
   running.set(space, inWork);
   const known = inWork.get(key);
-  if (known) return known;
-  const prefix = createHash('sha256').update(`${text}\nparts`).digest('hex').slice(0, PREFIX_DIGITS);
-  const steps = createHash('sha256').update(`${text}\nsteps`).digest('hex').slice(0, STEP_PREFIX_DIGITS);
-  const work = answerOnce(space, { ...request, streams: false }, actor, { id: ObjectId.createFromHexString(key), prefix, steps });
-  inWork.set(key, work);
+  if (known) {
+    requireSame(requestId, known.digest, digest);
+    return known.work;
+  }
+  const prefix = createHash('sha256').update(`${text}\n${digest}\nparts`).digest('hex').slice(0, PREFIX_DIGITS);
+  const steps = createHash('sha256').update(`${text}\n${digest}\nsteps`).digest('hex').slice(0, STEP_PREFIX_DIGITS);
+  const records = { id: ObjectId.createFromHexString(key), prefix, steps, requestId, digest };
+  const work = answerOnce(space, { ...request, streams: false }, actor, records);
+  inWork.set(key, { digest, work });
   try {
     return await work;
   } finally {
@@ -79,12 +108,15 @@ interface Records {
   readonly prefix: string;
   /** How those of a run's steps begin. */
   readonly steps: string;
+  readonly requestId: string;
+  readonly digest: string;
 }
 
 async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, records: Records): Promise<ApiReply> {
-  const { id } = records;
+  const { id, requestId, digest } = records;
   const answers = space.db.collection<StoredAnswer>(ANSWERS);
   const stored = await answers.findOne({ _id: id });
+  if (stored) requireSame(requestId, stored.digest, digest);
   const recorded = stored && told(space, request, stored);
   if (recorded) return recorded;
   let given: ApiReply;
@@ -99,12 +131,13 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   } catch (error) {
     if (!(error instanceof AnsweredElsewhere)) throw error;
     const other = await answers.findOne({ _id: id });
+    if (other) requireSame(requestId, other.digest, digest);
     return (other && told(space, request, other)) ?? NO_CONTENT;
   }
   if ((given.body?.length ?? 0) <= LONGEST_BODY)
     await answers.updateOne(
       { _id: id },
-      { $set: { at: new Date(), reply: sealedReply(space, given) }, $setOnInsert: { answer: null } },
+      { $set: { at: new Date(), reply: sealedReply(space, given), digest }, $setOnInsert: { answer: null } },
       { upsert: true },
     );
   if (request.op === 'execute') await answers.deleteMany({ _id: idsFrom(records.steps) });
@@ -170,17 +203,17 @@ async function storedParts(space: Namespace, answers: Collection<StoredAnswer>, 
 
 /** The first change carries the record; parts carry one each. */
 function recording(space: Namespace, actor: Actor, records: Records, isRecorded: boolean): Actor {
-  const { id } = records;
+  const { digest } = records;
   let recorded = isRecorded;
   return {
     ...actor,
     enqueue: undefined,
     async commit(unit, answer, part) {
-      if (part) return actor.commit(withRecord(space, unit, partId(records, part.number), part.note), answer, part);
+      if (part) return actor.commit(withRecord(space, unit, { id: partId(records, part.number), digest }, part.note), answer, part);
       if (recorded || (unit.writes.length === 0 && unit.events.length === 0)) return actor.commit(unit, answer);
       recorded = true;
       try {
-        await actor.commit(withRecord(space, unit, id, answer && 'ok' in answer ? answer.ok : null), answer);
+        await actor.commit(withRecord(space, unit, records, answer && 'ok' in answer ? answer.ok : null), answer);
       } catch (error) {
         recorded = false;
         if (error instanceof DuplicateKey && error.collection === ANSWERS) throw new AnsweredElsewhere();
@@ -190,7 +223,7 @@ function recording(space: Namespace, actor: Actor, records: Records, isRecorded:
   };
 }
 
-const withRecord = ({ cipher }: Namespace, unit: Unit, id: ObjectId, answer: string | null): Unit => ({
+const withRecord = ({ cipher }: Namespace, unit: Unit, { id, digest }: Pick<Records, 'id' | 'digest'>, answer: string | null): Unit => ({
   ...unit,
   writes: [
     ...unit.writes,
@@ -201,6 +234,7 @@ const withRecord = ({ cipher }: Namespace, unit: Unit, id: ObjectId, answer: str
         _id: id,
         ars_version: Long.fromNumber(1),
         at: new Date(),
+        digest,
         answer: answer === null ? null : sealText(cipher, answer, PLACE),
       },
     },

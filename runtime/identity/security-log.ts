@@ -1,0 +1,103 @@
+// What the log of the service has about security: who did what, from which address, and never a secret. Lines that strangers can cause at will are
+// bounded, so that a flood of them neither fills the disk nor hides the others.
+import type { Logger } from 'pino';
+
+/** Lines of one kind of refusal in a window; how many more there were is told at its end. */
+const MOST_LINES = 100;
+const WINDOW_MS = 60_000;
+/** A name that nobody has may be anything, of any length. */
+const LONGEST_NAME = 128;
+
+export interface AccountChange {
+  readonly operation: string;
+  readonly resource: string;
+  /** The name of what was changed; of a token its name, never itself. */
+  readonly target: string;
+  /** Who did it, in which namespace, from where; null: a program. */
+  readonly username: string;
+  readonly namespace: string;
+  readonly address: string | null;
+  /** The names of the members that it sets, and what they are now where that is no secret. */
+  readonly members?: readonly string[];
+  readonly profiles?: readonly string[];
+  readonly active?: boolean;
+  /** Whom a command is about. */
+  readonly concerning?: string;
+}
+
+export interface Refusal {
+  readonly username: string;
+  readonly namespace: string;
+  readonly address: string | null;
+  readonly operation: string;
+  readonly resource: string;
+  readonly code: string;
+}
+
+type Kind = 'loginFailed' | 'locked' | 'refused';
+
+export class SecurityLog {
+  readonly #log: Logger;
+  readonly #written = new Map<Kind, number>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  loggedIn(username: string, namespace: string, address: string | null): void {
+    this.#log.debug({ security: 'login', username, namespace, address }, 'a login');
+  }
+
+  /** @param reason `password` also stands for a user that does not exist */
+  loginFailed(username: string, address: string | null, reason: 'password' | 'inactive' | 'token' | 'namespace'): void {
+    this.#warn('loginFailed', { username: username.slice(0, LONGEST_NAME), address, reason }, 'a login has failed');
+  }
+
+  /** So many passwords were wrong that no further one is looked at for a while. */
+  locked(username: string, address: string | null): void {
+    this.#warn('locked', { username: username.slice(0, LONGEST_NAME), address }, 'logins are locked after too many wrong passwords');
+  }
+
+  /** An operation was refused with 403. */
+  refused(refusal: Refusal): void {
+    const namespace = refusal.namespace.slice(0, LONGEST_NAME);
+    const resource = refusal.resource.slice(0, LONGEST_NAME);
+    this.#warn('refused', { ...refusal, namespace, resource }, 'an operation was refused');
+  }
+
+  /** A user, token or namespace was made, changed or ended, or somebody was let into a namespace. */
+  changed(change: AccountChange): void {
+    this.#log.info({ security: 'account', ...change }, 'an account was changed');
+  }
+
+  /** An invited user has entered the namespace: the invitation is in force. */
+  accepted(username: string, namespace: string): void {
+    this.#log.info(
+      { security: 'account', operation: 'accept', resource: 'namespaces', target: namespace, username },
+      'an account was changed',
+    );
+  }
+
+  /** A session was ended by who had it. */
+  loggedOut(username: string): void {
+    this.#log.debug({ security: 'logout', username }, 'a session was ended');
+  }
+
+  /** An account has a new password that was set on the command line. @param by the user of the operating system */
+  reset(username: string, by: string): void {
+    this.#log.warn({ security: 'reset', username, by }, 'the password of an account was reset on the command line');
+  }
+
+  #warn(kind: Kind, members: object, message: string): void {
+    const written = this.#written.get(kind);
+    if (written === undefined) setTimeout(() => this.#closeWindow(kind), WINDOW_MS).unref();
+    this.#written.set(kind, (written ?? 0) + 1);
+    if ((written ?? 0) < MOST_LINES) this.#log.warn({ security: kind, ...members }, message);
+  }
+
+  #closeWindow(kind: Kind): void {
+    const omitted = (this.#written.get(kind) ?? 0) - MOST_LINES;
+    this.#written.delete(kind);
+    if (omitted > 0) this.#log.warn({ security: kind, omitted }, 'further lines of this kind were left out for a minute');
+  }
+}
