@@ -125,7 +125,6 @@ export function openIdentity(
       return () => void listeners.delete(listener);
     },
     noticed: () => changed(null),
-    ensureIndexes: () => ensureIndexes(collections),
     async ensureFirstStart(options) {
       await ensureIndexes(collections);
       const first = await firstStart(collections, hashing, options, now);

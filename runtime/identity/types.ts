@@ -97,8 +97,6 @@ export interface NewAccessToken {
 export interface IdentityStore {
   /** The rights that a user has now in a namespace; null for one who is gone, inactive or not in it. */
   rightsOf(username: string, namespace: string): Soon<Identity | null>;
-  /** Idempotent; part of ensureFirstStart. */
-  ensureIndexes(): Promise<void>;
   /** Indexes, and on a new installation its namespaces and first users (6.8). Later starts generate nothing. */
   ensureFirstStart(options: FirstStartOptions): Promise<FirstStart>;
   /** A new password for an account that nobody can enter any more: it is active, and its sessions and tokens are ended. @throws user.not.found, user.password.weak */

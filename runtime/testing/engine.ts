@@ -43,9 +43,8 @@ export interface TestEngineOptions {
   log?: Logger;
 }
 
-/** There is such a user, and it is in the namespace: programs run as nobody who is not. Many tests make it at once, so the indexes come first. */
+/** There is such a user, and it is in the namespace: programs run as nobody who is not. */
 async function admit({ identity: store }: Engine, { username, namespace, profiles }: Identity): Promise<void> {
-  await store.ensureIndexes();
   await store.createUser({ username, password: 'correct horse', namespace: 'tests', createdBy: 'tests' }).catch(() => undefined); // there already
   await store.authorizeUser(username, namespace, [...profiles], { isConsented: true });
 }
