@@ -302,6 +302,31 @@ test('a run that is open for long does not keep the rows after it: it goes on fr
   await committer[Symbol.asyncDispose]();
 });
 
+test.each([1_999_999, 3_999_999])('a long text keeps the character on its cut: two code units from %i', async (before) => {
+  const { db, committer } = await space();
+  const text = `${'x'.repeat(before)}\u{1f600}tail`;
+  const step = { run: 'cut/r/1', site: '3', nth: 0, at: new Date(5), startedAt: new Date(4), answer: { ok: text }, reads: [] };
+  await committer.submit({ writes: [], events: [{ ...event('cut'), value: text }] });
+  await committer.submit({ writes: [], events: [], steps: [step] }, true);
+  const left = await readLeftOpen(db, [1]);
+  expect(left.events[0]?.value === text).toBe(true);
+  expect(left.steps.get('cut/r/1')).toEqual([step]);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('a text that an earlier version has cut elsewhere is read whole', async () => {
+  const { db, committer } = await space();
+  await committer.submit({ writes: [], events: [{ ...event('older'), value: 'x'.repeat(5_000_000) }] });
+  const pieces = db.collection('journalValues');
+  const [first] = await pieces.find().sort({ _id: 1 }).toArray();
+  await pieces.deleteMany({});
+  for (const [n, text] of ['a'.repeat(4_000_000), 'b'.repeat(1_000_000)].entries())
+    await pieces.insertOne({ _id: { ...(first?._id as object), n } as never, text });
+  const [left] = (await readLeftOpen(db, [1])).events;
+  expect(left?.value === 'a'.repeat(4_000_000) + 'b'.repeat(1_000_000)).toBe(true);
+  await committer[Symbol.asyncDispose]();
+});
+
 test('what stays of rows that are not needed says nothing any more, in no slot', async () => {
   const { db, committer } = await space();
   // Both slots are used; the marks that end the runs come by one of them alone.
