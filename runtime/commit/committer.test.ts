@@ -263,6 +263,29 @@ test('1,000 parallel conditional increments, each repeated until it holds, give 
   await committer[Symbol.asyncDispose]();
 }); // one after the other, each a transaction: on a busy machine that takes its time
 
+test('a unit that names one instance twice is refused, and its neighbours are stored', async () => {
+  const { db, committer } = await space();
+  const target = thing('target');
+  await committer.submit({ writes: [{ collection: 't.Thing', op: 'insert', document: target }], events: [] });
+  const removal = { collection: 't.Thing', op: 'delete', id: target._id, version: 1n } as const;
+  const replacement = { ...removal, op: 'replace', document: thing('other') } as const;
+  const refusal = `two writes of one unit name t.Thing/${target._id.toHexString()}`;
+  const results = await Promise.allSettled([
+    committer.submit(insert('a', [event('a')])),
+    committer.submit({ writes: [removal, removal], events: [] }),
+    committer.submit({ writes: [replacement, removal], events: [] }),
+    committer.exclusive((commit) => commit({ writes: [removal, removal], events: [] })),
+    committer.submit(insert('b', [event('b')])),
+  ]);
+  expect(results.map((one) => (one.status === 'rejected' ? String(one.reason) : 'stored'))).toEqual([
+    'stored',
+    ...Array.from({ length: 3 }, () => `TypeError: ${refusal}`),
+    'stored',
+  ]);
+  expect(await db.collection('t.Thing').distinct('k')).toEqual(['a', 'b', 'target']);
+  await committer[Symbol.asyncDispose]();
+});
+
 test('rows go when their runs are done, and stay while one is open', async () => {
   const { db, committer } = await space();
   await committer.submit(insert(1, [event('one')]));
