@@ -252,6 +252,7 @@ export async function openNamespace({
       return steps;
     },
     settle: (event, rule, store) => space.deliveries.settle(event, `/rules/${rule}`, store),
+    lost: (event, rule) => endLost(space, event, rule),
     poisoned: (event, target, error) => deadLetter(space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
     failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
     record: (recording) => recordingWrites(space, recording),
@@ -324,7 +325,7 @@ export async function openNamespace({
     pressure,
     find: (rule, program) => executableFor(space, rule, program),
     refuse: (event, rule) => endChain(space, event, rule),
-    lost: (event, rule) => endLost(space, event, rule),
+    lost: runs.lost,
   });
 
   const opened: AsyncDisposable[] = [];
