@@ -90,6 +90,8 @@ export interface Load {
   readonly requestsWaiting: number;
   /** Deliveries of reliable events that nobody has acknowledged yet. */
   readonly reliablePending: number;
+  /** Namespaces that could not be opened and are tried again: their requests are refused meanwhile. */
+  readonly namespacesUnavailable: number;
   readonly sources: readonly { readonly namespace: string; readonly source: string; readonly isUp: boolean }[];
 }
 

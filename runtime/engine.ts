@@ -10,8 +10,9 @@ import { Fenced, openEpochs, openProcess, QueueFull } from './commit/index.ts';
 import { CascadeError, CascadeErrors, fault } from './faults.ts';
 import { openNamespaceKeys } from './keys/index.ts';
 import { openDirectory, openIdentity, type PasswordCost, SecurityLog } from './identity/index.ts';
-import { FOLLOWED, openNamespace, type OpenNamespace } from './namespace.ts';
+import { FOLLOWED, openNamespace } from './namespace.ts';
 import { type Change, Leaders, openChanges } from './neighbours/index.ts';
+import { OpenNamespaces } from './open-namespaces.ts';
 import { compilerHash } from './resources/definitions/kept-output.ts';
 import { describe } from './resources/describe.ts';
 import { tooFull } from './resources/instances/refusals.ts';
@@ -90,7 +91,6 @@ export async function openEngine({
         log.error({ err: error }, 'the lease of this process'),
       ),
     );
-    const spaces = new Map<string, Promise<OpenNamespace>>();
     const tally = new Tally();
     const shares = new Shares();
     const sandbox = keep(
@@ -98,7 +98,7 @@ export async function openEngine({
         ...(lanes === undefined ? {} : { lanes }),
         clock,
         log,
-        resolveProcedure: async (namespace, name) => (await spaceOf(namespace)).resolveProcedure(name),
+        resolveProcedure: async (namespace, name) => (await namespaces.running(namespace))?.resolveProcedure(name) ?? null,
       }),
     );
     const security = new SecurityLog(log);
@@ -108,10 +108,9 @@ export async function openEngine({
     const compiler = await compilerHash();
     const leaders = exclusive ? null : new Leaders(store.installation, process);
 
-    const spaceOf = (name: string, dead: readonly number[] = []): Promise<OpenNamespace> => {
-      let space = spaces.get(name);
-      if (!space) {
-        const options = {
+    const namespaces: OpenNamespaces = new OpenNamespaces({
+      open: (name) =>
+        openNamespace({
           name,
           store,
           process,
@@ -121,26 +120,21 @@ export async function openEngine({
           clock,
           mostOpenEvaluations,
           log,
-          rightsOf: (username: string, namespace: string) => identity.rightsOf(username, namespace),
+          rightsOf: (username, namespace) => identity.rightsOf(username, namespace),
           accounts,
           about,
           compiler,
           tally,
-        };
-        space = openNamespace(options).then(async (open) => {
-          await open.assume(dead);
-          return open;
-        });
-        spaces.set(name, space);
-        space.catch(() => spaces.delete(name)); // told to who asked; the next one tries again
-      }
-      return space;
-    };
+        }),
+      takenOver: (epochs) => process.forget(epochs),
+      isShared: !exclusive,
+      log,
+    });
     keep({
       // Before the sandbox goes: what was acknowledged gets its time to finish, the rest is in the journal.
       async [Symbol.asyncDispose]() {
         status = 'draining';
-        const open = await opened();
+        const open = await namespaces.close();
         const timer = new AbortController();
         await Promise.race([Promise.all(open.map((space) => space.drained())), sleep(DRAIN_MS, timer.signal)]);
         timer.abort();
@@ -151,8 +145,7 @@ export async function openEngine({
     });
     if (!exclusive) keep(await openNeighbourhood());
     const dead = await process.claim();
-    await Promise.all((await knownNamespaces(store)).map((name) => spaceOf(name, dead)));
-    await process.forget(dead);
+    await namespaces.takeOver(await knownNamespaces(store), dead);
     status = 'ok';
     const watch = setInterval(() => {
       store.client
@@ -178,12 +171,11 @@ export async function openEngine({
           if (change.database === store.installation.databaseName) {
             if (mayEnd(change)) identity.noticed();
           } else if (change.updated) return;
-          else if (change.database.startsWith(prefix))
-            await (await spaces.get(change.database.slice(prefix.length))?.catch(() => undefined))?.follow(change);
+          else if (change.database.startsWith(prefix)) await namespaces.follow(change.database.slice(prefix.length), change);
         },
         async () => {
           identity.noticed();
-          for (const space of await opened()) await space.followAll();
+          for (const space of await namespaces.all()) await space.followAll();
         },
         onError,
       );
@@ -207,23 +199,16 @@ export async function openEngine({
     }
 
     async function takeOverDead(): Promise<void> {
-      const gone = await process.claim();
+      const gone = (await process.claim()).filter((epoch) => !namespaces.isOwed(epoch)); // those are being taken over
       if (gone.length === 0) return;
       log.info({ epochs: gone }, 'taking over what dead processes left');
-      let isWhole = true;
+      const open = new Set(namespaces.names);
       const led = new Set(await leaders?.ledBy(gone));
-      for (const name of new Set([...led, ...(await knownNamespaces(store)), ...spaces.keys()])) {
-        const isConcerned =
-          spaces.has(name) || led.has(name) || (await openEpochs(store.namespace(name), (epoch) => gone.includes(epoch))).length > 0;
-        if (!isConcerned) continue;
-        try {
-          await (await spaceOf(name)).assume(gone);
-        } catch (error) {
-          isWhole = false; // one that cannot be opened keeps no other one waiting
-          log.error({ err: error, namespace: name }, 'what a dead process left could not be taken over: it is tried again');
-        }
-      }
-      if (isWhole) await process.forget(gone);
+      const concerned: string[] = [];
+      for (const name of new Set([...led, ...(await knownNamespaces(store)), ...open]))
+        if (open.has(name) || led.has(name) || (await openEpochs(store.namespace(name), (epoch) => gone.includes(epoch))).length > 0)
+          concerned.push(name);
+      await namespaces.takeOver(concerned, gone);
     }
 
     function noteRefusal(
@@ -236,34 +221,29 @@ export async function openEngine({
       security.refused({ username, namespace, address, operation: op, resource: resourceName, code });
     }
 
-    /** Those that could be opened. */
-    async function opened(): Promise<OpenNamespace[]> {
-      const all = await Promise.allSettled(spaces.values());
-      return all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    }
-
     return {
       identity,
       async settled() {
-        for (const space of await opened()) await space.drained();
+        for (const space of await namespaces.all()) await space.drained();
       },
       health: () => ({ ready: status === 'ok', status }),
       tally,
       async load() {
-        const open = await opened();
+        const open = await namespaces.all();
         const pending = await Promise.all(open.map(({ space }) => space.deliveries.pending()));
         return {
           queueDepth: open.reduce((sum, one) => sum + one.pending, 0),
           requestsWaiting: shares.waiting,
           reliablePending: pending.reduce((sum, one) => sum + one, 0),
+          namespacesUnavailable: namespaces.unavailable,
           sources: open.flatMap(({ space }) => sourcesUp(space)),
         };
       },
       async describe({ namespace }) {
-        return describe((await spaceOf(namespace)).space);
+        return describe((await namespaces.of(namespace)).space);
       },
       async subscribe(identity, path, options, deliver) {
-        const { space } = await spaceOf(identity.namespace);
+        const { space } = await namespaces.of(identity.namespace);
         try {
           return await subscribe(space, identity, path, options, deliver);
         } catch (error) {
@@ -272,12 +252,12 @@ export async function openEngine({
         }
       },
       async acknowledge(identity, { subscriptionName, partitionId, sequenceId }) {
-        const { space } = await spaceOf(identity.namespace);
+        const { space } = await namespaces.of(identity.namespace);
         if ((await space.deliveries.acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
           log.info({ subscriptionName, partitionId, sequenceId }, 'there was nothing to acknowledge');
       },
       async unsubscribe(identity, name) {
-        const { space } = await spaceOf(identity.namespace);
+        const { space } = await namespaces.of(identity.namespace);
         await space.deliveries.unsubscribe(identity, name);
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
@@ -289,7 +269,7 @@ export async function openEngine({
             throw fault('cascade.resource.not.found', `/public/${namespace}/${request.resourceName}/${request.resourceId ?? ''}`);
           const entered = shares.enter(namespace);
           place = entered instanceof Promise ? await entered : entered;
-          const { space } = await spaceOf(namespace);
+          const { space } = await namespaces.of(namespace);
           const actor: Actor = {
             identity: request.identity,
             clock,

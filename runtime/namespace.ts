@@ -152,6 +152,9 @@ export async function openNamespace({
   const scalars = loadScalars(definitions);
   const cipher = await accounts.keys.cipherOf(name);
   const types = loadTypes(definitions, scalars, cipher, log);
+  const output = await KeptOutput.open(db, compiler);
+  const sources = await SourceCounts.open(db);
+  const implementedEvents = new ImplementedEvents(definitions.list('services'));
   const callables = new Map<string, { text: string; callable: Callable }>();
   const recorded = new Map<RunId, readonly Step[]>();
   const contention = new Contention();
@@ -171,6 +174,8 @@ export async function openNamespace({
   /** It is the next to lead, and takes what was stored for the one before. */
   let isHeir = false;
   let leads = leaders === null;
+  /** What is scheduled is this process's to publish. */
+  let hasSchedule = false;
   const presentEvent = presentIn(() => space);
   const subscribers = new Subscribers(presentEvent, (error) =>
     log.error({ err: error, namespace: name }, 'an event could not be delivered to a subscriber'),
@@ -247,6 +252,7 @@ export async function openNamespace({
       return steps;
     },
     settle: (event, rule, store) => space.deliveries.settle(event, `/rules/${rule}`, store),
+    lost: (event, rule) => endLost(space, event, rule),
     poisoned: (event, target, error) => deadLetter(space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
     failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
     record: (recording) => recordingWrites(space, recording),
@@ -296,12 +302,12 @@ export async function openNamespace({
     executables,
     programs: new KeptPrograms(db, executables),
     ruleLinks: new RuleLinks(),
-    output: await KeptOutput.open(db, compiler),
+    output,
     when: new TriggerIndex(surroundings),
     before: new TriggerIndex(surroundings),
     correlations,
-    sources: await SourceCounts.open(db),
-    implementedEvents: new ImplementedEvents(definitions.list('services')),
+    sources,
+    implementedEvents,
     schedule,
     state,
     deliveries,
@@ -314,15 +320,13 @@ export async function openNamespace({
       log.warn({ err: error, rule, namespace: name }, 'a stored rule no longer compiles and is not in force');
     }
   }
-  await space.output.settle();
   runner = new Runner({
     host: runs,
     pressure,
     find: (rule, program) => executableFor(space, rule, program),
     refuse: (event, rule) => endChain(space, event, rule),
-    lost: (event, rule) => endLost(space, event, rule),
+    lost: runs.lost,
   });
-  await space.programs.open(clock.now());
 
   const opened: AsyncDisposable[] = [];
   const uses = (key: string): boolean => runner.uses(key);
@@ -353,8 +357,29 @@ export async function openNamespace({
     }
     if (opened.length === 0) await beginUpkeep();
     else await deliveries.look();
-    if (takesLead) schedule.lead();
+    if (leads && !hasSchedule) schedule.lead();
+    hasSchedule = leads;
   };
+  const close = async (): Promise<void> => {
+    pressure.close();
+    executionTimes.close();
+    for (const one of opened) await one[Symbol.asyncDispose]();
+    await space.sources.settle(clock.now(), true);
+    await deliveries.close();
+    await arrivals.close();
+    await schedule[Symbol.asyncDispose]();
+    await correlations[Symbol.asyncDispose]();
+    await committer[Symbol.asyncDispose]();
+  };
+  try {
+    await space.output.settle();
+    await space.programs.open(clock.now());
+  } catch (error) {
+    await close().catch((failed: unknown) =>
+      log.error({ err: failed, namespace: name }, 'a namespace that could not be opened did not close'),
+    );
+    throw error;
+  }
   return {
     space,
     assume: (dead) => (assuming = assuming.catch(() => undefined).then(() => assume(dead))),
@@ -380,17 +405,7 @@ export async function openNamespace({
         await correlations.settled();
       }
     },
-    async [Symbol.asyncDispose]() {
-      pressure.close();
-      executionTimes.close();
-      for (const one of opened) await one[Symbol.asyncDispose]();
-      await space.sources.settle(clock.now(), true);
-      await deliveries.close();
-      await arrivals.close();
-      await schedule[Symbol.asyncDispose]();
-      await correlations[Symbol.asyncDispose]();
-      await committer[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -2,6 +2,8 @@ import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { fault } from '../runtime/faults.ts';
 import { Durations } from './durations.ts';
+import { Tally } from '../runtime/tally.ts';
+import { openMetrics } from './metrics.ts';
 import { openFakeServer } from './testing/fake-engine.ts';
 import { openTestSocket } from './testing/web-socket.ts';
 
@@ -60,4 +62,11 @@ test('a duration is counted within its bound and all larger ones', async () => {
     'waits_sum 5.13',
     'waits_count 4',
   ]);
+});
+
+test('what the engine is at is asked for when somebody asks', async () => {
+  const load = async () => ({ queueDepth: 3, requestsWaiting: 4, reliablePending: 5, namespacesUnavailable: 6, sources: [] });
+  const text = await openMetrics({ tally: new Tally(), load }).text();
+  const depths = ['cascade_queue_depth', 'cascade_requests_waiting', 'cascade_reliable_pending', 'cascade_namespaces_unavailable'];
+  for (const [index, name] of depths.entries()) expect(text).toContain(`\n${name} ${index + 3}\n`);
 });

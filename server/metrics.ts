@@ -117,6 +117,11 @@ function tellWork({ tally, load }: Working, registry: Registry): void {
   gauge('cascade_queue_depth', 'Runs of rules that have not ended', ({ queueDepth }) => queueDepth);
   gauge('cascade_requests_waiting', 'Requests held back as their namespace has enough under way', ({ requestsWaiting }) => requestsWaiting);
   gauge('cascade_reliable_pending', 'Deliveries of reliable events that nobody has acknowledged', ({ reliablePending }) => reliablePending);
+  gauge(
+    'cascade_namespaces_unavailable',
+    'Namespaces that could not be opened and are tried again',
+    ({ namespacesUnavailable }) => namespacesUnavailable,
+  );
   new Gauge({
     name: 'cascade_source_up',
     help: '1 for a source that is ready, 0 for an active one that is not',

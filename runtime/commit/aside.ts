@@ -2,13 +2,9 @@
 // written in the same transaction (a document of the store holds 16 MB at most). Which these are follows from the row alone.
 
 import { type ClientSession, type Collection, type Db, MaxKey, MinKey } from 'mongodb';
+import { PIECE, piecesOf, placesBeside } from './text-pieces.ts';
 import type { Answer, RowId, Step, StoredEvent, TickRow } from './types.ts';
 
-/** Characters of one text, and of all texts of a row. */
-const LONGEST_IN_ROW = 1_000_000;
-const MOST_IN_ROW = 2_000_000;
-/** Of one document beside the row. */
-const PIECE = 4_000_000;
 export const ASIDE = 'journalValues';
 
 interface Piece {
@@ -20,16 +16,10 @@ interface Piece {
 const pieces = (db: Db): Collection<Piece> => db.collection<Piece>(ASIDE);
 
 /** The texts that stand beside a row, by what they are of. */
-export function asideOf(row: Pick<TickRow, 'events' | 'steps'>): Map<string, string> {
-  const aside = new Map<string, string>();
-  let total = 0;
-  const place = (of: string, text: string): void => {
-    if (text.length > LONGEST_IN_ROW || total + text.length > MOST_IN_ROW) aside.set(of, text);
-    else total += text.length;
-  };
-  for (const [index, event] of row.events.entries()) place(`e${index}`, event.value);
-  for (const [index, step] of row.steps.entries()) place(`s${index}`, textOf(step.answer));
-  return aside;
+export function asideOf({ events, steps }: Pick<TickRow, 'events' | 'steps'>): Map<string, string> {
+  const texts = [...events.map(({ value }) => value), ...steps.map(({ answer }) => textOf(answer))];
+  const nameOf = (place: number): string => (place < events.length ? `e${place}` : `s${place - events.length}`);
+  return new Map(placesBeside(texts).map((place) => [nameOf(place), texts[place] as string]));
 }
 
 /** Stores what stands beside the row and gives the row without it. */
@@ -44,8 +34,7 @@ export async function writeAside(db: Db, session: ClientSession, row: TickRow): 
     length = 0;
   };
   for (const [of, text] of aside)
-    for (let n = 0; n === 0 || n * PIECE < text.length; n++) {
-      const piece = text.slice(n * PIECE, (n + 1) * PIECE);
+    for (const [n, piece] of piecesOf(text).entries()) {
       if (length + piece.length > PIECE) await flush(); // few at a time: together they may be more than a command holds
       bulk.push({ _id: { ...row._id, of, n }, text: piece });
       length += piece.length;

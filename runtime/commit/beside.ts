@@ -3,13 +3,9 @@
 
 import { hash } from 'node:crypto';
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
+import { piecesOf, placesBeside } from './text-pieces.ts';
 import type { Write } from './types.ts';
 
-/** Characters of one text, and of all texts of a document. */
-const LONGEST_INSIDE = 1_000_000;
-const MOST_INSIDE = 2_000_000;
-/** Characters of a piece: no more than 9 MB, sealed. */
-const PIECE = 2_000_000;
 const BYTES_A_CHARACTER = 4;
 
 /** Of a text that stands beside its document: its place among the texts, and in how many pieces. */
@@ -57,14 +53,8 @@ export function partTexts(
 }
 
 /** Which of the texts stand beside their document. */
-export function besideOf(texts: readonly string[]): readonly Beside[] {
-  const beside: Beside[] = [];
-  let total = 0;
-  for (const [place, text] of texts.entries())
-    if (text.length > LONGEST_INSIDE || total + text.length > MOST_INSIDE) beside.push([place, piecesOf(text).length]);
-    else total += text.length;
-  return beside;
-}
+export const besideOf = (texts: readonly string[]): readonly Beside[] =>
+  placesBeside(texts).map((place) => [place, piecesOf(texts[place] ?? '').length]);
 
 export const removeTexts = (collection: string, id: ObjectId, beside: readonly Beside[]): Write[] =>
   beside.flatMap(([place, pieces]) =>
@@ -94,16 +84,3 @@ export async function readTexts(
 
 const pieceId = (id: ObjectId, place: number, n: number): ObjectId =>
   new ObjectId(hash('sha256', `${id.toHexString()}/${place}/${n}`).slice(0, 24));
-
-/** A character that is two code units is not parted: the store has no half ones. */
-function piecesOf(text: string): string[] {
-  const pieces: string[] = [];
-  for (let from = 0, end: number; from < text.length || pieces.length === 0; from = end) {
-    end = from + PIECE;
-    if (end < text.length && isHigh(text.charCodeAt(end - 1))) end--;
-    pieces.push(text.slice(from, end));
-  }
-  return pieces;
-}
-
-const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;

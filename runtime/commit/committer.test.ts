@@ -263,6 +263,29 @@ test('1,000 parallel conditional increments, each repeated until it holds, give 
   await committer[Symbol.asyncDispose]();
 }); // one after the other, each a transaction: on a busy machine that takes its time
 
+test('a unit that names one instance twice is refused, and its neighbours are stored', async () => {
+  const { db, committer } = await space();
+  const target = thing('target');
+  await committer.submit({ writes: [{ collection: 't.Thing', op: 'insert', document: target }], events: [] });
+  const removal = { collection: 't.Thing', op: 'delete', id: target._id, version: 1n } as const;
+  const replacement = { ...removal, op: 'replace', document: thing('other') } as const;
+  const refusal = `two writes of one unit name t.Thing/${target._id.toHexString()}`;
+  const results = await Promise.allSettled([
+    committer.submit(insert('a', [event('a')])),
+    committer.submit({ writes: [removal, removal], events: [] }),
+    committer.submit({ writes: [replacement, removal], events: [] }),
+    committer.exclusive((commit) => commit({ writes: [removal, removal], events: [] })),
+    committer.submit(insert('b', [event('b')])),
+  ]);
+  expect(results.map((one) => (one.status === 'rejected' ? String(one.reason) : 'stored'))).toEqual([
+    'stored',
+    ...Array.from({ length: 3 }, () => `TypeError: ${refusal}`),
+    'stored',
+  ]);
+  expect(await db.collection('t.Thing').distinct('k')).toEqual(['a', 'b', 'target']);
+  await committer[Symbol.asyncDispose]();
+});
+
 test('rows go when their runs are done, and stay while one is open', async () => {
   const { db, committer } = await space();
   await committer.submit(insert(1, [event('one')]));
@@ -299,6 +322,31 @@ test('a run that is open for long does not keep the rows after it: it goes on fr
   await committer.submit({ writes: [], events: [], done: ['long/a/1', 'long/c/1', 'second/r/1'] }, true);
   expect((await readLeftOpen(db, [1])).events).toEqual([]);
   while ((await db.collection('journalValues').countDocuments()) > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  await committer[Symbol.asyncDispose]();
+});
+
+test.each([1_999_999, 3_999_999])('a long text keeps the character on its cut: two code units from %i', async (before) => {
+  const { db, committer } = await space();
+  const text = `${'x'.repeat(before)}\u{1f600}tail`;
+  const step = { run: 'cut/r/1', site: '3', nth: 0, at: new Date(5), startedAt: new Date(4), answer: { ok: text }, reads: [] };
+  await committer.submit({ writes: [], events: [{ ...event('cut'), value: text }] });
+  await committer.submit({ writes: [], events: [], steps: [step] }, true);
+  const left = await readLeftOpen(db, [1]);
+  expect(left.events[0]?.value === text).toBe(true);
+  expect(left.steps.get('cut/r/1')).toEqual([step]);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('a text that an earlier version has cut elsewhere is read whole', async () => {
+  const { db, committer } = await space();
+  await committer.submit({ writes: [], events: [{ ...event('older'), value: 'x'.repeat(5_000_000) }] });
+  const pieces = db.collection('journalValues');
+  const [first] = await pieces.find().sort({ _id: 1 }).toArray();
+  await pieces.deleteMany({});
+  for (const [n, text] of ['a'.repeat(4_000_000), 'b'.repeat(1_000_000)].entries())
+    await pieces.insertOne({ _id: { ...(first?._id as object), n } as never, text });
+  const [left] = (await readLeftOpen(db, [1])).events;
+  expect(left?.value === 'a'.repeat(4_000_000) + 'b'.repeat(1_000_000)).toBe(true);
   await committer[Symbol.asyncDispose]();
 });
 

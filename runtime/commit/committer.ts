@@ -9,7 +9,7 @@ import { asUnits, readHeld } from './long-runs.ts';
 import { type TickStore, TickWriter } from './tick-writer.ts';
 import { isPlain } from './transaction.ts';
 import { Fenced, QueueFull, type RunId, type StoredEvent, type TickRow, type Unit, VersionMiss } from './types.ts';
-import { keyOf, keysOf, published, sizeOf, uniform } from './units.ts';
+import { keyOf, keysOf, published, sizeOf, uniform, writtenTwice } from './units.ts';
 
 const UNITS_PER_TICK = 1_000;
 const BYTES_PER_TICK = 8_000_000;
@@ -153,7 +153,8 @@ export class Committer implements AsyncDisposable {
   /**
    * Stores the unit as a whole. Resolves after the majority commit.
    * @param urgent it belongs to what was acknowledged already, and waits however long the line is
-   * @throws DuplicateKey, VersionMiss: the unit's own; QueueFull: try later; Fenced; the driver's error when the store is gone for long
+   * @throws DuplicateKey, VersionMiss: the unit's own; QueueFull: try later; Fenced; the driver's error when the store is gone for long;
+   *   TypeError: a fault of ours, the unit names one instance twice
    */
   submit(given: Unit, urgent = false): Promise<void> {
     return new Promise<void>((resolve, reject) => this.enqueue(given, urgent, resolve, reject));
@@ -167,6 +168,8 @@ export class Committer implements AsyncDisposable {
     if (full) return reject(full);
     const unit = uniform(given);
     const keys = keysOf(unit);
+    const twice = writtenTwice(keys);
+    if (twice !== null) return reject(new TypeError(`two writes of one unit name ${twice}`));
     for (const key of this.#options.uniqueKeys(unit)) keys.push(key);
     const paths = published(unit);
     const waiting: Waiting = {
@@ -260,6 +263,8 @@ export class Committer implements AsyncDisposable {
 
   /** Within `exclusive`: a tick of its own. */
   #commitAlone(unit: Unit): Promise<void> {
+    const twice = writtenTwice(keysOf(unit));
+    if (twice !== null) return Promise.reject(new TypeError(`two writes of one unit name ${twice}`));
     const writer = this.#free.pop();
     if (!writer) throw new TypeError('a tick is in flight');
     return new Promise((resolve, reject) => {

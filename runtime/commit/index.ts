@@ -8,7 +8,7 @@ export { inPieces } from './long-runs.ts';
 export { openProcess, type ServiceProcess } from './process.ts';
 export { holdsEvents, rowOf, type StoredRow } from './row-form.ts';
 export { opening, sealing, withEventTexts } from './sealing.ts';
-export { closeEpochs, type LeftOpen, openEpochs, readLeftOpen, removeOldEnds, removeRows } from './recovery.ts';
+export { closeEpochs, type LeftOpen, openEpochs, readLeftOpen, referencesIn, removeOldEnds, removeRows } from './recovery.ts';
 export {
   type Answer,
   attemptOf,

@@ -8,7 +8,7 @@ import { runIdOf } from './journal.ts';
 import { removeRange } from './removal.ts';
 import { EMPTY, rowOf, runsIn, type StoredRow } from './row-form.ts';
 import { opening, withEventTexts, withStepTexts } from './sealing.ts';
-import { attemptOf, type RowId, rootOf, type RunId, type Step, type StoredEvent } from './types.ts';
+import { attemptOf, type RowId, rootOf, type RunId, type RunReference, type Step, type StoredEvent } from './types.ts';
 
 const DUPLICATE = 11000;
 /** How long a process may stand still and still be kept from storing anything, a day. */
@@ -50,6 +50,14 @@ export async function openEpochs(db: Db, isWanted: (epoch: number) => boolean | 
   const wanted: number[] = [];
   for (const epoch of found.map(Number)) if (await isWanted(epoch)) wanted.push(epoch);
   return wanted.sort((a, b) => a - b);
+}
+
+/** The rules that events in rows of any process name, with their texts, and those between which programs decide. Whether their runs are done is not asked. */
+export async function* referencesIn(db: Db): AsyncIterable<RunReference> {
+  const rows = db.collection<StoredRow>('journal').find({ 'heads.0': { $exists: true } }, { projection: { heads: 1 } });
+  for await (const { heads } of rows)
+    for (const { runs } of heads)
+      for (const reference of runs) for (let one: RunReference | null = reference; one; one = one.asks?.next ?? null) yield one;
 }
 
 /**

@@ -127,10 +127,10 @@ export class TickWriter {
       }
       if (error instanceof Fenced) throw error;
       const losers = await this.#losersOf(error, units);
-      if (losers) {
+      if (losers && losers.size > 0) {
         for (const [unit, reason] of losers) failed.set(unit, reason);
         units = units.filter((unit) => !failed.has(unit));
-        if (!row && losers.size > 0) {
+        if (!row) {
           this.#told.settled(null, units);
           return [];
         }
@@ -146,8 +146,10 @@ export class TickWriter {
         await pause(LOCKED_RETRY_MS);
         continue;
       }
-      if (isTransient(error) && ++transient <= TRANSIENT_TRIES) continue;
-      if (isTransient(error) && units.length === 1 && Date.now() - begun < CONFLICT_FOR_MS) {
+      // A miss that nobody is found for may be one that a majority does not hold yet.
+      const mayPass = losers !== null || isTransient(error);
+      if (mayPass && ++transient <= TRANSIENT_TRIES) continue;
+      if (mayPass && units.length === 1 && Date.now() - begun < CONFLICT_FOR_MS) {
         await pause(LOCKED_RETRY_MS);
         continue;
       }
@@ -218,7 +220,7 @@ export class TickWriter {
     }
   }
 
-  /** The units that stood in the way of an attempt; null when it failed for another reason. None: they do so no longer. */
+  /** The units that stood in the way of an attempt; null when it failed for another reason. None: no unit is seen to do so. */
   async #losersOf(error: unknown, units: readonly Unit[]): Promise<ReadonlyMap<Unit, Error> | null> {
     if (error instanceof Losers) return error.units;
     return error instanceof Missed ? findMisses(this.#at.db, units) : null;

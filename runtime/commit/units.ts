@@ -39,6 +39,13 @@ export function keysOf({ writes }: Unit): string[] {
   return keys;
 }
 
+/**
+ * The instance that two writes of a unit name, by its keys; null where there is none. The order in which the store makes the changes of one request
+ * is not ours, and a version that an earlier change of the same unit has replaced can never be met.
+ */
+export const writtenTwice = (keys: readonly string[]): string | null =>
+  keys.length > 1 && new Set(keys).size < keys.length ? (keys.find((key, index) => keys.indexOf(key) < index) ?? null) : null;
+
 /** Of a document of which nobody knows more. */
 const SMALL_BYTES = 500;
 

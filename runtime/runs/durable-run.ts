@@ -201,8 +201,13 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       return attempt === this.#attempt ? this.#choose(attempt) : undefined;
     }
     if (attempt !== this.#attempt) return;
-    const executable = chosen && this.#host.executable(chosen.rule, chosen.program);
-    if (!executable) return this.done();
+    if (!chosen) return this.done();
+    const executable = this.#host.executable(chosen.rule, chosen.program);
+    if (!executable) {
+      this.#host.lost(this.#event, this.#executable.name);
+      this.#hasFailed = true;
+      return this.#end();
+    }
     this.#isChosen = true;
     this.#executable = executable;
     this.#messages = this.#newMessages();

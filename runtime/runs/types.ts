@@ -67,6 +67,8 @@ export interface RunHost {
   failure(resource: string, invocation: string, error: RunError, actor: Actor): Pick<Unit, 'writes' | 'events'>;
   /** The unit that gives an event up for a rule or procedure (integrations.md 12.5). */
   poisoned(event: StoredEvent, resource: string, error: RunError): Pick<Unit, 'writes' | 'events'>;
+  /** Takes care of an event whose rule has no text any more: its run ends with that. */
+  lost(event: StoredEvent, rule: string): void;
   /** Stores the end of a run that is given up, together with the writes by which its event is not brought again. */
   settle(event: StoredEvent, rule: string, store: (settled: readonly Write[]) => Promise<void>): Promise<void>;
   /** The write that keeps a run as it went; none when a storm of failures has filled what is kept. */

@@ -1,7 +1,8 @@
 // The compiled texts of rules that are kept because events may still name them: a text that is out of force goes, from memory and store,
-// once no open run has it and some time has passed (changes that wait for their commit may name it, too).
+// once no open run has it, no row of any process's journal names it, and some time has passed (changes that wait for their commit may name it, too).
 
 import type { Db } from 'mongodb';
+import { referencesIn } from '../../commit/index.ts';
 import type { Executable } from '../../runs/index.ts';
 import { executableKey, keepExecutable } from './programs.ts';
 
@@ -53,12 +54,15 @@ export class KeptPrograms {
     this.#leftAt.set(key, now);
   }
 
-  /** Removes what nothing names. @param uses whether a run with this text is open or waits */
+  /** Removes what nothing names. @param uses whether a run of this process with this text is open or waits */
   async sweep(now: number, uses: (key: string) => boolean): Promise<number> {
-    const gone: string[] = [];
     const inForce = new Set(this.#inForce.values());
     for (const key of this.#executables.keys()) if (!this.#leftAt.has(key) && !inForce.has(key)) this.#leftAt.set(key, now);
-    for (const [key, since] of this.#leftAt) if (now - since >= GRACE_MS && !uses(key)) gone.push(key);
+    const isDue = (key: string): boolean => now - (this.#leftAt.get(key) ?? now) >= GRACE_MS && !uses(key);
+    const due = [...this.#leftAt.keys()].filter(isDue);
+    if (due.length === 0) return 0;
+    await this.#keepNamed(due, now);
+    const gone = due.filter(isDue); // one may have come into force meanwhile
     if (gone.length === 0) return 0;
     for (const key of gone) {
       this.#leftAt.delete(key);
@@ -70,5 +74,14 @@ export class KeptPrograms {
       .catch(() => undefined); // they are found again at the next start
     await this.#sweeping;
     return gone.length;
+  }
+
+  /** A run of another process may have begun with one of these texts: those that a journal names are looked at again when some time has passed. */
+  async #keepNamed(due: readonly string[], now: number): Promise<void> {
+    const left = new Set(due);
+    for await (const { rule, program } of referencesIn(this.#db)) {
+      const key = executableKey(rule, program);
+      if (left.delete(key) && this.#leftAt.has(key)) this.#leftAt.set(key, now);
+    }
   }
 }

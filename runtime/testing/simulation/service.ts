@@ -148,6 +148,9 @@ export class SimulatedService {
       },
       failure: () => ({ writes: [], events: [] }),
       settle: (_event, _rule, store) => store([]),
+      lost: (_event, rule) => {
+        throw new TypeError(`the text of ${rule} is lost`);
+      },
       poisoned: () => ({ writes: [], events: [] }),
       record: (recording) => recordingWrites(this.space, recording),
       isTraced: () => false,
