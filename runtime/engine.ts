@@ -145,7 +145,10 @@ export async function openEngine({
     });
     if (!exclusive) keep(await openNeighbourhood());
     const dead = await process.claim();
-    await namespaces.takeOver(await knownNamespaces(store), dead);
+    const known = await knownNamespaces(store);
+    // Without the key that their data are sealed with there is nothing to try again: the start says so.
+    await Promise.all(known.map((name) => keys.cipherOf(name)));
+    await namespaces.takeOver(known, dead);
     status = 'ok';
     const watch = setInterval(() => {
       store.client

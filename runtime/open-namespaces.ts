@@ -4,6 +4,7 @@
 
 import type { Logger } from 'pino';
 import { fault } from './faults.ts';
+import { MasterKeyError } from './keys/index.ts';
 import type { Change } from './neighbours/index.ts';
 import type { OpenNamespace } from './namespace.ts';
 import { Backoff } from './store/index.ts';
@@ -49,14 +50,15 @@ export class OpenNamespaces {
     return [...new Set([...this.#served.keys(), ...this.#unavailable])];
   }
 
-  /** @throws cascade.server.unavailable */
+  /** @throws cascade.server.unavailable, MasterKeyError */
   async of(name: string): Promise<OpenNamespace> {
     if (!this.#unavailable.has(name)) {
       if (!this.#served.has(name)) void this.#try(name);
       const space = await this.#served.get(name)?.catch(() => null); // the log says why
       if (space) return space;
     }
-    throw fault('cascade.server.unavailable');
+    const error = this.#errors.get(name);
+    throw error instanceof MasterKeyError ? error : fault('cascade.server.unavailable'); // trying again does not bring a key
   }
 
   /** For its runs, which begin before it serves; undefined: it is not open. */

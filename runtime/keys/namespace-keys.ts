@@ -12,10 +12,13 @@ interface KeyDocument {
   readonly createdAt: Date;
 }
 
+/** A namespace has a key, and the master key that opens it is not here: whoever runs the service has to give it. */
+export class MasterKeyError extends Error {}
+
 export interface NamespaceKeys {
   /** False: no master key was given, and nothing can be encrypted. */
   readonly areAvailable: boolean;
-  /** The cipher of a namespace that has a key; null while it has none. @throws Error when its key cannot be opened */
+  /** The cipher of a namespace that has a key; null while it has none. @throws MasterKeyError */
   cipherOf(namespace: string): Promise<Cipher | null>;
   /** The same, with a key made where there is none. */
   ensureCipher(namespace: string): Promise<Cipher>;
@@ -36,12 +39,13 @@ export function openNamespaceKeys(db: Db, masterKey: Uint8Array | null): Namespa
   const cipherOf = async (namespace: string): Promise<Cipher | null> => {
     const found = await keys.findOne({ _id: namespace });
     if (!found) return null;
-    if (!masterKey) throw new Error(`namespace ${namespace} has encrypted properties: the master key is needed (CASCADE_MASTER_KEY)`);
+    if (!masterKey)
+      throw new MasterKeyError(`namespace ${namespace} has encrypted properties: the master key is needed (CASCADE_MASTER_KEY)`);
     let secret: Uint8Array;
     try {
       secret = open(masterKey, place(namespace), found.sealed.buffer);
     } catch {
-      throw new Error(`the master key is not the one with which the key of namespace ${namespace} was sealed`);
+      throw new MasterKeyError(`the master key is not the one with which the key of namespace ${namespace} was sealed`);
     }
     return propertyCipher(namespace, secret);
   };
