@@ -27,6 +27,12 @@ const forbiddenInTests = [
     selector: 'CallExpression[callee.name=/^(test|it)$/] > ObjectExpression > Property[key.name=/^(only|skip|todo|fails|retry)$/]',
     message: 'every test runs and must pass at its first try',
   },
+  {
+    selector:
+      'Program:has(MemberExpression[property.name="concurrent"]) > ImportDeclaration[source.value="vitest"] > ImportSpecifier[imported.name="expect"]',
+    message:
+      'concurrent tests take `expect` from their context: the imported one counts its assertions for whichever test runs at the moment',
+  },
 ];
 const noExportAll = { selector: 'ExportAllDeclaration', message: 'a door names what it gives, one by one' };
 const nodeGlobals = [

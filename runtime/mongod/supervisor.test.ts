@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { pino } from 'pino';
-import { test as base, expect, vi } from 'vitest';
+import { test as base, vi } from 'vitest';
 import { openEmbeddedMongod } from './index.ts';
 import { commandLine, end, ended, isAlive } from './processes.ts';
 
@@ -67,7 +67,7 @@ function mongodsOn(folder: string): number[] {
 
 async function kill(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL');
-  expect(await ended(pid, 5_000)).toBe(true);
+  if (!(await ended(pid, 5_000))) throw new Error(`process ${pid} outlived SIGKILL`);
 }
 
 async function killHost(host: Host): Promise<void> {
@@ -145,7 +145,7 @@ test.concurrent('a service killed at any moment of its first start leaves a fold
   expect(mongodsOn(folder)).toEqual([]);
 });
 
-test.concurrent('what a killed service has left open locks nothing', async ({ room: { folder, startHost } }) => {
+test.concurrent('what a killed service has left open locks nothing', async ({ room: { folder, startHost }, expect }) => {
   const host = await startHost();
   await write(host.uri, 1);
   // A transaction of a client that is never ended, as that of a process that is gone.
@@ -191,7 +191,7 @@ test.concurrent('an adopted mongod that dies is started again too, and stopped a
   expect(mongodsOn(folder)).toEqual([]);
 });
 
-test.concurrent('a mongod that was adopted and lives is stopped in order at the end', async ({ room: { folder, startHost } }) => {
+test.concurrent('a mongod that was adopted and lives is stopped in order at the end', async ({ room: { folder, startHost }, expect }) => {
   const host = await startHost();
   await killHost(host);
   const mongod = await openEmbeddedMongod({ dataDir: folder, log: silent });
@@ -199,7 +199,7 @@ test.concurrent('a mongod that was adopted and lives is stopped in order at the 
   expect(isAlive(host.pid)).toBe(false);
 });
 
-test.concurrent('a mongod that hangs is ended and replaced', async ({ room: { folder, startHost } }) => {
+test.concurrent('a mongod that hangs is ended and replaced', async ({ room: { folder, startHost }, expect }) => {
   const host = await startHost();
   await write(host.uri, 1);
   await killHost(host);
@@ -226,7 +226,7 @@ test.concurrent('when a stranger has the port, the database moves to another and
   }
 });
 
-test.concurrent('a folder in use is refused, and the refusal disturbs nobody', async ({ room: { folder, startHost } }) => {
+test.concurrent('a folder in use is refused, and the refusal disturbs nobody', async ({ room: { folder, startHost }, expect }) => {
   await using mongod = await openEmbeddedMongod({ dataDir: folder, log: silent });
   await expect(startHost()).rejects.toThrow(`in use by another Cascade (process ${process.pid})`);
   await write(mongod.uri, 1);

@@ -1,7 +1,7 @@
 // What stands in the way of a run and goes by itself neither ends it nor is told to its program.
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { StartAgain } from '../actor.ts';
 import type { Answer, StoredEvent } from '../commit/index.ts';
 import { systemClock } from '../clock/index.ts';
@@ -74,13 +74,13 @@ function hostOf(failure: unknown) {
   return { host, told };
 }
 
-test.concurrent.each([
+test.concurrent.for([
   ['a connection that breaks', new MongoNetworkError('reset')],
   ['a conflict with a transaction that nobody ends', conflict],
   ['an index that is being built', new MongoServerError({ message: 'LockTimeout', code: 24 })],
   ['a cursor that went with the database', new MongoServerError({ message: 'CursorNotFound', code: 43 })],
   ['a database that has just begun', new MongoServerError({ message: 'ReadConcernMajorityNotAvailableYet', code: 134 })],
-])('%s: the statement of a rule is carried out later', async (_, failure) => {
+])('%s: the statement of a rule is carried out later', async ([, failure], { expect }) => {
   const { host, told } = hostOf(failure);
   const runner = new Runner({
     host,
@@ -94,7 +94,7 @@ test.concurrent.each([
   expect(told).toEqual({ starts: 1, dropped: 0, answers: [{ ok: '1' }] });
 });
 
-test('a BEFORE rule whose walk is gone has the run that it is a part of start again', async () => {
+test('a BEFORE rule whose walk is gone has the run that it is a part of start again', async ({ expect }) => {
   const again = new StartAgain('cursor');
   const { host, told } = hostOf(again);
   const caller = { chain: { root: 'e', depth: 1 }, childKey: null, depth: 0, event: { event, rule: 'r' } };
