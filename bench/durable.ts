@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Collection, type Db, MongoClient } from 'mongodb';
 import pino from 'pino';
 import { RestClient, type StartedService, startService } from '../conformance/client/index.ts';
-import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
+import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { compare, type Contestant, type Effort } from './compare.ts';
 import { HTTP, httpRequest, type Load, load } from './load.ts';
 import { type Probe, probe } from './probe.ts';
