@@ -2,7 +2,7 @@
 // first asked for, and those with open runs at the start.
 
 import type { Logger } from 'pino';
-import { type About, readBuild } from './about.ts';
+import { type About, readBuild } from '../platform/about/index.ts';
 import type { Actor } from '../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../resources/api.ts';
 import { type Clock, openSharedClock } from '../platform/clock/index.ts';
@@ -22,7 +22,7 @@ import { openSandbox } from '../sandbox/index.ts';
 import { type Place, Shares } from '../runtime/admission/shares.ts';
 import { isPassing, openStore, type Store } from '../platform/mongo/index.ts';
 import { subscribe } from '../features/subscriptions/index.ts';
-import { Tally } from './tally.ts';
+import { Tally } from '../resources/tally.ts';
 
 export interface EngineConfig {
   readonly mongoUri: string;

@@ -3,7 +3,7 @@
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { Identity } from '../resources/api.ts';
-import type { About } from './about.ts';
+import type { About } from '../platform/about/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import {
   attemptOf,
@@ -66,7 +66,7 @@ import { presentIn, Subscribers } from '../features/subscriptions/index.ts';
 import { TakeOver } from '../runtime/cluster/take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/index.ts';
 import type { ScalarDefinition, TypeDefinition } from '../model/types/index.ts';
-import type { Tally } from './tally.ts';
+import type { Tally } from '../resources/tally.ts';
 import type { Cipher } from '../model/values/index.ts';
 
 export interface OpenNamespace extends AsyncDisposable {

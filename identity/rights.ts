@@ -1,7 +1,7 @@
 // The rights that users have now, in memory: code that runs as somebody who is not there to log in has these (resources-and-api.md 7.6), and
 // every run asks for them when it begins.
 import { LRUCache } from 'lru-cache';
-import type { Identity } from '../resources/api.ts';
+import type { Identity } from './types.ts';
 import type { Soon } from '../platform/structures/soon.ts';
 import { normalName, profilesIn } from './accounts.ts';
 import type { IdentityCollections } from './documents.ts';

@@ -9,7 +9,8 @@ import { fault } from '../../model/errors/faults.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { decided } from '../../resources/instances/before.ts';
 import { raise, type Raising } from '../../runtime/events/events.ts';
-import { bindsOn, type Namespace, programIn } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { bindsOn, programIn } from '../../runtime/events/references.ts';
 import { isActive, own, pipelineOf, stateOf } from './state.ts';
 
 export const sourcePath = (name: string): string => `/sources/${name}/publish`;

@@ -3,10 +3,10 @@
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import type { About } from '../../engine/about.ts';
+import type { About } from '../../platform/about/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Clock } from '../../platform/clock/index.ts';
-import type { Committer, RunReference, StoredEvent } from '../../runtime/transactions/index.ts';
+import type { Committer } from '../../runtime/transactions/index.ts';
 import type { Correlations } from '../../runtime/correlation/index.ts';
 import type { Directory, IdentityStore, RightsOf, SecurityLog } from '../../identity/index.ts';
 import type { NamespaceKeys } from '../../platform/keys/index.ts';
@@ -14,7 +14,7 @@ import type { Deliveries } from '../../features/delivery/index.ts';
 import type { Contention, Executable, RunHost } from '../../runtime/runs/index.ts';
 import type { EqualReads, PointReads, RowReader } from '../../platform/mongo/index.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
-import type { Chosen, IndexedRule, TriggerIndex } from '../../runtime/triggers/index.ts';
+import type { TriggerIndex } from '../../runtime/triggers/index.ts';
 import type { ScalarDefinition, TypeDefinition } from '../../model/types/index.ts';
 import type { Cipher } from '../../model/values/index.ts';
 import type { StateRoom } from '../../runtime/shared-state/index.ts';
@@ -27,29 +27,6 @@ import type { DefinitionStore } from '../definitions/store.ts';
 import type { ImplementedEvents } from '../../features/services/implemented-events.ts';
 import type { Schedule } from '../../features/schedules/schedule.ts';
 import type { SourceCounts } from '../../features/sources/state.ts';
-
-/** What the trigger indexes hand back with a rule of ours. */
-export interface IndexedProgram {
-  readonly executable: Executable;
-}
-
-export const programIn = (rule: IndexedRule): IndexedProgram => rule.payload as IndexedProgram;
-
-/** What stands for a rule, or the version of it, among the runs of an event. */
-export function referenceOf({ rule, asks, next }: Chosen, path: string): RunReference {
-  const { executable } = programIn(rule);
-  const reference = { rule: executable.name, program: executable.program.id, binds: bindsOn(rule, path) };
-  if (!asks) return reference;
-  const triggers = rule.triggers.filter(({ paths }) => paths.includes(path)).map((trigger) => ({ ...trigger, paths: [path] }));
-  const conditions = triggers.map(({ condition }) => condition);
-  const when = conditions.every((one) => one !== null) ? { op: 'or' as const, terms: conditions } : null;
-  const terms = [when, rule.where].filter((one) => one !== null);
-  return { ...reference, asks: { triggers, condition: { op: 'and', terms }, next: next && referenceOf(next, path) } };
-}
-
-/** What a rule's variable holds for an event on a path: the branches of an OR may be of different forms. */
-export const bindsOn = (rule: IndexedRule, path: string): 'event' | 'value' =>
-  rule.triggers.find(({ paths }) => paths.includes(path))?.binds ?? 'event';
 
 export interface Accounts {
   readonly identity: IdentityStore;
@@ -168,6 +145,3 @@ export interface Defined {
 }
 
 export type Resource = InstanceResource | DefinitionResource;
-
-/** Gives the event to be stored with a change, or null where no rule listens. */
-export type Raise = (path: string, value: string) => StoredEvent | null;
