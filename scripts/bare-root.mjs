@@ -216,10 +216,11 @@ async function start(environment) {
   }
 }
 
-/** The `sh` blocks of all documents, on a data folder of their own. */
+/** The `sh` blocks of all documents, the first start on empty data among them. */
 async function runDocuments(environment) {
+  rmSync(join(root, 'cascade/data'), { recursive: true, force: true });
   const begun = performance.now();
-  const child = inRoot('node scripts/doc-blocks/main.mjs', environment);
+  const child = inRoot('node scripts/doc-blocks/main.mjs --here', environment);
   for (const stream of [child.stdout, child.stderr]) stream.pipe(process.stdout, { end: false });
   try {
     const status = await new Promise((resolve) => child.once('close', (code, signal) => resolve(signal ?? code)));
@@ -254,7 +255,9 @@ function lengths(over) {
   return Object.fromEntries(inOrder.map(([stage, at], i) => [stage, tenths(at - (inOrder[i - 1]?.[1] ?? 0))]));
 }
 
-const tenths = (ms) => Math.round(ms / 100) / 10;
+function tenths(ms) {
+  return Math.round(ms / 100) / 10;
+}
 
 /** Looks again and again until there is an answer; throws when the time is over or the service has ended. */
 async function until(ms, look, ended) {
