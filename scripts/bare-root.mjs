@@ -132,7 +132,7 @@ function installNode() {
     mkdirSync(lib, { recursive: true });
     copyFileSync(join(work, 'node_modules', platform, 'bin/node'), join(bin, 'node'));
     run('cp', ['-a', join(work, 'node_modules/npm'), lib]);
-    symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'));
+    for (const name of ['npm', 'npx']) symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(bin, name));
     return JSON.parse(readFileSync(join(work, 'node_modules', platform, 'package.json'), 'utf8')).version;
   } finally {
     rmSync(work, { recursive: true, force: true });
