@@ -28,7 +28,7 @@ import { KeptPrograms } from './resources/definitions/kept-programs.ts';
 import { RuleLinks } from './resources/definitions/loops.ts';
 import { executableKey } from './resources/definitions/programs.ts';
 import { programFor } from './resources/definitions/work-programs.ts';
-import { undoHalfRenames } from './resources/definitions/rename-type.ts';
+import { dropOrphans, undoHalfRenames } from './resources/definitions/collections.ts';
 import { loadRule } from './resources/definitions/rules-kind.ts';
 import { loadScalars } from './resources/definitions/scalars-kind.ts';
 import { openState } from './resources/definitions/service-state.ts';
@@ -65,7 +65,8 @@ import { EqualReads, PointReads, RowReader, retryUntilAvailable, type Store } fr
 import { presentIn, Subscribers } from './subscriptions/index.ts';
 import { TakeOver } from './take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from './triggers/index.ts';
-import type { ScalarDefinition, TypeDefinition } from './types/index.ts';
+import type { ScalarDefinition } from './types/index.ts';
+import { TypesInForce } from './resources/types-in-force.ts';
 import type { Tally } from './tally.ts';
 import type { Cipher } from './values/index.ts';
 
@@ -335,6 +336,7 @@ export async function openNamespace({
     committer.startCleaning();
     schedule.start();
     await resumeBuilds(space);
+    await dropOrphans(db, clock.now(), leaders === null);
     await deliveries.open();
     opened.push(openUpkeep(space, uses));
   };
@@ -416,19 +418,14 @@ async function createCollections(db: Db): Promise<void> {
 }
 
 /** Types may name each other: they are read in rounds until no more of them resolve. */
-function loadTypes(
-  definitions: DefinitionStore,
-  scalars: Map<string, ScalarDefinition>,
-  cipher: Cipher | null,
-  log: Logger,
-): Map<string, TypeDefinition> {
-  const types = new Map<string, TypeDefinition>();
+function loadTypes(definitions: DefinitionStore, scalars: Map<string, ScalarDefinition>, cipher: Cipher | null, log: Logger): TypesInForce {
+  const types = new TypesInForce();
   let waiting = definitions.list('types');
   for (let before = -1; waiting.length !== before; ) {
     before = waiting.length;
     waiting = waiting.filter(([name, object]) => {
       try {
-        types.set(name, loadType(object, { types, scalars, cipher }));
+        types.set(name, loadType(object, { types, scalars, cipher, definitions }));
         return false;
       } catch (error) {
         if (before === waiting.length) log.debug({ err: error, type: name }, 'a type waits for another');

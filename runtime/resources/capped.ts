@@ -1,7 +1,6 @@
 // Capped types (resources-and-api.md 4.1): the oldest instances go, by size before by number. An insert is answered when that is done.
 
 import type { TypeDefinition } from '../types/index.ts';
-import { collectionOf } from './definitions/type-storage.ts';
 import type { Namespace } from './types.ts';
 
 /** Instances looked at in one go for their size. */
@@ -34,8 +33,8 @@ export function trimCapped(space: Namespace, type: TypeDefinition): Promise<void
   return current.next;
 }
 
-async function trim(space: Namespace, { name, maxStorage, maxObjects }: TypeDefinition): Promise<void> {
-  const collection = space.db.collection(collectionOf(name));
+async function trim(space: Namespace, { collection: stored, maxStorage, maxObjects }: TypeDefinition): Promise<void> {
+  const collection = space.db.collection(stored);
   const [stats] = await collection
     .aggregate<{ storageStats: { size: number; count: number } }>([{ $collStats: { storageStats: {} } }])
     .toArray();

@@ -1,6 +1,5 @@
 // Which resource a name means (resources-and-api.md 1.1, 1.2).
 
-import { LRUCache } from 'lru-cache';
 import { fault } from '../faults.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import { CONFIGURATIONS, DEPLOYCONFIGS } from './definitions/configurations-kind.ts';
@@ -12,7 +11,6 @@ import { SCHEDULED_EVENTS } from './definitions/scheduledevents-kind.ts';
 import { SERVICES } from './definitions/services-kind.ts';
 import { SOURCES } from './definitions/sources-kind.ts';
 import { TOPICS } from './definitions/topics-kind.ts';
-import { collectionOf } from './definitions/type-storage.ts';
 import { TYPES } from './definitions/types-kind.ts';
 import { DELIVERY_RESOURCES } from './delivery-types.ts';
 import { SERVICE_RESOURCES, serviceTypeOf } from './service-types.ts';
@@ -35,7 +33,7 @@ export const SNAPSHOTS: InstanceResource = {
   kind: 'instances',
   name: 'ArsRuleSnapshot',
   type: SNAPSHOT_TYPE,
-  collection: collectionOf('ArsRuleSnapshot'),
+  collection: SNAPSHOT_TYPE.collection,
   operations: new Set(['select', 'aggregate']),
   defaultSort: BY_ID,
 };
@@ -97,19 +95,12 @@ const made = new WeakMap<TypeDefinition, InstanceResource>();
 export function instancesOf(type: TypeDefinition): InstanceResource {
   let resource = made.get(type);
   if (!resource) {
-    resource = { kind: 'instances', name: type.name, type, collection: collectionOf(type.name), operations: ALL, defaultSort: BY_ID };
+    resource = { kind: 'instances', name: type.name, type, collection: type.collection, operations: ALL, defaultSort: BY_ID };
     made.set(type, resource);
   }
   return resource;
 }
 
-/** Names of types by those of their collections: this is asked for each write, and a text that was just cut out is slow to look up. */
-const typeNames = new LRUCache<string, string>({ max: 10_000 });
-
 /** The type whose instances a collection holds. */
-export function typeOfCollection(space: Pick<Namespace, 'types'>, collection: string): TypeDefinition | undefined {
-  if (!collection.startsWith('t.')) return undefined;
-  let name = typeNames.get(collection);
-  if (name === undefined) typeNames.set(collection, (name = collection.slice(2)));
-  return space.types.get(name) ?? serviceTypeOf(collection);
-}
+export const typeOfCollection = (space: Pick<Namespace, 'types'>, collection: string): TypeDefinition | undefined =>
+  space.types.ofCollection(collection) ?? serviceTypeOf(collection);

@@ -2,7 +2,6 @@
 // (resources-and-api.md 4.21, integrations.md 12.4). Only the service writes them.
 
 import type { TypeDefinition } from '../types/index.ts';
-import { collectionOf } from './definitions/type-storage.ts';
 import { type Shape, systemType } from './system-type.ts';
 import type { InstanceResource } from './types.ts';
 
@@ -18,7 +17,7 @@ function keptForDelivery(
     kind: 'instances',
     name,
     type,
-    collection: collectionOf(typeName),
+    collection: type.collection,
     operations: new Set(reads),
     defaultSort: { _id: 1 },
     late: true,

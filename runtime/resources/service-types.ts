@@ -2,7 +2,6 @@
 // users' types; a service changes several of them in one unit (runtime/builtins/together.ts). A collection is made with its first instance.
 
 import type { TypeDefinition } from '../types/index.ts';
-import { collectionOf } from './definitions/type-storage.ts';
 import { type Shape, systemType } from './system-type.ts';
 import type { InstanceResource } from './types.ts';
 
@@ -11,7 +10,7 @@ const OPERATIONS = new Set(['select', 'aggregate', 'insert', 'update', 'upsert',
 /** @param name of the resource: that of the type, or of a system resource */
 function keptByService(typeName: string, shape: Shape, naturalKey: readonly string[] = [], name = typeName): InstanceResource {
   const type = systemType(typeName, shape, naturalKey);
-  return { kind: 'instances', name, type, collection: collectionOf(typeName), operations: OPERATIONS, defaultSort: { _id: 1 }, late: true };
+  return { kind: 'instances', name, type, collection: type.collection, operations: OPERATIONS, defaultSort: { _id: 1 }, late: true };
 }
 
 export const CHATS = keptByService('ArsChat', {

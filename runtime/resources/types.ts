@@ -26,6 +26,7 @@ import type { RuleLinks } from './definitions/loops.ts';
 import type { DefinitionStore } from './definitions/store.ts';
 import type { ImplementedEvents } from './implemented-events.ts';
 import type { Schedule } from './schedule.ts';
+import type { TypesInForce } from './types-in-force.ts';
 import type { SourceCounts } from './sources/state.ts';
 
 /** What the trigger indexes hand back with a rule of ours. */
@@ -76,7 +77,7 @@ export interface Namespace {
   readonly sandbox: Sandbox;
   readonly runs: RunHost;
   readonly log: Logger;
-  readonly types: Map<string, TypeDefinition>;
+  readonly types: TypesInForce;
   readonly scalars: Map<string, ScalarDefinition>;
   /** What encrypted properties are stored with; null while no type of the namespace has any. */
   cipher: Cipher | null;
@@ -157,8 +158,10 @@ export interface Defined {
   /** The key; the name for all but versioned rules. */
   readonly name: string;
   readonly object: ObjectValue;
-  /** Work on the store before the definition is stored (collections, indexes, programs). */
-  readonly prepare?: () => Promise<void>;
+  /** What the stored row has beside the definition. */
+  readonly beside?: (object: ObjectValue) => Readonly<Record<string, string>>;
+  /** Work on the store before the definition is stored (collections, indexes, programs). The object has its system properties. */
+  readonly prepare?: (object: ObjectValue) => Promise<void>;
   /** Puts it in force in memory, right after the commit and before the answer. The object has its system properties. */
   readonly apply: (object: ObjectValue) => void;
   /** Work on the store once it is in force, before the answer. */

@@ -4,7 +4,6 @@
 import type { ObjectId } from 'mongodb';
 import { type Document } from 'mongodb';
 import { getOwn, type ObjectValue } from '../../../stdlib/values/index.ts';
-import type { TypeDefinition } from '../../types/index.ts';
 import { fromBson } from '../../values/index.ts';
 import { idOf, versionOf } from '../stamp.ts';
 import type { Namespace } from '../types.ts';
@@ -21,7 +20,7 @@ type Follow = (space: Namespace, name: string, object: ObjectValue | null) => vo
 const FOLLOW: Readonly<Record<string, Follow>> = {
   async types(space, name, object) {
     if (object) space.cipher ??= await space.accounts.keys.cipherOf(space.name);
-    const type: TypeDefinition | null = object && loadType(object, space);
+    const type = object && loadType(object, space);
     if (type) space.types.set(name, type);
     else space.types.delete(name);
     for (const service of servicesWithState(space, name)) stateChanged(space, service);
@@ -67,6 +66,7 @@ async function followRow(space: Namespace, row: ObjectValue): Promise<void> {
   if (known && idOf(known) === idOf(object) && versionOf(known) >= versionOf(object)) return;
   const renamed = space.definitions.find(kind, idOf(object));
   if (renamed && renamed.name !== name) await followRemoval(space, kind, renamed.name);
+  space.definitions.noteCollection(row);
   await change(space, kind, name, object);
 }
 

@@ -5,9 +5,6 @@ import { fault } from '../../faults.ts';
 import { type MongoIndex, mongoIndexes, type TypeDefinition } from '../../types/index.ts';
 import type { Namespace } from '../types.ts';
 
-/** The collection of a type's instances. */
-export const collectionOf = (type: string): string => `t.${type}`;
-
 const DUPLICATE = 11000;
 const CANNOT_EXTRACT_GEO_KEYS = 16755;
 /** Another index of the same keys stands in the way. */
@@ -20,11 +17,8 @@ const OPTIONS_CONFLICT = 85;
  * @throws cascade.type.index.duplicate
  */
 export async function prepareCollection(space: Namespace, type: TypeDefinition, isNew: boolean): Promise<MongoIndex[]> {
-  const collection = space.db.collection(collectionOf(type.name));
-  if (isNew) {
-    await collection.drop(); // what a deleted type of that name may have left
-    await space.db.createCollection(collection.collectionName);
-  }
+  const collection = space.db.collection(type.collection);
+  if (isNew) await space.db.createCollection(collection.collectionName);
   const wanted = mongoIndexes(type);
   const present = isNew ? [] : (await collection.indexes()).map((index) => index.name as string).filter((name) => name !== '_id_');
   const missing = wanted.filter((index) => !present.includes(index.name));
@@ -39,11 +33,11 @@ export async function prepareCollection(space: Namespace, type: TypeDefinition, 
   for (const index of waiting)
     if (isNew || mayBeViolated(index)) await build(collection, type, index);
     else later.push(index);
-  if (later.length > 0) await builds(space.db).updateOne({ _id: type.name }, { $set: {} }, { upsert: true });
+  if (later.length > 0) await builds(space.db).updateOne({ _id: type.collection }, { $set: {} }, { upsert: true });
   return later;
 }
 
-/** Types whose indexes are being built, so that the next start goes on after a crash. */
+/** Types whose indexes are being built, by their collections, so that the next start goes on after a crash. */
 const builds = (db: Db): Collection<{ _id: string }> => db.collection('indexBuilds');
 const building = new WeakMap<Namespace, Map<string, Promise<void>>>();
 
@@ -52,41 +46,38 @@ export function buildInBackground(space: Namespace, type: TypeDefinition, indexe
   if (indexes.length === 0) return;
   const under = building.get(space) ?? new Map<string, Promise<void>>();
   building.set(space, under);
-  const work = indexesBuilt(space, type.name).then(() => buildAll(space, type, indexes));
+  const work = indexesBuilt(space, type).then(() => buildAll(space, type, indexes));
   const told = work.catch((error: unknown) =>
     space.log.error({ err: error, type: type.name }, 'an index could not be built: the next start tries it again'),
   );
-  under.set(type.name, told);
-  void told.then(() => under.get(type.name) === told && under.delete(type.name));
+  under.set(type.collection, told);
+  void told.then(() => under.get(type.collection) === told && under.delete(type.collection));
 }
 
 async function buildAll(space: Namespace, type: TypeDefinition, indexes: readonly MongoIndex[]): Promise<void> {
-  const collection = space.db.collection(collectionOf(type.name));
+  const collection = space.db.collection(type.collection);
   for (const index of indexes) {
-    const now = space.types.get(type.name);
+    const now = space.types.ofCollection(type.collection);
     if (!now) return;
     // A definition that came meanwhile may want another one.
     if (mongoIndexes(now).some(({ name }) => name === index.name)) await build(collection, now, index);
   }
-  if (!space.types.has(type.name))
-    await space.committer.exclusive(async () => void (!space.types.has(type.name) && (await collection.drop())));
-  await builds(space.db).deleteOne({ _id: type.name });
+  // An index on what has been dropped meanwhile makes the collection anew.
+  if (!space.types.ofCollection(type.collection)) await collection.drop();
+  await builds(space.db).deleteOne({ _id: type.collection });
 }
 
 /** Resolves when no index of the type is being built. */
-export const indexesBuilt = (space: Namespace, type: string): Promise<void> => building.get(space)?.get(type) ?? Promise.resolve();
+const indexesBuilt = (space: Namespace, { collection }: TypeDefinition): Promise<void> =>
+  building.get(space)?.get(collection) ?? Promise.resolve();
 
 /** What a crash has left unbuilt. */
 export async function resumeBuilds(space: Namespace): Promise<void> {
   for (const { _id } of await builds(space.db).find().toArray()) {
-    const type = space.types.get(_id);
-    if (type)
-      buildInBackground(
-        space,
-        type,
-        mongoIndexes(type).filter((index) => !mayBeViolated(index)),
-      );
-    else await builds(space.db).deleteOne({ _id });
+    const type = space.types.ofCollection(_id) ?? space.types.get(_id); // earlier versions noted the type's name
+    const missing = type ? mongoIndexes(type).filter((index) => !mayBeViolated(index)) : [];
+    if (type) buildInBackground(space, type, missing);
+    if (_id !== type?.collection) await builds(space.db).deleteOne({ _id });
   }
 }
 
@@ -111,16 +102,16 @@ export const addedBy = (before: TypeDefinition, after: TypeDefinition): string[]
   [...after.properties.keys()].filter((name) => !before.properties.has(name));
 
 /** Values of properties that are not declared (any more): they must be gone before a new property of that name is. */
-export async function removeValues(space: Namespace, type: string, properties: readonly string[]): Promise<void> {
+export async function removeValues(space: Namespace, { collection }: TypeDefinition, properties: readonly string[]): Promise<void> {
   if (properties.length === 0) return;
   const stored = { $or: properties.map((name) => ({ [name]: { $exists: true } })) };
   const unset = Object.fromEntries(properties.map((name) => [name, '']));
-  await space.db.collection(collectionOf(type)).updateMany(stored, { $unset: unset });
+  await space.db.collection(collection).updateMany(stored, { $unset: unset });
 }
 
 /** Nothing shows them meanwhile; what a crash leaves is removed before a property of that name comes back. */
-export function removeInBackground(space: Namespace, type: string, properties: readonly string[]): void {
+export function removeInBackground(space: Namespace, type: TypeDefinition, properties: readonly string[]): void {
   removeValues(space, type, properties).catch((error: unknown) =>
-    space.log.warn({ err: error, type, properties }, 'values of removed properties could not be removed'),
+    space.log.warn({ err: error, type: type.name, properties }, 'values of removed properties could not be removed'),
   );
 }

@@ -19,6 +19,7 @@ import { raise } from '../../resources/events.ts';
 import { recordingWrites } from '../../resources/recordings.ts';
 import { serviceActor } from '../../resources/service-actor.ts';
 import type { InstanceResource, Namespace } from '../../resources/types.ts';
+import { TypesInForce } from '../../resources/types-in-force.ts';
 import { asRun, Contention, type Executable, ExecutionTimes, Pressure, type RunHost, Runner } from '../../runs/index.ts';
 import type { RunRequest, Sandbox } from '../../sandbox/index.ts';
 import type { WireError } from '../../../stdlib/isolate/protocol.ts';
@@ -26,7 +27,7 @@ import { TakeOver } from '../../take-over.ts';
 import { ImplementedEvents } from '../../resources/implemented-events.ts';
 import { Locks } from '../../state/locks.ts';
 import { TriggerIndex } from '../../triggers/index.ts';
-import { parseType, type TypeDefinition } from '../../types/index.ts';
+import { parseType } from '../../types/index.ts';
 import { instanceFromBson } from '../../values/index.ts';
 import { BSON, type Document, MongoServerError, ObjectId } from 'mongodb';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
@@ -65,7 +66,7 @@ export interface Correlated {
 export interface Scenery {
   readonly rules: readonly Rule[];
   readonly correlated: readonly Correlated[];
-  readonly types: ReadonlyMap<string, TypeDefinition>;
+  readonly types: TypesInForce;
   /** Chance that the sandbox fails a run at one of its requests. */
   readonly harm: number;
 }
@@ -472,8 +473,8 @@ function inOneBatch(read: () => Promise<Document[]>) {
   return rows;
 }
 
-export const typesOf = (shapes: Readonly<Record<string, Readonly<Record<string, string>>>>): Map<string, TypeDefinition> => {
-  const types = new Map<string, TypeDefinition>();
+export const typesOf = (shapes: Readonly<Record<string, Readonly<Record<string, string>>>>): TypesInForce => {
+  const types = new TypesInForce();
   for (const [name, shape] of Object.entries(shapes)) {
     const properties = Object.fromEntries(
       Object.entries(shape).map(([property, type]) => [property, property === 'key' ? { type, unique: true } : { type }]),
