@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import pino from 'pino';
 import { RestClient, startService } from '../conformance/client/index.ts';
-import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
+import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { compare, type Effort } from './compare.ts';
 import { HTTP, httpRequest, type Protocol, webSocket } from './load.ts';
 import { type Baseline, expectOk, startBaseline, tokenOf } from './processes.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { RestClient, startService } from '../conformance/client/index.ts';
-import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
+import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { compare, type Effort } from './compare.ts';
 import { HTTP, httpRequest } from './load.ts';
 import { expectOk, tokenOf } from './processes.ts';

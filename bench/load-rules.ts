@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import pino from 'pino';
-import { type ApiRequest, type Engine, openEngine } from '../runtime/index.ts';
-import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
+import { type ApiRequest, type Engine, openEngine } from '../engine/index.ts';
+import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 
 const ROUNDS = 3;
 const IN_FLIGHT = 64;

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pino } from 'pino';
 import { compile } from '../compiler/index.ts';
-import { openSandbox, type Program, type Sandbox } from '../runtime/sandbox/index.ts';
+import { openSandbox, type Program, type Sandbox } from '../sandbox/index.ts';
 import { builtinTable } from '../stdlib/builtins/index.ts';
 import type { Figure } from './report.ts';
 

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import pino from 'pino';
 import { RestClient, startService } from '../conformance/client/index.ts';
-import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
+import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { frameOf, httpRequest, webSocket } from './load.ts';
 import { type Baseline, expectOk, forgetPeak, memory, startBaseline, tokenOf } from './processes.ts';
 import { type Figure, progress } from './report.ts';

@@ -4,7 +4,7 @@
 import type { ConditionData, TriggerSpec } from '../compiler/index.ts';
 import type { ObjectValue } from '../stdlib/values/index.ts';
 import { conditionOf, type IndexedRule, TriggerIndex } from '../runtime/triggers/index.ts';
-import { parseType, type TypeDefinition } from '../runtime/types/index.ts';
+import { parseType, type TypeDefinition } from '../model/types/index.ts';
 import type { Figure } from './report.ts';
 
 const PATH = '/types/Reading/insert';

@@ -1,4 +1,4 @@
-// `npm run fuzz -- [--minutes N] [--only FILE]…`: the random tests again and again with new seeds, until the time is over; runtime/crash-simulation.test.ts,
+// `npm run fuzz -- [--minutes N] [--only FILE]…`: the random tests again and again with new seeds, until the time is over; engine/crash-simulation.test.ts,
 // when it is asked for by --only, with other simulated worlds in each round. A seed that finds something is kept for its file in scripts/fuzz-seeds.json, and runs in every
 // `npm test` from then on. Exits 1 when any was found.
 import { randomInt } from 'node:crypto';
@@ -10,7 +10,7 @@ import { ensureInstalled } from './install.mjs';
 import { runOnRightNode } from './node/index.mjs';
 import { keepSeed, randomTests } from './testing/random-tests.mjs';
 
-const SIMULATION = 'runtime/crash-simulation.test.ts';
+const SIMULATION = 'engine/crash-simulation.test.ts';
 const WORLDS = 2_000;
 
 const { values } = parseArgs({

@@ -17,9 +17,9 @@ import {
   type WireError,
 } from '../stdlib/isolate/index.ts';
 import { decodeInner, encodeInner, isObject, type Value } from '../stdlib/values/index.ts';
-import { CascadeErrors, errorDocument, fault } from '../runtime/faults.ts';
-import { compileText } from '../runtime/resources/definitions/programs.ts';
-import { parseJson, toJson } from '../runtime/values/index.ts';
+import { CascadeErrors, errorDocument, fault } from '../model/errors/faults.ts';
+import { compileText } from '../runtime/programs/programs.ts';
+import { parseJson, toJson } from '../model/values/index.ts';
 
 /** Slices of 100,000 turns that one call may take. */
 const MOST_SLICES = 2_000;

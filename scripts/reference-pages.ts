@@ -1,6 +1,6 @@
 // The reference pages as text, from the catalogues of codes and the declarations of built-ins. Pure: docs.ts writes, docs.test.ts compares.
 import { type Code, CODES, Diagnostics } from '../compiler/diagnostics.ts';
-import { faultRows } from '../runtime/faults.ts';
+import { faultRows } from '../model/errors/faults.ts';
 import { aggregates } from '../stdlib/builtins/aggregates.ts';
 import { arrays } from '../stdlib/builtins/arrays.ts';
 import { codecs } from '../stdlib/builtins/codecs.ts';

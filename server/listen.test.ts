@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { ApiReply } from '../runtime/api.ts';
+import type { ApiReply } from '../resources/api.ts';
 import { openFakeServer, TOKEN } from './testing/fake-engine.ts';
 
 /** An answer that waits until the test lets it go. */

@@ -1,6 +1,6 @@
 // The listening socket and what is bound to it: opened last, closed first. A binding is a call on the app.
 import type { Logger } from 'pino';
-import type { Health } from '../runtime/api.ts';
+import type { Health } from '../resources/api.ts';
 import { bindHttp, clientAddressBehind, type CorsOrigins, openBinding, type Served, type TrustedProxies } from './http/index.ts';
 import { openMetrics, type Working } from './metrics.ts';
 import { openTransport, type TransportKind } from './transport/index.ts';

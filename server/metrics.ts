@@ -1,6 +1,6 @@
 // What the service counts and measures about itself, for Prometheus (resources-and-api.md 9.4). No label holds more than names of resources.
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { Engine, Load } from '../runtime/api.ts';
+import type { Engine, Load } from '../resources/api.ts';
 import { Durations } from './durations.ts';
 
 export interface Metrics {

@@ -1,10 +1,10 @@
 // The whole service: its parts open in order and close in reverse. The command line and each test of the whole hold one.
 import type { Logger } from 'pino';
-import type { Clock } from '../runtime/clock/index.ts';
-import type { FirstStart, FirstStartOptions } from '../runtime/identity/index.ts';
-import { openEngine, readBuild } from '../runtime/index.ts';
-import { openMasterKey } from '../runtime/keys/index.ts';
-import { openEmbeddedMongod } from '../runtime/mongod/index.ts';
+import type { Clock } from '../platform/clock/index.ts';
+import type { FirstStart, FirstStartOptions } from '../identity/index.ts';
+import { openEngine, readBuild } from '../engine/index.ts';
+import { openMasterKey } from '../platform/keys/index.ts';
+import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { type ListenOptions, listen } from './listen.ts';
 
 export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
@@ -12,7 +12,7 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   dataDir?: string | undefined;
   /** A replica set of the user's own, instead of the embedded one. */
   mongoUri?: string;
-  /** Seals what is encrypted (runtime/keys); with an embedded database it is made and kept in the data folder when none is given. */
+  /** Seals what is encrypted (platform/keys); with an embedded database it is made and kept in the data folder when none is given. */
   masterKey?: Uint8Array | undefined;
   /** What time it is for rules; the machine's clock when absent. */
   clock?: Clock;

@@ -8,8 +8,8 @@ import { createHistogram, performance, type RecordableHistogram } from 'node:per
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import pino from 'pino';
-import { type ApiRequest, type Engine, type Identity, openEngine } from '../../runtime/index.ts';
-import { openEmbeddedMongod } from '../../runtime/mongod/index.ts';
+import { type ApiRequest, type Engine, type Identity, openEngine } from '../../engine/index.ts';
+import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 import { type Aim, type Figure, median, progress } from '../report.ts';
 
 const ROUNDS = 3;

@@ -3,7 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import pino from 'pino';
-import { openSandbox, type Program, type RunOptions, type Sandbox } from '../../runtime/sandbox/index.ts';
+import { openSandbox, type Program, type RunOptions, type Sandbox } from '../../sandbox/index.ts';
 import { type IndexedRule, TriggerIndex } from '../../runtime/triggers/index.ts';
 import { encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import { runPeer } from '../peers/index.ts';

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { type Almanac, Engine } from 'json-rules-engine';
 import { type CompiledRule, compile } from '../../compiler/index.ts';
-import type { Program } from '../../runtime/sandbox/index.ts';
+import type { Program } from '../../sandbox/index.ts';
 import type { IndexedRule } from '../../runtime/triggers/index.ts';
-import { parseType, type TypeDefinition } from '../../runtime/types/index.ts';
+import { parseType, type TypeDefinition } from '../../model/types/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 
 export const PATH = '/types/Reading/insert';

@@ -2,11 +2,11 @@
 // stays without time and store.
 
 import type { CompiledRule, ConditionData, CorrelationSpec, TriggerSpec } from '../../compiler/index.ts';
-import { ChildKeys } from '../actor.ts';
-import { runIdOf, type StoredEvent } from '../commit/index.ts';
+import { ChildKeys } from '../context/actor.ts';
+import { runIdOf, type StoredEvent } from '../transactions/index.ts';
 import { type Executable, type Given, holds, type RunHost } from '../runs/index.ts';
 import { askedIn } from '../triggers/index.ts';
-import { eventObjectJson } from '../event-object.ts';
+import { eventObjectJson } from '../events/event-object.ts';
 import { happeningOf } from './surroundings.ts';
 import type { Answers, Bound, Happening, Machine } from './types.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { VirtualClock } from '../clock/index.ts';
-import { openOwnDatabase, type OwnDatabase } from '../testing/database.ts';
-import { openTestEngine, type TestEngine } from '../testing/engine.ts';
+import { VirtualClock } from '../../platform/clock/index.ts';
+import { openOwnDatabase, type OwnDatabase } from '../../engine/testing/database.ts';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const clock = new VirtualClock(START);

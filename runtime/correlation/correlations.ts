@@ -3,8 +3,8 @@
 
 import type { Db } from 'mongodb';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import { Busy } from '../busy.ts';
-import type { RunReference, StoredEvent } from '../commit/index.ts';
+import { Busy } from '../../platform/structures/busy.ts';
+import type { RunReference, StoredEvent } from '../transactions/index.ts';
 import { type Explanation, type IndexedRule, TriggerIndex } from '../triggers/index.ts';
 import { type CorrelatedRule, type CorrelationHost, Family, whenOf } from './family.ts';
 import { EVALUATIONS, EVALUATION_TEXTS, fromStored } from './kept.ts';

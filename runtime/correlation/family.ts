@@ -4,8 +4,8 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { CompiledRule, ConditionData, TriggerSpec } from '../../compiler/index.ts';
-import type { Busy } from '../busy.ts';
-import type { Clock, Timer } from '../clock/index.ts';
+import type { Busy } from '../../platform/structures/busy.ts';
+import type { Clock, Timer } from '../../platform/clock/index.ts';
 import {
   type Committer,
   type Completion,
@@ -17,11 +17,11 @@ import {
   type Unit,
   type Write,
   writeCompletion,
-} from '../commit/index.ts';
+} from '../transactions/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
 import type { Executable, RunHost } from '../runs/index.ts';
-import { retryUntilAvailable } from '../store/index.ts';
-import type { Cipher } from '../values/index.ts';
+import { retryUntilAvailable } from '../../platform/mongo/index.ts';
+import type { Cipher } from '../../model/values/index.ts';
 import { askedIn, compareYouth, conditionOf, type ConditionSurroundings, type Surrounding, withoutAsked } from '../triggers/index.ts';
 import { asksPrograms, Asking, givenBy } from './asking.ts';
 import { Correlation } from './correlation.ts';

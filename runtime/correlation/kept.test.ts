@@ -2,9 +2,9 @@
 import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { encodeInner } from '../../stdlib/values/index.ts';
-import { Committer, type StoredEvent, type Write } from '../commit/index.ts';
-import { Arrivals } from '../neighbours/index.ts';
-import type { Cipher } from '../values/index.ts';
+import { Committer, type StoredEvent, type Write } from '../transactions/index.ts';
+import { Arrivals } from '../cluster/index.ts';
+import type { Cipher } from '../../model/values/index.ts';
 import { EVALUATIONS, EVALUATION_TEXTS, fromStored, insertion, removal } from './kept.ts';
 import type { Evaluation, Happening } from './types.ts';
 

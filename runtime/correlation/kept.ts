@@ -2,8 +2,8 @@
 
 import { hash } from 'node:crypto';
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
-import { type Beside, besideOf, partTexts, readTexts, removeTexts, type Write } from '../commit/index.ts';
-import { type Cipher, openText, sealText } from '../values/index.ts';
+import { type Beside, besideOf, partTexts, readTexts, removeTexts, type Write } from '../transactions/index.ts';
+import { type Cipher, openText, sealText } from '../../model/values/index.ts';
 import type { Bound, Evaluation, Happening } from './types.ts';
 
 export const EVALUATIONS = 'evaluations';

@@ -1,7 +1,7 @@
 // What a correlation is made of: events that happened, evaluations that wait for more of them, and what comes out (language.md 6.3).
 
 import type { ConditionData } from '../../compiler/index.ts';
-import type { StoredEvent } from '../commit/index.ts';
+import type { StoredEvent } from '../transactions/index.ts';
 import type { Surrounding } from '../triggers/index.ts';
 
 /** What is kept of an event while others are waited for. */

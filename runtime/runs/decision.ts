@@ -2,9 +2,9 @@
 // values the conditions are then decided with like any others.
 
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { RunReference, Undecided } from '../commit/index.ts';
-import { dataOf, TooMuch, withAnswers, type Work } from '../conditions/index.ts';
-import { CascadeError } from '../faults.ts';
+import type { RunReference, Undecided } from '../transactions/index.ts';
+import { dataOf, TooMuch, withAnswers, type Work } from '../../model/query/index.ts';
+import { CascadeError } from '../../model/errors/faults.ts';
 import { askedIn, conditionOf, type Surrounding } from '../triggers/index.ts';
 import { type DirectCall, runDirect } from './direct-run.ts';
 import type { Executable, RunHost } from './types.ts';

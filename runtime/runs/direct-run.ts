@@ -2,15 +2,15 @@
 // its answer. Within a durable run its effects are recorded as that run's are, so that a repetition does not make them twice.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { type Actor, ChildKeys, StartAgain } from '../actor.ts';
-import type { Identity } from '../api.ts';
-import { type Answer, Fenced, keptAnswer, type Step, type Unit, type Write } from '../commit/index.ts';
+import { type Actor, ChildKeys, StartAgain } from '../context/actor.ts';
+import type { Identity } from '../../resources/api.ts';
+import { type Answer, Fenced, keptAnswer, type Step, type Unit, type Write } from '../transactions/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
-import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
-import { CascadeErrors, fault } from '../faults.ts';
-import { isPassing, retryUntilAvailable } from '../store/index.ts';
-import { fromWireError, toWireError } from '../wire-error.ts';
+import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
+import { CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { isPassing, retryUntilAvailable } from '../../platform/mongo/index.ts';
+import { fromWireError, toWireError } from './wire-error.ts';
 import { whenAdmitted } from './admission.ts';
 import { digestOf, isRepeatable, RunHistory } from './history.ts';
 import { Messages } from './messages.ts';

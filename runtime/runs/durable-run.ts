@@ -3,9 +3,9 @@
 // run again with fresh reads (language.md U7, integrations.md 12).
 
 import type { Long } from 'mongodb';
-import { type Actor, ChildKeys, type Doer, type Reading, StartAgain, type StepKeeper } from '../actor.ts';
-import type { Identity } from '../api.ts';
-import type { Clock } from '../clock/index.ts';
+import { type Actor, ChildKeys, type Doer, type Reading, StartAgain, type StepKeeper } from '../context/actor.ts';
+import type { Identity } from '../../resources/api.ts';
+import type { Clock } from '../../platform/clock/index.ts';
 import {
   type Answer,
   attemptOf,
@@ -24,14 +24,14 @@ import {
   type Unit,
   VersionMiss,
   type Write,
-} from '../commit/index.ts';
+} from '../transactions/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
-import { Backoff, isPassing } from '../store/index.ts';
-import { toWireError } from '../wire-error.ts';
-import { CascadeErrors, fault } from '../faults.ts';
-import { eventObjectJson } from '../event-object.ts';
-import type { OpenRun, RunObserver, RunRequest } from '../sandbox/index.ts';
+import { Backoff, isPassing } from '../../platform/mongo/index.ts';
+import { toWireError } from './wire-error.ts';
+import { CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { eventObjectJson } from '../events/event-object.ts';
+import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
 import { whenAdmitted } from './admission.ts';
 import { choose, type Given as Held } from './decision.ts';
 import { digestOf, isRepeatable, type Known, RunHistory, type Seen, seenText } from './history.ts';

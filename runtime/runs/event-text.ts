@@ -1,8 +1,8 @@
 // An event as the sandbox is given it: as text, which is made when it is asked for, and by its value, where that is still at hand.
 import type { Value } from '../../stdlib/values/index.ts';
-import type { StoredEvent } from '../commit/index.ts';
-import { keptValue } from '../event-values.ts';
-import type { RunEvent } from '../sandbox/index.ts';
+import type { StoredEvent } from '../transactions/index.ts';
+import { keptValue } from '../events/event-values.ts';
+import type { RunEvent } from '../../sandbox/index.ts';
 
 export class EventText implements RunEvent {
   readonly key: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Read, Step } from '../commit/index.ts';
+import type { Read, Step } from '../transactions/index.ts';
 import { digestOf, type Known, RunHistory } from './history.ts';
 
 const at = (ms: number): Date => new Date(ms);

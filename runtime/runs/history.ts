@@ -5,7 +5,7 @@
 // Pure bookkeeping; durable-run.ts asks, and stores what is new.
 
 import { createHash } from 'node:crypto';
-import type { Answer, Read, Step } from '../commit/index.ts';
+import type { Answer, Read, Step } from '../transactions/index.ts';
 
 /** Characters of one read, and of all reads between two effects; what is longer, or comes after very much, is read again by a repetition. */
 const LONGEST = 64 * 1024;

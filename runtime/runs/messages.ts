@@ -3,8 +3,8 @@
 
 import { hash } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
-import { type Clock, systemClock } from '../clock/index.ts';
-import type { LogEntry } from '../commit/index.ts';
+import { type Clock, systemClock } from '../../platform/clock/index.ts';
+import type { LogEntry } from '../transactions/index.ts';
 
 /** The invocation id of a run: the same over repetitions of it. */
 export function invocationOf(run: string): string {

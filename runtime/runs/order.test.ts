@@ -1,8 +1,8 @@
 // resources-and-api.md 8.1: events of one instance reach one rule in the order of their commits.
 
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../commit/index.ts';
-import type { RunRequest } from '../sandbox/index.ts';
+import type { StoredEvent } from '../transactions/index.ts';
+import type { RunRequest } from '../../sandbox/index.ts';
 import { Contention, type Executable, ExecutionTimes, Pressure, type RunHost, Runner } from './index.ts';
 
 const executable: Executable = {

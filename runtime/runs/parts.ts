@@ -1,7 +1,7 @@
 // The parts of statements that store in several ticks (a bulk operation, several instances): each is recorded as a step of its own,
 // so that a repetition after a crash goes on behind the last one.
 
-import type { Step } from '../commit/index.ts';
+import type { Step } from '../transactions/index.ts';
 
 /** Under which a part is recorded. Sites of statements hold no `#`. */
 export const partSite = (site: string, number: number): string => `${site}#${number}`;

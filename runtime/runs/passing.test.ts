@@ -2,10 +2,10 @@
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { pino } from 'pino';
 import { test } from 'vitest';
-import { StartAgain } from '../actor.ts';
-import type { Answer, StoredEvent } from '../commit/index.ts';
-import { systemClock } from '../clock/index.ts';
-import type { RunRequest } from '../sandbox/index.ts';
+import { StartAgain } from '../context/actor.ts';
+import type { Answer, StoredEvent } from '../transactions/index.ts';
+import { systemClock } from '../../platform/clock/index.ts';
+import type { RunRequest } from '../../sandbox/index.ts';
 import { Contention, ExecutionTimes, type Executable, Pressure, runDirect, type RunHost, Runner } from './index.ts';
 
 const conflict = new MongoServerError({ message: 'WriteConflict', code: 112 });

@@ -2,7 +2,7 @@
 // was acknowledged is never dropped). Above the first bound clients are refused and runs bring their events one at a time; above the
 // second a run's statement fails: a storm ends there, not in the memory of the service.
 
-import { fault } from '../faults.ts';
+import { fault } from '../../model/errors/faults.ts';
 
 export interface PressureLimits {
   readonly runs: number;

@@ -1,8 +1,8 @@
 // A run as it went: what the sandbox was given for it and what it was answered, in order. Its last attempt counts; one that asks for very much
 // is not kept.
 
-import type { Answer, StoredEvent } from '../commit/index.ts';
-import type { RunRequest } from '../sandbox/index.ts';
+import type { Answer, StoredEvent } from '../transactions/index.ts';
+import type { RunRequest } from '../../sandbox/index.ts';
 import type { Executable, RunError } from './types.ts';
 
 /** Characters of all requests and answers of a run. */

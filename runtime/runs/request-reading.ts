@@ -1,7 +1,7 @@
 // What one request of a run reads: the versions that its answer shows to the program are kept with the answer, and count for the run's later
 // updates while the attempt that made the request is the present one.
 
-import type { Reading } from '../actor.ts';
+import type { Reading } from '../context/actor.ts';
 import { seenText } from './history.ts';
 
 export class RequestReading implements Reading {

@@ -2,8 +2,8 @@
 // So a chain that fans out is followed to its ends one by one, and what waits stays few. A rule gets the events of one instance in the order of
 // the commits, one after the other, however they are placed else (resources-and-api.md 8.1).
 
-import type { RunReference, StoredEvent } from '../commit/index.ts';
-import { Fifo } from '../fifo.ts';
+import type { RunReference, StoredEvent } from '../transactions/index.ts';
+import { Fifo } from '../../platform/structures/fifo.ts';
 import { DurableRun } from './durable-run.ts';
 import type { Pressure } from './pressure.ts';
 import { STATEMENT, StatementRun } from './statement-run.ts';

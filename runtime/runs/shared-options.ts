@@ -1,5 +1,5 @@
 // What the runs of a rule have in common, for the sandbox: one object as long as nothing of it changes, by which it knows that it has told it.
-import type { RunOptions } from '../sandbox/index.ts';
+import type { RunOptions } from '../../sandbox/index.ts';
 import type { Executable } from './types.ts';
 
 const LAST = new WeakMap<Executable, RunOptions>();

@@ -2,14 +2,14 @@
 // event before it begins. So it comes to its end and raises its event whatever becomes of this process, or of the client, who waits for it.
 
 import { randomUUID } from 'node:crypto';
-import { type Actor, ChildKeys, type StepKeeper } from '../actor.ts';
-import type { Identity } from '../api.ts';
-import { type Answer, Fenced, type RunId, runIdOf, type Step, type StoredEvent, type Unit } from '../commit/index.ts';
+import { type Actor, ChildKeys, type StepKeeper } from '../context/actor.ts';
+import type { Identity } from '../../resources/api.ts';
+import { type Answer, Fenced, type RunId, runIdOf, type Step, type StoredEvent, type Unit } from '../transactions/index.ts';
 import { decodeInner, encodeInner, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { CascadeErrors, fault } from '../faults.ts';
+import { CascadeErrors, fault } from '../../model/errors/faults.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import { retryUntilAvailable } from '../store/index.ts';
-import { fromWireError, toWireError } from '../wire-error.ts';
+import { retryUntilAvailable } from '../../platform/mongo/index.ts';
+import { fromWireError, toWireError } from './wire-error.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import type { RunHost } from './types.ts';
 

@@ -1,12 +1,12 @@
 // What the runs need of the rest of a namespace, and what can be run.
 
 import type { Logger } from 'pino';
-import type { Actor, Doer } from '../actor.ts';
-import type { Identity } from '../api.ts';
-import type { Clock } from '../clock/index.ts';
-import type { Answer, Committer, RunId, Step, StoredEvent, Unit, Write } from '../commit/index.ts';
-import type { Work } from '../conditions/index.ts';
-import type { Program, Sandbox } from '../sandbox/index.ts';
+import type { Actor, Doer } from '../context/actor.ts';
+import type { Identity } from '../../resources/api.ts';
+import type { Clock } from '../../platform/clock/index.ts';
+import type { Answer, Committer, RunId, Step, StoredEvent, Unit, Write } from '../transactions/index.ts';
+import type { Work } from '../../model/query/index.ts';
+import type { Program, Sandbox } from '../../sandbox/index.ts';
 import type { ConditionSurroundings } from '../triggers/index.ts';
 import type { Contention } from './contention.ts';
 import type { ExecutionTimes } from './execution-times.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { CompareOperator, ConditionData, ExpressionData, TriggerSpec } from '../../compiler/types.ts';
 import { encodeInner, type ObjectValue, parseCurrency, parseDateTime, parseDecimal, Real, type Value } from '../../stdlib/values/index.ts';
-import { instance, PROPERTIES } from '../conditions/arbitrary.ts';
+import { instance, PROPERTIES } from '../../model/query/arbitrary.ts';
 import type { IndexedRule } from './types.ts';
 
 export const TYPED = '/types/Any/insert';

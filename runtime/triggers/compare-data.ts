@@ -4,7 +4,7 @@ import type { CompareOperator } from '../../compiler/types.ts';
 import { fail } from '../../stdlib/errors.ts';
 import { eq, ge, gt, le, lt } from '../../stdlib/operators/index.ts';
 import { typeOf, type Value } from '../../stdlib/values/index.ts';
-import type { Leaves } from '../conditions/index.ts';
+import type { Leaves } from '../../model/query/index.ts';
 
 /** @param byPosition a step of the path was a position in an array, so only nothing at all counts as null */
 export function compareData(operator: CompareOperator, leaves: Leaves, right: Value, byPosition: boolean): boolean {

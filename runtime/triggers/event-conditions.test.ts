@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { CompareOperator, ConditionData, ExpressionData } from '../../compiler/types.ts';
 import { encodeInner, type ObjectValue, parseCurrency, parseDateTime, parseDecimal, text, type Value } from '../../stdlib/values/index.ts';
-import { instanceOf, typeOf } from '../conditions/testing.ts';
-import type { TypeDefinition } from '../types/index.ts';
+import { instanceOf, typeOf } from '../../model/query/testing.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
 import { conditionOf } from './condition.ts';
 import { TriggerIndex } from './trigger-index.ts';
 import type { IndexedRule, TriggerIndexOptions } from './types.ts';

@@ -4,7 +4,7 @@ import { type Anchor, chooseAnchors, pathKey } from './anchors.ts';
 import type { Entry, Holder, Visit } from './entry.ts';
 import { PathIndex } from './path-index.ts';
 import type { IndexedRule, Surrounding } from './types.ts';
-import type { ConditionPath } from '../conditions/index.ts';
+import type { ConditionPath } from '../../model/query/index.ts';
 
 export class EventIndex {
   /** What conditions on this kind of event look at. */

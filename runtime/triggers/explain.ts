@@ -1,6 +1,6 @@
 // Why rules did or did not match an event: the same terms, decided by the same function, with the values they were decided on.
 import type { Value } from '../../stdlib/values/index.ts';
-import { TooMuch } from '../conditions/index.ts';
+import { TooMuch } from '../../model/query/index.ts';
 import { askedIn, withoutAsked } from './asked.ts';
 import { compareTerm, leavesAt } from './compare-term.ts';
 import type { Entry } from './entry.ts';

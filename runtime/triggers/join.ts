@@ -14,7 +14,7 @@ import {
 } from '../../stdlib/values/index.ts';
 import { leavesAt, rootOf } from './compare-term.ts';
 import { type Key, NULL, numbersIn } from './keys.ts';
-import { type ConditionPath, plainValue } from '../conditions/index.ts';
+import { type ConditionPath, plainValue } from '../../model/query/index.ts';
 import { compileCondition, type Node, type PathTerm, type Term } from './terms.ts';
 import type { ConditionSurroundings, Surrounding } from './types.ts';
 import { variablesOf } from './variables.ts';

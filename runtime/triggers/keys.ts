@@ -15,8 +15,8 @@ import {
   text,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { exactDecimal, type Kind, withoutSystem } from '../conditions/index.ts';
-import { CascadeError } from '../faults.ts';
+import { exactDecimal, type Kind, withoutSystem } from '../../model/query/index.ts';
+import { CascadeError } from '../../model/errors/faults.ts';
 
 /** Strings, numbers and booleans are keys as they are, so every other kind of key is a string with a letter that no text gets. */
 export type Key = string | number | bigint | boolean | typeof NULL;

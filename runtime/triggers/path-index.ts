@@ -1,6 +1,6 @@
 // All anchors on one path of one kind of event: the values there are read once, and each structure is asked with them.
 import type { Value } from '../../stdlib/values/index.ts';
-import { type Leaves, leavesThrough, plainValue } from '../conditions/index.ts';
+import { type Leaves, leavesThrough, plainValue } from '../../model/query/index.ts';
 import type { Anchor, Span } from './anchors.ts';
 import { Buckets } from './buckets.ts';
 import { isNothing } from './compare-data.ts';

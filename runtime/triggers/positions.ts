@@ -1,7 +1,7 @@
 // Where values stand on a line of doubles, for ranges. The way there keeps the order but may make two values one, so what the line says
 // is tested again. Numbers and instants have one line, texts another (by their first six bytes).
 import { Currency, DateTime, Decimal, isNumber, numberOf, parseDateTime, Real, text, type Value } from '../../stdlib/values/index.ts';
-import type { Kind } from '../conditions/index.ts';
+import type { Kind } from '../../model/query/index.ts';
 import { numbersIn } from './keys.ts';
 
 export type Line = 'numbers' | 'texts';

@@ -1,6 +1,6 @@
 import { regexSearch } from '../../stdlib/operators/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
-import { atHost, hostBounds } from '../conditions/index.ts';
+import { atHost, hostBounds } from '../../model/query/index.ts';
 
 /** `s regex p` of a condition. @throws {TooMuch} */
 export const searchAtHost = (s: Value, pattern: Value): boolean =>

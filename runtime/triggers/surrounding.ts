@@ -1,6 +1,6 @@
 // An event as conditions see it: its declared type, its value, and the event object, made when it is first asked for.
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import type { TypeDefinition } from '../types/index.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
 import type { ConditionSurroundings, Surrounding } from './types.ts';
 
 /** The type whose instance an event's value is; requests and bulk events carry other members, which are data. */

@@ -1,9 +1,9 @@
 // Conditions of events, compiled: a tree whose leaves are terms, each with its operand converted once where it is constant (language.md W4).
 import type { CompareOperator, ConditionData, ExpressionData } from '../../compiler/types.ts';
 import { encodeInner, isObject, type Value } from '../../stdlib/values/index.ts';
-import { systemClock } from '../clock/index.ts';
-import { CascadeError } from '../faults.ts';
-import type { TypeDefinition } from '../types/index.ts';
+import { systemClock } from '../../platform/clock/index.ts';
+import { CascadeError } from '../../model/errors/faults.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
 import {
   type ConditionPath,
   dataScope,
@@ -13,7 +13,7 @@ import {
   type Predicate,
   type Scope,
   type Test,
-} from '../conditions/index.ts';
+} from '../../model/query/index.ts';
 import { type Binds, compileExpression, constantOf, type Evaluate } from './expressions.ts';
 import type { ConditionSurroundings } from './types.ts';
 

@@ -2,7 +2,7 @@
 // what one rule costs. Rules come and go while it is used.
 import type { ConditionData } from '../../compiler/types.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import { TooMuch } from '../conditions/index.ts';
+import { TooMuch } from '../../model/query/index.ts';
 import { askedIn, withoutAsked } from './asked.ts';
 import { holds } from './compare-term.ts';
 import type { Entry, Visit } from './entry.ts';

@@ -1,8 +1,8 @@
 // What the trigger index is given and what it gives: rules with their triggers, and why a rule did or did not match.
-import type { Clock } from '../clock/index.ts';
+import type { Clock } from '../../platform/clock/index.ts';
 import type { ConditionData, TriggerSpec } from '../../compiler/types.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import type { TypeDefinition } from '../types/index.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
 
 export interface IndexedRule {
   /** The full name: `name`, or `name:version`. */

@@ -17,11 +17,11 @@ export const CHAOS_FAULTS: readonly ChaosFault[] = [
     reported: 'doubled',
     changes: [
       {
-        file: 'runtime/commit/transaction.ts',
+        file: 'runtime/transactions/transaction.ts',
         text: 'const stored = await writeAside(db, session, row);',
         replacement: 'const stored = await writeAside(db, session, { ...row, done: [] });',
       },
-      { file: 'runtime/commit/journal.ts', text: 'for (const run of row.done) this.#open.delete(run);', replacement: '' },
+      { file: 'runtime/transactions/journal.ts', text: 'for (const run of row.done) this.#open.delete(run);', replacement: '' },
     ],
   },
   {
@@ -29,7 +29,7 @@ export const CHAOS_FAULTS: readonly ChaosFault[] = [
     reported: 'lost',
     changes: [
       {
-        file: 'runtime/commit/transaction.ts',
+        file: 'runtime/transactions/transaction.ts',
         text: 'const stored = await writeAside(db, session, row);',
         replacement: 'const stored = await writeAside(db, session, { ...row, events: [] });',
       },
@@ -40,12 +40,12 @@ export const CHAOS_FAULTS: readonly ChaosFault[] = [
     reported: 'wrong',
     changes: [
       {
-        file: 'runtime/commit/transaction.ts',
+        file: 'runtime/transactions/transaction.ts',
         text: 'const filter = { _id: write.id, ars_version: Long.fromBigInt(write.version) };',
         replacement: 'const filter = { _id: write.id };',
       },
       {
-        file: 'runtime/commit/committer.ts',
+        file: 'runtime/transactions/committer.ts',
         text: 'if (version === undefined || version === write.version) continue;',
         replacement: 'if (version !== null) continue;',
       },

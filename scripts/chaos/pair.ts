@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { RestClient, type StartedService, startService } from '../../conformance/client/index.ts';
-import { openEmbeddedMongod } from '../../runtime/mongod/index.ts';
+import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 import { check } from './check.ts';
 import { isServing, signal, STOP_BEYOND_LEASE_MS } from './disturb.ts';
 import { type ChaosOptions, type ChaosOutcome, outcomeOf, randomFrom } from './run.ts';

@@ -1,4 +1,4 @@
-// The user's cache folder: what is fetched once is kept there (the embedded mongod, too: runtime/mongod/binary.ts).
+// The user's cache folder: what is fetched once is kept there (the embedded mongod, too: platform/mongod/binary.ts).
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';

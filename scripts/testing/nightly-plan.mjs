@@ -8,12 +8,12 @@ const REPETITIONS = 10;
 const CONCURRENT = [
   'conformance/crash-points',
   'conformance/repeated',
-  'runtime/commit',
-  'runtime/deliveries',
-  'runtime/mongod/supervisor',
-  'runtime/neighbours',
-  'runtime/resources/definitions',
-  'runtime/sandbox',
+  'runtime/transactions',
+  'features/delivery',
+  'platform/mongod/supervisor',
+  'runtime/cluster',
+  'resources/definitions',
+  'sandbox',
   'server/cli/serve',
   'server/listen',
 ];
@@ -26,7 +26,7 @@ export function plan({ only, minutes, seed }) {
     {
       name: 'simulation',
       what: `crashes in a simulated world, new seeds for ${minutes} min`,
-      command: ['node', 'scripts/fuzz.mjs', '--minutes', String(minutes), '--only', 'runtime/crash-simulation.test.ts'],
+      command: ['node', 'scripts/fuzz.mjs', '--minutes', String(minutes), '--only', 'engine/crash-simulation.test.ts'],
     },
     {
       name: 'fuzz',

@@ -49,9 +49,9 @@ test('the fuzzer runs all tests of random inputs, and the seeds that are kept be
   for (const file of importing) expect(files).toContain(file);
   expect(files).toContain('runtime/triggers/trigger-index.test.ts');
   expect(files).toContain('conformance/differential/differential.test.ts');
-  expect(files).not.toContain('runtime/fifo.test.ts');
+  expect(files).not.toContain('platform/structures/fifo.test.ts');
   for (const { file, seed } of readSeeds(root)) {
-    expect([...files, 'runtime/crash-simulation.test.ts']).toContain(file);
+    expect([...files, 'engine/crash-simulation.test.ts']).toContain(file);
     expect(Number.isSafeInteger(seed)).toBe(true);
   }
 });

@@ -24,7 +24,7 @@ export function randomTests(root) {
 
 /** @type {import('./random-tests.d.mts').seeded} */
 export function seeded(file, seed) {
-  if (file === 'runtime/crash-simulation.test.ts') return { CASCADE_SIMULATION_SEED: String(seed) };
+  if (file === 'engine/crash-simulation.test.ts') return { CASCADE_SIMULATION_SEED: String(seed) };
   return { CASCADE_SEED: String(seed), CASCADE_FUZZ_SEED: String(seed) };
 }
 

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { openEmbeddedMongod } from '../../runtime/mongod/index.ts';
+import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 import { build } from '../build.mjs';
 
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {

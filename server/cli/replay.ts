@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 import { type Compiled, compile, originalPosition, type ServiceStateNames } from '../../compiler/index.ts';
-import { openSandbox, type Program, type ResolvedProcedure, type RunFailure, type RunRequest } from '../../runtime/sandbox/index.ts';
+import { openSandbox, type Program, type ResolvedProcedure, type RunFailure, type RunRequest } from '../../sandbox/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 import { openRemote, type Remote, type RemoteOptions } from './remote.ts';
 import type { Terminal } from './terminal.ts';

@@ -2,10 +2,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { type CompiledProcedure, type CompiledRule, originalPosition } from '../../compiler/index.ts';
-import { answerAlone } from '../../runtime/builtins/index.ts';
-import { systemClock } from '../../runtime/clock/index.ts';
-import type { Answer } from '../../runtime/commit/index.ts';
-import { fault } from '../../runtime/faults.ts';
+import { answerAlone } from '../../features/builtins/index.ts';
+import { systemClock } from '../../platform/clock/index.ts';
+import type { Answer } from '../../runtime/transactions/index.ts';
+import { fault } from '../../model/errors/faults.ts';
 import {
   openSandbox,
   type Program,
@@ -13,10 +13,10 @@ import {
   type RunFailure,
   type RunRequest,
   type Sandbox,
-} from '../../runtime/sandbox/index.ts';
-import { StateRoom } from '../../runtime/state/index.ts';
-import { parseJson, toJson } from '../../runtime/values/index.ts';
-import { toWireError } from '../../runtime/wire-error.ts';
+} from '../../sandbox/index.ts';
+import { StateRoom } from '../../runtime/shared-state/index.ts';
+import { parseJson, toJson } from '../../model/values/index.ts';
+import { toWireError } from '../../runtime/runs/wire-error.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { compiled } from './compile.ts';
 import { type Terminal, UsageError } from './terminal.ts';

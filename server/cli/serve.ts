@@ -1,6 +1,6 @@
 // `cascade serve`: the service in this process, until it is told to stop.
 import { pino } from 'pino';
-import { parseMasterKey } from '../../runtime/keys/index.ts';
+import { parseMasterKey } from '../../platform/keys/index.ts';
 import { aliasBuiltinPackage } from '../../stdlib/builtins/index.ts';
 import { openService } from '../service.ts';
 import { secret } from './secrets.ts';

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { RestClient } from '../../case-runner/client/index.ts';
 import { type CaseFile, type Pace, readCaseFile, runSuite } from '../../case-runner/runner/index.ts';
-import { VirtualClock } from '../../runtime/clock/index.ts';
+import { VirtualClock } from '../../platform/clock/index.ts';
 import { openService, type Service } from '../service.ts';
 import { readSource, type Terminal, UsageError } from './terminal.ts';
 

@@ -1,4 +1,4 @@
-// resources-and-api.md 6.1 to 6.3, 6.6 over HTTP; the store behind it is tested in runtime/identity/.
+// resources-and-api.md 6.1 to 6.3, 6.6 over HTTP; the store behind it is tested in identity/.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 

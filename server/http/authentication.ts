@@ -1,8 +1,8 @@
 // Logging in, renewing and ending sessions over HTTP, and the identity of every other request (resources-and-api.md 6).
-import type { Identity } from '../../runtime/api.ts';
-import { fault } from '../../runtime/faults.ts';
-import type { Soon } from '../../runtime/soon.ts';
-import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
+import type { Identity } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Soon } from '../../platform/structures/soon.ts';
+import type { IdentityStore, Session } from '../../identity/index.ts';
 import { limitKey } from '../transport/index.ts';
 import { type Query, textParameter } from './parameters.ts';
 import type { HttpReply, HttpRequest } from './types.ts';

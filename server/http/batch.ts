@@ -1,6 +1,6 @@
 // Several requests in one (resources-and-api.md 2.14): each is answered as if it had come alone, all at the same time.
-import { fault } from '../../runtime/faults.ts';
-import { MAX_BODY_VALUES, parseJson, toJson } from '../../runtime/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { MAX_BODY_VALUES, parseJson, toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { RESOURCES } from './routes.ts';
 import type { HttpReply, HttpRequest } from './types.ts';

@@ -2,10 +2,10 @@
 // (resources-and-api.md 2). No socket here; `sockets.ts` has them.
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { ApiReply, Engine, Health, Identity } from '../../runtime/api.ts';
-import { fault } from '../../runtime/faults.ts';
-import { readBuild } from '../../runtime/about.ts';
-import { toJson } from '../../runtime/values/index.ts';
+import type { ApiReply, Engine, Health, Identity } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { readBuild } from '../../engine/about.ts';
+import { toJson } from '../../model/values/index.ts';
 import type { Metrics } from '../metrics.ts';
 import { isLoopback } from '../transport/index.ts';
 import { authenticate, identify, refresh, revoke } from './authentication.ts';

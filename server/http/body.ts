@@ -1,8 +1,8 @@
 // The body of a request: collected up to a limit, inflated up to the same limit (resources-and-api.md 1.6, 1.7).
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback } from 'node:zlib';
-import { fault } from '../../runtime/faults.ts';
-import type { Soon } from '../../runtime/soon.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Soon } from '../../platform/structures/soon.ts';
 import type { Exchange } from '../transport/index.ts';
 
 const gunzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzipCallback);

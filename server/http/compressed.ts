@@ -1,7 +1,7 @@
 // Pieces of text as gzip, made as they are taken.
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import type { Pieces } from '../../runtime/api.ts';
+import type { Pieces } from '../../resources/api.ts';
 
 /** A long body as it goes over the wire. */
 export interface WirePieces {

@@ -1,9 +1,9 @@
 // The one place where a throw becomes a reply: a refusal as it is, anything else as a 500 that tells nothing (resources-and-api.md 10).
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { CascadeError, CascadeErrors, type ErrorDocument, errorDocument, fault, retryAfterSeconds } from '../../runtime/faults.ts';
-import { isPassing } from '../../runtime/store/index.ts';
-import { toJson } from '../../runtime/values/index.ts';
+import { CascadeError, CascadeErrors, type ErrorDocument, errorDocument, fault, retryAfterSeconds } from '../../model/errors/faults.ts';
+import { isPassing } from '../../platform/mongo/index.ts';
+import { toJson } from '../../model/values/index.ts';
 import type { HttpReply } from './types.ts';
 
 /** @param error anything that was thrown; what is no refusal is logged under the reference that the client is given */

@@ -1,6 +1,6 @@
 // What is at `/`: which service this is, how it does, and where to go on; a page for browsers, JSON for everybody else.
 import { createHash } from 'node:crypto';
-import type { Health } from '../../runtime/api.ts';
+import type { Health } from '../../resources/api.ts';
 import { weightIn } from './headers.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 

@@ -1,6 +1,6 @@
 // Query parameters: the known ones of an operation, each parsed as JSON and held to its type (resources-and-api.md 1.5). Pure.
-import { fault } from '../../runtime/faults.ts';
-import { parseJson } from '../../runtime/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { parseJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 
 type Check = (value: Value) => boolean;

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { CascadeErrors, fault } from '../../runtime/faults.ts';
+import { CascadeErrors, fault } from '../../model/errors/faults.ts';
 import { Decimal } from '../../stdlib/values/index.ts';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 import { acceptsGzip } from './headers.ts';

@@ -1,8 +1,8 @@
 // A request on a resource, in the words of the engine: which operation, with which parameters, from which body (1.4, 1.5, 2).
-import { type ApiRequest, type Identity, OPERATIONS } from '../../runtime/api.ts';
-import { fault } from '../../runtime/faults.ts';
-import type { Soon } from '../../runtime/soon.ts';
-import { MAX_BODY_VALUES, parseJson } from '../../runtime/values/index.ts';
+import { type ApiRequest, type Identity, OPERATIONS } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Soon } from '../../platform/structures/soon.ts';
+import { MAX_BODY_VALUES, parseJson } from '../../model/values/index.ts';
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
 import { type ParameterName, parameters, type Query } from './parameters.ts';
 import type { Action, ResourceRoute } from './routes.ts';

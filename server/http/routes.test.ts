@@ -1,8 +1,8 @@
 // resources-and-api.md 1.1, over a real socket: fetch would tidy the path, so most requests are written raw.
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ApiRequest } from '../../runtime/api.ts';
-import { CascadeError } from '../../runtime/faults.ts';
+import type { ApiRequest } from '../../resources/api.ts';
+import { CascadeError } from '../../model/errors/faults.ts';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 import { rememberingRoute, route } from './routes.ts';
 

@@ -1,8 +1,8 @@
 // The HTTP binding on the sockets: requests as they come, replies onto their connections (`sending.ts`), and the end of both.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { fault } from '../../runtime/faults.ts';
-import type { Soon } from '../../runtime/soon.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Soon } from '../../platform/structures/soon.ts';
 import type { Exchange, Transport } from '../transport/index.ts';
 import { Body, inflate } from './body.ts';
 import { type ClientAddress, peerOf } from './client-address.ts';

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Pieces } from '../../runtime/api.ts';
+import type { Pieces } from '../../resources/api.ts';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 
 let server: FakeServer;

@@ -1,9 +1,9 @@
 // A stand-in for the engine, and a listening server around it: what reaches the engine is recorded, what it answers is the test's.
 import { connect } from 'node:net';
 import { pino } from 'pino';
-import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../../runtime/api.ts';
-import { fault } from '../../runtime/faults.ts';
-import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
+import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { IdentityStore, Session } from '../../identity/index.ts';
 import type { TransportKind } from '../transport/index.ts';
 import { type ListenOptions, type Listener, listen } from '../listen.ts';
 

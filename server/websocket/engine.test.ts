@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openTestEngine, type TestEngine } from '../../runtime/testing/engine.ts';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { type Listener, listen } from '../listen.ts';
 import { openTestSocket, requestIdOf, type TestSocket } from '../testing/web-socket.ts';
 

@@ -1,5 +1,5 @@
 // How messages stand in frames: as they are (raw), or in SockJS's envelopes (resources-and-api.md 2.15, 2.16). Pure.
-import { parseJson } from '../../runtime/values/index.ts';
+import { parseJson } from '../../model/values/index.ts';
 
 export interface Framing {
   /** The frame of one message. */

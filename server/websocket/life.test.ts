@@ -1,6 +1,6 @@
 // resources-and-api.md 2.15, 2.16, 6.4: how sockets begin and end, and the SockJS framing.
 import { expect, test } from 'vitest';
-import type { Notice } from '../../runtime/index.ts';
+import type { Notice } from '../../engine/index.ts';
 import { openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 import { openTestSocket, type TestSocket } from '../testing/web-socket.ts';
 

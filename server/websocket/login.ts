@@ -1,7 +1,7 @@
 // Who a socket speaks for: logins on it, and whether they still hold (resources-and-api.md 6.4, 6.7).
-import { CascadeError, fault } from '../../runtime/faults.ts';
-import type { IdentityStore, Session } from '../../runtime/identity/index.ts';
-import type { Identity } from '../../runtime/index.ts';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
+import type { IdentityStore, Session } from '../../identity/index.ts';
+import type { Identity } from '../../engine/index.ts';
 import { isObject } from '../../stdlib/values/index.ts';
 import { sessionBody } from '../http/index.ts';
 import { limitKey } from '../transport/index.ts';

@@ -1,9 +1,9 @@
 // The messages of the WebSocket binding (resources-and-api.md 2.15): a client's text read, and the texts of answers and events.
 // Pure. Bodies are JSON text already; nothing is parsed to be written again.
-import type { Pieces } from '../../runtime/api.ts';
-import type { Identity, Notice } from '../../runtime/index.ts';
-import { fault } from '../../runtime/faults.ts';
-import { MAX_BODY_VALUES, parseJson, toJson } from '../../runtime/values/index.ts';
+import type { Pieces } from '../../resources/api.ts';
+import type { Identity, Notice } from '../../engine/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { MAX_BODY_VALUES, parseJson, toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 
 export interface Message {

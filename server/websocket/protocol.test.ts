@@ -1,7 +1,7 @@
 // resources-and-api.md 2.15, 2.17, 6.7, 8.4 on real sockets, with a stand-in for the engine.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { fault } from '../../runtime/faults.ts';
-import type { Notice } from '../../runtime/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Notice } from '../../engine/index.ts';
 import { ANN, type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 import { openTestSocket, requestIdOf, type TestSocket } from '../testing/web-socket.ts';
 

@@ -1,6 +1,6 @@
 // A message as a request on a resource, in the words of the engine (resources-and-api.md 2.17). Pure.
-import { fault } from '../../runtime/faults.ts';
-import type { ApiRequest, Identity } from '../../runtime/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { ApiRequest, Identity } from '../../engine/index.ts';
 import { type ParameterName, parameterValues } from '../http/index.ts';
 import type { Message } from './message.ts';
 

@@ -1,9 +1,9 @@
 // One connection of the WebSocket binding, whatever its framing: logs in, asks, is answered, listens (resources-and-api.md 2.15,
 // 6.7). Messages are taken in order up to the engine's door; behind it they run concurrently.
 import type { Logger } from 'pino';
-import { fault } from '../../runtime/faults.ts';
-import type { Pieces } from '../../runtime/api.ts';
-import type { Identity } from '../../runtime/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Pieces } from '../../resources/api.ts';
+import type { Identity } from '../../engine/index.ts';
 import { type Deadlines, errorReply, type Served, within } from '../http/index.ts';
 import { Ended, isLogin, Login } from './login.ts';
 import { type Answer, answerPieces, answerText, headersOf, type Message, NO_HEADERS, readMessage } from './message.ts';

@@ -1,7 +1,7 @@
 // The WebSocket binding: sockets and their frames out and in, signs of life, bounds (resources-and-api.md 2.15, 2.16). A socket is not
 // touched once it is closed.
 import type { Logger } from 'pino';
-import type { Pieces } from '../../runtime/api.ts';
+import type { Pieces } from '../../resources/api.ts';
 import { type ClientAddress, Deadlines, peerOf, type Served } from '../http/index.ts';
 import type { PeerSocket, Transport } from '../transport/index.ts';
 import { type Framing, RAW, SOCKJS } from './framing.ts';

@@ -1,7 +1,7 @@
 // Long answers on a WebSocket: one message in fragments, no faster than it is read; what is said meanwhile waits behind it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Notice, Pieces } from '../../runtime/api.ts';
+import type { Notice, Pieces } from '../../resources/api.ts';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 import { openTestSocket, requestIdOf, type TestSocket } from '../testing/web-socket.ts';
 

@@ -1,7 +1,7 @@
 // The subscriptions of one socket (resources-and-api.md 8.4).
-import { CascadeError, fault } from '../../runtime/faults.ts';
-import type { Engine, Identity, Notice, Subscription } from '../../runtime/index.ts';
-import { toJson } from '../../runtime/values/index.ts';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
+import type { Engine, Identity, Notice, Subscription } from '../../engine/index.ts';
+import { toJson } from '../../model/values/index.ts';
 import { isObject, isReal, text, type Value } from '../../stdlib/values/index.ts';
 import { type Answer, eventText, headersOf, memberOf, type Message } from './message.ts';
 import { required } from './requests.ts';

@@ -19,7 +19,7 @@ interface Described {
   readonly contents?: true;
 }
 
-/** A code of this catalogue or of the host's (runtime/faults.ts). `*`: whatever the operation or procedure raises that it carries out. */
+/** A code of this catalogue or of the host's (model/errors/faults.ts). `*`: whatever the operation or procedure raises that it carries out. */
 export type DeclaredCode =
   | LangCode
   | 'cascade.authorization.denied'
@@ -56,7 +56,7 @@ export interface PureDeclaration extends Described {
   readonly turns?: (...args: never[]) => number;
 }
 
-/** One for which the program waits: its arguments are checked in the isolate, then the host is asked (runtime/builtins). */
+/** One for which the program waits: its arguments are checked in the isolate, then the host is asked (features/builtins). */
 export interface HostDeclaration extends Described {
   readonly effect: 'suspends';
   /** What the run itself knows; where it is given, the host is not asked. */

@@ -161,7 +161,7 @@ export interface OpPayloads {
   drop: { kind: DefinitionKind; name: string };
   /** PROCESSED BY: refused unless no node matches. ok null */
   nodes: { where: Inner; cardinality: 'one' | 'atLeastOne' | 'exactlyOne' | null };
-  /** A built-in that only the host can answer (runtime/builtins); one argument a parameter. ResourceAPI.executeOp answers with `list`. */
+  /** A built-in that only the host can answer (features/builtins); one argument a parameter. ResourceAPI.executeOp answers with `list`. */
   builtin: { name: string; args: Inner[] };
   state: StatePayload;
 }

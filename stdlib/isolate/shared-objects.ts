@@ -1,4 +1,4 @@
-// Shared objects seen from a run (builtins.md 10): the host keeps them (runtime/state), a run has handles. What a lambda decides is a
+// Shared objects seen from a run (builtins.md 10): the host keeps them (runtime/shared-state), a run has handles. What a lambda decides is a
 // request before it, with the entry locked for the run, and one after it; so it runs once, and alone.
 import type { HostDeclaration } from '../builtins/index.ts';
 import { fail } from '../errors.ts';

@@ -1,4 +1,4 @@
-// The state of services seen from a run (language.md 8): the host keeps it (runtime/state), a run works on copies. A copy stays one
+// The state of services seen from a run (language.md 8): the host keeps it (runtime/shared-state), a run works on copies. A copy stays one
 // object as long as the run lives, so that what is changed inside it is seen through every name; what has changed goes back before the
 // run asks the host for anything, and when the procedure ends.
 import { fail } from '../errors.ts';

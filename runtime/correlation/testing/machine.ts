@@ -3,8 +3,8 @@
 import { compile, type CompiledRule } from '../../../compiler/index.ts';
 import { builtinTable } from '../../../stdlib/builtins/index.ts';
 import { encodeInner, fromInner } from '../../../stdlib/values/index.ts';
-import { pureBuiltins } from '../../resources/host-context.ts';
-import { systemClock } from '../../clock/index.ts';
+import { pureBuiltins } from '../../../resources/aggregate/host-context.ts';
+import { systemClock } from '../../../platform/clock/index.ts';
 import { BoundSurrounding, Correlation, type Happening, type Outcome, Values } from '../index.ts';
 
 export function compiledRule(text: string): CompiledRule {

@@ -1,6 +1,6 @@
 // The API of one namespace as an OpenAPI 3.1 document. Nothing is listed here that is listed elsewhere: addresses and methods are those of the
 // routes, parameters those that are read, resources and procedures those that the engine names.
-import type { ApiDescription } from '../../../runtime/api.ts';
+import type { ApiDescription } from '../../../resources/api.ts';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import { components } from './components.ts';
 import { plainPaths } from './plain-paths.ts';

@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
-import type { ApiDescription } from '../../../runtime/api.ts';
-import { parseType, typeToSchema } from '../../../runtime/types/index.ts';
-import { toJson } from '../../../runtime/values/index.ts';
+import type { ApiDescription } from '../../../resources/api.ts';
+import { parseType, typeToSchema } from '../../../model/types/index.ts';
+import { toJson } from '../../../model/values/index.ts';
 import { openApiDocument } from './index.ts';
 
 const BASES = ['String', 'Integer', 'Real', 'Boolean', 'DateTime', 'Currency', 'GeoJSON', 'ResourceReference', 'Object'];

@@ -1,5 +1,5 @@
 // The operations of resources: an address of the routes, an action, and what its reading says of parameters and body.
-import { type ApiDescription, type DescribedProcedure, type DescribedResource, OPERATIONS } from '../../../runtime/api.ts';
+import { type ApiDescription, type DescribedProcedure, type DescribedResource, OPERATIONS } from '../../../resources/api.ts';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import { CHECKS, isArray, isBoolean, isInteger, isStrings, type ParameterName } from '../parameters.ts';
 import { AGGREGATE_BY_GET, operationOf, type Reading, READINGS } from '../resources.ts';

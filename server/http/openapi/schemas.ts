@@ -1,5 +1,5 @@
 // Schemas of what resources hold: as they are read, and as they are sent.
-import type { DescribedResource } from '../../../runtime/api.ts';
+import type { DescribedResource } from '../../../resources/api.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 
 export const schemaRef = (name: string): ObjectValue => ({ $ref: `#/components/schemas/${name}` });

@@ -1,0 +1,457 @@
+// A namespace as it is served: its definitions in force, its committer, its runs. Opening one takes over what a dead process left.
+
+import type { Db } from 'mongodb';
+import type { Logger } from 'pino';
+import type { Identity } from '../resources/api.ts';
+import type { About } from './about.ts';
+import type { Clock } from '../platform/clock/index.ts';
+import {
+  attemptOf,
+  Committer,
+  openEpochs,
+  QueueFull,
+  type RunId,
+  type ServiceProcess,
+  type Step,
+  type StoredEvent,
+} from '../runtime/transactions/index.ts';
+import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlation/index.ts';
+import { fault } from '../model/errors/faults.ts';
+import type { RightsOf } from '../identity/index.ts';
+import { Listeners } from '../runtime/events/listeners.ts';
+import { ARRIVAL_TEXTS, Arrivals, ARRIVALS, type Change, type Leaders } from '../runtime/cluster/index.ts';
+import { typeOfCollection } from '../resources/catalog/catalogue.ts';
+import { isTraced, logLevelOf } from '../features/diagnostics/debugconfigs-kind.ts';
+import { callableOf, type Callable } from '../features/procedures/procedures-kind.ts';
+import { KEPT_OUTPUT, KeptOutput } from '../runtime/programs/kept-output.ts';
+import { KeptPrograms } from '../runtime/programs/kept-programs.ts';
+import { RuleLinks } from '../features/rules/loops.ts';
+import { executableKey } from '../runtime/programs/programs.ts';
+import { programFor } from '../runtime/programs/work-programs.ts';
+import { dropOrphans, undoHalfRenames } from '../resources/definitions/collections.ts';
+import { loadRule } from '../features/rules/rules-kind.ts';
+import { loadScalars } from '../features/scalars/scalars-kind.ts';
+import { openState } from '../features/services/service-state.ts';
+import { DEFINITIONS, DefinitionStore } from '../resources/definitions/store.ts';
+import { resumeBuilds } from '../resources/instances/type-storage.ts';
+import { Deliveries } from '../features/delivery/index.ts';
+import { SUBSCRIPTIONS } from '../features/delivery/delivery-types.ts';
+import { deadLetter } from '../features/delivery/dead-letters.ts';
+import { endChain, endLost } from '../features/rules/endings.ts';
+import { ASYNC } from '../runtime/events/events.ts';
+import { ConditionFailures } from '../features/rules/condition-failures.ts';
+import { present } from '../resources/instances/present.ts';
+import { refusalOf } from '../resources/instances/late-writes.ts';
+import { findTaken, uniqueKeysOf } from '../resources/instances/unique.ts';
+import { pureBuiltins } from '../resources/aggregate/host-context.ts';
+import { LargeResults } from '../resources/representation/large-results.ts';
+import { ImplementedEvents } from '../features/services/implemented-events.ts';
+import { changeAtOnce, perform } from '../resources/operations/perform.ts';
+import { RECORDINGS, recordingWrites } from '../features/diagnostics/recordings.ts';
+import { acting } from '../resources/access/rights.ts';
+import { Schedule } from '../features/schedules/schedule.ts';
+import { serviceHandledBy } from '../features/services/service-events.ts';
+import { snapshot } from '../features/diagnostics/snapshots.ts';
+import { follow, refresh, refreshAll } from '../resources/definitions/follow.ts';
+import { loadType } from '../features/types/types-kind.ts';
+import type { Accounts, Namespace } from '../resources/catalog/types.ts';
+import { indexDependents } from '../resources/instances/dependents.ts';
+import { ANSWERS, indexAnswers } from '../resources/requests/once.ts';
+import { SourceCounts } from '../features/sources/index.ts';
+import { openUpkeep } from './upkeep.ts';
+import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHost, Runner } from '../runtime/runs/index.ts';
+import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
+import { EqualReads, PointReads, RowReader, retryUntilAvailable, type Store } from '../platform/mongo/index.ts';
+import { presentIn, Subscribers } from '../features/subscriptions/index.ts';
+import { TakeOver } from '../runtime/cluster/take-over.ts';
+import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/index.ts';
+import type { ScalarDefinition } from '../model/types/index.ts';
+import { TypesInForce } from '../resources/types-in-force.ts';
+import type { Tally } from './tally.ts';
+import type { Cipher } from '../model/values/index.ts';
+
+export interface OpenNamespace extends AsyncDisposable {
+  readonly space: Namespace;
+  resolveProcedure(name: string): Promise<ResolvedProcedure | null>;
+  /**
+   * Takes over what dead processes left here, and the lead where nobody has it: what rules wait for and what is due are this process's then.
+   * @param dead epochs that are this process's to take over
+   */
+  assume(dead: readonly number[]): Promise<void>;
+  /** What has been committed to one of its collections that processes follow, here or elsewhere. */
+  follow(change: Change): Promise<void>;
+  /** Changes may have been missed. */
+  followAll(): Promise<void>;
+  /** Runs that have not ended. */
+  readonly pending: number;
+  drained(): Promise<void>;
+}
+
+/** What processes follow of each other. */
+export const FOLLOWED = [DEFINITIONS, ARRIVALS, SUBSCRIPTIONS.collection];
+
+const COLLECTIONS = [
+  ANSWERS,
+  ARRIVALS,
+  ARRIVAL_TEXTS,
+  EVALUATIONS,
+  EVALUATION_TEXTS,
+  KEPT_OUTPUT,
+  'journal',
+  'journalValues',
+  'logs',
+  'programs',
+  RECORDINGS,
+  'resources',
+  't.ArsRuleSnapshot',
+];
+
+export interface NamespaceOptions {
+  readonly name: string;
+  readonly store: Store;
+  readonly process: ServiceProcess;
+  /** Null: nobody else serves the namespace. */
+  readonly leaders: Leaders | null;
+  /** Another process has taken over what this one does. */
+  readonly onFenced: () => void;
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  /** Of one rule (language.md K10). */
+  readonly mostOpenEvaluations: number;
+  readonly log: Logger;
+  readonly rightsOf: RightsOf;
+  readonly accounts: Accounts;
+  readonly about: About;
+  /** What compilerHash() gives. */
+  readonly compiler: string;
+  readonly tally: Tally;
+}
+
+export async function openNamespace({
+  name,
+  store,
+  process,
+  leaders,
+  onFenced,
+  sandbox,
+  clock,
+  mostOpenEvaluations,
+  log,
+  rightsOf,
+  accounts,
+  about,
+  compiler,
+  tally,
+}: NamespaceOptions): Promise<OpenNamespace> {
+  const db = store.namespace(name);
+  const rows = new RowReader(db);
+  await createCollections(db);
+  await indexAnswers(db);
+  await indexDependents(db);
+  const definitions = await DefinitionStore.load(db);
+  await undoHalfRenames(db, (type) => definitions.get('types', type) !== undefined);
+  const scalars = loadScalars(definitions);
+  const cipher = await accounts.keys.cipherOf(name);
+  const types = loadTypes(definitions, scalars, cipher, log);
+  const output = await KeptOutput.open(db, compiler);
+  const sources = await SourceCounts.open(db);
+  const implementedEvents = new ImplementedEvents(definitions.list('services'));
+  const callables = new Map<string, { text: string; callable: Callable }>();
+  const recorded = new Map<RunId, readonly Step[]>();
+  const contention = new Contention();
+  const pressure = new Pressure();
+  const executionTimes = new ExecutionTimes();
+  const executables = new Map<string, Executable>();
+  const state = openState(() => space);
+  const surroundings: TriggerIndexOptions = {
+    typeOf: (type) => types.get(type) ?? null,
+    builtin: pureBuiltins(clock),
+    namespace: name,
+    clock,
+    onError: (rule, error) => failures.record(rule.name, error),
+  };
+  const failures = new ConditionFailures(() => space);
+  let runner: Runner | null = null;
+  /** It is the next to lead, and takes what was stored for the one before. */
+  let isHeir = false;
+  let leads = leaders === null;
+  /** What is scheduled is this process's to publish. */
+  let hasSchedule = false;
+  const presentEvent = presentIn(() => space);
+  const subscribers = new Subscribers(presentEvent, (error) =>
+    log.error({ err: error, namespace: name }, 'an event could not be delivered to a subscriber'),
+  );
+
+  const listeners = new Listeners((error, listener) =>
+    log.error({ err: error, namespace: name, listener }, 'a listener to committed events failed'),
+  );
+  const committer: Committer = new Committer({
+    client: store.client,
+    db,
+    epoch: process.epoch,
+    onEvents: (events, fresh) => {
+      listeners.call('metrics', () => {
+        for (const { path } of events) tally.event(path);
+      });
+      const begun = listeners.call('correlation', () => correlations.arrive(events)) ?? events.map(withoutPlaces);
+      listeners.call('rules', () => runner?.begin(begun));
+      listeners.call('subscriptions', () => subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1)));
+      listeners.call('deliveries', () => space.deliveries.committed(fresh));
+    },
+    toStored: (unit) => (leads || (isHeir && unit.isTaken) ? unit : arrivals.hand(unit)),
+    onFenced,
+    uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
+    cipher: () => space.cipher,
+    refuses: (unit) => refusalOf(space, unit),
+    findTaken: (units) => findTaken(db, units, (collection) => typeOfCollection(space, collection)),
+    onError: (error, message) => log.error({ err: error, namespace: name }, message),
+    isFull: () => (pressure.isHigh ? new QueueFull('waitingRuns', HIGH.runs) : null),
+  });
+  const arrivals: Arrivals = new Arrivals({
+    db,
+    committer: () => committer,
+    cipher: () => space.cipher,
+    onError: (error) => log.error({ err: error, namespace: name }, 'events of another process could not be taken'),
+  });
+  const correlations = new Correlations({
+    namespace: name,
+    clock,
+    committer,
+    conditions: surroundings,
+    cipher: () => space.cipher,
+    log,
+    failed: (rule, error) => failures.record(rule, error),
+    runs: () => runs,
+    full: (most) => fault('cascade.quota.exceeded', 'openEvaluations', most),
+    mostOpen: mostOpenEvaluations,
+  });
+  const schedule = new Schedule(() => space);
+  const runs: RunHost = {
+    namespace: name,
+    clock,
+    sandbox,
+    committer,
+    contention,
+    pressure,
+    executionTimes,
+    log,
+    conditions: surroundings,
+    executable: (rule, program) => executableFor(space, rule, program),
+    programFor,
+    conditionFailed: (rule, error) => failures.record(rule, error),
+    declined: (actor) => space.deliveries.acknowledgeRun(actor),
+    admit: (identity) => acting({ rightsOf }, identity),
+    perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
+    changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
+    ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),
+    release: (run) => state.release(run),
+    holdsLocks: (run) => state.holdsLocks(run),
+    present: (instance, actor) => present(space, instance, actor),
+    takeRecorded: (run) => {
+      const steps = recorded.get(run) ?? [];
+      recorded.delete(run);
+      return steps;
+    },
+    settle: (event, rule, store) => space.deliveries.settle(event, `/rules/${rule}`, store),
+    lost: (event, rule) => endLost(space, event, rule),
+    poisoned: (event, target, error) => deadLetter(space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
+    failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
+    record: (recording) => recordingWrites(space, recording),
+    isTraced: (resource) => isTraced({ definitions }, resource, clock.now()),
+    logLevel: (resource) => logLevelOf({ definitions }, resource, clock.now()),
+    serviceOf: ({ path }, { name: rule, service }) => service ?? serviceHandledBy(space, path, rule),
+    mapOf: (module) => {
+      for (const { callable } of callables.values())
+        if (callable.resolved.program.module.hash === module)
+          return { map: callable.map, resource: `/procedures/${callable.resolved.name}` };
+      return null;
+    },
+  };
+  const deliveries = new Deliveries({
+    space: () => space,
+    isShared: leaders !== null,
+    epoch: process.epoch,
+    present: presentEvent,
+    isOpen: (event, rule) => runner?.isOpen(event, rule) === true,
+  });
+  const space: Namespace = {
+    name,
+    rightsOf,
+    accounts,
+    about,
+    db,
+    rows,
+    points: new PointReads(rows),
+    equals: new EqualReads(rows),
+    largeResults: new LargeResults(),
+    clock,
+    committer,
+    contention,
+    sandbox,
+    runs,
+    log,
+    types,
+    scalars,
+    cipher,
+    definitions,
+    get leads() {
+      return leads;
+    },
+    refresh: async (kind, one) => {
+      if (leaders && typeof one === 'string') await refresh(space, kind, one);
+    },
+    executables,
+    programs: new KeptPrograms(db, executables),
+    ruleLinks: new RuleLinks(),
+    output,
+    when: new TriggerIndex(surroundings),
+    before: new TriggerIndex(surroundings),
+    correlations,
+    sources,
+    implementedEvents,
+    schedule,
+    state,
+    deliveries,
+    subscribers,
+  };
+  for (const [rule, object] of definitions.list('rules')) {
+    try {
+      loadRule(space, object);
+    } catch (error) {
+      log.warn({ err: error, rule, namespace: name }, 'a stored rule no longer compiles and is not in force');
+    }
+  }
+  runner = new Runner({
+    host: runs,
+    pressure,
+    find: (rule, program) => executableFor(space, rule, program),
+    refuse: (event, rule) => endChain(space, event, rule),
+    lost: runs.lost,
+  });
+
+  const opened: AsyncDisposable[] = [];
+  const uses = (key: string): boolean => runner.uses(key);
+  /** What acts by itself begins after what was left open has been taken over. */
+  const beginUpkeep = async (): Promise<void> => {
+    committer.startCleaning();
+    schedule.start();
+    await resumeBuilds(space);
+    await dropOrphans(db, clock.now(), leaders === null);
+    await deliveries.open();
+    opened.push(openUpkeep(space, uses));
+  };
+  const takeOver = new TakeOver(space, store, recorded);
+  let assuming: Promise<void> = Promise.resolve();
+  const assume = async (dead: readonly number[]): Promise<void> => {
+    const takesLead = correlations.areAsleep && (leaders === null || (await leaders.take(name, dead)));
+    isHeir ||= takesLead;
+    // What an earlier take-over has not come to is nobody's but the leader's.
+    const strays = isHeir ? await openEpochs(db, (epoch) => epoch !== process.epoch && process.isForgotten(epoch)) : [];
+    const events = await takeOver.take([...new Set([...dead, ...strays])]);
+    if (takesLead) {
+      await retryUntilAvailable(() => correlations.restore(db)); // not before the former leader's journal is closed: it moves what has long been open
+      // First what that had taken, then what waited for it, then what is committed from now on; before, own events wait with the others.
+      await committer.exclusive(async (commit) => {
+        if (leaders) await retryUntilAvailable(() => arrivals.start(commit));
+        leads = true;
+        correlations.start(events);
+      });
+    }
+    if (opened.length === 0) await beginUpkeep();
+    else await deliveries.look();
+    if (leads && !hasSchedule) schedule.lead();
+    hasSchedule = leads;
+  };
+  const close = async (): Promise<void> => {
+    pressure.close();
+    executionTimes.close();
+    for (const one of opened) await one[Symbol.asyncDispose]();
+    await space.sources.settle(clock.now(), true);
+    await deliveries.close();
+    await arrivals.close();
+    await schedule[Symbol.asyncDispose]();
+    await correlations[Symbol.asyncDispose]();
+    await committer[Symbol.asyncDispose]();
+  };
+  try {
+    await space.output.settle();
+    await space.programs.open(clock.now());
+  } catch (error) {
+    await close().catch((failed: unknown) =>
+      log.error({ err: failed, namespace: name }, 'a namespace that could not be opened did not close'),
+    );
+    throw error;
+  }
+  return {
+    space,
+    assume: (dead) => (assuming = assuming.catch(() => undefined).then(() => assume(dead))),
+    async follow({ collection, id, document }) {
+      if (collection === DEFINITIONS) await follow(space, id, document);
+      else if (collection === SUBSCRIPTIONS.collection) await deliveries.follow(id, document);
+      else if (document) arrivals.saw(document);
+    },
+    async followAll() {
+      await refreshAll(space);
+      await deliveries.open();
+      await arrivals.look();
+    },
+    resolveProcedure: async (procedure) => (await callableOf(space, procedure, callables))?.resolved ?? null,
+    get pending() {
+      return runner.pending;
+    },
+    async drained() {
+      while (runner.pending > 0 || correlations.isBusy || schedule.isBusy || arrivals.isBusy) {
+        await arrivals.settled();
+        await schedule.settled();
+        await runner.drained();
+        await correlations.settled();
+      }
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function createCollections(db: Db): Promise<void> {
+  const present = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map((one) => one.name));
+  for (const name of COLLECTIONS) if (!present.has(name)) await db.createCollection(name);
+  await db.collection('logs').createIndex({ invocationId: 1, sequenceId: 1 });
+}
+
+/** Types may name each other: they are read in rounds until no more of them resolve. */
+function loadTypes(definitions: DefinitionStore, scalars: Map<string, ScalarDefinition>, cipher: Cipher | null, log: Logger): TypesInForce {
+  const types = new TypesInForce();
+  let waiting = definitions.list('types');
+  for (let before = -1; waiting.length !== before; ) {
+    before = waiting.length;
+    waiting = waiting.filter(([name, object]) => {
+      try {
+        types.set(name, loadType(object, { types, scalars, cipher, definitions }));
+        return false;
+      } catch (error) {
+        if (before === waiting.length) log.debug({ err: error, type: name }, 'a type waits for another');
+        return true;
+      }
+    });
+  }
+  for (const [name] of waiting) log.error({ type: name }, 'a stored type cannot be read');
+  return types;
+}
+
+function executableFor(space: Namespace, rule: string, program: string): Executable | null {
+  if (program !== ASYNC) return space.executables.get(executableKey(rule, program)) ?? null;
+  // The procedure is found by its name when it runs; it runs as whom the event is by.
+  return {
+    resource: `/procedures/${rule}`,
+    name: rule,
+    program: { id: ASYNC, module: { hash: ASYNC, source: '' }, constantsJson: '[]' },
+    map: '',
+    service: null,
+    identity: nobody(space),
+    procedure: rule,
+  };
+}
+
+const nobody = (space: Namespace): Identity => ({ username: 'system', namespace: space.name, profiles: [] });
+
+/** The event for the rules that wait for no other one. */
+const withoutPlaces = (event: StoredEvent): StoredEvent => ({ ...event, runs: event.runs.filter(({ places }) => !places) });

@@ -1,0 +1,216 @@
+// Whose users are whose (resources-and-api.md 4.9, 4.11, 4.12): two namespaces, their admins, and the users of the installation.
+
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ApiReply, Identity } from '../../resources/api.ts';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { parseJson } from '../../model/values/index.ts';
+
+const PASSWORD = 'correct horse';
+const NEW_PASSWORD = 'another horse';
+const DENIED = { code: 'cascade.authorization.denied', status: 403 };
+const ADMIN = ['admin', 'user__system'];
+const USER = ['user', 'user__system'];
+
+let t: TestEngine;
+const mark = randomBytes(4).toString('hex');
+const SYSTEM: Identity = { username: `system${mark}`, namespace: 'system', profiles: ['admin', 'admin__system'], system: true };
+const FIRST: Identity = { username: `first${mark}`, namespace: 'main', profiles: ADMIN, installationAdmin: true };
+/** Two namespaces, new for each test. */
+let north: string;
+let south: string;
+let [northAdmin, southAdmin, bob]: Identity[] = [];
+let count = 0;
+
+beforeAll(async () => {
+  t = await openTestEngine();
+  await t.engine.identity.ensureFirstStart({}); // its indexes
+});
+afterAll(() => t[Symbol.asyncDispose]());
+beforeEach(async () => {
+  count++;
+  north = `North_${mark}_${count}`;
+  south = `South_${mark}_${count}`;
+  for (const namespace of [north, south])
+    await as(FIRST, 'insert', 'namespaces', { body: { namespace, username: `boss.${namespace}`, password: PASSWORD } });
+  [northAdmin, southAdmin] = await Promise.all([login(`boss.${north}`), login(`boss.${south}`)]);
+  const body = { username: `bob.${south}`, password: PASSWORD, email: 'bob@example.com', firstName: 'Bob' };
+  await as(southAdmin, 'insert', 'users', { body });
+  bob = await login(`bob.${south}`);
+});
+
+interface Asked {
+  id?: string;
+  body?: object;
+  parameters?: Record<string, unknown>;
+}
+
+async function as(identity: Identity, op: string, resourceName: string, { id, body, parameters = {} }: Asked = {}): Promise<ApiReply> {
+  return t.engine.execute({
+    identity,
+    op,
+    resourceName,
+    custom: false,
+    ...(id !== undefined && { resourceId: id }),
+    ...(body && { object: parseJson(JSON.stringify(body)) }),
+    parameters: parseJson(JSON.stringify(parameters)) as Record<string, never>,
+    address: '10.0.0.1',
+  });
+}
+
+async function login(username: string, password = PASSWORD, target?: string): Promise<Identity> {
+  return (await t.engine.identity.login(username, password, '10.0.0.1', target)).identity;
+}
+
+const json = async (reply: Promise<ApiReply>): Promise<unknown> => JSON.parse((await reply).body ?? 'null');
+const command = (caller: Identity, namespace: string, op: string, data: object) =>
+  as(caller, op, 'namespaces', { id: namespace, body: data });
+const draft = (username: string, profiles = USER) => command(northAdmin!, north, 'authorizeUser', { username, profiles });
+const seenBy = async (caller: Identity, username: string) =>
+  ((await json(as(caller, 'select', 'users'))) as { username: string }[]).find((one) => one.username === username);
+
+test('the admin of a namespace cannot take over a user whom it has brought in from elsewhere', async () => {
+  const { username } = bob!;
+  for (const enter of [() => Promise.resolve(bob), () => login(username, PASSWORD, north)]) {
+    await draft(username);
+    await enter();
+    for (const body of [
+      { password: NEW_PASSWORD },
+      { active: false },
+      { active: true },
+      { email: 'eve@example.com' },
+      { preferredUsername: null },
+      { profiles: ADMIN, password: NEW_PASSWORD },
+    ])
+      await expect(as(northAdmin!, 'update', 'users', { id: username, body })).rejects.toMatchObject(DENIED);
+    const patch = as(northAdmin!, 'patch', 'users', { id: username, body: [{ op: 'add', path: '/email', value: 'eve@example.com' }] });
+    await expect(patch).rejects.toMatchObject(DENIED);
+    await expect(as(northAdmin!, 'delete', 'users', { id: username })).rejects.toMatchObject(DENIED);
+  }
+  expect(await seenBy(southAdmin!, username)).toMatchObject({ email: 'bob@example.com', active: true, profiles: USER });
+  await login(username);
+});
+
+test('of a user of elsewhere an admin sees the name and the profiles here, and sets these', async () => {
+  const { username } = bob!;
+  const details = { username, preferredUsername: 'Bobby', password: undefined };
+  await as(southAdmin!, 'update', 'users', { id: username, body: { preferredUsername: 'Bobby' } });
+  await draft(username);
+  await login(username, PASSWORD, north);
+  const seen = { _id: expect.any(String) as string, username, profiles: USER, ars_namespace: north };
+  expect(await seenBy(northAdmin!, username)).toEqual(seen);
+  await as(northAdmin!, 'update', 'users', { id: username, body: { profiles: ADMIN } });
+  expect(await seenBy(northAdmin!, username)).toEqual({ ...seen, profiles: ADMIN });
+  expect(await json(as(northAdmin!, 'getAuthorizedUsers', 'namespaces', { id: north }))).toContainEqual({
+    username,
+    preferredUsername: username,
+    profiles: ADMIN,
+    home: false,
+  });
+  expect(await seenBy(southAdmin!, username)).toMatchObject({ profiles: USER, preferredUsername: details.preferredUsername });
+});
+
+test('who is brought in from elsewhere is in the namespace once it has entered it, and not before', async () => {
+  const { username } = bob!;
+  await draft(username, ADMIN);
+  const users = await json(as(northAdmin!, 'getAuthorizedUsers', 'namespaces', { id: north }));
+  expect(users).toContainEqual({ username, preferredUsername: username, profiles: ADMIN, home: false });
+  // Not an admin yet: the last one cannot go.
+  const demotion = as(northAdmin!, 'update', 'users', { id: northAdmin!.username, body: { profiles: USER } });
+  await expect(demotion).rejects.toMatchObject({ code: 'cascade.namespace.last.admin' });
+  const there = await login(username, PASSWORD, north);
+  expect(there).toMatchObject({ namespace: north, profiles: ADMIN });
+  await as(northAdmin!, 'update', 'users', { id: northAdmin!.username, body: { profiles: USER } });
+  await expect(draft(username)).rejects.toBeDefined();
+});
+
+test('nobody but the system admin brings in who has rights on the whole installation', async () => {
+  const { username } = bob!;
+  await t.engine.identity
+    .createUser({ username: SYSTEM.username, password: PASSWORD, namespace: 'system', createdBy: 'test' })
+    .catch(() => undefined);
+  await promote(SYSTEM.username, { system: true });
+  await promote(username, { installationAdmin: true });
+  for (const name of [SYSTEM.username, username]) await expect(draft(name)).rejects.toMatchObject(DENIED);
+  const taken = as(FIRST, 'insert', 'namespaces', { body: { namespace: `${north}_b`, username: SYSTEM.username } });
+  await expect(taken).rejects.toMatchObject(DENIED);
+  // Nor does an admin of its home have more rights than it.
+  for (const body of [{ password: NEW_PASSWORD }, { active: false }, { profiles: ADMIN }])
+    await expect(as(southAdmin!, 'update', 'users', { id: username, body })).rejects.toMatchObject(DENIED);
+  await expect(as(southAdmin!, 'delete', 'users', { id: username })).rejects.toMatchObject(DENIED);
+  await command(SYSTEM, north, 'authorizeUser', { username: SYSTEM.username, profiles: ADMIN });
+  expect(await login(SYSTEM.username, PASSWORD, north)).toMatchObject({ namespace: north, profiles: ADMIN });
+});
+
+test('the system admin administers the users of the installation, each at its home', async () => {
+  const { username } = bob!;
+  expect(await seenBy(SYSTEM, username)).toMatchObject({ email: 'bob@example.com', ars_namespace: south });
+  await as(SYSTEM, 'update', 'users', { id: username, body: { password: NEW_PASSWORD, profiles: ADMIN } });
+  expect(await login(username, NEW_PASSWORD)).toMatchObject({ namespace: south, profiles: ADMIN });
+  const last = as(SYSTEM, 'update', 'users', { id: northAdmin!.username, body: { active: false } });
+  await expect(last).rejects.toMatchObject({ code: 'cascade.namespace.last.admin' });
+});
+
+test('nobody with less rights sets a password, and so becomes the other', async () => {
+  const { username } = bob!;
+  await command(SYSTEM, south, 'authorizeUser', { username, profiles: ['admin', 'admin__system'] });
+  await expect(as(southAdmin!, 'update', 'users', { id: username, body: { password: NEW_PASSWORD } })).rejects.toMatchObject(DENIED);
+});
+
+test('a user changes its own password with the old one, and the session that does it goes on', async () => {
+  const { username } = bob!;
+  const change = (oldPassword?: string) => as(bob!, 'update', 'users', { id: username, body: { password: NEW_PASSWORD, oldPassword } });
+  await expect(change()).rejects.toMatchObject({ code: 'cascade.user.password.mismatch' });
+  await expect(change('wrong')).rejects.toMatchObject({ code: 'cascade.user.password.mismatch' });
+  await change(PASSWORD);
+  await login(username, NEW_PASSWORD);
+  const both = { email: 'new@example.com', password: 'short', oldPassword: NEW_PASSWORD };
+  await expect(as(bob!, 'update', 'users', { id: username, body: both })).rejects.toMatchObject({ code: 'cascade.user.password.weak' });
+  expect(await seenBy(bob!, username)).toMatchObject({ email: 'bob@example.com' }); // all of a change, or nothing
+});
+
+test('an invitation is redeemed once, by a user with all of its rights', async () => {
+  const made = (data: object) =>
+    json(command(northAdmin!, north, 'delegateUserAuthZ', data)) as Promise<{ code: string; expiresAt: string }>;
+  const { code, expiresAt } = await made({ profiles: USER });
+  expect(Math.round((Date.parse(expiresAt) - Date.now()) / 3_600_000)).toBe(48);
+  const redeem = (caller: Identity, id = code) => as(caller, 'redeem', 'delegatedrequests', { id });
+  await expect(redeem({ ...bob!, restricted: true })).rejects.toMatchObject(DENIED);
+  expect(await json(redeem(bob!))).toEqual({ namespace: north, profiles: USER });
+  expect(await login(bob!.username, PASSWORD, north)).toMatchObject({ namespace: north, profiles: USER });
+  for (const id of [code, 'csi_unknown_unknown_unknown'])
+    await expect(redeem(bob!, id)).rejects.toMatchObject({ code: 'cascade.resource.not.found', status: 404 });
+  await expect(as(bob!, 'select', 'delegatedrequests')).rejects.toMatchObject({ code: 'cascade.method.not.allowed' });
+  for (const data of [{ timeout: 0 }, { expiresAt: 'soon' }, { expiresAt: 5 }, { expiresAt, timeout: 5 }, { requireExisting: 1 }])
+    await expect(made(data)).rejects.toMatchObject({ code: 'cascade.resource.property.invalid' });
+  await expect(made({ profiles: ['admin', 'admin__system'] })).rejects.toMatchObject({ code: 'cascade.profile.escalation' });
+  await expect(command(bob!, south, 'delegateUserAuthZ', {})).rejects.toMatchObject(DENIED);
+});
+
+test('a namespace that was refused can be made with what was wrong put right', async () => {
+  const namespace = `${north}_c`;
+  const make = (more: object) => as(FIRST, 'insert', 'namespaces', { body: { namespace, ...more } });
+  const refusals: [object, string][] = [
+    [{ username: `c.${north}`, password: 'short' }, 'cascade.user.password.weak'],
+    [{ username: 'a b', password: PASSWORD }, 'cascade.user.name.invalid'],
+    [{ organization: 'acme' }, 'cascade.resource.property.invalid'],
+    [{ organization: { description: 'x' } }, 'cascade.resource.property.required'],
+    [{ organization: { name: 'a-b' } }, 'cascade.resource.name.invalid'],
+    [{ organization: { name: 'acme', quota: {} } }, 'cascade.resource.property.unknown'],
+  ];
+  for (const [more, code] of refusals) await expect(make(more)).rejects.toMatchObject({ code });
+  const organization = { name: `acme_${mark}`, description: 'Acme' };
+  expect(await json(make({ organization }))).toMatchObject({ namespace, organizationRef: `/organizations/${organization.name}` });
+  const again = as(FIRST, 'insert', 'namespaces', { body: { namespace: `${north}_d`, organization } });
+  await expect(again).rejects.toMatchObject({ code: 'cascade.resource.duplicate.key' });
+  const otherCase = as(FIRST, 'insert', 'namespaces', { body: { namespace: namespace.toUpperCase() } });
+  await expect(otherCase).rejects.toMatchObject({ code: 'cascade.resource.duplicate.key', status: 409 });
+});
+
+/** What only the first start gives. */
+async function promote(username: string, rights: object): Promise<void> {
+  const { MongoClient } = await import('mongodb');
+  const client = await MongoClient.connect(process.env['CASCADE_TEST_MONGO'] as string);
+  await client.db('cascade').collection('users').updateOne({ username }, { $set: rights });
+  await client.close();
+}

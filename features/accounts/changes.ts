@@ -1,0 +1,249 @@
+// What REST and programs do to users, tokens and namespaces, each instance with its line in the log and its event. They are in the installation's
+// database, so an event is committed after its change and not with it: a crash in between loses the event.
+
+import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { Identity } from '../../resources/api.ts';
+import type { Answer } from '../../runtime/transactions/index.ts';
+import { type InstanceQuery, instanceQuery, matches, parseWhere } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { raise } from '../../runtime/events/events.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { AccountResource } from './index.ts';
+import { objectOf, requireAdmin } from './rights.ts';
+
+/** Who changes something; the address of the client, where one asks. */
+export interface By {
+  readonly actor: Actor;
+  readonly address: string | null;
+}
+
+/** What is in the answer to an INSERT and nowhere else. */
+const SECRETS: ReadonlySet<string> = new Set(['accessToken', 'generatedPassword']);
+
+export async function insertAccount(space: Namespace, resource: AccountResource, given: Value, by: By): Promise<ObjectValue> {
+  const body = bodyOf(given);
+  const made = await resource.insert(space, body, by.actor.identity);
+  note(space, resource, 'insert', by, made, body);
+  await tell(space, resource, 'insert', made, by.actor);
+  return made;
+}
+
+/** By the natural key (resources-and-api.md 2.6). */
+export async function upsertAccount(space: Namespace, resource: AccountResource, given: Value, by: By): Promise<ObjectValue> {
+  const body = bodyOf(given);
+  const { identity } = by.actor;
+  if (!resource.upserts) throw fault('cascade.method.not.allowed', 'upsert', resource.name);
+  requireAdmin(identity, 'upsert', resource.name);
+  const key = resource.type.naturalKey[0]!;
+  const id = getOwn(body, key);
+  if (id === null) throw fault('cascade.upsert.key.missing', resource.name, key);
+  const stored = typeof id === 'string' ? await accountWith(space, resource, id, identity, false) : null;
+  return stored
+    ? updateAccount(space, resource, stored, without(body, new Set(['ars_version'])), by)
+    : insertAccount(space, resource, body, by);
+}
+
+/** @returns it after the change */
+export async function updateAccount(
+  space: Namespace,
+  resource: AccountResource,
+  stored: ObjectValue,
+  changes: ObjectValue,
+  by: By,
+  isOneOfMany = false,
+): Promise<ObjectValue> {
+  if (!resource.update) throw fault('cascade.method.not.allowed', 'update', resource.name);
+  const { identity } = by.actor;
+  await resource.update(space, stored, changes, identity, by.address);
+  note(space, resource, 'update', by, stored, changes);
+  const after = await accountAt(space, resource, String(getOwn(stored, '_id')), identity); // its name may be another one now
+  if (!isOneOfMany) await tell(space, resource, 'update', after, by.actor);
+  return after;
+}
+
+/** @param where of a DELETE of many: several have one event together, those before a refusal, too */
+export async function removeAccounts(
+  space: Namespace,
+  resource: AccountResource,
+  doomed: readonly ObjectValue[],
+  where: Value,
+  by: By,
+): Promise<void> {
+  if (!resource.remove) throw fault('cascade.method.not.allowed', 'delete', resource.name);
+  const gone: ObjectValue[] = [];
+  try {
+    for (const one of doomed) {
+      await resource.remove(space, one, by.actor.identity);
+      note(space, resource, 'delete', by, one);
+      gone.push(one);
+    }
+  } finally {
+    await tellAll(space, resource, 'delete', gone, where, by.actor);
+  }
+}
+
+// ---------------------------------------------------------------- statements of programs
+/** INSERT and UPSERT of one or several, recorded as the run's statement where the result is no secret. */
+export async function putAccounts(
+  space: Namespace,
+  resource: AccountResource,
+  values: ObjectValue | Value[],
+  upsert: boolean,
+  actor: Actor,
+): Promise<Answer> {
+  const by = { actor: apart(actor), address: null };
+  const one = (value: Value): Promise<ObjectValue> =>
+    upsert ? upsertAccount(space, resource, value, by) : insertAccount(space, resource, value, by);
+  if (!Array.isArray(values)) return recorded(actor, await one(values));
+  const made: ObjectValue[] = [];
+  for (const value of values) made.push(await one(value));
+  return recorded(actor, made);
+}
+
+/** One gives the instance, several their number, none null (language.md U2). */
+export async function updateAccounts(
+  space: Namespace,
+  resource: AccountResource,
+  changes: ObjectValue,
+  where: Value,
+  actor: Actor,
+): Promise<Answer> {
+  const by = { actor: apart(actor), address: null };
+  const found = await matching(space, resource, where, actor.identity);
+  if (found.length === 0) return recorded(actor, unlessNamed(space, resource, where, actor.identity, null));
+  if (found.length === 1) return recorded(actor, await updateAccount(space, resource, found[0]!, changes, by));
+  const done: ObjectValue[] = [];
+  try {
+    for (const stored of found) done.push(await updateAccount(space, resource, stored, changes, by, true));
+  } finally {
+    await tellAll(space, resource, 'update', done, where, by.actor);
+  }
+  return recorded(actor, done.length);
+}
+
+export async function deleteAccounts(space: Namespace, resource: AccountResource, where: Value, actor: Actor): Promise<Answer> {
+  const found = await matching(space, resource, where, actor.identity);
+  if (found.length === 0) return recorded(actor, unlessNamed(space, resource, where, actor.identity, 0));
+  await removeAccounts(space, resource, found, where, { actor: apart(actor), address: null });
+  return recorded(actor, found.length);
+}
+
+/** The events are units of their own: the statement's result is recorded when all of it is done. */
+const apart = (actor: Actor): Actor => ({ ...actor, commit: (unit) => actor.commit(unit) });
+
+async function recorded(actor: Actor, result: Value): Promise<Answer> {
+  const answer: Answer = { ok: encodeInner(result) };
+  if (![result].flat().some(hasSecret)) await actor.commit({ writes: [], events: [] }, answer);
+  return answer;
+}
+
+const hasSecret = (value: Value): boolean => isObject(value) && Object.keys(value).some((name) => SECRETS.has(name));
+
+/** @throws cascade.resource.not.found where the condition names one */
+function unlessNamed<T extends Value>(space: Namespace, resource: AccountResource, where: Value, caller: Identity, none: T): T {
+  if (queryOf(space, resource, where, caller)) throw fault('cascade.resource.not.found', `/${resource.name}`);
+  return none;
+}
+
+// ---------------------------------------------------------------- finding
+/** What the caller may see and a condition matches, as it is shown. */
+export async function matching(space: Namespace, resource: AccountResource, where: Value, caller: Identity): Promise<ObjectValue[]> {
+  const predicate = predicateOf(space, resource, where, caller);
+  return (await resource.list(space, caller)).filter((object) => matches(predicate, object));
+}
+
+function predicateOf(space: Namespace, resource: AccountResource, where: Value, caller: Identity) {
+  if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
+  return parseWhere(where, resource.type, { username: caller.username, namespace: caller.namespace, now: space.clock.now() });
+}
+
+const queryOf = (space: Namespace, resource: AccountResource, where: Value, caller: Identity): InstanceQuery | null =>
+  instanceQuery(predicateOf(space, resource, where, caller), resource.type);
+
+/** @throws cascade.resource.not.found also for what the caller may not see */
+export async function accountAt(space: Namespace, resource: AccountResource, id: string, caller: Identity): Promise<ObjectValue> {
+  const found = await accountWith(space, resource, id, caller, true);
+  if (!found) throw fault('cascade.resource.not.found', `/${resource.name}/${resource.name === 'tokens' ? '…' : id}`); // the id may be the token itself
+  return found;
+}
+
+/** @param anyKey whether the id may also be another one than the natural key */
+async function accountWith(
+  space: Namespace,
+  resource: AccountResource,
+  id: string,
+  caller: Identity,
+  anyKey: boolean,
+): Promise<ObjectValue | null> {
+  const [key = '_id'] = resource.type.naturalKey;
+  for (const object of await resource.list(space, caller)) {
+    const is = anyKey ? await resource.isAt(space, id, object) : getOwn(object, key) === id.toLowerCase();
+    if (is) return object;
+  }
+  return null;
+}
+
+// ---------------------------------------------------------------- told
+/** What a namespace has no event for: that there is another one is none of its business. */
+const SILENT: ReadonlySet<string> = new Set(['namespaces']);
+
+/** Those who may see all accounts may hear of them: subscribers and rules that are admins'. */
+async function tell(space: Namespace, resource: AccountResource, operation: string, value: ObjectValue, actor: Actor): Promise<void> {
+  if (SILENT.has(resource.name)) return;
+  const events = raise(space, `/types/system.${resource.name}/${operation}`, without(value, SECRETS), actor);
+  if (events.length > 0) await actor.commit({ writes: [], events });
+}
+
+/** Several have one event (resources-and-api.md 8.1). */
+async function tellAll(
+  space: Namespace,
+  resource: AccountResource,
+  operation: string,
+  objects: readonly ObjectValue[],
+  where: Value,
+  actor: Actor,
+): Promise<void> {
+  const [only] = objects;
+  if (!only) return;
+  const value = objects.length === 1 ? only : { ars_bulkOperation: true, count: objects.length, qual: where };
+  await tell(space, resource, operation, value, actor);
+}
+
+/** The log has what was done, by whom, from where; values only where they are no secrets. */
+export function note(
+  space: Namespace,
+  { name: resource, type }: AccountResource,
+  operation: string,
+  { actor, address }: By,
+  object: ObjectValue,
+  given: ObjectValue = {},
+): void {
+  const [key = '_id'] = type.naturalKey;
+  const profiles = getOwn(given, 'profiles');
+  const active = getOwn(given, 'active');
+  const concerning = resource === 'namespaces' ? getOwn(given, 'username') : null;
+  space.accounts.security.changed({
+    operation,
+    resource,
+    target: String(getOwn(object, key)),
+    username: actor.identity.username,
+    namespace: space.name,
+    address,
+    members: Object.keys(given).filter((member) => type.properties.has(member)),
+    ...(Array.isArray(profiles) && { profiles: profiles.map(String) }),
+    ...(typeof active === 'boolean' && { active }),
+    ...(typeof concerning === 'string' && { concerning: concerning.toLowerCase() }),
+  });
+}
+
+export function bodyOf(body: Value | undefined): ObjectValue {
+  if (!isObject(body ?? null)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  return objectOf(body ?? null);
+}
+
+function without(object: ObjectValue, names: ReadonlySet<string>): ObjectValue {
+  const rest: ObjectValue = {};
+  for (const name of Object.keys(object)) if (!names.has(name)) setOwn(rest, name, getOwn(object, name));
+  return rest;
+}

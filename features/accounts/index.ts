@@ -1,0 +1,128 @@
+// Users, tokens and namespaces (resources-and-api.md 4.9, 4.11, 4.12): kept by the installation, so neither instances nor definitions of a
+// namespace. Rights are those of 7.5 for the default profiles: admins all, others what is their own.
+
+import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { ApiReply, ApiRequest, Identity } from '../../resources/api.ts';
+import { parseProps } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { aggregate } from '../../resources/aggregate/index.ts';
+import { definitionJson, selectedFrom } from '../../resources/definitions/operations.ts';
+import { patchChanges } from '../../resources/representation/patch.ts';
+import { eachInserted } from '../../resources/requests/insert.ts';
+import { counted, NO_CONTENT, reply } from '../../resources/requests/request.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { accountAt, bodyOf, insertAccount, matching, note, removeAccounts, updateAccount, upsertAccount } from './changes.ts';
+import { NAMESPACES } from './namespaces.ts';
+import { objectOf } from './rights.ts';
+import { TOKENS } from './tokens.ts';
+import { USERS } from './users.ts';
+
+/** How one of them is listed and changed; what is absent is not offered. */
+export interface AccountResource {
+  readonly name: 'users' | 'tokens' | 'namespaces';
+  readonly type: TypeDefinition;
+  /** What the caller may see, as it is shown. */
+  list(space: Namespace, caller: Identity): Promise<ObjectValue[]>;
+  /** Whether this id means that object. */
+  isAt(space: Namespace, id: string, object: ObjectValue): Promise<boolean> | boolean;
+  insert(space: Namespace, body: ObjectValue, caller: Identity): Promise<ObjectValue>;
+  /** @param address of the client, where one asks */
+  update?(space: Namespace, stored: ObjectValue, changes: ObjectValue, caller: Identity, address: string | null): Promise<void>;
+  /** Whether an UPSERT is offered (4.22). */
+  readonly upserts?: true;
+  /** What may be updated, but not patched (4.22). */
+  readonly unpatched?: true;
+  remove?(space: Namespace, stored: ObjectValue, caller: Identity): Promise<void>;
+  readonly commands?: Readonly<Record<string, (space: Namespace, stored: ObjectValue, data: Value, caller: Identity) => Promise<Value>>>;
+}
+
+export const ACCOUNTS: readonly AccountResource[] = [USERS, TOKENS, NAMESPACES];
+
+const RESOURCES = new Map<string, AccountResource>(
+  ACCOUNTS.flatMap((one) => [
+    [one.name, one],
+    [one.type.name, one],
+  ]),
+);
+
+/** Operations that are no commands. */
+const GENERIC: ReadonlySet<string> = new Set(['aggregate', 'insert', 'upsert', 'update', 'patch', 'delete']);
+
+/** The operations that it offers, besides its commands. */
+export const operationsOf = ({ update, upserts, unpatched, remove }: AccountResource): ReadonlySet<string> =>
+  new Set([
+    'select',
+    'aggregate',
+    'insert',
+    ...(upserts ? ['upsert'] : []),
+    ...(update ? ['update'] : []),
+    ...(update && !unpatched ? ['patch'] : []),
+    ...(remove ? ['delete'] : []),
+  ]);
+
+/** Undefined when the name means something else; their type names count under `custom/`, too. */
+export function accountResource(name: string, custom: boolean | null): AccountResource | undefined {
+  const bare = name.startsWith('system.') ? name.slice('system.'.length) : name;
+  const found = RESOURCES.get(bare);
+  return custom === true && found?.name === bare ? undefined : found;
+}
+
+export async function carryOutAccount(space: Namespace, resource: AccountResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { parameters, resourceId } = request;
+  const caller = actor.identity;
+  const by = { actor, address: request.address ?? null };
+  const op = request.op === 'insert' && parameters['upsert'] === true ? 'upsert' : request.op;
+  if (GENERIC.has(op) && !operationsOf(resource).has(op)) throw fault('cascade.method.not.allowed', op, resource.name);
+  switch (op) {
+    case 'select':
+    case 'selectOne': {
+      if (resourceId === undefined) {
+        const found = await matching(space, resource, parameters['where'] ?? {}, caller);
+        const { json, count, truncated } = selectedFrom(found, resource.type, parameters);
+        return { status: 200, body: json, ...(count === undefined ? {} : { count }), ...(truncated ? { truncated } : {}) };
+      }
+      const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
+      return reply(definitionJson(await accountAt(space, resource, resourceId, caller), props));
+    }
+    case 'aggregate': {
+      const pipeline = request.object ?? parameters['pipeline'];
+      if (pipeline === undefined) throw fault('cascade.request.parameter.invalid', 'pipeline', null);
+      const rows = { kind: 'rows' as const, name: resource.name, type: resource.type, rows: await resource.list(space, caller) };
+      const written = { streams: request.streams === true, exactReals: request.exactReals === true };
+      return { status: 200, ...(await aggregate(space, rows, pipeline, actor, written)) };
+    }
+    case 'insert':
+    case 'upsert': {
+      const put = op === 'upsert' ? upsertAccount : insertAccount;
+      const one = async (body: Value): Promise<string> => definitionJson(await put(space, resource, body, by));
+      if (Array.isArray(request.object)) return eachInserted(request, request.object, one);
+      return { ...reply(await one(request.object ?? null)), ...counted(request, 1) };
+    }
+    case 'update':
+    case 'patch': {
+      if (resourceId === undefined) throw fault('cascade.method.not.allowed', op, resource.name);
+      const stored = await accountAt(space, resource, resourceId, caller);
+      const changes = op === 'patch' ? patchChanges(stored, request.object ?? null) : bodyOf(request.object);
+      return reply(definitionJson(await updateAccount(space, resource, stored, changes, by)));
+    }
+    case 'delete': {
+      if (resourceId === undefined && parameters['where'] === undefined) throw fault('cascade.delete.where.required', resource.name);
+      const where = parameters['where'] ?? {};
+      const doomed =
+        resourceId === undefined ? await matching(space, resource, where, caller) : [await accountAt(space, resource, resourceId, caller)];
+      await removeAccounts(space, resource, doomed, where, by);
+      return { ...NO_CONTENT, ...counted(request, doomed.length) };
+    }
+    default: {
+      const commands = resource.commands ?? {};
+      const command = Object.hasOwn(commands, op) ? commands[op] : undefined;
+      if (!command || resourceId === undefined) throw fault('cascade.operation.unknown', op);
+      const stored = await accountAt(space, resource, resourceId, caller);
+      const result = await command(space, stored, request.object ?? null, caller);
+      if (op !== 'getAuthorizedUsers') note(space, resource, op, by, stored, objectOf(request.object ?? null));
+      return reply(definitionJson({ result }).slice('{"result":'.length, -1));
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// Redeeming an invitation by its code (resources-and-api.md 4.9): by any user of the installation, whatever namespace it is in.
+
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { ApiReply, ApiRequest } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { definitionJson } from '../../resources/definitions/operations.ts';
+import { reply } from '../../resources/requests/request.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { requireAnotherAdmin } from './users.ts';
+
+export const INVITATIONS = 'delegatedrequests';
+
+/** @throws method.not.allowed, authorization.denied, namespace.last.admin; resource.not.found also for a code that is used or expired */
+export async function redeemInvitation(space: Namespace, { op, resourceId, address }: ApiRequest, { identity }: Actor): Promise<ApiReply> {
+  if (op !== 'redeem' || resourceId === undefined) throw fault('cascade.method.not.allowed', op, INVITATIONS);
+  if (identity.restricted) throw fault('cascade.authorization.denied', op, INVITATIONS); // a token for one namespace joins no other
+  const { accounts } = space;
+  const offered = await accounts.identity.invitation(resourceId);
+  if (!offered) throw fault('cascade.resource.not.found', `/${INVITATIONS}/…`);
+  const { namespace, profiles } = offered;
+  if (!profiles.includes('admin')) await requireAnotherAdmin(space, identity.username, namespace);
+  await accounts.identity.redeem(resourceId, identity.username);
+  const { username, namespace: from } = identity;
+  const by = { username, namespace: from, address: address ?? null };
+  accounts.security.changed({ operation: op, resource: 'namespaces', target: namespace, ...by, profiles });
+  return reply(definitionJson({ namespace, profiles }));
+}

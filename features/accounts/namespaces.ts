@@ -1,0 +1,164 @@
+// The resource namespaces (resources-and-api.md 4.9): made by the system admin or the first admin of the installation; who may enter.
+
+import { convert } from '../../stdlib/convert/index.ts';
+import { DateTime, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Identity } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { NamespaceRecord, UserRecord } from '../../identity/index.ts';
+import { NAMESPACE_SHAPE } from '../../resources/catalog/system-types.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { AccountResource } from './index.ts';
+import { objectOf, profilesIn, requiredText, requireAdmin, requireKnown, textIn } from './rights.ts';
+import { requireAnotherAdmin } from './users.ts';
+
+const DEFAULT_PROFILES = ['user', 'user__system'];
+const INVITATION_MS = 2 * 24 * 60 * 60 * 1000;
+
+export const NAMESPACES: AccountResource = {
+  name: 'namespaces',
+  type: NAMESPACE_SHAPE,
+  async list(space, { username, system }) {
+    return (await space.accounts.directory.namespaces(username, system === true)).map(shown);
+  },
+  isAt: (_space, id, object) => getOwn(object, 'namespace') === id || getOwn(object, '_id') === id,
+  async insert(space, body, caller) {
+    if (caller.system !== true && caller.installationAdmin !== true) throw fault('cascade.authorization.denied', 'insert', 'namespaces');
+    requireKnown('namespaces', body, ['namespace', 'organization', 'username', 'password', 'encryptionKey']);
+    const namespace = requiredText('namespaces', body, 'namespace');
+    const organization = organizationIn(body);
+    const username = textIn('namespaces', body, 'username');
+    const password = textIn('namespaces', body, 'password');
+    if (password !== null && username === null) throw fault('cascade.resource.property.required', 'namespaces', 'username');
+    const encryptionKey = textIn('namespaces', body, 'encryptionKey');
+    if (encryptionKey === '') throw fault('cascade.resource.property.invalid', 'namespaces', 'encryptionKey', 'empty');
+    const { identity, directory, keys } = space.accounts;
+    if (encryptionKey !== null && !keys.areAvailable)
+      throw fault('cascade.resource.property.invalid', 'namespaces', 'encryptionKey', 'the service was started without a master key');
+    const known = username === null ? null : await directory.user(username, namespace);
+    if (known && password !== null) throw fault('cascade.namespace.user.exists', 'namespaces', 'username', 'there is such a user');
+    if (known) requireInvitable(known, caller);
+    const profiles = ['admin', 'user__system'];
+    const generated = password ?? directory.generatePassword();
+    const admin = known
+      ? { username: known.username, profiles, isConsented: known.username === caller.username }
+      : { username: username ?? `admin__${namespace}`, profiles, password: generated };
+    const entry = { namespace, ...(organization && { organization }), admin, createdBy: caller.username };
+    await identity.createNamespace(entry, async (session) => {
+      if (encryptionKey !== null) await keys.give(namespace, encryptionKey, session);
+    });
+    const stored = (await directory.namespaces('', true)).find((one) => one.namespace === namespace);
+    if (!stored) throw fault('cascade.resource.not.found', `/namespaces/${namespace}`);
+    return { ...shown(stored), ...(password === null && !known && { generatedPassword: generated }) };
+  },
+  commands: {
+    async getAuthorizedUsers(space, stored, _data, caller) {
+      const namespace = administered(space, stored, caller, 'getAuthorizedUsers');
+      return (await space.accounts.directory.users(namespace)).map(({ username, profiles, home, details }): Value => {
+        const isHome = home === namespace;
+        return { username, preferredUsername: (isHome ? details.preferredUsername : undefined) ?? username, profiles, home: isHome };
+      });
+    },
+    /** A user of elsewhere who is not in the namespace yet is invited: it accepts by entering the namespace. */
+    async authorizeUser(space, stored, data, caller) {
+      const namespace = administered(space, stored, caller, 'authorizeUser');
+      const body = objectOf(data);
+      const username = requiredText('namespaces', body, 'username').toLowerCase();
+      const given = getOwn(body, 'profiles');
+      const profiles = given === null ? DEFAULT_PROFILES : profilesIn(space, given, caller);
+      const user = await space.accounts.directory.user(username, namespace);
+      if (!user) throw fault('cascade.user.not.found', username);
+      const isMember = user.home !== namespace && user.profiles.length > 0 && !user.isInvited;
+      if (!isMember) requireInvitable(user, caller);
+      if (!profiles.includes('admin')) await requireAnotherAdmin(space, username, namespace);
+      await space.accounts.identity.authorizeUser(username, namespace, profiles, { isConsented: username === caller.username });
+      return {};
+    },
+    /** The code is for whoever is given it: see `redeemInvitation`. */
+    async delegateUserAuthZ(space, stored, data, caller) {
+      const namespace = administered(space, stored, caller, 'delegateUserAuthZ');
+      const body = objectOf(data);
+      requireKnown('namespaces', body, ['profiles', 'requireExisting', 'expiresAt', 'timeout']);
+      const given = getOwn(body, 'profiles');
+      const profiles = given === null ? DEFAULT_PROFILES : profilesIn(space, given, caller);
+      const requireExisting = getOwn(body, 'requireExisting'); // only users can log in to redeem it: they all exist
+      if (requireExisting !== null && typeof requireExisting !== 'boolean') throw invalid('requireExisting', 'no Boolean');
+      const expiresAt = expiryIn(body);
+      const code = await space.accounts.identity.invite({ namespace, profiles, createdBy: caller.username, expiresAt });
+      return { code, expiresAt: new DateTime(expiresAt.getTime()) };
+    },
+    async revokeUserAuthZ(space, stored, data, caller) {
+      const namespace = administered(space, stored, caller, 'revokeUserAuthZ');
+      const body = objectOf(data);
+      requireKnown('namespaces', body, ['username', 'transferResources']);
+      const username = requiredText('namespaces', body, 'username').toLowerCase();
+      const transferResources = getOwn(body, 'transferResources');
+      if (transferResources !== null && transferResources !== false)
+        throw invalid('transferResources', transferResources === true ? 'only false is possible' : 'no Boolean');
+      const user = (await space.accounts.directory.users(namespace)).find((one) => one.username === username);
+      if (!user) throw fault('cascade.user.not.found', username);
+      if (user.home === namespace)
+        throw fault('cascade.namespace.home.revoke', 'namespaces', 'username', 'the namespace is the home of the user');
+      await requireAnotherAdmin(space, username, namespace);
+      await space.accounts.identity.revokeAuthorization(username, namespace);
+      return {};
+    },
+  },
+};
+
+const invalid = (property: string, reason: string) => fault('cascade.resource.property.invalid', 'namespaces', property, reason);
+
+function organizationIn(body: ObjectValue): { name: string; description?: string } | null {
+  const given = getOwn(body, 'organization');
+  if (given === null) return null;
+  if (!isObject(given)) throw invalid('organization', 'no Object');
+  requireKnown('organizations', given, ['name', 'description']);
+  const name = requiredText('organizations', given, 'name');
+  const description = textIn('organizations', given, 'description');
+  return { name, ...(description !== null && { description }) };
+}
+
+/** `expiresAt`, or so many seconds from now; two days without either. */
+function expiryIn(body: ObjectValue): Date {
+  const at = getOwn(body, 'expiresAt');
+  const timeout = getOwn(body, 'timeout');
+  if (at !== null && timeout !== null) throw invalid('timeout', 'expiresAt is given, too');
+  if (timeout !== null && (!isInteger(timeout) || timeout <= 0 || timeout > MOST_SECONDS)) throw invalid('timeout', 'no Integer above 0');
+  if (at === null) return new Date(Date.now() + (timeout === null ? INVITATION_MS : Number(timeout) * 1000));
+  let ms: number;
+  try {
+    ms = (convert(at, { type: 'DateTime' }, 'property') as DateTime).ms;
+  } catch {
+    throw invalid('expiresAt', 'no DateTime'); // whatever is wrong with it
+  }
+  if (ms <= Date.now()) throw invalid('expiresAt', 'it is not in the future');
+  return new Date(ms);
+}
+
+/** Ten years. */
+const MOST_SECONDS = 10 * 366 * 24 * 60 * 60;
+
+/**
+ * The namespace of a command: an admin decides about the one that the request acts in, the system admin about all.
+ * @throws authorization.denied
+ */
+function administered(space: Namespace, stored: ObjectValue, caller: Identity, operation: string): string {
+  const namespace = String(getOwn(stored, 'namespace'));
+  if (caller.system === true) return namespace;
+  requireAdmin(caller, operation, 'namespaces');
+  if (namespace !== space.name) throw fault('cascade.authorization.denied', operation, 'namespaces');
+  return namespace;
+}
+
+/** Who has rights on the whole installation enters a namespace only by its own doing, or the system admin's. @throws authorization.denied */
+function requireInvitable(user: UserRecord, caller: Identity): void {
+  if (user.isInstallations && user.username !== caller.username && caller.system !== true)
+    throw fault('cascade.authorization.denied', 'authorizeUser', 'namespaces');
+}
+
+const shown = ({ _id, namespace, organization, createdAt, createdBy }: NamespaceRecord): ObjectValue => ({
+  _id,
+  namespace,
+  organizationRef: organization === null ? null : `/organizations/${organization}`,
+  ars_createdAt: new DateTime(createdAt.getTime()),
+  ars_createdBy: createdBy,
+});

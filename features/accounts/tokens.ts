@@ -1,0 +1,114 @@
+// The resource tokens (resources-and-api.md 4.12): long-lived access tokens. The token itself is in the answer to its INSERT and nowhere else.
+
+import { eq } from '../../stdlib/operators/index.ts';
+import { DateTime, getOwn, isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Identity } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { TokenRecord } from '../../identity/index.ts';
+import { TOKEN_SHAPE } from '../../resources/catalog/system-types.ts';
+import { isAdmin } from '../../resources/access/rights.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { AccountResource } from './index.ts';
+import { profilesIn, requiredText, requireAdmin, requireKnown } from './rights.ts';
+
+const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType', 'username'];
+
+export const TOKENS: AccountResource = {
+  name: 'tokens',
+  type: TOKEN_SHAPE,
+  async list(space, caller) {
+    const tokens = await space.accounts.directory.tokens(space.name);
+    return tokens.filter(({ username }) => isAdmin(caller) || username === caller.username).map((token) => shown(space, token));
+  },
+  async isAt(space, id, token) {
+    if (getOwn(token, 'name') === id || getOwn(token, '_id') === id) return true;
+    return (await space.accounts.directory.tokenWith(id, space.name)) === getOwn(token, '_id');
+  },
+  async insert(space, body, caller) {
+    requireAdmin(caller, 'insert', 'tokens');
+    requireGiven(body);
+    requireKept(body, caller);
+    const name = requiredText('tokens', body, 'name');
+    const given = getOwn(body, 'profiles');
+    const isPersonal = given === null || (Array.isArray(given) && given.length === 0);
+    // A token that is limited makes none that acts as its whole user.
+    if (isPersonal && caller.restricted) throw fault('cascade.profile.escalation', caller.username);
+    const profiles = isPersonal ? undefined : profilesIn(space, withSystem(given), caller);
+    const singleNamespace = getOwn(body, 'singleNamespace') === true;
+    const seconds = getOwn(body, 'tokenTimeout');
+    if (seconds !== null && (!isInteger(seconds) || seconds <= 0))
+      throw fault('cascade.resource.property.invalid', 'tokens', 'tokenTimeout', 'no Integer above 0');
+    const expiresAt = seconds === null ? undefined : new Date(Date.now() + Number(seconds) * 1000);
+    const accessToken = await space.accounts.identity.createAccessToken({
+      name,
+      username: caller.username,
+      namespace: space.name,
+      ...(profiles && { profiles }),
+      ...(singleNamespace && !profiles && { singleNamespace }),
+      ...(expiresAt && { expiresAt }),
+    });
+    const id = await space.accounts.directory.tokenWith(accessToken, space.name);
+    const stored = (await space.accounts.directory.tokens(space.name)).find(({ _id }) => _id === id);
+    if (!stored) throw fault('cascade.resource.not.found', '/tokens');
+    return { ...shown(space, stored), accessToken };
+  },
+  unpatched: true,
+  async update(space, token, changes, caller) {
+    requireAdmin(caller, 'update', 'tokens');
+    requireGiven(changes);
+    const other = Object.keys(changes).find(
+      (key) => KNOWN.includes(key) && key !== 'name' && !eq(getOwn(changes, key), getOwn(token, key)),
+    );
+    if (other !== undefined) throw fault('cascade.resource.key.immutable', 'tokens', other);
+    const name = Object.hasOwn(changes, 'name') ? requiredText('tokens', changes, 'name') : null;
+    if (name !== null) await space.accounts.directory.renameToken(String(getOwn(token, '_id')), name);
+  },
+  async remove(space, token, caller) {
+    const username = String(getOwn(token, 'username'));
+    if (username !== caller.username) requireAdmin(caller, 'delete', 'tokens');
+    await space.accounts.identity.deleteAccessToken(String(getOwn(token, 'name')), username);
+  },
+};
+
+/** @throws cascade.token.property.generated, cascade.resource.property.unknown */
+function requireGiven(body: ObjectValue): void {
+  for (const name of ['accessToken', 'expiresAt'])
+    if (Object.hasOwn(body, name)) throw fault('cascade.token.property.generated', 'tokens', name, 'the service makes it');
+  requireKnown('tokens', body, KNOWN);
+}
+
+/** A missing profile of the system is `user__system` (resources-and-api.md 7.2). */
+const withSystem = (profiles: Value): Value =>
+  Array.isArray(profiles) && profiles.length === 1 && !/^system\.|__system$/.test(String(profiles[0]))
+    ? [...profiles, 'user__system']
+    : profiles;
+
+/** What a token always is in this version is not accepted as anything else. @throws cascade.resource.property.invalid */
+function requireKept(body: ObjectValue, caller: Identity): void {
+  const single = getOwn(body, 'singleNamespace');
+  if (single !== null && typeof single !== 'boolean')
+    throw fault('cascade.resource.property.invalid', 'tokens', 'singleNamespace', 'no Boolean');
+  const kept = { tokenType: 'permanent', username: caller.username };
+  for (const [name, value] of Object.entries(kept)) {
+    const given = getOwn(body, name);
+    if (given !== null && given !== value) throw fault('cascade.resource.property.invalid', 'tokens', name, `only ${value} is possible`);
+  }
+}
+
+function shown(
+  space: Namespace,
+  { _id, name, username, profiles, singleNamespace, expiresAt, createdAt, createdBy }: TokenRecord,
+): ObjectValue {
+  return {
+    _id,
+    name,
+    profiles,
+    singleNamespace,
+    username,
+    expiresAt: expiresAt && new DateTime(expiresAt.getTime()),
+    tokenType: 'permanent',
+    ars_namespace: space.name,
+    ars_createdAt: new DateTime(createdAt.getTime()),
+    ars_createdBy: createdBy,
+  };
+}

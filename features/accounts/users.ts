@@ -1,0 +1,146 @@
+// The resource users (resources-and-api.md 4.11). Passwords go in and never come out.
+
+import { DateTime, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { Identity } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { USER_DETAILS, type UserDetail, type UserRecord } from '../../identity/index.ts';
+import { USER_SHAPE } from '../../resources/catalog/system-types.ts';
+import { isAdmin } from '../../resources/access/rights.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { AccountResource } from './index.ts';
+import { isGrantable, profilesIn, requiredText, requireAdmin, requireKnown, textIn } from './rights.ts';
+
+const KNOWN = ['username', 'password', 'oldPassword', 'profiles', 'active', 'lastLogin', ...USER_DETAILS];
+
+export const USERS: AccountResource = {
+  name: 'users',
+  type: USER_SHAPE,
+  async list(space, caller) {
+    const users = await space.accounts.directory.users(placeOf(space, caller));
+    return users.filter(({ username }) => isAdmin(caller) || username === caller.username).map((user) => shown(space, user, caller));
+  },
+  upserts: true,
+  isAt: (_space, id, user) => getOwn(user, 'username') === id.toLowerCase() || getOwn(user, '_id') === id,
+  async insert(space, body, caller) {
+    requireAdmin(caller, 'insert', 'users');
+    requireKnown('users', body, KNOWN);
+    const username = requiredText('users', body, 'username').toLowerCase();
+    const password = requiredText('users', body, 'password');
+    const given = getOwn(body, 'profiles');
+    const profiles = given === null ? ['user', 'user__system'] : profilesIn(space, given, caller);
+    const details = detailsIn(body);
+    const active = activeIn(body) ?? true;
+    const { identity, directory } = space.accounts;
+    await identity.createUser({ username, password, namespace: space.name, profiles, details, active, createdBy: caller.username });
+    const made = await directory.user(username, space.name);
+    if (!made) throw fault('cascade.user.not.found', username);
+    return shown(space, made, caller);
+  },
+  async update(space, object, changes, caller, address) {
+    requireKnown('users', changes, KNOWN);
+    const username = String(getOwn(object, 'username'));
+    const name = textIn('users', changes, 'username');
+    if (name !== null && name.toLowerCase() !== username) throw fault('cascade.resource.key.immutable', 'users', 'username');
+    const { identity, directory } = space.accounts;
+    const place = placeOf(space, caller);
+    const user = await directory.user(username, place);
+    if (!user) throw fault('cascade.user.not.found', username);
+    const isSelf = username === caller.username;
+    const isManaged = manages(space, caller, user);
+    if (!isSelf && !isManaged && PERSONAL.some((field) => Object.hasOwn(changes, field))) throw denied('update');
+
+    const details = detailsIn(changes);
+    const active = changed(activeIn(changes), user.active);
+    if (active !== undefined && !isManaged) throw denied('update');
+    const given = getOwn(changes, 'profiles');
+    const profiles = given === null ? undefined : changed(profilesIn(space, given, caller), user.profiles);
+    if (profiles && (!isAdmin(caller) || (user.home === (place ?? user.home) && !isSelf && !isManaged))) throw denied('update');
+    const password = textIn('users', changes, 'password');
+    if (password !== null && isSelf) await requireOldPassword(space, username, textIn('users', changes, 'oldPassword'), address);
+    const namespace = place ?? user.home;
+    if (active === false || (profiles && !profiles.includes('admin'))) await requireAnotherAdmin(space, username, namespace);
+    await identity.changeUser(username, {
+      details,
+      ...(password !== null && { password, ...(isSelf && caller.token !== undefined && { exceptToken: caller.token }) }),
+      ...(active !== undefined && { active }),
+      ...(profiles && { authorization: { namespace, profiles, isConsented: isSelf } }),
+    });
+  },
+  async remove(space, object, caller) {
+    requireAdmin(caller, 'delete', 'users');
+    const username = String(getOwn(object, 'username'));
+    if (username === caller.username) throw fault('cascade.user.self.delete', username);
+    const user = await space.accounts.directory.user(username, placeOf(space, caller));
+    if (!user || !manages(space, caller, user)) throw denied('delete');
+    await requireAnotherAdmin(space, username, user.home);
+    await space.accounts.identity.deleteUser(username);
+  },
+};
+
+/** What is a user's own: nobody but the user, an admin of its home and the system admin may see or change it. */
+const PERSONAL = ['password', 'oldPassword', 'active', 'lastLogin', ...USER_DETAILS];
+
+/** The namespace whose users a caller deals with; null: those of the installation, which the system admin administers (7.5). */
+const placeOf = (space: Namespace, caller: Identity): string | null =>
+  caller.system === true && space.name === caller.namespace && space.name === SYSTEM ? null : space.name;
+
+const SYSTEM = 'system';
+
+/**
+ * Whether a caller may set the password, activity and details of another user: an admin of its home, or the system admin. Whoever sets a
+ * password can act as that user, so nobody may who has less rights than it.
+ */
+function manages(space: Namespace, caller: Identity, user: UserRecord): boolean {
+  if (caller.system === true) return true;
+  if (!isAdmin(caller) || user.home !== space.name) return false;
+  return user.username === caller.username || (!user.isInstallations && user.profiles.every((name) => isGrantable(name, caller)));
+}
+
+const denied = (operation: string) => fault('cascade.authorization.denied', operation, 'users');
+
+/** Undefined where it is what it was. */
+function changed<T>(next: T | undefined, before: T): T | undefined {
+  return next === undefined || String(next) === String(before) ? undefined : next;
+}
+
+async function requireOldPassword(space: Namespace, username: string, oldPassword: string | null, address: string | null): Promise<void> {
+  const holds = oldPassword !== null && (await space.accounts.identity.checkPassword(username, oldPassword, address));
+  if (!holds) throw fault('cascade.user.password.mismatch', 'oldPassword');
+}
+
+/** @throws cascade.namespace.last.admin */
+export async function requireAnotherAdmin(space: Namespace, username: string, namespace: string): Promise<void> {
+  const users = await space.accounts.directory.users(namespace);
+  const admins = users.filter(({ profiles, active, isInvited }) => active && !isInvited && profiles.includes('admin'));
+  if (admins.length > 0 && admins.every((one) => one.username === username)) throw fault('cascade.namespace.last.admin', username);
+}
+
+function detailsIn(body: ObjectValue): Partial<Record<UserDetail, string | null>> {
+  const details: Partial<Record<UserDetail, string | null>> = {};
+  for (const name of USER_DETAILS) if (Object.hasOwn(body, name)) details[name] = textIn('users', body, name);
+  return details;
+}
+
+function activeIn(body: ObjectValue): boolean | undefined {
+  const active = getOwn(body, 'active');
+  if (active !== null && typeof active !== 'boolean') throw fault('cascade.resource.property.invalid', 'users', 'active', 'no Boolean');
+  return active ?? undefined;
+}
+
+/** Of a user of elsewhere an admin sees no more than whom it is about. */
+function shown(space: Namespace, user: UserRecord, caller: Identity): ObjectValue {
+  const { _id, username, profiles, active, lastLogin, details, createdAt, createdBy } = user;
+  const isOwn = user.home === space.name || username === caller.username || caller.system === true;
+  if (!isOwn) return { _id, username, profiles, ars_namespace: space.name };
+  return {
+    _id,
+    username,
+    profiles,
+    ...Object.fromEntries(USER_DETAILS.map((name) => [name, details[name] ?? null])),
+    active,
+    ...(lastLogin && { lastLogin: new DateTime(lastLogin.getTime()) }),
+    ars_namespace: caller.system === true ? user.home : space.name,
+    ars_createdAt: new DateTime(createdAt.getTime()),
+    ars_createdBy: createdBy,
+  };
+}

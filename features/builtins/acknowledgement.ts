@@ -1,0 +1,13 @@
+// What a rule says of the delivery of its event (builtins.md 22, integrations.md 12.3).
+import { isRedelivered } from '../../runtime/transactions/index.ts';
+import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+
+export const acknowledgement: HostBuiltins = {
+  'Event.ack': async (space, _args, actor) => {
+    await space.deliveries.acknowledgeRun(actor);
+    return { ok: 'null' };
+  },
+  'Event.isRedelivered': (_space, _args, { event }) => ({
+    ok: String(event !== undefined && isRedelivered(event.event)),
+  }),
+};

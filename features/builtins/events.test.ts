@@ -1,0 +1,75 @@
+// Requests by service events, and what Context tells (builtins.md 19, 22), by programs of a real engine.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { evaluator } from './testing/value.ts';
+
+let t: TestEngine;
+beforeAll(async () => {
+  t = await openTestEngine();
+  await t.ask('insert', 'services', {
+    body: '{"name":"Calc","eventTypes":{"Double":{"direction":"INBOUND"},"Mute":{"direction":"INBOUND"}}}',
+  });
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+const value = evaluator(() => t);
+
+test('a request waits for the first reply of the rule that its event starts', async () => {
+  await t.type('Told', { first: { type: 'Boolean' }, second: { type: 'Boolean' } });
+  await t.program(
+    'rules',
+    'RULE double WHEN EVENT OCCURS ON "/services/Calc/Double" AS e\nvar a = Event.reply({n: e.value.n * 2})\nvar b = Event.reply(0)\nINSERT Told(first: a, second: b)',
+  );
+  expect(await value('Event.request("Calc/Double", {n: 21}, 15000).n')).toBe(42);
+  expect(await value('Event.request("/services/Calc/Double", {n: 1}).n')).toBe(2);
+  const told = await t.eventually('Told', {}, 2);
+  expect(told.map(({ first, second }) => [first, second])).toEqual([
+    [true, false],
+    [true, false],
+  ]);
+  await t.ask('publish', 'services', { id: 'Calc/Double', body: '{"n":3}' });
+  expect((await t.eventually('Told', { first: false }, 1))[0]).toMatchObject({ second: false });
+});
+
+test('a request that nobody answers ends in time', async () => {
+  await t.program('rules', 'RULE mute WHEN EVENT OCCURS ON "/services/Calc/Mute" AS e\nvar x = 1');
+  expect(await value('Event.request("Calc/Mute", {}, 50)')).toBe('cascade.builtin.timeout ["Event.request",50]');
+  expect(await value('Event.request("Calc/None", {})')).toBe('cascade.resource.not.found ["/services/Calc/None"]');
+  expect(await value('Event.request("nothing", {})')).toBe('cascade.lang.range ["serviceEventName","nothing"]');
+  expect(await value('[Event.reply(1), Event.isRedelivered(), Event.ack()]')).toEqual([false, false, null]);
+});
+
+test('Context tells who runs, and what', async () => {
+  const { namespace } = t.identity;
+  const username = `may.${namespace}`;
+  await t.engine.identity.createUser({
+    username,
+    password: 'correct horse',
+    namespace,
+    profiles: ['user', 'user__system'],
+    createdBy: 'ann',
+  });
+  await t.program(
+    'procedures',
+    'PROCEDURE whoami()\nreturn [Context.username(), Context.preferredUsername(), Context.email(), Context.isEmailVerified()]',
+  );
+  const as = async (): Promise<unknown> =>
+    JSON.parse(
+      (
+        await t.engine.execute({
+          identity: { ...t.identity, username },
+          op: 'execute',
+          resourceName: 'procedures',
+          custom: false,
+          resourceId: 'whoami',
+          object: [],
+          parameters: {},
+        })
+      ).body ?? '',
+    );
+  expect(await as()).toEqual([username, username, null, null]);
+  await t.ask('update', 'users', { id: username, body: '{"preferredUsername":"May","email":"may@example.org"}' });
+  expect(await as()).toEqual([username, 'May', 'may@example.org', null]);
+  expect(await value('Context.buildInfo().version.length() > 0')).toBe(true);
+  expect(await value('Context.serverUri()')).toBe('');
+});

@@ -1,0 +1,63 @@
+// Requests by service events (builtins.md 22): who asks waits for the reply of a rule that the event has started. What is asked and not
+// yet answered lives with the process: a run that is repeated after a crash asks again.
+import { langError } from '../../stdlib/errors.ts';
+import { encodeInner, type Value } from '../../stdlib/values/index.ts';
+import type { Answer } from '../../runtime/transactions/index.ts';
+import { publishServiceEvent } from '../services/service-events.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { outOfRange } from '../../resources/operations/arguments.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+
+/** By namespace and event the one who waits. */
+const waiting = new WeakMap<Namespace, Map<string, (reply: Value) => void>>();
+
+const waitingIn = (space: Namespace): Map<string, (reply: Value) => void> => {
+  const known = waiting.get(space) ?? new Map<string, (reply: Value) => void>();
+  waiting.set(space, known);
+  return known;
+};
+
+/** `<service>/<event>`, also as a path. */
+const NAME = /^(?:\/services\/)?([^/]+)\/([^/]+)$/;
+
+const request: HostBuiltin = async (space, [name = null, data = null, timeout = null], actor) => {
+  const [, service, event] = NAME.exec(String(name)) ?? [];
+  if (service === undefined || event === undefined) throw outOfRange('serviceEventName', name);
+  if (timeout !== null && Number(timeout) < 0) throw outOfRange('timeout', timeout);
+  const replies = waitingIn(space);
+  const expired = () => langError('cascade.builtin.timeout', 'Event.request', timeout ?? 0);
+  return new Promise<Answer>((resolve, reject) => {
+    const asked: string[] = [];
+    const timer = timeout === null ? null : space.clock.at(space.clock.now() + Number(timeout), () => settle(() => reject(expired())));
+    const settle = (end: () => void): void => {
+      timer?.cancel();
+      for (const uuid of asked) replies.delete(uuid);
+      end();
+    };
+    const listening: typeof actor = {
+      ...actor,
+      commit: (unit) => {
+        // Before the commit: the rule may have answered by the time that it is known.
+        for (const { uuid } of unit.events) {
+          asked.push(uuid);
+          replies.set(uuid, (reply) => settle(() => resolve({ ok: encodeInner(reply) })));
+        }
+        return actor.commit(unit);
+      },
+    };
+    publishServiceEvent(space, service, event, data, listening).then(
+      () => asked.length === 0 && timeout === null && settle(() => reject(expired())), // nobody listens: no reply will ever come
+      (error: unknown) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),
+    );
+  });
+};
+
+export const events: HostBuiltins = {
+  'Event.request': request,
+  'Event.reply': (space, [response = null], actor) => {
+    const uuid = actor.event?.event.uuid;
+    const answered = uuid === undefined ? undefined : waitingIn(space).get(uuid);
+    answered?.(response);
+    return { ok: String(answered !== undefined) };
+  },
+};

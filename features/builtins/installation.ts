@@ -1,0 +1,58 @@
+// Sources that procedures stand for, the source for devices, and what Context tells of the installation (builtins.md 19, 20, 28.3).
+import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { resolve } from '../../resources/catalog/catalogue.ts';
+import { changeDefinition, putDefinition } from '../../resources/definitions/operations.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { receive } from '../sources/index.ts';
+import { adminOnly, own, sourceNamed } from '../../resources/operations/arguments.ts';
+import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+
+/** @throws cascade.resource.type.not.found where sources are no part of the installation */
+function sources(space: Namespace): DefinitionResource {
+  const found = resolve(space, 'sources', false);
+  if (found.kind !== 'definitions') throw fault('cascade.resource.type.not.found', 'sources');
+  return found;
+}
+
+const silently = (actor: Actor): Actor => ({ ...actor, commit: (unit, answer) => actor.commit(unit, answer && { ok: 'null' }) });
+
+export const installation: HostBuiltins = {
+  'Test.startSourceMocking': async (space, [name = null, query = null, publish = null], actor) => {
+    adminOnly(actor, 'update', 'sources');
+    const source = sourceNamed(space, name);
+    for (const procedure of [query, publish])
+      if (procedure !== null && !space.definitions.get('procedures', String(procedure)))
+        throw fault('cascade.resource.not.found', `/procedures/${String(procedure)}`);
+    const before = own(source, 'mockProcedures');
+    const mockProcedures: ObjectValue = {
+      ...(isObject(before) ? before : {}),
+      ...(query === null ? {} : { query }),
+      ...(publish === null ? {} : { publish }),
+    };
+    await changeDefinition(space, sources(space), String(name), { mockMode: true, mockProcedures }, silently(actor));
+    return { ok: 'null' };
+  },
+  'Test.stopSourceMocking': async (space, [name = null], actor) => {
+    adminOnly(actor, 'update', 'sources');
+    sourceNamed(space, name);
+    await changeDefinition(space, sources(space), String(name), { mockMode: false }, silently(actor));
+    return { ok: 'null' };
+  },
+  'Test.sendMockSourceEvent': async (space, [name = null, message = null, topic = null], actor) => {
+    adminOnly(actor, 'publish', 'sources');
+    const transport = { topic: topic === null ? null : String(topic), properties: '{}' };
+    await receive(space, sourceNamed(space, name), message, transport, actor);
+    return { ok: 'null' };
+  },
+  'Utils.initPushSource': async (space, [name = null], actor) => {
+    const found = space.definitions.get('sources', String(name));
+    if (found) {
+      if (getOwn(found, 'type') !== 'PUSH_NOTIF') throw fault('cascade.notification.source', name);
+      return { ok: encodeInner(found) };
+    }
+    const source: Value = { name, type: 'PUSH_NOTIF', config: { targetStandardApp: true } };
+    return { ok: encodeInner(await putDefinition(space, sources(space), source, actor, false)) };
+  },
+};

@@ -1,0 +1,72 @@
+// References: to an instance, and to the instance that one names (builtins.md 11).
+import { CascadeError, langError } from '../../stdlib/errors.ts';
+import { encodeInner, getOwn, isInteger, isReference, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { rowsOf } from './resource-api.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+
+const SHAPE = /^\/?([^/]+)\/([\s\S]+)$/;
+
+/** @throws cascade.lang.range when it is none */
+function partsOf(ref: Value): { resourceName: string; resourceId: string } {
+  const written = typeof ref === 'string' ? ref : isReference(ref) ? text(ref) : '';
+  const [, resourceName, resourceId] = SHAPE.exec(written) ?? [];
+  if (resourceName === undefined || resourceId === undefined)
+    throw langError('cascade.lang.range', 'ref', typeof ref === 'string' ? ref : 'an Object');
+  return { resourceName, resourceId };
+}
+
+/** System resources whose instances are not named by `name` (resources-and-api.md 1.2). */
+const KEYS: ReadonlyMap<string, string> = new Map([
+  ['users', 'username'],
+  ['namespaces', 'namespace'],
+  ['audits', 'auditId'],
+  ['tokens', 'accessToken'],
+  ['collaborations', 'id'],
+  ['logs', '_id'],
+  ['deadletters', '_id'],
+  ['deploystatus', '_id'],
+]);
+const NAMED: ReadonlySet<string> = new Set(
+  (
+    'configurations debugconfigs deployconfigs documents groups nodes organizations procedures profiles projects rules scalars ' +
+    'scheduledevents secrets services sources topics types'
+  ).split(' '),
+);
+
+/** @throws cascade.resource.not.found for what is neither a resource of the service nor a type of the namespace */
+function referenceTo(space: Namespace, resourceType: string, instance: ObjectValue): { resource: string; resourceId: string } {
+  const resource = resourceType.replace(/^system\./, '');
+  if (resource === '') throw langError('cascade.lang.range', 'resourceType', resourceType);
+  if (!KEYS.has(resource) && !NAMED.has(resource) && !space.types.has(resource)) throw fault('cascade.resource.not.found', `/${resource}`);
+  const key = KEYS.get(resource) ?? (NAMED.has(resource) ? 'name' : '_id');
+  const id = getOwn(instance, key);
+  if ((typeof id !== 'string' && !isInteger(id)) || id === '')
+    throw langError('cascade.lang.range', 'instance', `an Object without ${key}`);
+  return { resource, resourceId: text(id) };
+}
+
+export const references: HostBuiltins = {
+  'Utils.buildResourceRef': async (space, [type = null, instance = null]) => ({
+    ok: encodeInner(text(referenceTo(space, text(type), instance as ObjectValue))),
+  }),
+  'Utils.buildResourceRefMap': async (space, [type = null, instance = null]) => ({
+    ok: encodeInner(referenceTo(space, text(type), instance as ObjectValue)),
+  }),
+  'Utils.get': async (space, [ref = null], actor) => {
+    const { resourceName, resourceId } = partsOf(ref);
+    try {
+      const [found = null] = await rowsOf(
+        space,
+        { identity: actor.identity, op: 'select', resourceName, custom: null, resourceId, parameters: {} },
+        actor,
+      );
+      return { ok: encodeInner(found) };
+    } catch (error) {
+      if (!(error instanceof CascadeError)) throw error;
+      if (error.code === 'cascade.resource.not.found') return { ok: 'null' };
+      throw error.code === 'cascade.resource.type.not.found' ? fault('cascade.resource.not.found', `/${resourceName}`) : error;
+    }
+  },
+};

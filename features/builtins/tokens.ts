@@ -1,0 +1,134 @@
+// JSON Web Tokens (builtins.md 18.1). Keys of RS… and ES… are base64 of DER: PKCS#8 to sign with, SPKI to verify with.
+import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
+import { langError } from '../../stdlib/errors.ts';
+import { encodeInner, isObject, type ObjectValue, parseJsonText, stringify, type Value } from '../../stdlib/values/index.ts';
+import type { Answer } from '../../runtime/transactions/index.ts';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { outOfRange, own } from '../../resources/operations/arguments.ts';
+import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+
+interface Algorithm {
+  readonly family: 'HS' | 'RS' | 'ES';
+  readonly hash: string;
+  /** Of an elliptic curve's key. */
+  readonly curve?: string;
+}
+const CURVES: Readonly<Record<string, string>> = { '256': 'prime256v1', '384': 'secp384r1', '512': 'secp521r1' };
+const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
+  ['256', '384', '512'].flatMap((bits): [string, Algorithm][] => [
+    [`HS${bits}`, { family: 'HS', hash: `sha${bits}` }],
+    [`RS${bits}`, { family: 'RS', hash: `sha${bits}` }],
+    [`ES${bits}`, { family: 'ES', hash: `sha${bits}`, curve: CURVES[bits] ?? '' }],
+  ]),
+);
+/** No signature at all. */
+const UNSIGNED = 'NONE';
+
+const encoded = (value: Value): string => Buffer.from(stringify(value)).toString('base64url');
+
+function created(headers: ObjectValue, claims: Value, key: Value): string {
+  const alg = own(headers, 'alg');
+  const algorithm = typeof alg === 'string' ? ALGORITHMS.get(alg) : undefined;
+  if (!algorithm && alg !== UNSIGNED) throw outOfRange(alg === null ? 'headers' : 'signingAlgorithm', alg ?? 'an Object without alg');
+  const signed = `${encoded(headers)}.${encoded(claims)}`;
+  if (!algorithm) return `${signed}.`;
+  if (typeof key !== 'string') throw langError('cascade.lang.null', 'signingKey');
+  return `${signed}.${signature(algorithm, signed, key)}`;
+}
+
+function signature(algorithm: Algorithm, signed: string, key: string): string {
+  const { family, hash } = algorithm;
+  if (family === 'HS') return createHmac(hash, key).update(signed).digest('base64url');
+  const privateKey = keyOf(algorithm, 'signingKey', () => createPrivateKey({ key: der(key), format: 'der', type: 'pkcs8' }));
+  return sign(hash, Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
+}
+
+/** @throws cascade.lang.range for what is no key, or one of another kind */
+function keyOf({ family, curve }: Algorithm, parameter: string, read: () => KeyObject): KeyObject {
+  let key: KeyObject;
+  try {
+    key = read();
+  } catch {
+    throw outOfRange(parameter, 'no key'); // what exactly is wrong with it would tell of the key
+  }
+  const fits =
+    family === 'RS' ? key.asymmetricKeyType === 'rsa' : key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === curve;
+  if (!fits) throw outOfRange(parameter, 'a key of another kind');
+  return key;
+}
+
+/** Line breaks and armour are no part of it. */
+const der = (key: string): Buffer => Buffer.from(key.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64');
+
+const publicKey = (key: string): KeyObject => createPublicKey({ key: der(key), format: 'der', type: 'spki' });
+
+function decoded(token: string, key: Value): Value {
+  const parts = token.split('.');
+  const [head = '', body = '', given = ''] = parts;
+  if (parts.length !== 3) throw langError('cascade.builtin.parse', 'not a token', 0);
+  const headers = decodedPart(head);
+  const claims = decodedPart(body);
+  if (typeof key !== 'string') return { headers, claims };
+  const alg = own(headers, 'alg');
+  const algorithm = typeof alg === 'string' ? ALGORITHMS.get(alg) : undefined;
+  if (!algorithm && alg !== UNSIGNED) throw outOfRange('signingAlgorithm', alg);
+  return { headers, claims, verified: algorithm !== undefined && isSignedBy(algorithm, `${head}.${body}`, given, key) };
+}
+
+function decodedPart(part: string): ObjectValue {
+  try {
+    const value = /^[\w-]+$/.test(part) ? parseJsonText(Buffer.from(part, 'base64url').toString()) : null;
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof CascadeError)) throw error;
+  }
+  throw langError('cascade.builtin.parse', 'not a token', 0);
+}
+
+function isSignedBy(algorithm: Algorithm, signed: string, given: string, key: string): boolean {
+  const bytes = Buffer.from(given, 'base64url');
+  if (bytes.toString('base64url') !== given) return false; // one signature has one spelling
+  if (algorithm.family !== 'HS') {
+    const spki = keyOf(algorithm, 'verificationKey', () => publicKey(key));
+    return verify(algorithm.hash, Buffer.from(signed), { key: spki, dsaEncoding: 'ieee-p1363' }, bytes);
+  }
+  // Who has the public key of RS… or ES… must not sign with it as if it were a secret.
+  if (isPublicKey(key)) return false;
+  const expected = createHmac(algorithm.hash, key).update(signed).digest();
+  return expected.length === bytes.length && timingSafeEqual(expected, bytes);
+}
+
+function isPublicKey(key: string): boolean {
+  try {
+    return publicKey(key).type === 'public';
+  } catch {
+    return false;
+  }
+}
+
+/** The key that a document holds. @throws cascade.lang.range, cascade.resource.not.found */
+function keyIn(resource: Value, resourceId: Value): never {
+  if (resource !== 'system.documents') throw outOfRange('resource', resource);
+  throw fault('cascade.resource.not.found', `/documents/${String(resourceId)}`);
+}
+
+/** They need nothing of a namespace. */
+const answered =
+  (make: (args: readonly Value[]) => Value) =>
+  (_space: unknown, args: readonly Value[]): Answer => ({ ok: encodeInner(make(args)) });
+const withType = (alg: Value): ObjectValue => ({ typ: 'JWT', alg });
+
+export const tokens = {
+  'JWT.createToken': answered(([alg = null, claims = null, key = null]) => created(withType(alg), claims, key)),
+  'JWT.createTokenWithHeaders': answered(([headers = null, claims = null, key = null]) => created(headers as ObjectValue, claims, key)),
+  'JWT.createTokenUsingResource': answered(([alg = null, claims = null, resource = null, id = null]) =>
+    created(withType(alg), claims, keyIn(resource, id)),
+  ),
+  'JWT.createTokenWithHeadersUsingResource': answered(([headers = null, claims = null, resource = null, id = null]) =>
+    created(headers as ObjectValue, claims, keyIn(resource, id)),
+  ),
+  'JWT.decodeAndVerifyToken': answered(([token = null, key = null]) => decoded(String(token), key)),
+  'JWT.decodeAndVerifyTokenUsingResource': answered(([token = null, resource = null, id = null]) =>
+    decoded(String(token), keyIn(resource, id)),
+  ),
+} satisfies HostBuiltins;

@@ -1,0 +1,25 @@
+// Rows of a reply as values of the language: what a client gets as text (a DateTime, a Decimal, a whole Real) is of its declared type.
+import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { CascadeError, CascadeErrors } from '../../model/errors/faults.ts';
+import { coerceProperty, coerceSystemProperty, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../../model/types/index.ts';
+
+export function typed(type: TypeDefinition, row: Value): Value {
+  if (!isObject(row)) return row;
+  const result: ObjectValue = {};
+  for (const key of Object.keys(row)) setOwn(result, key, typedProperty(type, key, getOwn(row, key)));
+  return result;
+}
+
+function typedProperty(type: TypeDefinition, key: string, value: Value): Value {
+  const property = type.properties.get(key);
+  try {
+    if (property) return coerceProperty(type, property, value);
+    return isSystemProperty(key) ? coerceSystemProperty(type, key, value) : value;
+  } catch (error) {
+    // Part of a structure by `props`, or stored before the type was changed: it is what the client would see.
+    if (error instanceof CascadeError || error instanceof CascadeErrors) return value;
+    throw error;
+  }
+}
+
+const isSystemProperty = (key: string): key is SystemProperty => Object.hasOwn(SYSTEM_PROPERTIES, key);

@@ -1,0 +1,233 @@
+// Named steps of collaborations (builtins.md 29), in ArsActivityPattern: the predefined ones, and procedures of users. The value of a
+// step becomes the result of its activity, in one unit with what the step has changed.
+import { langError } from '../../stdlib/errors.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { deleteOne } from '../../resources/instances/delete.ts';
+import { read, readAt } from '../../resources/instances/find.ts';
+import { insertOne } from '../../resources/instances/insert.ts';
+import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import { ACTIVITY_PATTERNS, COLLABORATIONS } from './service-types.ts';
+import { together } from '../../resources/instances/together.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { runDirect } from '../../runtime/runs/index.ts';
+import { nameList, outOfRange, own } from '../../resources/operations/arguments.ts';
+import { chat } from './chat.ts';
+import { assigned, changeCollaboration, closed, requireActive, withMember } from './collaborations.ts';
+import { startTrack, TRACK_DEFAULTS } from './location-tracking.ts';
+import { storeMessage } from '../notifications/notifications.ts';
+import { checkForm } from '../notifications/payload-form.ts';
+import { recommend } from './recommend.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_.]*(:[A-Za-z0-9._-]+)?$/;
+const MOST = 1_000;
+
+/** What a step is given. */
+interface Given {
+  readonly space: Namespace;
+  readonly collaboration: ObjectValue;
+  readonly activity: string;
+  readonly config: ObjectValue;
+  readonly event: Value;
+  readonly gathering: Actor;
+}
+/** Its value, and what it changes of the collaboration itself. */
+interface Outcome {
+  readonly value: Value;
+  readonly changes?: ObjectValue;
+}
+interface Predefined {
+  readonly required: readonly string[];
+  readonly run: (given: Given) => Promise<Outcome>;
+}
+
+const PREDEFINED: Readonly<Record<string, Predefined>> = {
+  Notify: {
+    required: ['source', 'title', 'payload', 'users'],
+    run: async ({ space, collaboration, config, gathering }) => {
+      const [source, users, payload] = [own(config, 'source'), own(config, 'users'), own(config, 'payload')];
+      const texts = { category: String(own(config, 'category') ?? ''), title: String(own(config, 'title')) };
+      const message = { source, messageId: null, ...texts, payload, users, collaborationId: getOwn(collaboration, 'id') };
+      return { value: await storeMessage(space, message, () => checkForm(payload), gathering) };
+    },
+  },
+  Chat: {
+    required: ['topic', 'users'],
+    run: ({ space, collaboration, config, gathering }) => {
+      const situation = own(config, 'situationId') ?? getOwn(collaboration, 'id');
+      return answered(chat, 'Chat.createChatroom', space, [situation, own(config, 'topic'), own(config, 'users')], gathering);
+    },
+  },
+  Track: {
+    required: ['user', 'reportingTopic'],
+    run: async ({ space, collaboration, activity, config, gathering }) => {
+      const { user = null, ...given } = config;
+      const track = { ...TRACK_DEFAULTS, activity, ...given, username: user, collaborationId: getOwn(collaboration, 'id') };
+      return { value: await startTrack(space, track, gathering) };
+    },
+  },
+  Recommend: {
+    required: ['candidateType'],
+    run: ({ space, config, event, gathering }) => {
+      const seen = isObject(event) ? own(event, 'value') : null;
+      const pattern = own(config, 'pattern') ?? (isObject(seen) ? seen : {});
+      const args = [own(config, 'matchDirectives'), pattern, own(config, 'candidateType'), own(config, 'matchType')];
+      return answered(recommend, 'Recommend.defaultRecommendations', space, args, gathering);
+    },
+  },
+  Assign: {
+    required: ['role', 'username'],
+    run: async ({ space, collaboration, config }) => {
+      const username = own(config, 'username');
+      return { value: username, changes: await assigned(space, collaboration, own(config, 'role'), username) };
+    },
+  },
+  Procedure: { required: ['procedure'], run: (given) => procedureCalled(given, own(given.config, 'procedure')) },
+  CloseCollaboration: {
+    required: ['status'],
+    run: async ({ space, collaboration, config, gathering }) => {
+      const status = own(config, 'status');
+      return { value: status, changes: await closed(space, collaboration, status, gathering) };
+    },
+  },
+};
+
+/** The value of a built-in whose effects become part of the step. */
+async function answered(of: HostBuiltins, name: string, space: Namespace, args: readonly Value[], gathering: Actor): Promise<Outcome> {
+  const answer = await (of[name] as HostBuiltin)(space, args, gathering);
+  return { value: 'ok' in answer ? decodeInner(answer.ok) : null };
+}
+
+/** A procedure of a user as `(event, config, collaboration)`. Its effects are its own: they stay when what follows fails. */
+async function procedureCalled({ space, collaboration, config, event, gathering }: Given, procedure: Value): Promise<Outcome> {
+  const name = String(procedure);
+  if (!space.definitions.get('procedures', name)) throw langError('cascade.lang.procedure.unknown', name);
+  const json = await runDirect(space.runs, {
+    executable: { resource: `/procedures/${name}`, name, service: null },
+    body: { program: null, procedure: name },
+    argsJson: encodeInner([event, config, collaboration]),
+    identity: gathering.identity,
+    caller: gathering,
+    snapshot: false,
+  });
+  return { value: decodeInner(json) };
+}
+
+interface Pattern {
+  readonly name: string;
+  readonly required: readonly string[];
+  readonly defaults: ObjectValue;
+  readonly run: (given: Given) => Promise<Outcome>;
+}
+
+/** By its name, or that of its youngest version (language.md V9); null where there is none. */
+async function findPattern(space: Namespace, name: string): Promise<{ pattern: Pattern; shown: ObjectValue } | null> {
+  const predefined = Object.hasOwn(PREDEFINED, name) ? PREDEFINED[name] : undefined;
+  if (predefined) return { pattern: { name, defaults: {}, ...predefined }, shown: shownPredefined(name) };
+  const stored = await youngest(space, name);
+  if (!stored) return null;
+  const required = getOwn(stored, 'required');
+  const defaults = getOwn(stored, 'defaults');
+  const procedure = getOwn(stored, 'procedure');
+  const pattern: Pattern = {
+    name,
+    required: Array.isArray(required) ? required.map(String) : [],
+    defaults: isObject(defaults) ? defaults : {},
+    run: (given) => procedureCalled(given, procedure),
+  };
+  return { pattern, shown: stored };
+}
+
+async function youngest(space: Namespace, name: string): Promise<ObjectValue | null> {
+  if (!NAME.test(name)) return null;
+  const versions = name.includes(':') ? [] : [{ name: { $gte: `${name}:`, $lt: `${name};` } }];
+  const found = await read(space, ACTIVITY_PATTERNS, { $or: [{ name }, ...versions] }, MOST);
+  const versionOf = (one: ObjectValue): string => String(getOwn(one, 'name')).slice(name.length).toLowerCase();
+  return found.reduce<ObjectValue | null>((best, one) => (best && versionOf(best) >= versionOf(one) ? best : one), null);
+}
+
+const shownPredefined = (name: string): ObjectValue => ({
+  name,
+  procedure: null,
+  required: [...(PREDEFINED[name]?.required ?? [])],
+  defaults: {},
+});
+
+/** @throws cascade.resource.not.found */
+export async function patternNamed(space: Namespace, name: Value): Promise<Pattern> {
+  const found = await findPattern(space, String(name));
+  if (!found) throw fault('cascade.resource.not.found', `/ArsActivityPattern/${String(name)}`);
+  return found.pattern;
+}
+
+/** The required properties that neither the configuration nor the defaults have. */
+export const missingIn = ({ required, defaults }: Pattern, config: ObjectValue): string[] =>
+  required.filter((property) => own(config, property) === null && own(defaults, property) === null);
+
+/** @throws cascade.activitypattern.config */
+export function requireComplete(pattern: Pattern, config: ObjectValue): void {
+  const missing = missingIn(pattern, config);
+  if (missing.length > 0) throw langError('cascade.activitypattern.config', pattern.name, missing.join(', '));
+}
+
+const define: HostBuiltin = async (space, [name = null, procedure = null, required = null, defaults = null], actor) => {
+  if (typeof name !== 'string' || !NAME.test(name)) throw outOfRange('name', name);
+  if (Object.hasOwn(PREDEFINED, name.split(':', 1)[0] as string)) throw langError('cascade.activitypattern.reserved', name);
+  const pattern: ObjectValue = { name, procedure, required: nameList('required', required), defaults: defaults ?? {} };
+  return together(space, `pattern ${name}`, actor, async (gathering) => {
+    const [stored] = await read(space, ACTIVITY_PATTERNS, { name }, 1);
+    if (!stored) return insertOne(space, ACTIVITY_PATTERNS, pattern, gathering);
+    return updateOne(space, ACTIVITY_PATTERNS, async () => stored, changeOf(ACTIVITY_PATTERNS, pattern), gathering);
+  });
+};
+
+const run: HostBuiltin = async (space, [name = null, id = null, activity = null, config = null, event = null], actor) => {
+  const pattern = await patternNamed(space, name);
+  const complete = merged(pattern.defaults, (config ?? {}) as ObjectValue);
+  requireComplete(pattern, complete);
+  const before = await readAt(space, COLLABORATIONS, String(id));
+  requireActive(before);
+  // A procedure may itself change the collaboration: it runs before the result is put there, not while others wait in line.
+  const isProcedure = !Object.hasOwn(PREDEFINED, pattern.name) || pattern.name === 'Procedure';
+  const given = { space, activity: String(activity), config: complete, event };
+  const early = isProcedure ? await pattern.run({ ...given, collaboration: before, gathering: actor }) : null;
+  let value: Value = null;
+  const answer = await changeCollaboration(
+    space,
+    id,
+    actor,
+    async (collaboration, gathering) => {
+      const outcome = early ?? (await pattern.run({ ...given, collaboration, gathering }));
+      value = outcome.value;
+      return { ...outcome.changes, ...withMember(collaboration, 'results', String(activity), value) };
+    },
+    () => value,
+  );
+  return answer;
+};
+
+function merged(defaults: ObjectValue, config: ObjectValue): ObjectValue {
+  const result: ObjectValue = {};
+  for (const source of [defaults, config]) for (const key of Object.keys(source)) setOwn(result, key, getOwn(source, key));
+  return result;
+}
+
+export const activityPatterns: HostBuiltins = {
+  'ActivityPattern.define': define,
+  'ActivityPattern.list': async (space) => {
+    const stored = await read(space, ACTIVITY_PATTERNS, {}, MOST);
+    return { ok: encodeInner([...Object.keys(PREDEFINED).map(shownPredefined), ...stored]) };
+  },
+  'ActivityPattern.get': async (space, [name = null]) => ({ ok: encodeInner((await findPattern(space, String(name)))?.shown ?? null) }),
+  'ActivityPattern.remove': (space, [name = null], actor) =>
+    together(space, `pattern ${String(name)}`, actor, async (gathering) => {
+      const [stored] = await read(space, ACTIVITY_PATTERNS, { name: String(name) }, 1);
+      return stored ? (await deleteOne(space, ACTIVITY_PATTERNS, async () => stored, gathering)) === 1 : false;
+    }),
+  'ActivityPattern.validate': async (space, [name = null, config = null]) => ({
+    ok: encodeInner(missingIn(await patternNamed(space, name), config as ObjectValue)),
+  }),
+  'ActivityPattern.run': run,
+};

@@ -1,0 +1,188 @@
+// Chat rooms and their messages (builtins.md 25), in ArsChat and ArsChatMessage. What changes a room changes it in one unit with the
+// message and its event, and those who change one room go one after the other: so the messages are numbered without gaps.
+import {
+  DateTime,
+  dateTimeOf,
+  encodeInner,
+  getOwn,
+  isInteger,
+  isObject,
+  type ObjectValue,
+  parseDateTime,
+  type Value,
+} from '../../stdlib/values/index.ts';
+import { type Actor, partOf } from '../../runtime/context/actor.ts';
+import type { Answer } from '../../runtime/transactions/index.ts';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { isAdmin } from '../../resources/access/rights.ts';
+import { read, readAt } from '../../resources/instances/find.ts';
+import { deleteOne } from '../../resources/instances/delete.ts';
+import { insertOne } from '../../resources/instances/insert.ts';
+import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import { publishTopic } from '../topics/publish.ts';
+import { CHAT_MESSAGES, CHATS } from './service-types.ts';
+import { idOf } from '../../resources/representation/stamp.ts';
+import { together } from '../../resources/instances/together.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { nameList, outOfRange, timeAfter } from '../../resources/operations/arguments.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+
+const MESSAGE_TYPES: ReadonlySet<Value> = new Set(['text', 'image', 'audio', 'video', 'document', 'location', 'system']);
+/** Rooms of one user that updateChatrooms tells of, and messages of a room that one unit takes. */
+const MOST = 1_000;
+
+const createChatroom: HostBuiltin = async (space, [situationId = null, topic = null, users = null], actor) => {
+  if (topic === '') throw outOfRange('topic', topic);
+  const members = nameList('users', users);
+  if (members.length === 0) throw outOfRange('users', users);
+  return together(space, null, actor, async (gathering) => {
+    const now = new DateTime(gathering.clock.now());
+    const { username } = actor.identity;
+    const room = { situationId, topic, users: members, createdBy: username, createdAt: now, modifiedAt: now };
+    const chat = await insertOne(space, CHATS, room, gathering);
+    if (!chat) return null; // a BEFORE rule cancelled it
+    await addMessage(
+      space,
+      { chat, sequence: 1, type: 'system', msg: topic, metadata: null, notified: members, sender: username, now },
+      gathering,
+    );
+    return idOf(chat);
+  });
+};
+
+const sendMessage: HostBuiltin = async (space, args, actor) => {
+  const [chatId = null, type = null, msg = null, metadata = null, userList = null, sender = null] = args;
+  if (!MESSAGE_TYPES.has(type)) throw outOfRange('type', type);
+  if (type === 'text' && (msg === null || msg === '')) throw outOfRange('msg', msg);
+  if (sender !== null && typeof sender !== 'string') throw outOfRange('sender', sender);
+  requireOwnName(sender, actor);
+  const wanted = nameList('userList', userList);
+  return inRoom(space, chatId, actor, async (chat, gathering) => {
+    const members = usersOf(chat);
+    const stranger = wanted.find((name) => !members.includes(name));
+    if (stranger !== undefined) throw outOfRange('userList', stranger);
+    const now = timeAfter(gathering, getOwn(chat, 'modifiedAt'));
+    await update(space, chat, { modifiedAt: now }, gathering);
+    const sequence = (await lastSequence(space, idOf(chat))) + 1;
+    const notified = wanted.length > 0 ? wanted : members;
+    return addMessage(space, { chat, sequence, type, msg, metadata, notified, sender: sender ?? actor.identity.username, now }, gathering);
+  });
+};
+
+/** Whoever is no admin speaks for nobody else. @throws cascade.authorization.denied */
+function requireOwnName(sender: string | null, { identity }: Actor): void {
+  if (sender !== null && sender !== identity.username && !isAdmin(identity))
+    throw fault('cascade.authorization.denied', 'sendMessage', sender);
+}
+
+interface Message {
+  readonly chat: ObjectValue;
+  readonly sequence: number;
+  readonly type: Value;
+  readonly msg: Value;
+  readonly metadata: Value;
+  readonly notified: string[];
+  readonly sender: Value;
+  readonly now: DateTime;
+}
+
+/** Stored, and published as it is stored. */
+async function addMessage(space: Namespace, { chat, now, ...message }: Message, gathering: Actor): Promise<Value> {
+  const chatId = idOf(chat);
+  const stored = await insertOne(space, CHAT_MESSAGES, { ...message, chatId, timestamp: now }, gathering);
+  if (stored) await publishTopic(space, `/ars_chat/${chatId}`, stored, gathering);
+  return stored;
+}
+
+async function lastSequence(space: Namespace, chatId: string): Promise<number> {
+  const options = { sort: { sequence: -1 }, projection: { sequence: 1 } } as const;
+  const last = await space.db.collection(CHAT_MESSAGES.collection).findOne({ chatId }, options);
+  return Number(last?.['sequence'] ?? 0);
+}
+
+/** @param next the members after the change */
+const changeMembers =
+  (next: (members: readonly string[], named: readonly string[]) => string[], parameter: string): HostBuiltin =>
+  async (space, [chatId = null, names = null], actor) => {
+    const named = nameList(parameter, names);
+    return inRoom(space, chatId, actor, async (chat, gathering) => {
+      const before = usersOf(chat);
+      const users = next(before, named);
+      if (users.length !== before.length)
+        await update(space, chat, { users, modifiedAt: timeAfter(gathering, getOwn(chat, 'modifiedAt')) }, gathering);
+      return users;
+    });
+  };
+
+const deleteChatroom: HostBuiltin = async (space, [chatId = null], actor) => {
+  try {
+    // A room with many messages loses them some at a time; a crash in between leaves a room that can be deleted again.
+    for (let more = true, part = 0; more; part++)
+      await inRoom(space, chatId, partOf(actor, part), async (chat, gathering) => {
+        const messages = await read(space, CHAT_MESSAGES, { chatId: idOf(chat) }, MOST + 1);
+        more = messages.length > MOST;
+        if (more) await removeAll(space, messages.slice(0, MOST), gathering);
+        return null;
+      });
+    return await inRoom(space, chatId, actor, async (chat, gathering) => {
+      await removeAll(space, await read(space, CHAT_MESSAGES, { chatId: idOf(chat) }, MOST), gathering);
+      return (await deleteOne(space, CHATS, async () => chat, gathering)) === 1;
+    });
+  } catch (error) {
+    if (error instanceof CascadeError && error.code === 'cascade.resource.not.found') return { ok: 'false' };
+    throw error;
+  }
+};
+
+async function removeAll(space: Namespace, messages: readonly ObjectValue[], gathering: Actor): Promise<void> {
+  for (const message of messages) await deleteOne(space, CHAT_MESSAGES, async () => message, gathering);
+}
+
+const updateChatrooms: HostBuiltin = async (space, [username = null, old = null]) => {
+  const known = new Map<string, number | null>();
+  for (const one of Array.isArray(old) ? old : []) {
+    if (!isObject(one) || typeof getOwn(one, '_id') !== 'string') throw outOfRange('oldChatRooms', one);
+    known.set(String(getOwn(one, '_id')), timeOf(getOwn(one, 'modifiedAt')));
+  }
+  const rooms = await read(space, CHATS, { users: String(username) }, MOST);
+  const changed: Value[] = [];
+  for (const room of rooms) {
+    const since = known.get(idOf(room)) ?? null;
+    if (since !== null && (timeOf(getOwn(room, 'modifiedAt')) ?? 0) <= since) continue;
+    const filter = { chatId: idOf(room), ...(since === null ? {} : { timestamp: { $gt: new Date(since) } }) };
+    const messages = await read(space, CHAT_MESSAGES, filter, MOST);
+    changed.push({ ...room, messages });
+  }
+  const present = new Set(rooms.map(idOf));
+  return { ok: encodeInner({ changed, deleted: [...known.keys()].filter((id) => !present.has(id)) }) };
+};
+
+/** Milliseconds; null for what is no time. */
+function timeOf(value: Value): number | null {
+  if (typeof value === 'string') return parseDateTime(value)?.ms ?? null;
+  const date = isInteger(value) ? dateTimeOf(Number(value)) : value;
+  return date instanceof DateTime ? date.ms : null;
+}
+
+/** @throws cascade.resource.not.found */
+const inRoom = (
+  space: Namespace,
+  chatId: Value,
+  actor: Actor,
+  change: (chat: ObjectValue, gathering: Actor) => Promise<Value>,
+): Promise<Answer> =>
+  together(space, `chat ${String(chatId)}`, actor, async (gathering) => change(await readAt(space, CHATS, String(chatId)), gathering));
+
+const update = (space: Namespace, chat: ObjectValue, changes: ObjectValue, gathering: Actor): Promise<unknown> =>
+  updateOne(space, CHATS, async () => chat, changeOf(CHATS, changes), gathering);
+
+const usersOf = (chat: ObjectValue): string[] => getOwn(chat, 'users') as string[];
+
+export const chat: HostBuiltins = {
+  'Chat.createChatroom': createChatroom,
+  'Chat.addUser': changeMembers((members, named) => [...new Set([...members, ...named])], 'usersToBeAdded'),
+  'Chat.removeUser': changeMembers((members, named) => members.filter((name) => !named.includes(name)), 'usersToRemove'),
+  'Chat.sendMessage': sendMessage,
+  'Chat.deleteChatroom': deleteChatroom,
+  'Chat.updateChatrooms': updateChatrooms,
+};

@@ -1,0 +1,148 @@
+// Collaborations (builtins.md 29), in ArsCollaboration: who takes part in what role, and what the activities gave.
+import { randomUUID } from 'node:crypto';
+import { ConversionError, toReference } from '../../stdlib/convert/index.ts';
+import { langError } from '../../stdlib/errors.ts';
+import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { Answer } from '../../runtime/transactions/index.ts';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { deleteOne } from '../../resources/instances/delete.ts';
+import { read, readAt } from '../../resources/instances/find.ts';
+import { insertOne } from '../../resources/instances/insert.ts';
+import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import { COLLABORATIONS, PAYLOAD_MESSAGES, TRACKS } from './service-types.ts';
+import { together } from '../../resources/instances/together.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { outOfRange } from '../../resources/operations/arguments.ts';
+import { withdrawn } from '../notifications/payload-messages.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+
+/** Roles are part of what the store is asked for. */
+const ROLE = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+const MOST = 1_000;
+
+/** What one step does to a collaboration that it has read: its changed properties; null where nothing changes. */
+export type Step = (collaboration: ObjectValue, gathering: Actor) => Promise<ObjectValue | null> | ObjectValue | null;
+
+/**
+ * Changes an active collaboration.
+ * @param given what the program gets after the step; the collaboration as it is then where it is left out
+ * @throws cascade.resource.not.found, cascade.collaboration.inactive
+ */
+export function changeCollaboration(space: Namespace, id: Value, actor: Actor, step: Step, given?: () => Value): Promise<Answer> {
+  return together(space, `collaboration ${String(id)}`, actor, async (gathering) => {
+    const stored = await readAt(space, COLLABORATIONS, String(id));
+    requireActive(stored);
+    const after = await store(space, stored, await step(stored, gathering), gathering);
+    return given ? given() : after;
+  });
+}
+
+async function store(space: Namespace, stored: ObjectValue, changes: ObjectValue | null, gathering: Actor): Promise<Value> {
+  if (!changes) return stored;
+  return updateOne(space, COLLABORATIONS, async () => stored, changeOf(COLLABORATIONS, changes), gathering);
+}
+
+export function requireActive(collaboration: ObjectValue): void {
+  const status = getOwn(collaboration, 'status');
+  if (status !== 'active') throw langError('cascade.collaboration.inactive', getOwn(collaboration, 'id'), status);
+}
+
+/** One member of a property that is an Object, set or (null) taken away. */
+export function withMember(collaboration: ObjectValue, property: string, name: string, value: Value, nullRemoves = false): ObjectValue {
+  const before = getOwn(collaboration, property);
+  const after: ObjectValue = {};
+  for (const key of isObject(before) ? Object.keys(before) : []) setOwn(after, key, getOwn(before as ObjectValue, key));
+  if (value === null && nullRemoves) delete after[name];
+  else setOwn(after, name, value);
+  return { [property]: after };
+}
+
+export async function assigned(space: Namespace, collaboration: ObjectValue, role: Value, username: Value): Promise<ObjectValue> {
+  await requireUser(space, username);
+  return withMember(collaboration, 'collaborators', roleOf(role), username);
+}
+
+/** The end of a collaboration, and of what belongs to it: tracks, and messages that nobody has answered. */
+export async function closed(space: Namespace, collaboration: ObjectValue, status: Value, gathering: Actor): Promise<ObjectValue> {
+  if (status !== 'completed' && status !== 'failed') throw outOfRange('status', status);
+  const own = { collaborationId: String(getOwn(collaboration, 'id')) };
+  for (const track of await read(space, TRACKS, own, MOST)) await deleteOne(space, TRACKS, async () => track, gathering);
+  for (const message of await read(space, PAYLOAD_MESSAGES, own, MOST)) {
+    const changes = withdrawn(message, []);
+    if (changes) await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+  }
+  return { status, closedAt: new DateTime(gathering.clock.now()) };
+}
+
+const createCollaboration: HostBuiltin = async (space, [name = null, entities = null, collaborators = null], actor) => {
+  if (name === '') throw outOfRange('name', name);
+  const roles = Object.entries((entities ?? {}) as ObjectValue).map(([role, ref]) => [roleOf(role), referenceOf(ref)] as const);
+  const people = Object.entries((collaborators ?? {}) as ObjectValue);
+  for (const [role, username] of people) {
+    roleOf(role);
+    await requireUser(space, username);
+  }
+  const collaboration: ObjectValue = {
+    id: randomUUID(),
+    name,
+    status: 'active',
+    entities: Object.fromEntries(roles),
+    collaborators: Object.fromEntries(people),
+    results: {},
+    createdAt: new DateTime(actor.clock.now()),
+  };
+  return together(space, null, actor, (gathering) => insertOne(space, COLLABORATIONS, collaboration, gathering));
+};
+
+const getCollaboration: HostBuiltin = async (space, [id = null]) => {
+  const [found = null] = await read(space, COLLABORATIONS, { id: String(id) }, 1);
+  return { ok: encodeInner(found) };
+};
+
+const findByEntity: HostBuiltin = async (space, [role = null, entityRef = null, activeOnly = null]) => {
+  const filter = { [`entities.${roleOf(role)}`]: referenceOf(entityRef), ...(activeOnly === true ? { status: 'active' } : {}) };
+  return { ok: encodeInner(await read(space, COLLABORATIONS, filter, MOST)) };
+};
+
+const closeCollaboration: HostBuiltin = async (space, [id = null, status = null], actor) =>
+  together(space, `collaboration ${String(id)}`, actor, async (gathering) => {
+    if (status !== 'completed' && status !== 'failed') throw outOfRange('status', status);
+    const stored = await readAt(space, COLLABORATIONS, String(id));
+    const changes = getOwn(stored, 'status') === 'active' ? await closed(space, stored, status, gathering) : null;
+    return store(space, stored, changes, gathering);
+  });
+
+export const collaborations: HostBuiltins = {
+  'CollaborationUtils.createCollaboration': createCollaboration,
+  'CollaborationUtils.getCollaboration': getCollaboration,
+  'CollaborationUtils.findByEntity': findByEntity,
+  'CollaborationUtils.setEntity': (space, [id = null, role = null, ref = null], actor) =>
+    changeCollaboration(space, id, actor, (one) => withMember(one, 'entities', roleOf(role), ref === null ? null : referenceOf(ref), true)),
+  'CollaborationUtils.assignCollaborator': (space, [id = null, role = null, username = null], actor) =>
+    changeCollaboration(space, id, actor, (one) => assigned(space, one, role, username)),
+  'CollaborationUtils.setResult': (space, [id = null, activity = null, value = null], actor) =>
+    changeCollaboration(space, id, actor, (one) => withMember(one, 'results', String(activity), value)),
+  'CollaborationUtils.closeCollaboration': closeCollaboration,
+};
+
+function roleOf(role: Value): string {
+  if (typeof role !== 'string' || !ROLE.test(role)) throw outOfRange('role', role);
+  return role;
+}
+
+/** As text, in the one spelling by which it is found again. */
+function referenceOf(value: Value): string {
+  try {
+    return text(toReference(typeof value === 'string' && !value.startsWith('/') ? `/${value}` : value));
+  } catch (error) {
+    if (error instanceof ConversionError || error instanceof CascadeError)
+      throw outOfRange('entityRef', typeof value === 'string' ? value : null);
+    throw error;
+  }
+}
+
+async function requireUser(space: Namespace, username: Value): Promise<void> {
+  const users = await space.accounts.directory.users(space.name);
+  if (!users.some((user) => user.username === username)) throw fault('cascade.resource.not.found', `/users/${String(username)}`);
+}

@@ -1,0 +1,65 @@
+// Who is on the way, and where to (builtins.md 26), in ArsActiveTrack. The positions come by a topic: features/collaboration/tracking.ts.
+import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { CascadeError } from '../../model/errors/faults.ts';
+import { checkTopic } from '../topics/topics-kind.ts';
+import { deleteOne } from '../../resources/instances/delete.ts';
+import { read, readAt } from '../../resources/instances/find.ts';
+import { insertOne } from '../../resources/instances/insert.ts';
+import { TRACKS } from './service-types.ts';
+import { together } from '../../resources/instances/together.ts';
+import { awaitPositions, isPoint } from './tracking.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { outOfRange } from '../../resources/operations/arguments.ts';
+import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+
+/** In the order of the parameters. */
+const NAMES = [
+  'activity',
+  'username',
+  'level',
+  'distanceFilter',
+  'desiredAccuracy',
+  'destination',
+  'destinationRadius',
+  'arrivalTopic',
+  'reportingTopic',
+] as const;
+
+/** What a track has unless it is told; metres. */
+export const TRACK_DEFAULTS = { level: 'fine', distanceFilter: 200, desiredAccuracy: 100, destinationRadius: 500 } as const;
+
+/** The record of a track that replaces an earlier one of the same activity and user; the positions are awaited from then on. */
+export async function startTrack(space: Namespace, given: ObjectValue, actor: Actor): Promise<Value> {
+  const { activity = null, username = null, level = null, destination = null, reportingTopic = null, arrivalTopic = null } = given;
+  if (activity === '') throw outOfRange('activity', activity);
+  if (username === '') throw outOfRange('user', username);
+  if (level !== 'fine' && level !== 'coarse') throw outOfRange('level', level);
+  if (destination !== null && !isPoint(destination)) throw outOfRange('destination', destination);
+  for (const topic of [reportingTopic, arrivalTopic]) if (topic !== null) checkTopic(String(topic));
+  const earlier = await read(space, TRACKS, { activity: String(activity), username: String(username) }, 100);
+  for (const track of earlier) await deleteOne(space, TRACKS, async () => track, actor);
+  await awaitPositions(space, String(reportingTopic));
+  return insertOne(space, TRACKS, { ...given, startedAt: new DateTime(actor.clock.now()) }, actor);
+}
+
+export const locationTracking: HostBuiltins = {
+  'LocationTracking.trackCollaborator': (space, args, actor) => {
+    const given: ObjectValue = Object.fromEntries(NAMES.map((name, i) => [name, args[i] ?? null] as const));
+    return together(space, `tracks of ${String(given['username'])}`, actor, (gathering) => startTrack(space, given, gathering));
+  },
+  'LocationTracking.untrackCollaborator': async (space, [active = null, user = null], actor) => {
+    const id = isObject(active) ? getOwn(active, '_id') : active;
+    if (typeof id !== 'string') throw outOfRange('active', active);
+    try {
+      return await together(space, null, actor, async (gathering) => {
+        const track = await readAt(space, TRACKS, id);
+        if (getOwn(track, 'username') !== user) return false;
+        return (await deleteOne(space, TRACKS, async () => track, gathering)) === 1;
+      });
+    } catch (error) {
+      if (error instanceof CascadeError && error.code === 'cascade.resource.not.found') return { ok: encodeInner(false) };
+      throw error;
+    }
+  },
+};

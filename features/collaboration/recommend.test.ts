@@ -1,0 +1,78 @@
+// Recommenders (builtins.md 27), called by programs of a real engine; the rankings themselves as laws.
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { getOwn, numberOf, type ObjectValue } from '../../stdlib/values/index.ts';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { best, byLikeness } from './rankings.ts';
+import { evaluator } from '../builtins/testing/value.ts';
+
+let t: TestEngine;
+beforeAll(async () => {
+  t = await openTestEngine();
+  await t.type('C', { n: { type: 'String' }, v: { type: 'Integer' }, at: { type: 'GeoJSON' }, due: { type: 'DateTime' } });
+  await t.type('Plain', { w: { type: 'Integer' } });
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+const value = evaluator(() => t);
+type Row = Record<string, unknown>;
+
+test('the example of builtins.md 27: the nearer value first', async () => {
+  await t.ask('insert', 'C', { body: '[{"n":"x","v":0},{"n":"y","v":10}]' });
+  const found = (await value('Recommend.defaultRecommendations(null, {v: 2}, "C")')) as Row[];
+  expect(found.map(({ n, ars_relevance }) => [n, ars_relevance])).toEqual([
+    ['x', 0.8],
+    ['y', 0.2],
+  ]);
+  expect(found[0]?.['ars_reason']).toBe('Alike: v 80 %');
+});
+
+test('directives: how many, and without which properties; the pattern itself is left out', async () => {
+  const names = async (call: string): Promise<unknown> =>
+    ((await value(`Recommend.defaultRecommendations(${call})`)) as Row[]).map(({ n }) => n);
+  expect(await names('{maxRecommendations: 1}, {v: 9}, "C"')).toEqual(['y']);
+  expect(await names('{excludeProperties: ["v"]}, {v: 9, n: "x"}, "C"')).toEqual(['x', 'y']);
+  expect(await names('{}, {other: 1}, "C"')).toEqual([]);
+  const [x] = await t.rows('C', { n: 'x' });
+  expect(await names(`null, {_id: "${String(x?.['_id'])}", v: 0}, "C"`)).toEqual(['y']);
+  expect(await names(`null, {_id: "${String(x?.['_id'])}", v: 0}, "C", "Plain"`)).toEqual(['x', 'y']);
+  expect(await value('Recommend.defaultRecommendations({maxRecommendations: 0}, {v: 1}, "C")')).toBe(
+    'cascade.lang.range ["maxRecommendations",0]',
+  );
+  expect(await value('Recommend.defaultRecommendations(null, {v: 1}, "No")')).toBe('cascade.resource.not.found ["/types/No"]');
+});
+
+test('nearby: by distance, within a bound, those without a place left out', async () => {
+  await t.ask('insert', 'C', {
+    body: '[{"n":"near","at":{"type":"Point","coordinates":[0,0.01]}},{"n":"far","at":{"type":"Point","coordinates":[0,1]}}]',
+  });
+  const nearby = (rest: string): string => `Recommend.nearbyRecommendations(${rest})`;
+  const pattern = '{at: {type: "Point", coordinates: [0.0, 0.0]}}';
+  const found = (await value(nearby(`null, ${pattern}, "C"`))) as Row[];
+  expect(found.map(({ n }) => n)).toEqual(['near', 'far']);
+  const [{ ars_distance: metres = 0, ars_relevance: relevance } = {}] = found;
+  expect(Number(metres)).toBeCloseTo(1113.2, 0);
+  expect(relevance).toBeCloseTo(1 / (1 + Number(metres) / 1000), 10);
+  expect(((await value(nearby(`{maxDistance: ${String(metres)}}, ${pattern}, "C"`))) as Row[]).map(({ n }) => n)).toEqual(['near']);
+  expect(await value(nearby(`null, ${pattern}, "C", "Plain"`))).toBe(
+    'cascade.recommend.type.mismatch ["Recommend.nearbyRecommendations","Plain"]',
+  );
+  expect(await value(nearby('null, {v: 1}, "C"'))).toBe('cascade.lang.range ["pattern","an Object without a Point"]');
+});
+
+test('a relevance is between 0 and 1, never rises down the list, and is 1 for what is equal', () => {
+  const object = fc.record({ _id: fc.uuid(), a: fc.option(fc.integer()), b: fc.option(fc.constantFrom('x', 'y')) });
+  fc.assert(
+    fc.property(fc.array(object), fc.record({ a: fc.integer(), b: fc.constantFrom('x', 'y') }), (candidates, pattern) => {
+      const all = { most: 1_000, excluded: new Set<string>(), maxDistance: null };
+      const found = best(
+        byLikeness(pattern, [...candidates, { _id: 'same', ...pattern }] as ObjectValue[], ['a', 'b'], () => 0),
+        all,
+      );
+      const relevances = found.map((one) => numberOf(getOwn(one, 'ars_relevance')));
+      expect(relevances).toHaveLength(candidates.length + 1);
+      expect(relevances.every((one, i) => one >= 0 && one <= 1 && one <= (relevances[i - 1] ?? 1))).toBe(true);
+      expect(relevances[0]).toBe(1);
+    }),
+  );
+});

@@ -1,0 +1,116 @@
+// Positions that are published on the reporting topic of a track (builtins.md 26): the record follows them, and the arrival is told
+// once. All of that is one unit with the event of the topic.
+
+import { DateTime, getOwn, isInteger, isObject, numberOf, type ObjectValue, parseDateTime, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { Answer } from '../../runtime/transactions/index.ts';
+import { systemClock } from '../../platform/clock/index.ts';
+import { pureBuiltins } from '../../resources/aggregate/host-context.ts';
+import { deleteOne } from '../../resources/instances/delete.ts';
+import { read } from '../../resources/instances/find.ts';
+import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import { TRACKS } from './service-types.ts';
+import { together } from '../../resources/instances/together.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+/** Topics on which positions are awaited: asked of the store once, then kept up to date by whoever starts a track. */
+const awaited = new WeakMap<Namespace, Promise<Set<string>>>();
+/** Of one user on one topic. */
+const MOST_TRACKS = 1_000;
+
+function topicsOf(space: Namespace): Promise<Set<string>> {
+  let topics = awaited.get(space);
+  if (!topics) {
+    topics = space.db
+      .collection(TRACKS.collection)
+      .distinct('reportingTopic')
+      .then((names) => new Set(names.map(String)));
+    awaited.set(space, topics);
+    topics.catch(() => awaited.delete(space));
+  }
+  return topics;
+}
+
+/** From now on positions on this topic count. */
+export async function awaitPositions(space: Namespace, topic: string): Promise<void> {
+  (await topicsOf(space)).add(topic);
+}
+
+/** Whether what is published there may be a position. */
+export const awaitsPositions = async (space: Namespace, topic: string): Promise<boolean> => (await topicsOf(space)).has(topic);
+
+/**
+ * @param publish raises the event of a topic
+ * @param value what is published: `{username, location, timestamp?}` is a position, all else is none
+ */
+export function followPosition(
+  space: Namespace,
+  topic: string,
+  value: Value,
+  actor: Actor,
+  publish: (topic: string, value: Value, actor: Actor) => Promise<void>,
+): Promise<Answer> {
+  return together(space, `positions ${topic}`, actor, async (gathering) => {
+    await publish(topic, value, gathering);
+    const position = positionIn(value, gathering);
+    if (!position) return null;
+    const tracks = await read(space, TRACKS, { reportingTopic: topic, username: position.username }, MOST_TRACKS);
+    for (const track of tracks) {
+      if (!movedEnough(track, position.location)) continue;
+      if (!hasArrived(track, position.location)) {
+        const changes = { lastLocation: position.location, lastActive: position.at };
+        await updateOne(space, TRACKS, async () => track, changeOf(TRACKS, changes), gathering);
+        continue;
+      }
+      await deleteOne(space, TRACKS, async () => track, gathering);
+      const arrivalTopic = getOwn(track, 'arrivalTopic');
+      if (typeof arrivalTopic !== 'string') continue;
+      const { username, destination, activity } = track as Record<'username' | 'destination' | 'activity', Value>;
+      await publish(arrivalTopic, { username, destination, activity, timestamp: position.at }, gathering);
+    }
+    return null;
+  });
+}
+
+interface Position {
+  readonly username: string;
+  readonly location: ObjectValue;
+  readonly at: DateTime;
+}
+
+function positionIn(value: Value, { clock }: Actor): Position | null {
+  if (!isObject(value)) return null;
+  const { username = null, location = null, timestamp = null } = value;
+  if (typeof username !== 'string' || !isPoint(location)) return null;
+  return { username, location, at: timeIn(timestamp) ?? new DateTime(clock.now()) };
+}
+
+function timeIn(value: Value): DateTime | null {
+  if (typeof value === 'string') return parseDateTime(value);
+  return value instanceof DateTime ? value : isInteger(value) ? new DateTime(Number(value)) : null;
+}
+
+export const isPoint = (value: Value): value is ObjectValue => isObject(value) && getOwn(value, 'type') === 'Point' && isGeoJson(value);
+
+const pure = pureBuiltins(systemClock); // neither of them asks what time it is
+const toGeoJson = pure('toGeoJSON');
+function isGeoJson(value: Value): boolean {
+  try {
+    return toGeoJson?.(value) !== undefined;
+  } catch {
+    return false; // whatever is wrong with it: it is no place
+  }
+}
+
+const geoDistance = pure('geoDistance');
+const metres = (a: Value, b: Value): number => numberOf(geoDistance?.(a, b) ?? 0);
+
+function movedEnough(track: ObjectValue, location: ObjectValue): boolean {
+  const last = getOwn(track, 'lastLocation');
+  return !isPoint(last) || metres(last, location) >= numberOf(getOwn(track, 'distanceFilter') ?? 0);
+}
+
+function hasArrived(track: ObjectValue, location: ObjectValue): boolean {
+  const destination = getOwn(track, 'destination');
+  return isPoint(destination) && metres(destination, location) <= numberOf(getOwn(track, 'destinationRadius') ?? 0);
+}

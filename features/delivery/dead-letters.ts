@@ -1,0 +1,136 @@
+// Events whose handling was given up (integrations.md 12.4): kept for a week with the reason, to be looked at, delivered once more, or
+// deleted. The whole event stands beside what is shown, so that a cut value can still be delivered.
+
+import type { Long } from 'mongodb';
+import { type Document } from 'mongodb';
+import { DateTime, decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { StoredEvent, Unit } from '../../runtime/transactions/index.ts';
+import { instanceToBson, openText, sealText } from '../../model/values/index.ts';
+import { omit } from '../../resources/definitions/store.ts';
+import { ACKNOWLEDGEMENTS, DEAD_LETTERS } from './delivery-types.ts';
+import { raise } from '../../runtime/events/events.ts';
+import { serviceActor } from '../../runtime/context/service-actor.ts';
+import { stampNew } from '../../resources/representation/stamp.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+export type DeadReason = 'ttl' | 'poison' | 'outbox' | 'chain' | 'lost';
+
+export const DEAD_LETTER_PATH = '/types/system.deadletters/insert';
+const LONGEST_VALUE = 256 * 1024;
+/** A document of the store holds 16 MiB: an event beyond is shown and cannot be delivered again. */
+const LONGEST_KEPT_BYTES = 15 * 1024 * 1024;
+const KEPT_MS = 7 * 86_400_000;
+const MOST = 10_000;
+const MOST_ACKNOWLEDGEMENTS = 100_000;
+/** What the kept event is sealed for, where the namespace has a key. */
+const KEPT = 'dead letter';
+
+export interface Dead {
+  readonly event: StoredEvent;
+  /** `/rules/<name>`, or the name of a subscription. */
+  readonly target: string;
+  readonly reason: DeadReason;
+  /** Null where only the time has run out. */
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** Of the event to the target, the last one included. */
+  readonly deliveries: number;
+}
+
+/** What is stored of the event besides what is shown: enough to deliver it again. */
+export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by' | 'sequence' | 'transport'>;
+
+/** The unit that keeps a dead letter; empty for rules that listen on dead letters. */
+export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 'events'> {
+  if (dead.event.path === DEAD_LETTER_PATH) return { writes: [], events: [] };
+  const { uuid, path, value, at, by, sequence, transport } = dead.event;
+  const open = withoutEncrypted(space, path, value);
+  const truncated = open.length > LONGEST_VALUE;
+  const now = new DateTime(space.clock.now());
+  const shown: Value = truncated ? open.slice(0, LONGEST_VALUE) : decodeInner(open);
+  const instance: ObjectValue = {
+    event: { uuid, path, value: shown, createdAt: new DateTime(at.getTime()) },
+    target: dead.target,
+    reason: dead.reason,
+    error: dead.error && { code: dead.error.code, message: dead.error.message },
+    deliveries: dead.deliveries,
+    firstAt: new DateTime(at.getTime()),
+    lastAt: now,
+    ...(truncated ? { truncated } : {}),
+  };
+  const actor = serviceActor(space);
+  const stamped = stampNew(instance, actor);
+  const document = instanceToBson(DEAD_LETTERS.type, stamped) as Document & { _id: never };
+  const kept = sealText(space.cipher, value, KEPT);
+  if (Buffer.byteLength(kept) <= LONGEST_KEPT_BYTES)
+    document['kept'] = {
+      uuid,
+      path,
+      value: kept,
+      at,
+      by,
+      ...(sequence && { sequence }),
+      ...(transport && { transport }),
+    } satisfies KeptEvent;
+  return {
+    writes: [{ collection: DEAD_LETTERS.collection, op: 'insert', document }],
+    events: raise(space, DEAD_LETTER_PATH, stamped, actor),
+  };
+}
+
+/** The value of a type's event as anybody may find it in the store: what is encrypted there is not in the clear here. */
+function withoutEncrypted(space: Namespace, path: string, value: string): string {
+  const type = space.types.get(/^\/types\/([^/]+)\//.exec(path)?.[1] ?? '');
+  const secrets = [...(type?.properties.values() ?? [])].filter(({ encrypted }) => encrypted).map(({ name }) => name);
+  if (secrets.length === 0) return value;
+  const instance = decodeInner(value);
+  return isObject(instance) ? encodeInner(omit(instance, secrets)) : value;
+}
+
+/**
+ * Dead letters, and acknowledgements of subscribers, that are older than a week, and the oldest of too many, go; without events (integrations.md
+ * 12.4).
+ */
+export async function trimDeliveryRecords(space: Namespace): Promise<void> {
+  await trim(space, DEAD_LETTERS.collection, MOST);
+  await trim(space, ACKNOWLEDGEMENTS.collection, MOST_ACKNOWLEDGEMENTS);
+}
+
+async function trim(space: Namespace, name: string, most: number): Promise<void> {
+  const collection = space.db.collection(name);
+  const expired = { ars_createdAt: { $lt: new Date(space.clock.now() - KEPT_MS) } };
+  const [oldest] = await collection.find().sort({ _id: 1 }).limit(1).toArray();
+  if (!oldest) return;
+  if ((oldest['ars_createdAt'] as Date) < expired.ars_createdAt.$lt) await collection.deleteMany(expired);
+  const [last] = await collection
+    .find({}, { projection: { _id: 1 } })
+    .sort({ _id: -1 })
+    .skip(most)
+    .limit(1)
+    .toArray();
+  if (last) await collection.deleteMany({ _id: { $lte: last._id } });
+}
+
+export interface StoredDeadLetter {
+  readonly target: string;
+  readonly deliveries: number;
+  readonly version: bigint;
+  /** Null when it was too long to be kept. */
+  readonly kept: KeptEvent | null;
+}
+
+/** The event that a stored dead letter keeps. */
+export function keptIn({ cipher }: Namespace, stored: Document): KeptEvent | null {
+  const kept = stored['kept'] as KeptEvent | undefined;
+  return kept ? { ...kept, value: openText(cipher, kept.value, KEPT) } : null;
+}
+
+export async function readDeadLetter(space: Namespace, id: Document['_id']): Promise<StoredDeadLetter | null> {
+  const found = await space.db.collection(DEAD_LETTERS.collection).findOne({ _id: id }, { promoteLongs: false });
+  if (!found) return null;
+  return {
+    target: String(found['target']),
+    deliveries: Number(found['deliveries']),
+    version: (found['ars_version'] as Long).toBigInt(),
+    kept: keptIn(space, found),
+  };
+}

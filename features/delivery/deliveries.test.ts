@@ -1,0 +1,267 @@
+// Integrations.md 12.3 to 12.7 and resources-and-api.md 8.5 through a real engine, with a clock that jumps.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Notice } from '../../resources/api.ts';
+import { VirtualClock } from '../../platform/clock/index.ts';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { distanceMs } from './kept.ts';
+
+const START = 1_900_000_000_000;
+const clock = new VirtualClock(START);
+let t: TestEngine;
+beforeAll(async () => {
+  t = await openTestEngine({ clock });
+  await t.type('Seen', { rule: { type: 'String' }, n: { type: 'Integer' }, redelivered: { type: 'Boolean' }, uuid: { type: 'String' } });
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+const topic = (name: string, more: object = {}) =>
+  t.ask('insert', 'topics', { body: JSON.stringify({ name, isReliable: true, redeliveryFrequency: 5, redeliveryTTL: 12, ...more }) });
+const publish = (name: string, body: string) => t.ask('publish', 'topics', { id: name, body });
+/** The clock goes on in steps, and at each what it sets going comes to rest. */
+async function pass(seconds: number): Promise<void> {
+  for (let step = 0; step < seconds * 2; step++) {
+    await clock.advanceTo(clock.now() + 500, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await t.engine.settled();
+    });
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+}
+const SEES = 'INSERT Seen(rule: "R", n: e.deliveryCount, redelivered: e.redelivered, uuid: e.uuid)';
+const rule = (name: string, on: string, body: string) =>
+  t.program('rules', `RULE ${name} WHEN EVENT OCCURS ON "/topics${on}" AS e\n${body.replaceAll('"R"', `"${name}"`)}`);
+
+test('distances: usual five times, then doubled, ten times at most', () => {
+  expect([1, 4, 5, 6, 7, 8, 9, 20].map((n) => distanceMs(1_000, n))).toEqual([1000, 1000, 1000, 2000, 4000, 8000, 10000, 10000]);
+});
+
+test('R1, R3: who acknowledges is left alone, who does not is run again until the time is up; then a dead letter tells', async () => {
+  await topic('/r1');
+  await rule('acks', '/r1', `${SEES}\nEvent.ack()`);
+  await rule('mute', '/r1', SEES);
+  await publish('/r1', '{"a":1}');
+  await t.eventually('Seen', { rule: 'mute' }, 1);
+  await pass(6);
+  await t.eventually('Seen', { rule: 'mute' }, 2);
+  await pass(5);
+  await t.eventually('Seen', { rule: 'mute' }, 3);
+  await pass(3);
+  const [letter] = await t.eventually('deadletters', { target: '/rules/mute' }, 1);
+  expect(letter).toMatchObject({ reason: 'ttl', deliveries: 3, event: { path: '/topics/r1/publish', value: { a: 1 } } });
+  expect(letter).not.toHaveProperty('kept');
+  expect(await t.rows('Seen', { rule: 'acks' })).toHaveLength(1);
+  const seen = await t.rows('Seen', { rule: 'mute' });
+  expect(seen.map(({ n, redelivered }) => [n, redelivered])).toEqual([
+    [1, false],
+    [2, true],
+    [3, true],
+  ]);
+  expect(new Set(seen.map(({ uuid }) => uuid)).size).toBe(1);
+  // Once more by hand; the dead letter is gone.
+  expect((await t.ask('retry', 'deadletters', { id: String(letter?.['_id']) })).status).toBe(204);
+  await t.eventually('Seen', { rule: 'mute' }, 4);
+  expect(await t.rows('deadletters', { target: '/rules/mute' })).toEqual([]);
+  await expect(t.ask('retry', 'deadletters', { id: String(letter?.['_id']) })).rejects.toMatchObject({ status: 404 });
+});
+
+test('R2, R8: an error before the acknowledgement brings the event again, one after it does not', async () => {
+  await topic('/r2');
+  await rule('late', '/r2', `${SEES}\nif (!Event.isRedelivered()) { var x = null\n x.y.z = 1 }\nEvent.ack()`);
+  await rule('early', '/r2', `${SEES}\nEvent.ack()\nvar x = null\nx.y.z = 1`);
+  await publish('/r2', '1');
+  await pass(12);
+  await t.eventually('Seen', { rule: 'late' }, 2);
+  expect((await t.rows('Seen', { rule: 'late' })).map(({ redelivered }) => redelivered)).toEqual([false, true]);
+  expect(await t.rows('Seen', { rule: 'early' })).toHaveLength(1);
+  await t.eventually('logs', { 'resource.resourceId': 'early', level: 'ERROR' }, 1);
+  expect(await t.rows('deadletters', { target: { $in: ['/rules/late', '/rules/early'] } })).toEqual([]);
+});
+
+test('R12: acknowledging what is not reliable does nothing', async () => {
+  await t.type('Thing', { a: { type: 'Integer' } });
+  await t.program(
+    'rules',
+    'RULE acksThing WHEN INSERT OCCURS ON Thing AS x\nEvent.ack()\nINSERT Seen(rule: "acksThing", redelivered: Event.isRedelivered())',
+  );
+  await t.ask('insert', 'Thing', { body: '{"a":1}' });
+  const [seen] = await t.eventually('Seen', { rule: 'acksThing' }, 1);
+  expect(seen?.['redelivered']).toBe(false);
+});
+
+test('a rule that is deleted meanwhile acknowledges by itself', async () => {
+  await topic('/gone');
+  await rule('leaves', '/gone', SEES);
+  await publish('/gone', '1');
+  await t.eventually('Seen', { rule: 'leaves' }, 1);
+  await t.ask('delete', 'rules', { id: 'leaves' });
+  await pass(13);
+  expect(await t.rows('Seen', { rule: 'leaves' })).toHaveLength(1);
+  expect(await t.rows('deadletters', { target: '/rules/leaves' })).toEqual([]);
+});
+
+test('a rule that was not active for a while, or was made anew, does not get what was left; a younger version gets it in its place', async () => {
+  await topic('/left', { redeliveryTTL: 60 });
+  await rule('paused', '/left', SEES);
+  await rule('anew', '/left', SEES);
+  await rule('grown:1', '/left', SEES);
+  await publish('/left', '1');
+  for (const name of ['paused', 'anew', 'grown:1']) await t.eventually('Seen', { rule: name }, 1);
+  for (const value of [false, true])
+    await t.ask('patch', 'rules', { id: 'paused', body: `[{"op":"replace","path":"/active","value":${value}}]` });
+  await t.ask('delete', 'rules', { id: 'anew' });
+  await rule('anew', '/left', SEES);
+  await rule('grown:2', '/left', `${SEES}\nEvent.ack()`);
+  await pass(6);
+  const [grown] = await t.eventually('Seen', { rule: 'grown:2' }, 1);
+  expect(grown).toMatchObject({ n: 2, redelivered: true });
+  await pass(6);
+  expect(await t.rows('Seen', { rule: { $in: ['paused', 'anew', 'grown:1', 'grown:2'] } })).toHaveLength(4);
+});
+
+// spec: integrations.md 12.4 12.5
+test('a chain that is given up acknowledges its reliable event; what is retried on a topic that has become reliable since can be', async () => {
+  await topic('/turn', { redeliveryTTL: 60 });
+  await rule('turns', '/turn', 'PUBLISH e.value + 1 TO TOPIC "/turn"\nEvent.ack()');
+  await rule('becomes', '/becomes', 'PUBLISH e.value + 1 TO TOPIC "/becomes"');
+  await Promise.all([publish('/turn', '1'), publish('/becomes', '1')]);
+  const [given] = await t.eventually('deadletters', { target: '/rules/turns' }, 1);
+  expect(given).toMatchObject({ reason: 'chain', deliveries: 1, event: { value: 201 } });
+  const [retried] = await t.eventually('deadletters', { target: '/rules/becomes' }, 1);
+  await topic('/becomes');
+  await rule('becomes', '/becomes', `${SEES}\nEvent.ack()`);
+  expect((await t.ask('retry', 'deadletters', { id: String(retried?.['_id']) })).status).toBe(204);
+  await t.eventually('Seen', { rule: 'becomes', n: 2 }, 1);
+  await pass(13);
+  expect(await t.rows('Seen', { rule: 'becomes' })).toHaveLength(1);
+  expect(await t.rows('deadletters', { target: { $in: ['/rules/turns', '/rules/becomes'] } })).toHaveLength(1);
+});
+
+// spec: integrations.md 12.4
+test('a dead letter is retried by one who asks; to whom the rule has become, and not where there is none', async () => {
+  await topic('/again');
+  for (const name of ['kept', 'mended', 'resting', 'ended']) await rule(name, '/again', SEES);
+  await publish('/again', '{"a":1}');
+  await pass(13);
+  const letter = async (name: string) => {
+    const [found] = await t.eventually('deadletters', { target: `/rules/${name}` }, 1);
+    return { id: String(found?.['_id']), deliveries: Number(found?.['deliveries']) };
+  };
+  const retry = ({ id }: { id: string }) => t.ask('retry', 'deadletters', { id });
+  const dead = {
+    kept: await letter('kept'),
+    mended: await letter('mended'),
+    resting: await letter('resting'),
+    ended: await letter('ended'),
+  };
+  // Given up a second time, with a time to live of its own.
+  const asked = await Promise.allSettled([retry(dead.kept), retry(dead.kept), retry(dead.kept)]);
+  expect(asked.map((one) => (one.status === 'fulfilled' ? one.value.status : (one.reason as { status: number }).status)).sort()).toEqual([
+    204, 404, 404,
+  ]);
+  await pass(13);
+  expect((await letter('kept')).deliveries).toBeGreaterThan(dead.kept.deliveries);
+  await rule('mended', '/again', `INSERT Seen(rule: "new text", n: e.deliveryCount)\nEvent.ack()`);
+  expect((await retry(dead.mended)).status).toBe(204);
+  expect(await t.eventually('Seen', { rule: 'new text' }, 1)).toMatchObject([{ n: dead.mended.deliveries + 1 }]);
+  await t.ask('patch', 'rules', { id: 'resting', body: '[{"op":"replace","path":"/active","value":false}]' });
+  await t.ask('delete', 'rules', { id: 'ended' });
+  for (const name of ['resting', 'ended'] as const)
+    await expect(retry(dead[name])).rejects.toMatchObject({ code: 'cascade.resource.not.found', params: [`/rules/${name}`] });
+  expect(await t.rows('deadletters', { target: { $in: ['/rules/resting', '/rules/ended'] } })).toHaveLength(2);
+});
+
+test('R10: a persistent subscription keeps what comes while nobody listens, and what is not acknowledged comes again', async () => {
+  await topic('/stored', { redeliveryTTL: 60 });
+  const heard: Notice[] = [];
+  const events = (from: Notice[]): unknown[] =>
+    from.map((one) =>
+      one.kind === 'event' ? [one.valueJson, one.reliable?.redelivered, one.reliable?.sequenceId !== undefined] : one.kind,
+    );
+  const first = await t.engine.subscribe(t.identity, '/topics/stored', { persistent: true }, (notice) => void heard.push(notice));
+  expect(first.name).toMatch(/^[0-9a-f-]{36}$/);
+  await publish('/stored', '1');
+  expect(events(heard)).toEqual([['1', false, true]]);
+  const [one] = heard as Extract<Notice, { kind: 'event' }>[];
+  const acknowledge = {
+    subscriptionName: first.name ?? '',
+    partitionId: one?.reliable?.partitionId ?? 0,
+    sequenceId: one?.reliable?.sequenceId ?? 0,
+  };
+  await t.engine.acknowledge(t.identity, acknowledge);
+  await t.engine.acknowledge(t.identity, acknowledge); // once more: ignored
+  expect(await t.rows('ArsEventAcknowledgement', { subscriptionName: first.name })).toHaveLength(1);
+  first.close();
+  await publish('/stored', '2');
+  await publish('/stored', '3');
+  const again: Notice[] = [];
+  await expect(
+    t.engine.subscribe(t.identity, '/topics/stored', { persistent: true, subscriptionName: 'nobody' }, () => undefined),
+  ).rejects.toMatchObject({ code: 'cascade.subscription.unknown' });
+  const second = await t.engine.subscribe(
+    t.identity,
+    '/topics/stored',
+    { subscriptionName: first.name ?? '' },
+    (notice) => void again.push(notice),
+  );
+  expect(second.name).toBe(first.name);
+  await second.begin?.();
+  expect(events(again)).toEqual([
+    ['2', false, true],
+    ['3', false, true],
+  ]);
+  await pass(6);
+  expect(events(again).slice(2)).toEqual(expect.arrayContaining([['2', true, true]]));
+  // Another socket takes it over; then it is deleted.
+  const third = await t.engine.subscribe(t.identity, '/topics/stored', { subscriptionName: first.name ?? '' }, () => undefined);
+  expect(again.at(-1)).toEqual({ kind: 'taken', name: first.name });
+  await t.engine.unsubscribe(t.identity, third.name ?? '');
+  expect(await t.rows('ArsSubscription', { name: first.name })).toEqual([]);
+});
+
+// spec: resources-and-api.md 8.5
+test('who comes back gets what is stored in its order and once, no faster than it is read, and behind it what came meanwhile', async () => {
+  await topic('/backlog', { redeliveryFrequency: 600, redeliveryTTL: 3600 });
+  const first = await t.engine.subscribe(t.identity, '/topics/backlog', { persistent: true }, () => undefined);
+  first.close();
+  const long = 'x'.repeat(600_000); // two of them are more than is sent ahead
+  for (let n = 0; n < 5; n++) await publish('/backlog', JSON.stringify({ n, long }));
+  const heard: [number, boolean | undefined][] = [];
+  const again = await t.engine.subscribe(t.identity, '/topics/backlog', { subscriptionName: first.name ?? '' }, (notice) => {
+    if (notice.kind === 'event') heard.push([(JSON.parse(notice.valueJson) as { n: number }).n, notice.reliable?.redelivered]);
+  });
+  const ahead: number[] = [];
+  let reads = 0;
+  await again.begin?.(async () => {
+    ahead.push(heard.length);
+    if (reads++ === 0) for (let n = 5; n < 8; n++) await publish('/backlog', JSON.stringify({ n }));
+  });
+  await publish('/backlog', '{"n":8}');
+  expect(heard).toEqual(Array.from({ length: 9 }, (_, n) => [n, false]));
+  expect(ahead.slice(0, 2)).toEqual([2, 4]);
+});
+
+test('persistent subscriptions of a user are bounded', async () => {
+  await topic('/counted');
+  const identity = { ...t.identity, username: 'many' };
+  const begin = () => t.engine.subscribe(identity, '/topics/counted', { persistent: true }, () => undefined);
+  const all = await Promise.all(Array.from({ length: 1_000 }, begin));
+  await expect(begin()).rejects.toMatchObject({
+    status: 429,
+    code: 'cascade.quota.exceeded',
+    params: ['persistentSubscriptionsOfUser', 1_000],
+  });
+  await t.engine.subscribe(t.identity, '/topics/counted', { persistent: true }, () => undefined); // others have their own
+  await t.engine.unsubscribe(identity, all[0]?.name ?? '');
+  expect((await begin()).name).toBeDefined();
+});
+
+// spec: integrations.md 12.4
+test('dead letters and acknowledgements go after a week', async () => {
+  const kept = async () => [
+    (await t.rows('ArsEventAcknowledgement')).length,
+    (await t.rows('deadletters', { target: '/rules/resting' })).length,
+  ];
+  expect(await kept()).toEqual([1, 1]);
+  await clock.advanceTo(clock.now() + 8 * 86_400_000, () => t.engine.settled());
+  await expect.poll(kept, { timeout: 60_000 }).toEqual([0, 0]);
+});

@@ -1,0 +1,289 @@
+// Reliable events (integrations.md 12.3, resources-and-api.md 8.5): what is stored with an event for those who must acknowledge it, how they do so,
+// and the beginning and end of persistent subscriptions. What is due is due.ts's, what is sent sending.ts's.
+
+import type { Document, ObjectId } from 'mongodb';
+import type { ObjectValue } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { Identity, Notice } from '../../resources/api.ts';
+import { attemptOf, runIdOf, type StoredEvent, VersionMiss, type Write } from '../../runtime/transactions/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { ACKNOWLEDGEMENTS } from './delivery-types.ts';
+import { asyncRun } from '../../runtime/events/events.ts';
+import { laidOut } from '../../resources/instances/late-collections.ts';
+import { serviceActor } from '../../runtime/context/service-actor.ts';
+import { stampNew } from '../../resources/representation/stamp.ts';
+import { retryUntilAvailable } from '../../platform/mongo/index.ts';
+import { baseNameOf } from '../../model/types/index.ts';
+import { instanceToBson } from '../../model/values/index.ts';
+import { DueDeliveries, type DueOptions, runOf } from './due.ts';
+import {
+  asNumbers,
+  DELIVERIES,
+  type Delivery,
+  deliveryId,
+  insertion,
+  newDelivery,
+  removal,
+  requireKeepable,
+  sequenceDeliveryId,
+} from './kept.ts';
+import { type PersistentOptions, PersistentSubscriptions } from './persistent.ts';
+import { reliabilityOf } from './reliability.ts';
+import { Sending } from './sending.ts';
+
+const TRIES = 10;
+/** What counts for an event whose resource is not reliable any more. */
+const UNTIL_THEN = { frequencyMs: 30_000, ttlMs: 3_600_000 };
+
+export interface DeliveriesOptions extends PersistentOptions, DueOptions {
+  /** Names the partition of the sequence numbers that this process gives. */
+  readonly epoch: number;
+}
+
+export class Deliveries {
+  readonly #options: DeliveriesOptions;
+  readonly #persistent: PersistentSubscriptions;
+  readonly #sending: Sending;
+  readonly #due: DueDeliveries;
+  #sequence = 0;
+  #laidOut: Promise<void> | null = null;
+
+  constructor(options: DeliveriesOptions) {
+    this.#options = options;
+    this.#persistent = new PersistentSubscriptions(options);
+    this.#sending = new Sending(options, () => this.#due.armNext());
+    this.#due = new DueDeliveries(options, this.#persistent, this.#sending);
+  }
+
+  /** How many deliveries nobody has acknowledged yet. */
+  pending(): Promise<number> {
+    return this.#options.space().db.collection(DELIVERIES).estimatedDocumentCount();
+  }
+
+  /** Takes up what is stored. */
+  async open(): Promise<void> {
+    await this.#persistent.load();
+    await this.#due.armNext();
+  }
+
+  /** Looks for what is due: others may have stored it. */
+  look(): Promise<void> {
+    return this.#due.armNext();
+  }
+
+  async close(): Promise<void> {
+    this.#sending.close();
+    await this.#due.close();
+  }
+
+  /** Makes the collection, before the first resource is reliable. */
+  async layOut(): Promise<void> {
+    const { db } = this.#options.space();
+    this.#laidOut ??= (async () => {
+      await db.collection(DELIVERIES).createIndex({ nextAt: 1 });
+      await db.collection(DELIVERIES).createIndex({ target: 1 });
+    })();
+    await this.#laidOut;
+  }
+
+  // ------------------------------------------------------------ raising
+  hears(path: string): boolean {
+    return this.#persistent.hears(path);
+  }
+
+  /** The event with what is stored for those who must acknowledge it; the event as it is where its resource is not reliable. */
+  attached(event: StoredEvent): StoredEvent {
+    const space = this.#options.space();
+    const reliability = reliabilityOf(space.definitions, event.path);
+    if (!reliability) return event;
+    const whole = this.#numbered(event);
+    const now = space.clock.now();
+    const rules = event.runs.filter((run) => !run.places).map(({ rule }) => newDelivery(whole, `/rules/${rule}`, reliability, now, 1));
+    const subscriptions = this.#persistent.wanting(event).map(({ name, socket }) => {
+      if (socket && !socket.hasBegun) socket.unsent.add(event.uuid);
+      return newDelivery(whole, name, reliability, now, socket?.hasBegun ? 1 : 0);
+    });
+    const deliveries = [...rules, ...subscriptions];
+    if (deliveries.length > 0) {
+      requireKeepable(event);
+      this.#due.arm(now + reliability.frequencyMs);
+    }
+    return { ...whole, deliveries: deliveries.map(insertion) };
+  }
+
+  #numbered(event: StoredEvent): StoredEvent {
+    return { ...event, sequence: { partitionId: this.#options.epoch, sequenceId: ++this.#sequence } };
+  }
+
+  /** Hands committed events to open sockets. Never throws for one of them: the others are committed, too. */
+  committed(events: readonly StoredEvent[]): void {
+    for (const event of events) {
+      if (attemptOf(event) > 1) continue;
+      try {
+        this.#handOut(event);
+      } catch (error) {
+        this.#options.space().log.error({ err: error, event: event.uuid }, 'an event could not be handed to persistent subscriptions');
+      }
+    }
+  }
+
+  #handOut(event: StoredEvent): void {
+    if (event.sequence) this.#armFor(event); // once more: its commit may have taken longer than its time
+    if (!this.#persistent.hears(event.path)) return;
+    for (const one of this.#persistent.wanting(event)) if (one.socket) this.#sending.committed(one, one.socket, event);
+  }
+
+  #armFor(event: StoredEvent): void {
+    const { definitions, clock } = this.#options.space();
+    const reliability = reliabilityOf(definitions, event.path);
+    if (reliability) this.#due.arm(Math.max(clock.now(), event.at.getTime() + reliability.frequencyMs));
+  }
+
+  // ------------------------------------------------------------ acknowledging
+  /** Event.ack() of a rule: for its event and this rule only; nothing where there is nothing to acknowledge. */
+  async acknowledgeRun(actor: Actor): Promise<void> {
+    const { event: started } = actor;
+    if (!started?.event.sequence) return;
+    const id = deliveryId(`/rules/${started.rule}`, started.event);
+    await this.#change(id, (delivery) =>
+      // What was acknowledged is not run again, also when it did not come to its end (12.2).
+      actor.commit({ writes: [removal(delivery)], events: [], done: [runIdOf(started.event, started.rule)] }, { ok: 'null' }),
+    );
+  }
+
+  /** An event is given up for a target: what is kept for that goes in the commit by which it is stored. */
+  async settle(event: StoredEvent, target: string, store: (settled: readonly Write[]) => Promise<void>): Promise<void> {
+    await retryUntilAvailable(async () => {
+      const settled = event.sequence && (await this.#change(deliveryId(target, event), (delivery) => store([removal(delivery)])));
+      if (!settled) await store([]);
+    });
+  }
+
+  /** A rule is deleted or not active any more: it acknowledges what it was to get, unless another version of it is in force. */
+  async acknowledgeFor(rule: string): Promise<void> {
+    const { db, definitions } = this.#options.space();
+    const base = baseNameOf(rule);
+    const target = `/rules/${base}`;
+    const ofAnyVersion = { $or: [{ target }, { target: { $gte: `${target}:`, $lt: `${target};` } }] };
+    const deliveries = db.collection<Delivery>(DELIVERIES);
+    if (!(await deliveries.findOne(ofAnyVersion, { projection: { _id: 1 } }))) return;
+    const isInForce = ([name, object]: [string, ObjectValue]): boolean => baseNameOf(name) === base && object['active'] === true;
+    if (!definitions.list('rules').some(isInForce)) await deliveries.deleteMany(ofAnyVersion);
+  }
+
+  /** A subscriber's acknowledgement; null where there was nothing to acknowledge. */
+  async acknowledge(identity: Identity, name: string, partitionId: number, sequenceId: number): Promise<true | null> {
+    const space = this.#options.space();
+    const subscription = this.#persistent.get(name);
+    if (!subscription || subscription.username !== identity.username) return null;
+    await laidOut(space, ACKNOWLEDGEMENTS);
+    const actor: Actor = { ...serviceActor(space), identity };
+    const instance = { subscriptionName: name, partitionId, sequenceId, path: subscription.path, username: identity.username };
+    const document = instanceToBson(ACKNOWLEDGEMENTS.type, stampNew(instance, actor)) as never;
+    const record: Write = { collection: ACKNOWLEDGEMENTS.collection, op: 'insert', document };
+    return this.#change(sequenceDeliveryId(name, partitionId, sequenceId), (delivery) =>
+      actor.commit({ writes: [removal(delivery), record], events: [] }),
+    );
+  }
+
+  // ------------------------------------------------------------ persistent subscriptions
+  /**
+   * Begins a persistent subscription, or takes up one by its name.
+   * @param deliver hears nothing before `begin` is called
+   * @throws cascade.subscription.unknown
+   */
+  async subscribe(identity: Identity, path: string, filter: ObjectValue | null, name: string | null, deliver: (notice: Notice) => void) {
+    const known = name === null ? null : this.#persistent.get(name);
+    if (name !== null && (!known || known.path !== path || known.username !== identity.username))
+      throw fault('cascade.subscription.unknown', name);
+    await this.layOut();
+    const subscription = known ?? (await this.#persistent.create(identity, path, filter));
+    const socket = await this.#persistent.serve(subscription, !known, deliver);
+    return {
+      name: subscription.name,
+      begin: async (hasRoom?: () => Promise<void>) => {
+        if (hasRoom) socket.hasRoom = hasRoom;
+        if (known) await this.#sending.catchUp(subscription, socket, {});
+      },
+      close: () => {
+        if (subscription.socket === socket) subscription.socket = null;
+      },
+    };
+  }
+
+  /** Ends a persistent subscription for good. @throws cascade.subscription.unknown */
+  async unsubscribe(identity: Identity, name: string): Promise<void> {
+    const found = this.#persistent.get(name);
+    if (!found || found.username !== identity.username) throw fault('cascade.subscription.unknown', name);
+    await this.end(name);
+  }
+
+  /** Ends a stored subscription: nothing is kept for it any more, and its socket is told. */
+  async end(name: string): Promise<void> {
+    if (await this.#persistent.end(name)) await this.#options.space().db.collection(DELIVERIES).deleteMany({ target: name });
+  }
+
+  /** A subscription was stored, taken up by another socket, or removed (null), here or in another process. */
+  follow(id: ObjectId, stored: Document | null): Promise<void> {
+    return this.#persistent.follow(id, stored);
+  }
+
+  /** What the subscriptions listened to is deleted. */
+  gone(resource: string, name: string): void {
+    this.#persistent.gone(pathsOf(resource, name));
+  }
+
+  /** Nobody is to be told any more of the events of what was deleted (integrations.md 9.2). */
+  async discard(resource: string, name: string): Promise<void> {
+    const isIts = pathsOf(resource, name);
+    const deliveries = this.#options.space().db.collection(DELIVERIES);
+    const paths = ((await deliveries.distinct('event.path')) as string[]).filter(isIts);
+    if (paths.length > 0) await deliveries.deleteMany({ 'event.path': { $in: paths } });
+  }
+
+  // ------------------------------------------------------------ once more
+  /**
+   * Delivers an event to a target once more, with a fresh time to live. After the commit `look` is to be called.
+   * @returns null when there is no such target any more
+   */
+  retry(event: StoredEvent, target: string): { writes: Write[]; events: StoredEvent[] } | null {
+    const space = this.#options.space();
+    const [, asked] = /^\/procedures\/(.+)$/.exec(target) ?? [];
+    if (asked !== undefined)
+      return space.definitions.get('procedures', asked) ? { writes: [], events: [{ ...event, runs: [asyncRun(asked)] }] } : null;
+    const reliability = reliabilityOf(space.definitions, event.path);
+    const now = space.clock.now();
+    if (target.startsWith('/')) {
+      const run = runOf(space, event, target);
+      if (!run) return null;
+      const again: StoredEvent = { ...event, runs: [run], redelivered: true };
+      if (!reliability) return { writes: [], events: [again] };
+      const whole = again.sequence ? again : this.#numbered(again); // its resource was not reliable then
+      return { writes: [insertion(newDelivery(whole, `/rules/${run.rule}`, reliability, now, attemptOf(event)))], events: [whole] };
+    }
+    if (!this.#persistent.get(target)) return null;
+    const delivery = newDelivery(event, target, reliability ?? UNTIL_THEN, now, attemptOf(event) - 1);
+    return { writes: [insertion({ ...delivery, nextAt: new Date(now) })], events: [] };
+  }
+
+  // ------------------------------------------------------------ inside
+  /** Changes a delivery as it is now; null when there is none. */
+  async #change(id: ObjectId, change: (delivery: Delivery) => Promise<void>): Promise<true | null> {
+    for (let tries = 0; ; tries++) {
+      const found = await this.#options.space().db.collection<Delivery>(DELIVERIES).findOne({ _id: id }, { promoteLongs: false });
+      if (!found) return null;
+      try {
+        await change(asNumbers(found));
+        return true;
+      } catch (error) {
+        if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
+      }
+    }
+  }
+}
+
+/** Whether an event path is one of the resource's. */
+function pathsOf(resource: string, name: string): (path: string) => boolean {
+  const own = resource === 'topics' ? `/topics${name}/publish` : `/${resource}/${name}/`;
+  return resource === 'topics' ? (path) => path === own : (path) => path.startsWith(own);
+}

@@ -1,0 +1,64 @@
+// The types in which the delivery of events keeps what users may look at: dead letters, persistent subscriptions, acknowledgements
+// (resources-and-api.md 4.21, integrations.md 12.4). Only the service writes them.
+
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { type Shape, systemType } from '../../resources/catalog/system-type.ts';
+import type { InstanceResource } from '../../resources/catalog/types.ts';
+
+function keptForDelivery(
+  typeName: string,
+  operations: readonly string[],
+  shape: Shape,
+  { name = typeName, naturalKey = [] as string[] } = {},
+): InstanceResource {
+  const type = systemType(typeName, shape, naturalKey);
+  const reads = ['select', 'aggregate', ...operations];
+  return {
+    kind: 'instances',
+    name,
+    type,
+    collection: type.collection,
+    operations: new Set(reads),
+    defaultSort: { _id: 1 },
+    late: true,
+  };
+}
+
+export const DEAD_LETTERS = keptForDelivery(
+  'ArsDeadLetter',
+  ['delete'],
+  {
+    event: 'Object',
+    target: 'indexed String',
+    reason: 'String',
+    error: 'Object',
+    deliveries: 'Integer',
+    firstAt: 'DateTime',
+    lastAt: 'DateTime',
+    truncated: 'Boolean',
+  },
+  { name: 'deadletters' },
+);
+
+export const SUBSCRIPTIONS = keptForDelivery(
+  'ArsSubscription',
+  ['delete'],
+  {
+    name: 'indexed String',
+    topic: 'String',
+    username: 'String',
+    eventFilter: 'Object',
+  },
+  { naturalKey: ['name'] },
+);
+
+export const ACKNOWLEDGEMENTS = keptForDelivery('ArsEventAcknowledgement', [], {
+  subscriptionName: 'indexed String',
+  partitionId: 'Integer',
+  sequenceId: 'Integer',
+  path: 'String',
+  username: 'String',
+});
+
+export const DELIVERY_RESOURCES: readonly InstanceResource[] = [DEAD_LETTERS, SUBSCRIPTIONS, ACKNOWLEDGEMENTS];
+export const DELIVERY_TYPES: readonly TypeDefinition[] = DELIVERY_RESOURCES.map(({ type }) => type);

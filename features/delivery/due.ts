@@ -1,0 +1,190 @@
+// What is due of the deliveries: an event that a target has not acknowledged in time is brought to it again, or given up.
+
+import type { Filter } from 'mongodb';
+import { decodeInner, type Value } from '../../stdlib/values/index.ts';
+import type { Timer } from '../../platform/clock/index.ts';
+import { Fenced, type RunReference, type StoredEvent, VersionMiss } from '../../runtime/transactions/index.ts';
+import { eventObject } from '../../runtime/events/event-object.ts';
+import { deadLetter } from './dead-letters.ts';
+import { type Namespace, referenceOf } from '../../resources/catalog/types.ts';
+import { baseNameOf } from '../../model/types/index.ts';
+import { Failing } from './failing.ts';
+import { asNumbers, DELIVERIES, type Delivery, distanceMs, goingOn, removal, replacing, untilDeadline } from './kept.ts';
+import type { PersistentSubscriptions } from './persistent.ts';
+import type { Sending } from './sending.ts';
+
+/** Deliveries looked at in one go. */
+const BATCH = 500;
+/** How soon what another process has stored for a socket of this one is found. */
+const LOOK_EVERY_MS = 1_000;
+/** How soon a rule that still runs is looked at again. */
+const STILL_RUNNING_MS = 500;
+
+export interface DueOptions {
+  readonly space: () => Namespace;
+  /** Other processes may serve the namespace: each delivers to the sockets that it has, whoever has stored the delivery. */
+  readonly isShared: boolean;
+  /** Whether the rule still runs for the event. */
+  readonly isOpen: (event: StoredEvent, rule: string) => boolean;
+}
+
+export class DueDeliveries {
+  readonly #options: DueOptions;
+  readonly #persistent: PersistentSubscriptions;
+  readonly #sending: Sending;
+  #timer: { at: number; timer: Timer } | null = null;
+  #polling: Promise<void> | null = null;
+  readonly #looking: NodeJS.Timeout | null;
+  /** Those that could not be brought on, which stand back so that they keep no others waiting. */
+  readonly #failing = new Failing();
+  #closed = false;
+
+  constructor(options: DueOptions, persistent: PersistentSubscriptions, sending: Sending) {
+    this.#options = options;
+    this.#persistent = persistent;
+    this.#sending = sending;
+    this.#looking = options.isShared ? setInterval(() => persistent.size > 0 && this.#poll(), LOOK_EVERY_MS) : null;
+    this.#looking?.unref();
+  }
+
+  async close(): Promise<void> {
+    this.#stop();
+    await this.#polling;
+  }
+
+  #stop(): void {
+    this.#closed = true;
+    if (this.#looking) clearInterval(this.#looking);
+    this.#timer?.timer.cancel();
+  }
+
+  /** Something will be due at that time. */
+  arm(at: number): void {
+    if (this.#closed || (this.#timer && this.#timer.at <= at)) return;
+    this.#timer?.timer.cancel();
+    this.#timer = { at, timer: this.#options.space().clock.at(at, () => this.#poll()) };
+  }
+
+  /** Looks for what is due next: others may have stored it. */
+  async armNext(): Promise<void> {
+    if (this.#closed) return;
+    const { db } = this.#options.space();
+    const { clock } = this.#options.space();
+    const [first] = await db
+      .collection<Delivery>(DELIVERIES)
+      .find({ $and: [this.#ours(), this.#failing.without(clock.now())] })
+      .sort({ nextAt: 1 })
+      .limit(1)
+      .toArray();
+    if (first) this.arm(Math.max(first.nextAt.getTime(), clock.now()));
+  }
+
+  #poll(): void {
+    this.#timer = null;
+    this.#polling ??= this.#deliverDue()
+      .catch((error: unknown) => {
+        this.#options.space().log.error({ err: error }, 'redeliveries failed');
+        this.arm(this.#options.space().clock.now() + STILL_RUNNING_MS);
+      })
+      .finally(() => (this.#polling = null));
+  }
+
+  async #deliverDue(): Promise<void> {
+    const space = this.#options.space();
+    for (;;) {
+      await space.runs.pressure.eased(); // they are in the store: no need for them to wait in memory
+      const now = space.clock.now();
+      const due = await space.db
+        .collection<Delivery>(DELIVERIES)
+        .find({ $and: [this.#due(new Date(now)), this.#failing.without(now)] }, { promoteLongs: false })
+        .sort({ nextAt: 1 })
+        .limit(BATCH)
+        .toArray();
+      await Promise.all(due.map((delivery) => this.#deliver(delivery, now)));
+      if (due.length < BATCH || this.#closed) break;
+    }
+    await this.armNext();
+    const retryAt = this.#failing.nextMs(space.clock.now());
+    if (retryAt !== null) this.arm(retryAt);
+  }
+
+  /**
+   * What this process sees to: where others serve the namespace, too, of subscriptions those that have their socket here. Who is being sent what is
+   * stored gets nothing beside it.
+   */
+  #ours(): Filter<Delivery> {
+    const { beginning, heardHere } = this.#persistent;
+    if (this.#options.isShared) return { $or: [{ target: /^\// }, { target: { $in: heardHere } }] };
+    return beginning.length > 0 ? { target: { $nin: beginning } } : {};
+  }
+
+  #due(now: Date): Filter<Delivery> {
+    if (!this.#options.isShared) return { nextAt: { $lte: now }, ...this.#ours() };
+    const { beginning, heardHere } = this.#persistent;
+    const neverSent = { target: { $in: heardHere }, attempts: 0 };
+    return { $or: [{ nextAt: { $lte: now }, ...this.#ours() }, neverSent, { deadline: { $lte: now }, target: { $nin: beginning } }] };
+  }
+
+  /** One that is due: delivered again, or given up. */
+  async #deliver(stored: Delivery, now: number): Promise<void> {
+    const space = this.#options.space();
+    try {
+      const delivery = asNumbers(stored);
+      if (now >= delivery.deadline.getTime()) await this.#giveUp(delivery);
+      else if (delivery.target.startsWith('/')) await this.#runAgain(delivery, now);
+      else await this.#sendAgain(delivery, now);
+      this.#failing.remove(stored._id);
+    } catch (error) {
+      if (error instanceof VersionMiss) return this.#failing.remove(stored._id); // somebody else has brought it on
+      if (error instanceof Fenced) return this.#stop(); // nothing can be stored here any more
+      const isNew = this.#failing.add(stored._id, now);
+      if (isNew) space.log.error({ err: error, target: stored.target }, 'a redelivery failed: it is tried again');
+    }
+  }
+
+  async #runAgain(delivery: Delivery, now: number): Promise<void> {
+    const { isOpen } = this.#options;
+    const space = this.#options.space();
+    const attempt = delivery.attempts + 1;
+    const event: StoredEvent = { ...delivery.event, runs: [], attempt, redelivered: true };
+    const rule = delivery.target.slice('/rules/'.length);
+    if (isOpen(event, rule)) {
+      const nextAt = untilDeadline(delivery, now + STILL_RUNNING_MS);
+      return space.committer.submit(replacing(delivery, { nextAt }), true);
+    }
+    const run = runOf(space, event, delivery.target);
+    // A rule that is gone, inactive, or whose condition the event does not meet any more acknowledges by itself.
+    if (!run) return space.committer.submit({ writes: [removal(delivery)], events: [] }, true);
+    const nextAt = untilDeadline(delivery, now + distanceMs(delivery.frequencyMs, attempt));
+    const writes = goingOn(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt });
+    await space.committer.submit({ writes, events: [{ ...event, runs: [run] }] }, true);
+  }
+
+  async #sendAgain(delivery: Delivery, now: number): Promise<void> {
+    const space = this.#options.space();
+    const subscription = this.#persistent.get(delivery.target);
+    if (!subscription) return space.committer.submit({ writes: [removal(delivery)], events: [] }, true);
+    if (!subscription.socket) return space.committer.submit(replacing(delivery, { nextAt: delivery.deadline }), true);
+    const attempts = delivery.attempts + 1;
+    this.#sending.send(subscription.socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
+    const nextAt = untilDeadline(delivery, now + distanceMs(delivery.frequencyMs, attempts));
+    await space.committer.submit(replacing(delivery, { attempts, nextAt }), true);
+  }
+
+  async #giveUp(delivery: Delivery): Promise<void> {
+    const space = this.#options.space();
+    const event: StoredEvent = { ...delivery.event, runs: [] };
+    const dead = deadLetter(space, { event, target: delivery.target, reason: 'ttl', error: null, deliveries: delivery.attempts });
+    await space.committer.submit({ writes: [removal(delivery), ...dead.writes], events: dead.events }, true);
+  }
+}
+
+/** The version of the rule that would run for the event now, if any: all versions are one rule (language.md V2). */
+export function runOf(space: Namespace, { uuid, path, value, at, transport }: StoredEvent, target: string): RunReference | null {
+  const payload: Value = decodeInner(value);
+  const name = baseNameOf(target.slice('/rules/'.length));
+  const facts = { uuid, path, atMs: at.getTime(), ...(transport && { transport }) };
+  const matched = space.when.match(path, payload, () => eventObject(facts, payload, space.name));
+  const chosen = matched.find(({ rule }) => rule.baseName === name);
+  return chosen ? referenceOf(chosen, path) : null;
+}

@@ -1,0 +1,78 @@
+// Due deliveries that cannot be stored: they neither spin nor keep others waiting.
+import { Long, MongoClient, ObjectId } from 'mongodb';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { VirtualClock } from '../../platform/clock/index.ts';
+import { Fenced, type Unit } from '../../runtime/transactions/index.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { DueDeliveries } from './due.ts';
+import { DELIVERIES } from './kept.ts';
+import type { PersistentSubscriptions } from './persistent.ts';
+import type { Sending } from './sending.ts';
+
+const START = Date.UTC(2026, 0, 1);
+let client: MongoClient;
+beforeAll(() => {
+  client = new MongoClient(String(process.env['CASCADE_TEST_MONGO']));
+});
+afterAll(() => client.close());
+
+/** As many deliveries as are looked at in one go, due at once, and one that is due a little later. */
+async function world(submit: (unit: Unit) => Promise<void>) {
+  const db = client.db(`due${new ObjectId().toHexString()}`);
+  const clock = new VirtualClock(START);
+  const rows = Array.from({ length: 501 }, (_, i) => ({
+    _id: new ObjectId(),
+    ars_version: Long.ONE,
+    target: i < 500 ? 'broken' : 'fine',
+    event: { uuid: `${i}`, path: '/topics/a/publish', value: '1', chain: { root: `${i}`, depth: 0 } },
+    attempts: 0,
+    nextAt: new Date(START + (i < 500 ? 0 : 1)),
+    deadline: new Date(START + 86_400_000),
+    frequencyMs: 1_000,
+  }));
+  await db.collection(DELIVERIES).insertMany(rows);
+  const space = {
+    db,
+    clock,
+    log: pino({ level: 'silent' }),
+    runs: { pressure: { eased: async () => undefined } },
+    committer: { submit },
+  } as unknown as Namespace;
+  const persistent = { beginning: [], heardHere: [], size: 0, get: () => undefined } as unknown as PersistentSubscriptions;
+  const due = new DueDeliveries({ space: () => space, isShared: false, isOpen: () => false }, persistent, null as unknown as Sending);
+  const targets = new Map(rows.map(({ _id, target }) => [_id.toHexString(), target]));
+  const targetOf = ({ writes: [write] }: Unit): string => (write?.op === 'delete' && targets.get(write.id.toHexString())) || '';
+  return { db, clock, due, targetOf };
+}
+
+test('deliveries that fail do not keep the others waiting, and are tried again later', async () => {
+  const tried: Record<string, number> = { broken: 0, fine: 0 };
+  const it = await world(async (unit) => {
+    const target = it.targetOf(unit);
+    tried[target] = (tried[target] ?? 0) + 1;
+    if (target === 'broken') throw new Error('no');
+    await it.db.collection(DELIVERIES).deleteOne({ target });
+  });
+  it.due.arm(START + 1);
+  await it.clock.advanceTo(START + 1);
+  await expect.poll(() => tried['fine'], { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => it.clock.next(), { timeout: 20_000 }).toBe(START + 1_001);
+  expect(tried['broken']).toBe(500); // each once
+  await it.due.close();
+  await it.db.dropDatabase();
+});
+
+test('who has been fenced tries nothing again', async () => {
+  let tried = 0;
+  const it = await world(() => {
+    tried++;
+    return Promise.reject(new Fenced('another process goes on'));
+  });
+  it.due.arm(START);
+  await it.clock.advanceTo(START);
+  await expect.poll(() => tried, { timeout: 20_000 }).toBe(500);
+  await it.due.close(); // waits for the round
+  expect([tried, it.clock.next()]).toEqual([500, null]);
+  await it.db.dropDatabase();
+});

@@ -1,0 +1,248 @@
+// The persistent subscriptions of a namespace (resources-and-api.md 8.5): what is stored of them, which socket each has, and whose turn it is
+// where several want one. What is sent to them is sending.ts's.
+
+import { randomUUID } from 'node:crypto';
+import type { Document, Long, ObjectId } from 'mongodb';
+import { decodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { Identity, Notice } from '../../resources/api.ts';
+import { type StoredEvent, VersionMiss, type Write } from '../../runtime/transactions/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { SUBSCRIPTIONS } from './delivery-types.ts';
+import { laidOut } from '../../resources/instances/late-collections.ts';
+import { serviceActor } from '../../runtime/context/service-actor.ts';
+import { idOf, stampNew } from '../../resources/representation/stamp.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { DEEPEST_VALUE, hasMembers, type Present } from '../../runtime/events/subscribers.ts';
+import { instanceFromBson, instanceToBson, parseJson } from '../../model/values/index.ts';
+
+const TRIES = 10;
+/** Each costs a write with every event that it hears, for as long as it is not deleted. */
+const MOST_OF_ONE_USER = 1_000;
+const MOST = 10_000;
+
+export interface Socket {
+  readonly deliver: (notice: Notice) => void;
+  /** What is stored has been sent: events are sent as they are committed. Until then they come behind it. */
+  hasBegun: boolean;
+  /** Something was committed before. */
+  hasMissed: boolean;
+  /** Uuids of events that were stored as never sent, since it had not begun, and are not committed yet. */
+  readonly unsent: Set<string>;
+  /** Resolves when the client has read most of what was sent, or is gone. */
+  hasRoom: () => Promise<void>;
+}
+
+export interface Persistent {
+  readonly id: string;
+  readonly name: string;
+  readonly path: string;
+  readonly username: string;
+  readonly filter: ObjectValue | null;
+  /** The socket that is open for it here. */
+  socket: Socket | null;
+  /** Whose turn it is, counted over all processes: that of the newest socket, which alone is served. */
+  turn: number;
+}
+
+export interface PersistentOptions {
+  readonly space: () => Namespace;
+  /** Other processes may serve the namespace. */
+  readonly isShared: boolean;
+  readonly present: Present;
+}
+
+export class PersistentSubscriptions {
+  readonly #options: PersistentOptions;
+  readonly #byName = new Map<string, Persistent>();
+  readonly #byPath = new Map<string, Set<Persistent>>();
+  readonly #ofUser = new Map<string, number>();
+
+  constructor(options: PersistentOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  get(name: string): Persistent | undefined {
+    return this.#byName.get(name);
+  }
+
+  hears(path: string): boolean {
+    return this.#byPath.has(path);
+  }
+
+  /** Those that want an event, by its path and their filters. */
+  wanting(event: Pick<StoredEvent, 'path' | 'value'>): Persistent[] {
+    const found = [...(this.#byPath.get(event.path) ?? [])];
+    if (!found.some(({ filter }) => filter)) return found;
+    const { valueJson } = this.#options.present(event.path, decodeInner(event.value));
+    const value = parseJson(valueJson, { maxDepth: DEEPEST_VALUE });
+    return found.filter(({ filter }) => filter === null || hasMembers(value, filter));
+  }
+
+  /** Names of those whose socket here is served. */
+  get heardHere(): string[] {
+    return this.#named((socket) => socket.hasBegun);
+  }
+
+  /** Names of those whose socket here is sent what is stored. */
+  get beginning(): string[] {
+    return this.#named((socket) => !socket.hasBegun);
+  }
+
+  /** Takes up what is stored. */
+  async load(): Promise<void> {
+    for await (const raw of this.#options.space().db.collection(SUBSCRIPTIONS.collection).find({}, { raw: true })) {
+      const stored = persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw));
+      this.#saw(this.#add(stored), stored.turn);
+    }
+  }
+
+  /** @throws cascade.quota.exceeded */
+  async create(identity: Identity, path: string, filter: ObjectValue | null): Promise<Persistent> {
+    const { username } = identity;
+    if ((this.#ofUser.get(username) ?? 0) >= MOST_OF_ONE_USER)
+      throw fault('cascade.quota.exceeded', 'persistentSubscriptionsOfUser', MOST_OF_ONE_USER);
+    if (this.size >= MOST) throw fault('cascade.quota.exceeded', 'persistentSubscriptions', MOST);
+    this.#count(username, 1); // now: others may ask while it is stored
+    try {
+      return await this.#store(identity, path, filter);
+    } finally {
+      this.#count(username, -1);
+    }
+  }
+
+  /** Gives a socket its subscription, if it is its turn; who had it before is told. */
+  async serve(subscription: Persistent, isNew: boolean, deliver: (notice: Notice) => void): Promise<Socket> {
+    const turn = isNew ? subscription.turn : await this.#takeTurn(subscription);
+    const socket: Socket = { deliver, hasBegun: isNew, hasMissed: false, unsent: new Set(), hasRoom: () => Promise.resolve() };
+    if (turn < subscription.turn) deliver({ kind: 'taken', name: subscription.name });
+    else {
+      letGo(subscription);
+      subscription.turn = turn;
+      subscription.socket = socket;
+    }
+    return socket;
+  }
+
+  /** Ends a stored one: its socket is told. @returns whether there was one */
+  async end(name: string): Promise<boolean> {
+    await this.#options.space().db.collection(SUBSCRIPTIONS.collection).deleteOne({ name });
+    return this.#forget(this.#byName.get(name));
+  }
+
+  /** One was stored, taken up by another socket, or removed (null), here or in another process. */
+  async follow(id: ObjectId, stored: Document | null): Promise<void> {
+    const known = [...this.#byName.values()].find((one) => one.id === id.toHexString());
+    if (!stored) this.#forget(known);
+    else if (known) this.#saw(known, Number(stored['ars_version']));
+    else {
+      const raw = await this.#options.space().db.collection(SUBSCRIPTIONS.collection).findOne({ _id: id }, { raw: true });
+      if (raw) this.#add(persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw)));
+    }
+  }
+
+  /** What they listened to is deleted. */
+  gone(isIts: (path: string) => boolean): void {
+    for (const [path, subscriptions] of this.#byPath)
+      if (isIts(path))
+        for (const subscription of subscriptions) {
+          subscription.socket?.deliver({ kind: 'gone' });
+          subscription.socket = null;
+        }
+  }
+
+  // ------------------------------------------------------------ inside
+  #named(isWanted: (socket: Socket) => boolean): string[] {
+    return [...this.#byName.values()].flatMap(({ name, socket }) => (socket && isWanted(socket) ? [name] : []));
+  }
+
+  /**
+   * The next turn of a subscription. Where other processes serve the namespace, too, it is the version of what is stored, so that each of them hears
+   * of it and lets its own socket go.
+   */
+  async #takeTurn(subscription: Persistent): Promise<number> {
+    const space = this.#options.space();
+    if (!this.#options.isShared) return subscription.turn + 1;
+    const { collection } = SUBSCRIPTIONS;
+    for (let tries = 0; ; tries++) {
+      const found = await space.db.collection(collection).findOne({ name: subscription.name }, { promoteLongs: false });
+      if (!found) throw fault('cascade.subscription.unknown', subscription.name);
+      const { _id, ars_version, ...rest } = found as Document & { _id: ObjectId; ars_version: Long };
+      const version = ars_version.toBigInt();
+      const write: Write = { collection, op: 'replace', id: _id, version, document: { ...rest, ars_version: ars_version.add(1) } };
+      try {
+        await space.committer.submit({ writes: [write], events: [] }, true);
+        return Number(version) + 1;
+      } catch (error) {
+        if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
+      }
+    }
+  }
+
+  /** Another socket has the subscription since that turn. */
+  #saw(subscription: Persistent, turn: number): void {
+    if (turn <= subscription.turn) return;
+    subscription.turn = turn;
+    letGo(subscription);
+  }
+
+  /** @returns whether there was one */
+  #forget(found: Persistent | undefined): boolean {
+    if (!found || !this.#byName.delete(found.name)) return false;
+    this.#count(found.username, -1);
+    const others = this.#byPath.get(found.path);
+    others?.delete(found);
+    if (others?.size === 0) this.#byPath.delete(found.path);
+    letGo(found);
+    return true;
+  }
+
+  async #store(identity: Identity, path: string, filter: ObjectValue | null): Promise<Persistent> {
+    const space = this.#options.space();
+    await laidOut(space, SUBSCRIPTIONS);
+    const actor: Actor = { ...serviceActor(space), identity };
+    const stamped = stampNew({ name: randomUUID(), topic: path, username: identity.username, eventFilter: filter }, actor);
+    const document = instanceToBson(SUBSCRIPTIONS.type, stamped) as never;
+    await actor.commit({ writes: [{ collection: SUBSCRIPTIONS.collection, op: 'insert', document }], events: [] });
+    return this.#add(persistentOf(stamped));
+  }
+
+  #add(subscription: Persistent): Persistent {
+    const known = this.#byName.get(subscription.name);
+    if (known) return known; // heard of already
+    this.#byName.set(subscription.name, subscription);
+    this.#count(subscription.username, 1);
+    const others = this.#byPath.get(subscription.path) ?? new Set();
+    this.#byPath.set(subscription.path, others.add(subscription));
+    return subscription;
+  }
+
+  #count(username: string, by: 1 | -1): void {
+    const count = (this.#ofUser.get(username) ?? 0) + by;
+    if (count > 0) this.#ofUser.set(username, count);
+    else this.#ofUser.delete(username);
+  }
+}
+
+/** Its socket is told that it is served no longer. */
+function letGo(subscription: Persistent): void {
+  subscription.socket?.deliver({ kind: 'taken', name: subscription.name });
+  subscription.socket = null;
+}
+
+function persistentOf(stored: ObjectValue): Persistent {
+  const filter = stored['eventFilter'] ?? null;
+  return {
+    id: idOf(stored),
+    name: String(stored['name']),
+    path: String(stored['topic']),
+    username: String(stored['username']),
+    filter: filter as ObjectValue | null,
+    socket: null,
+    turn: Number(stored['ars_version']),
+  };
+}

@@ -1,0 +1,108 @@
+// What goes to the open sockets of persistent subscriptions: events as they are committed, and before them what is stored, in its order and no
+// faster than it is read.
+
+import type { Filter } from 'mongodb';
+import { decodeInner } from '../../stdlib/values/index.ts';
+import { type StoredEvent, VersionMiss } from '../../runtime/transactions/index.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { Backoff } from '../../platform/mongo/index.ts';
+import type { Present } from '../../runtime/events/subscribers.ts';
+import { asNumbers, DELIVERIES, type Delivery, distanceMs, replacing, untilDeadline } from './kept.ts';
+import type { Persistent, Socket } from './persistent.ts';
+
+/** Deliveries written in one go. */
+const BATCH = 500;
+/** Characters of stored events that are sent before the client has to have read most of them. */
+const MOST_AHEAD = 1_000_000;
+
+interface SendingOptions {
+  readonly space: () => Namespace;
+  readonly present: Present;
+}
+
+export class Sending {
+  readonly #options: SendingOptions;
+  readonly #onBegun: () => Promise<void>;
+  #closed = false;
+
+  /** @param onBegun what is stored for a socket has been sent */
+  constructor(options: SendingOptions, onBegun: () => Promise<void>) {
+    this.#options = options;
+    this.#onBegun = onBegun;
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** An event that the subscription wants has been committed. */
+  committed(subscription: Persistent, socket: Socket, event: StoredEvent): void {
+    const isUnsent = socket.unsent.delete(event.uuid);
+    if (!event.sequence || (socket.hasBegun && !isUnsent)) return this.send(socket, event, false);
+    socket.hasMissed = true;
+    if (!socket.hasBegun) return; // it comes behind what is stored
+    socket.hasBegun = false;
+    void this.catchUp(subscription, socket, { attempts: 0 });
+  }
+
+  /**
+   * Sends a socket what is stored for it, then what has come meanwhile, until nothing more has. Never rejects: what fails is tried again for as long
+   * as the socket is served.
+   */
+  async catchUp(subscription: Persistent, socket: Socket, first: Filter<Delivery>): Promise<void> {
+    let which = first;
+    const backoff = new Backoff();
+    while (subscription.socket === socket && !this.#closed)
+      try {
+        socket.hasMissed = false;
+        await this.#sendStored(subscription, socket, which);
+        backoff.reset();
+        which = { attempts: 0 };
+        if (socket.hasMissed) continue;
+        socket.hasBegun = true;
+        return await this.#onBegun();
+      } catch (error) {
+        this.#options
+          .space()
+          .log.error({ err: error, subscription: subscription.name }, 'what is stored for a subscription could not be sent');
+        await backoff.pause();
+      }
+  }
+
+  /** What a subscription has not acknowledged, in their order, no faster than it is read. */
+  async #sendStored(subscription: Persistent, socket: Socket, which: Filter<Delivery>): Promise<void> {
+    const space = this.#options.space();
+    const stored = space.db
+      .collection<Delivery>(DELIVERIES)
+      .find({ target: subscription.name, ...which }, { promoteLongs: false })
+      .sort({ 'event.sequence.partitionId': 1, 'event.sequence.sequenceId': 1 });
+    let sent: Promise<void>[] = [];
+    let characters = 0;
+    for await (const raw of stored) {
+      if (subscription.socket !== socket) break; // taken over meanwhile
+      const delivery = asNumbers(raw);
+      this.send(socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
+      const attempts = delivery.attempts + 1;
+      const nextAt = untilDeadline(delivery, space.clock.now() + distanceMs(delivery.frequencyMs, attempts));
+      sent.push(space.committer.submit(replacing(delivery, { attempts, nextAt }), true).catch(unlessMissed)); // it may be acknowledged meanwhile
+      characters += delivery.event.value.length;
+      if (sent.length < BATCH && characters < MOST_AHEAD) continue;
+      await Promise.all(sent);
+      await socket.hasRoom();
+      sent = [];
+      characters = 0;
+    }
+    await Promise.all(sent);
+  }
+
+  /** @param redelivered it was sent before */
+  send(socket: Socket, event: StoredEvent, redelivered: boolean): void {
+    const shown = this.#options.present(event.path, decodeInner(event.value));
+    const sequence = event.sequence && { ...event.sequence, redelivered };
+    socket.deliver({ kind: 'event', ...shown, createdAt: event.at.getTime(), ...(sequence && { reliable: sequence }) });
+  }
+}
+
+function unlessMissed(error: unknown): void {
+  if (!(error instanceof VersionMiss)) throw error;
+}

@@ -1,0 +1,118 @@
+// What is brought to nodes together (resources-and-api.md 4.20): configurations name resources, deployconfigs name several such parts.
+
+import { convert } from '../../stdlib/convert/index.ts';
+import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { parseWhere } from '../../model/query/index.ts';
+import { checkName } from '../../model/types/index.ts';
+import { CONFIGURATION_SHAPE, DEPLOYCONFIG_SHAPE } from '../../resources/catalog/system-types.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { NODE_SHAPE } from './nodes.ts';
+import { changeDefinition } from '../../resources/definitions/operations.ts';
+import { RULES } from '../rules/rules-kind.ts';
+import { SOURCES } from '../sources/sources-kind.ts';
+
+const DEPLOYABLE: ReadonlySet<string> = new Set('types rules sources procedures topics scalars services configurations'.split(' '));
+/** What of them is active or not. */
+const SWITCHED: Readonly<Record<string, DefinitionResource>> = { rules: RULES, sources: SOURCES };
+const OPERATIONS = new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']);
+
+export const CONFIGURATIONS: DefinitionResource = {
+  kind: 'definitions',
+  name: 'configurations',
+  systemType: 'ArsConfiguration',
+  operations: OPERATIONS,
+  onExisting: 'update',
+  type: CONFIGURATION_SHAPE,
+  async define(space, body, stored, actor) {
+    const name = textField('configurations', body, 'name');
+    checkName('configuration', name);
+    const fields = checkFields(CONFIGURATIONS, body, 'refused');
+    checkConstraint('configurations', fields, actor);
+    const resources = resourcesIn('configurations', fields);
+    const active = own(fields, 'active') ?? true;
+    const before = stored && (own(stored, 'active') ?? true);
+    const object: ObjectValue = {
+      ...fields,
+      resources: resources.map(text),
+      provisioningConstraint: own(fields, 'provisioningConstraint') ?? {},
+      provisionAsTree: own(fields, 'provisionAsTree') ?? true,
+      active,
+    };
+    const switches = before !== null && before !== active;
+    return {
+      name,
+      object,
+      ...(switches ? { prepare: () => switchAll(space, resources, active, actor) } : {}),
+      apply: () => undefined,
+    };
+  },
+  async remove() {
+    return { apply: () => undefined };
+  },
+};
+
+export const DEPLOYCONFIGS: DefinitionResource = {
+  kind: 'definitions',
+  name: 'deployconfigs',
+  systemType: 'ArsDeployConfig',
+  operations: OPERATIONS,
+  onExisting: 'update',
+  type: DEPLOYCONFIG_SHAPE,
+  async define(_space, body, _stored, actor) {
+    const name = textField('deployconfigs', body, 'name');
+    checkName('configuration', name);
+    const fields = checkFields(DEPLOYCONFIGS, body, 'refused');
+    const partitions = own(fields, 'partitions') ?? [];
+    const checked = (Array.isArray(partitions) ? partitions : []).map((partition): Value => {
+      if (!isObject(partition) || typeof own(partition, 'name') !== 'string')
+        throw invalidField('deployconfigs', 'partitions', 'a partition is an Object with a name');
+      checkConstraint('deployconfigs', partition, actor);
+      return { ...partition, resources: resourcesIn('deployconfigs', partition).map(text) };
+    });
+    return { name, object: { ...fields, partitions: checked }, apply: () => undefined };
+  },
+  async remove() {
+    return { apply: () => undefined };
+  },
+};
+
+const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
+
+/** A condition on nodes. @throws what a wrong condition gives */
+function checkConstraint(resource: string, fields: ObjectValue, { identity, clock }: Actor): void {
+  const where = own(fields, 'provisioningConstraint') ?? {};
+  if (!isObject(where)) throw invalidField(resource, 'provisioningConstraint', 'no Object');
+  parseWhere(where, NODE_SHAPE, { username: identity.username, namespace: identity.namespace, now: clock.now() });
+}
+
+/** Each as `{resource, resourceId}`. */
+function resourcesIn(resource: string, fields: ObjectValue): ObjectValue[] {
+  const listed = own(fields, 'resources') ?? [];
+  if (!Array.isArray(listed)) throw invalidField(resource, 'resources', 'no array');
+  return listed.map((one) => {
+    const reference = referenceOf(one);
+    if (!reference || !DEPLOYABLE.has(String(getOwn(reference, 'resource'))))
+      throw invalidField(resource, 'resources', `not a reference to one of ${[...DEPLOYABLE].join(', ')}`);
+    return reference;
+  });
+}
+
+function referenceOf(value: Value): ObjectValue | null {
+  try {
+    const found = convert(value, { type: 'ResourceReference' }, 'property') as ObjectValue;
+    return { ...found, resource: String(getOwn(found, 'resource')).replace(/^system\./, '') };
+  } catch {
+    return null; // whatever is wrong with it: it is no reference
+  }
+}
+
+/** The rules and sources among the resources are all in the state of the configuration. Those that are not there are left out. */
+async function switchAll(space: Namespace, resources: readonly ObjectValue[], active: Value, actor: Actor): Promise<void> {
+  const apart: Actor = { ...actor, commit: (unit) => actor.commit(unit) };
+  for (const { resource, resourceId } of resources as { resource: string; resourceId: string }[]) {
+    const kind = SWITCHED[resource];
+    if (kind && space.definitions.get(resource, resourceId)) await changeDefinition(space, kind, resourceId, { active }, apart);
+  }
+}

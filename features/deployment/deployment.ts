@@ -1,0 +1,96 @@
+// Configurations brought to nodes (builtins.md 30), with the outcomes in ArsDeployStatus. No node is registered in an installation
+// without federation, so none matches; who has one in its definitions is told that it cannot be reached.
+import { randomUUID } from 'node:crypto';
+import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { Answer } from '../../runtime/transactions/index.ts';
+import { matches, parseWhere } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { NODE_SHAPE } from './nodes.ts';
+import { read } from '../../resources/instances/find.ts';
+import { insertOne } from '../../resources/instances/insert.ts';
+import { DEPLOY_STATUS } from '../collaboration/service-types.ts';
+import { together } from '../../resources/instances/together.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { adminOnly, own } from '../../resources/operations/arguments.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+
+const MOST = 10_000;
+
+/** Resources that go together to the nodes of one condition. */
+interface Part {
+  readonly partition: string | null;
+  readonly constraint: Value;
+  readonly resources: readonly Value[];
+}
+
+const listIn = (object: ObjectValue, name: string): Value[] => {
+  const value = own(object, name);
+  return Array.isArray(value) ? value : [];
+};
+
+/** @throws cascade.resource.not.found */
+function partsOf(space: Namespace, name: string, partitioned: boolean): Part[] {
+  const kind = partitioned ? 'deployconfigs' : 'configurations';
+  const found = space.definitions.get(kind, name);
+  if (!found) throw fault('cascade.resource.not.found', `/${kind}/${name}`);
+  const part = (object: ObjectValue, partition: string | null): Part => ({
+    partition,
+    constraint: own(object, 'provisioningConstraint') ?? {},
+    resources: listIn(object, 'resources'),
+  });
+  if (!partitioned) return [part(found, null)];
+  return listIn(found, 'partitions').flatMap((one) => (isObject(one) ? [part(one, String(own(one, 'name')))] : []));
+}
+
+function nodesOf(space: Namespace, constraint: Value, actor: Actor): string[] {
+  const { username, namespace } = actor.identity;
+  const predicate = parseWhere(constraint, NODE_SHAPE, { username, namespace, now: actor.clock.now() });
+  return space.definitions
+    .list('nodes')
+    .filter(([, node]) => matches(predicate, node))
+    .map(([name]) => name);
+}
+
+const carriedOut =
+  (partitioned: boolean, operation: 'deploy' | 'undeploy'): HostBuiltin =>
+  async (space, args, actor) => {
+    const [configName = null, ...rest] = args;
+    const [globalId, errorsOnly] = operation === 'deploy' ? [rest[0] ?? randomUUID(), rest[1]] : [randomUUID(), rest[0]];
+    adminOnly(actor, operation, partitioned ? 'deployconfigs' : 'configurations');
+    const parts = partsOf(space, String(configName), partitioned);
+    return together(space, `deployment ${String(configName)}`, actor, async (gathering) => {
+      const before = await read(space, DEPLOY_STATUS, { globalId: String(globalId), configName: String(configName) }, MOST);
+      const done = new Set(before.filter((one) => getOwn(one, 'status') === 'SUCCESS').map(placeOf));
+      const records: Value[] = [];
+      for (const { partition, constraint, resources } of parts)
+        for (const node of nodesOf(space, constraint, actor))
+          for (const resource of resources) {
+            const place = { partition, node, resource: text(resource) };
+            if (partitioned && done.has(placeOf(place))) continue;
+            const { code, message } = fault('cascade.federation.unreachable', node, 'this installation does not reach other nodes');
+            const outcome = { status: 'FAILURE', error: { code, message }, timestamp: new DateTime(actor.clock.now()) };
+            records.push(await insertOne(space, DEPLOY_STATUS, { globalId, configName, ...place, ...outcome }, gathering));
+          }
+      return errorsOnly === true ? records.filter((one) => isObject(one) && getOwn(one, 'status') === 'FAILURE') : records;
+    });
+  };
+
+const placeOf = (record: ObjectValue): string => encodeInner(['partition', 'node', 'resource'].map((name) => own(record, name)));
+
+/** A client's command on a configuration (resources-and-api.md 2.13). Gives the same records as inner JSON. */
+export const deployByCommand = (
+  space: Namespace,
+  name: string,
+  operation: 'deploy' | 'undeploy',
+  { globalId, errorsOnly }: { globalId: string | null; errorsOnly: boolean },
+  actor: Actor,
+): Promise<Answer> =>
+  Promise.resolve(carriedOut(false, operation)(space, operation === 'deploy' ? [name, globalId, errorsOnly] : [name, errorsOnly], actor));
+
+export const deployment: HostBuiltins = {
+  'Deployment.deploy': carriedOut(false, 'deploy'),
+  'Deployment.deployPartitions': carriedOut(true, 'deploy'),
+  'Deployment.undeploy': carriedOut(false, 'undeploy'),
+  'Deployment.undeployPartitions': carriedOut(true, 'undeploy'),
+};

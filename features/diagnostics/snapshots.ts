@@ -1,0 +1,45 @@
+// What is kept of an error that left a program (language.md H4): an instance of ArsRuleSnapshot, on which rules may listen.
+
+import { DateTime, fromInner, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { Unit } from '../../runtime/transactions/index.ts';
+import type { RunError } from '../../runtime/runs/index.ts';
+import { instanceToBson } from '../../model/values/index.ts';
+import { SNAPSHOTS } from '../../resources/catalog/catalogue.ts';
+import { raise } from '../../runtime/events/events.ts';
+import { stampNew } from '../../resources/representation/stamp.ts';
+import { SNAPSHOT_TYPE } from '../../resources/catalog/system-types.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+const PATH = '/types/ArsRuleSnapshot/insert';
+
+/** The unit that stores a snapshot; empty for errors of rules that listen on snapshots. */
+export function snapshot(
+  space: Namespace,
+  resource: string,
+  invocation: string,
+  error: RunError,
+  actor: Actor,
+): Pick<Unit, 'writes' | 'events'> {
+  if (listensOnSnapshots(space, resource)) return { writes: [], events: [] };
+  const [, kind = '', ...name] = resource.split('/');
+  const instance: ObjectValue = {
+    entryType: 'error',
+    resource: { resource: kind, resourceId: name.join('/') },
+    error: { code: error.code, message: error.message, params: fromInner(error.params) },
+    line: error.line,
+    column: error.column,
+    invocationId: invocation,
+    timestamp: new DateTime(actor.clock.now()),
+    username: actor.identity.username,
+  };
+  const stamped = stampNew(instance, actor);
+  const document = instanceToBson(SNAPSHOT_TYPE, stamped) as never;
+  return { writes: [{ collection: SNAPSHOTS.collection, op: 'insert', document }], events: raise(space, PATH, stamped, actor) };
+}
+
+function listensOnSnapshots(space: Namespace, resource: string): boolean {
+  const rule = resource.startsWith('/rules/') ? space.definitions.get('rules', resource.slice('/rules/'.length)) : undefined;
+  const triggers = rule?.['triggers'];
+  return Array.isArray(triggers) && triggers.some((trigger) => (trigger as ObjectValue)['path'] === PATH);
+}

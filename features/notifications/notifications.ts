@@ -1,0 +1,120 @@
+// Messages to the devices of users (integrations.md 7.3), in ArsPayloadMessage. A message is stored for its users; the source that it
+// is sent by takes it from there.
+import { DateTime, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { isAdmin } from '../../resources/access/rights.ts';
+import { deleteOne } from '../../resources/instances/delete.ts';
+import { addressFilters, read, readAt } from '../../resources/instances/find.ts';
+import { insertOne } from '../../resources/instances/insert.ts';
+import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
+import { together } from '../../resources/instances/together.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { checkForm } from './payload-form.ts';
+import { nameList, own, outOfRange, sourceNamed } from '../../resources/operations/arguments.ts';
+import { deletedBy, pendingRecipients, withdrawn } from './payload-messages.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+
+const LONGEST_TITLE = 256;
+const MOST = 1_000;
+
+/** Stores a message for the users of the namespace among those named. @throws as integrations.md 7.3 says, in its order */
+export async function storeMessage(
+  space: Namespace,
+  { source, messageId, users, ...message }: ObjectValue & { source: Value; messageId: Value; users: Value },
+  check: () => void,
+  gathering: Actor,
+): Promise<Value> {
+  const found = sourceNamed(space, source);
+  if (own(found, 'type') !== 'PUSH_NOTIF') throw fault('cascade.notification.source', source);
+  if (own(found, 'active') !== true) throw fault('cascade.source.inactive', source, 'not active');
+  if (!Array.isArray(users) || users.length === 0 || !users.every((one) => typeof one === 'string'))
+    throw fault('cascade.notification.users', users);
+  const present = new Set((await space.accounts.directory.users(space.name)).map(({ username }) => username));
+  const [known, unknown] = [present, null].map((set) => [...new Set(users)].filter((name) => present.has(name) === (set !== null)));
+  check();
+  if (unknown && unknown.length > 0) space.log.warn({ namespace: space.name, users: unknown }, 'a message names users that do not exist');
+  const record: ObjectValue = {
+    ...message,
+    source,
+    users: known ?? [],
+    unknownUsers: unknown ?? [],
+    pendingUsers: known ?? [],
+    recipients: pendingRecipients(known ?? []),
+    sentAt: new DateTime(gathering.clock.now()),
+    sentBy: gathering.identity.username,
+  };
+  if (messageId === null) return insertOne(space, PAYLOAD_MESSAGES, record, gathering);
+  const stored = await readAt(space, PAYLOAD_MESSAGES, String(messageId));
+  return updateOne(space, PAYLOAD_MESSAGES, async () => stored, changeOf(PAYLOAD_MESSAGES, record), gathering);
+}
+
+const cut = (value: Value): string => (value === null ? '' : String(value).slice(0, LONGEST_TITLE));
+
+const sendPayload: HostBuiltin = async (space, args, actor) => {
+  const [source = null, messageId = null, category = null, title = null, payload = null, users = null] = args;
+  const message = { source, messageId, category: cut(category), title: cut(title), payload, users };
+  return together(space, messageId === null ? null : `message ${String(messageId)}`, actor, (gathering) =>
+    storeMessage(space, message, () => checkForm(payload), gathering),
+  );
+};
+
+const sendByName: HostBuiltin = async (space, [source = null, title = null, subtitle = null, users = null, clientName = null], actor) => {
+  if (clientName === '') throw outOfRange('clientName', clientName);
+  const message = { source, messageId: null, category: '', title: cut(title), payload: { subtitle }, users, clientName };
+  return together(space, null, actor, (gathering) => storeMessage(space, message, () => undefined, gathering));
+};
+
+/** A message by its id; null where there is none. */
+async function messageAt(space: Namespace, id: Value): Promise<ObjectValue | null> {
+  const [filter] = addressFilters(PAYLOAD_MESSAGES, String(id));
+  return filter ? ((await read(space, PAYLOAD_MESSAGES, filter, 1))[0] ?? null) : null;
+}
+
+const retractPayload: HostBuiltin = async (space, [msgId = null, excludeList = null], actor) => {
+  const except = nameList('excludeList', excludeList);
+  return together(space, `message ${String(msgId)}`, actor, async (gathering) => {
+    const message = await messageAt(space, msgId);
+    if (!message) return false;
+    const changes = withdrawn(message, except);
+    if (changes) await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+    return true;
+  });
+};
+
+const deletePayloadMessages: HostBuiltin = async (space, [msgIds = null], actor) => {
+  const ids = nameList('msgIds', msgIds);
+  const all = isAdmin(actor.identity);
+  return together(space, null, actor, async (gathering) => {
+    let count = 0;
+    for (const id of ids) {
+      const message = await messageAt(space, id);
+      if (!message) continue;
+      if (all) {
+        count += await deleteOne(space, PAYLOAD_MESSAGES, async () => message, gathering);
+        continue;
+      }
+      const changes = deletedBy(message, actor.identity.username);
+      if (!changes) continue;
+      await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+      count++;
+    }
+    return count;
+  });
+};
+
+const listPending: HostBuiltin = async (space, [username = null], actor) => {
+  const identity = actor.identity;
+  if (username !== null && username !== identity.username && !isAdmin(identity))
+    throw fault('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
+  return { ok: encodeInner(await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST)) };
+};
+
+export const notifications: HostBuiltins = {
+  'Notification.sendPayload': sendPayload,
+  'Notification.retractPayload': retractPayload,
+  'Notification.deletePayloadMessages': deletePayloadMessages,
+  'Notification.listPending': listPending,
+  'Client.sendByName': sendByName,
+};

@@ -1,0 +1,63 @@
+// Forms of messages to devices (integrations.md 8.6, 8.5).
+import { expect, test } from 'vitest';
+import { getOwn, parseJsonText } from '../../stdlib/values/index.ts';
+import { CascadeErrors } from '../../model/errors/faults.ts';
+import { checkForm } from './payload-form.ts';
+
+const faultsOf = (payload: string): string[] => {
+  try {
+    checkForm(parseJsonText(payload));
+    return [];
+  } catch (error) {
+    if (!(error instanceof CascadeErrors)) throw error;
+    return error.errors.map(({ code, params }) => `${code.split('.').at(-1)} ${params.join(' ')}`);
+  }
+};
+const form = (...fields: string[]): string => `{"responseTopic":"/yard/reply","fields":[${fields.join(',')}]}`;
+
+test.each([
+  ['{"responseTopic":"/yard/reply"}', []],
+  ['{"fields":[]}', ['/responseTopic missing']],
+  ['{"responseTopic":"yard/reply"}', ['/responseTopic pattern']],
+  ['{"responseTopic":"/system/x"}', ['/responseTopic pattern']],
+  [form('{"type":"hologram"}'), []],
+  [form('{"id":"a"}'), ['/fields/0/type missing']],
+  [form('{"type":"inputString"}'), ['/fields/0/id missing']],
+  [form('{"type":"barcode","id":"a"}', '{"type":"camera","id":"a"}'), ['/fields/1/id duplicate.id']],
+  [form('{"type":"inputInteger","id":"n","minValue":5,"maxValue":5}'), ['/fields/0/minValue range']],
+  [form('{"type":"inputInteger","id":"n","default":101}'), ['/fields/0/default range']],
+  [form('{"type":"inputInteger","id":"n","default":3.5}'), ['/fields/0/default type']],
+  [form('{"type":"inputReal","id":"n","minValue":-2,"default":-1.5}'), []],
+  [form('{"type":"droplist","id":"d","values":["x","y"],"default":"z"}'), ['/fields/0/default default.not.in.values']],
+  [form('{"type":"droplist","id":"d","values":[{"label":"One","value":1}],"default":1}'), []],
+  [form('{"type":"droplist","id":"d","values":["x",{"label":"Y","value":"y"}]}'), ['/fields/0/values type']],
+  [form('{"type":"radioButtons","id":"d","values":[]}'), ['/fields/0/values empty']],
+  [form('{"type":"radioButtons","id":"d","values":["x","x"]}'), ['/fields/0/values duplicate.value']],
+  [form('{"type":"footerButton","buttonLabel":"Go"}'), ['/fields/0/value missing']],
+  [
+    form('{"type":"footerButton","buttonLabel":"Go","value":1}', '{"type":"inlineButton","buttonLabel":"No","value":1}'),
+    ['/fields/1/value duplicate.value'],
+  ],
+  [form('{"type":"document","url":"https://h/x.pdf","flavor":"pdf"}'), []],
+  [form('{"type":"image","label":"Map"}'), ['/fields/0/url missing']],
+  [form('{"type":"text","text":"Hi","style":"loud"}'), ['/fields/0/style enum']],
+  [form('{"type":"checkbox","id":"c","default":"yes"}'), ['/fields/0/default type']],
+  [form('{"type":"audio","id":"a","maxDurationSeconds":0}'), ['/fields/0/maxDurationSeconds range']],
+  [form('{"type":"inputString","id":"a b"}'), ['/fields/0/id pattern']],
+  [form('{"type":"inputString","id":"__proto__"}'), ['/fields/0/id pattern']],
+  [form('{"type":"date","id":"d","default":"next week"}'), ['/fields/0/default type']],
+  [form('{"type":"image","url":"u","size":101}'), ['/fields/0/size range']],
+  [form('{"type":"image","url":"u","label":"l","size":"101"}'), []],
+  [form('{"type":"buttonCluster","values":[{"label":"A","value":"a"}]}'), ['/fields/0/values type']],
+  [form('{"type":"map"}'), []],
+  [form('{"type":"barcode"}', '7', '{"type":"sectionLabel"}'), ['/fields/0/id missing', '/fields/1 type', '/fields/2/label missing']],
+  ['[]', [' type']],
+])('%s', (payload, expected) => {
+  expect(faultsOf(payload)).toEqual(expected.map((one) => `payload ${one}`));
+});
+
+test('what a form has that is not known is kept and ignored', () => {
+  const payload = parseJsonText(form('{"type":"checkbox","id":"c","whatever":{"a":1}}'));
+  checkForm(payload);
+  expect(getOwn(payload as never, 'fields')).toHaveLength(1);
+});

@@ -1,0 +1,234 @@
+// The form of a message to devices (integrations.md 8.1 to 8.3, 8.5): what is wrong with it, all at once and in document order.
+import { getOwn, isInteger, isNumber, isObject, numberOf, type ObjectValue, parseDateTime, type Value } from '../../stdlib/values/index.ts';
+import { CascadeError, CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { checkTopic } from '../topics/topics-kind.ts';
+
+type Reason = 'missing' | 'type' | 'pattern' | 'duplicate.id' | 'duplicate.value' | 'range' | 'default.not.in.values' | 'empty' | 'enum';
+/** A reason, or null where the value will do. */
+type Check = (value: Value) => Reason | null;
+
+const text: Check = (value) => (typeof value === 'string' ? null : 'type');
+const flag: Check = (value) => (typeof value === 'boolean' ? null : 'type');
+const oneOf =
+  (...names: string[]): Check =>
+  (value) =>
+    typeof value !== 'string' ? 'type' : names.includes(value) ? null : 'enum';
+const whole =
+  (least: number, most = Number.POSITIVE_INFINITY): Check =>
+  (value) =>
+    !isInteger(value) ? 'type' : value < least || value > most ? 'range' : null;
+const matching =
+  (pattern: RegExp): Check =>
+  (value) =>
+    typeof value !== 'string' ? 'type' : pattern.test(value) ? null : 'pattern';
+const date: Check = (value) => (typeof value === 'string' && parseDateTime(value) ? null : 'type');
+const place: Check = (value) => {
+  if (!isObject(value)) return 'type';
+  const { longitude, latitude, type, coordinates } = value as Record<string, Value>;
+  const [x, y] = type === 'Point' && Array.isArray(coordinates) ? coordinates : [longitude, latitude];
+  return isNumber(x ?? null) && isNumber(y ?? null) ? null : 'type';
+};
+const size =
+  (most: number): Check =>
+  (value) =>
+    typeof value === 'string' && /^\d{1,3}$/.test(value) ? whole(1, most)(Number(value)) : whole(1, most)(value);
+
+const color = matching(/^#[0-9A-Fa-f]{6}$/);
+const style = oneOf('plain', 'bold', 'italic', 'bold-italic');
+const ID = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
+const REFUSED_IDS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+const id: Check = (value) =>
+  typeof value === 'string' && REFUSED_IDS.has(value)
+    ? 'pattern'
+    : typeof value === 'string' && value === ''
+      ? 'missing'
+      : matching(ID)(value);
+
+interface FieldType {
+  /** Needs an id, since it has a value. */
+  readonly value: boolean;
+  readonly required?: readonly string[];
+  readonly own?: Readonly<Record<string, Check>>;
+  /** Of the default, where the type takes one. */
+  readonly default?: Check;
+  /** What concerns several properties: told at the property it names. */
+  readonly more?: (field: ObjectValue, report: (property: string, reason: Reason) => void) => void;
+}
+
+const numeric = (fits: (value: Value) => boolean): FieldType => ({
+  value: true,
+  own: {
+    flavor: oneOf('text', 'slider'),
+    minValue: (value) => (fits(value) ? null : 'type'),
+    maxValue: (value) => (fits(value) ? null : 'type'),
+    units: text,
+    placeholder: text,
+  },
+  more: (field, report) => {
+    const [least, most] = [bound(field, 'minValue', 0), bound(field, 'maxValue', 100)];
+    if (least >= most) report('minValue', 'range');
+    const preset = present(field, 'default');
+    if (preset === null) return;
+    if (!fits(preset)) report('default', 'type');
+    else if (least < most && (numberOf(preset) < least || numberOf(preset) > most)) report('default', 'range');
+  },
+});
+const choice: FieldType = {
+  value: true,
+  more: (field, report) => {
+    const values = choices(field, report);
+    const preset = present(field, 'default');
+    if (values && preset !== null && !values.some((one) => equal(one, preset))) report('default', 'default.not.in.values');
+  },
+};
+const recording = (longest: Record<string, Check>): FieldType => ({ value: true, own: { ...longest, placeholder: text } });
+
+const TYPES: Readonly<Record<string, FieldType>> = {
+  audio: recording({ maxDurationSeconds: whole(1), maxSizeK: whole(1) }),
+  barcode: { value: true, own: { placeholder: text }, default: text },
+  buttonCluster: { value: false, required: ['values'] },
+  camera: recording({ maxWidth: whole(1) }),
+  checkbox: { value: true, own: { checkboxLabel: text }, default: flag },
+  currentDateTime: { value: true },
+  currentLocation: { value: true },
+  date: { value: true, default: date },
+  datetime: { value: true, default: date },
+  dashboard: { value: false, own: { startTab: text, placeholder: text } },
+  document: { value: false, required: ['url'], own: { url: text, flavor: text, placeholder: text } },
+  droplist: { ...choice, required: ['values'] },
+  footerButton: { value: false, required: ['buttonLabel', 'value'], own: { buttonLabel: text, value: whole(Number.NEGATIVE_INFINITY) } },
+  image: { value: false, required: ['url'], own: { url: text } },
+  inlineButton: {
+    value: false,
+    required: ['buttonLabel', 'value'],
+    own: {
+      buttonLabel: text,
+      value: whole(Number.NEGATIVE_INFINITY),
+      buttonLabelSize: size(200),
+      buttonLabelStyle: style,
+      buttonLabelColor: color,
+      buttonBackgroundColor: color,
+    },
+  },
+  inputInteger: numeric(isInteger),
+  inputReal: numeric(isNumber),
+  inputString: {
+    value: true,
+    own: { placeholder: text, maxLength: whole(1), flavor: oneOf('text', 'email', 'password', 'telephone', 'url', 'multiline') },
+    default: text,
+  },
+  map: { value: false, own: { maptype: oneOf('Standard', 'Hybrid', 'Satellite'), placeholder: text }, default: place },
+  markupImage: recording({ source: text }),
+  radioButtons: { ...choice, required: ['values'] },
+  sectionLabel: { value: false, required: ['label'] },
+  text: { value: false, own: { text } },
+  video: recording({ maxDurationSeconds: whole(1), maxSizeK: whole(1) }),
+};
+const BUTTONS: ReadonlySet<string> = new Set(['footerButton', 'inlineButton']);
+const SIZED: ReadonlySet<string> = new Set(['label', 'text', 'image']);
+
+/** @throws CascadeErrors cascade.notification.payload for each fault: [JSON pointer, reason] */
+export function checkForm(payload: Value): void {
+  const faults: CascadeError[] = [];
+  const report = (pointer: string, reason: Reason): void => void faults.push(fault('cascade.notification.payload', pointer, reason));
+  if (!isObject(payload)) report('', payload === null ? 'missing' : 'type');
+  else {
+    const topic = topicFault(present(payload, 'responseTopic'));
+    if (topic) report('/responseTopic', topic);
+    const fields = present(payload, 'fields') ?? [];
+    if (Array.isArray(fields)) checkFields(fields, report);
+    else report('/fields', 'type');
+  }
+  if (faults.length > 0) throw new CascadeErrors(faults);
+}
+
+function topicFault(topic: Value): Reason | null {
+  if (topic === null) return 'missing';
+  if (typeof topic !== 'string') return 'type';
+  try {
+    checkTopic(topic);
+    return null;
+  } catch (error) {
+    if (error instanceof CascadeError) return 'pattern';
+    throw error;
+  }
+}
+
+function checkFields(fields: readonly Value[], report: (pointer: string, reason: Reason) => void): void {
+  const ids = new Set<Value>();
+  const buttons = new Set<string>();
+  fields.forEach((field, at) => {
+    const pointer = `/fields/${at}`;
+    if (!isObject(field)) return report(pointer, 'type');
+    const name = present(field, 'type');
+    if (typeof name !== 'string') return report(`${pointer}/type`, name === null ? 'missing' : 'type');
+    const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
+    if (!type) return; // of a later version: ignored everywhere
+    const tell = (property: string, reason: Reason): void => report(`${pointer}/${property}`, reason);
+    const given = present(field, 'id');
+    const idFault = given === null ? (type.value ? 'missing' : null) : (id(given) ?? (ids.has(given) ? 'duplicate.id' : null));
+    if (idFault) tell('id', idFault);
+    if (given !== null) ids.add(given);
+    checkField(name, type, field, tell);
+    for (const { value, property } of buttonValues(name, field)) {
+      const key = String(value);
+      if (buttons.has(key)) tell(property, 'duplicate.value');
+      buttons.add(key);
+    }
+  });
+}
+
+function checkField(name: string, type: FieldType, field: ObjectValue, tell: (property: string, reason: Reason) => void): void {
+  const common: Record<string, Check> = { label: text, align: oneOf('left', 'right', 'center'), color, style, optional: flag };
+  if (Object.hasOwn(field, 'label') || SIZED.has(name))
+    common['size'] = size(name === 'image' && !Object.hasOwn(field, 'label') ? 100 : 200);
+  for (const property of type.required ?? []) if (present(field, property) === null) tell(property, 'missing');
+  if (name === 'text' && present(field, 'text') === null && present(field, 'label') === null) tell('text', 'missing');
+  const checks = { ...common, ...type.own, ...(type.default ? { default: type.default } : {}) };
+  for (const [property, check] of Object.entries(checks)) {
+    const value = present(field, property);
+    const reason = value === null ? null : check(value);
+    if (reason) tell(property, reason);
+  }
+  if (name === 'buttonCluster') choices(field, tell, isInteger);
+  type.more?.(field, tell);
+}
+
+/** The values of a list to choose from; undefined where it is told what is wrong with it. */
+function choices(
+  field: ObjectValue,
+  report: (property: string, reason: Reason) => void,
+  fits: (value: Value) => boolean = (value) => typeof value === 'string' || isNumber(value),
+): Value[] | undefined {
+  const values = present(field, 'values');
+  const refuse = (reason: Reason): undefined => report('values', reason) as undefined;
+  if (values === null) return undefined; // told as missing
+  if (!Array.isArray(values)) return refuse('type');
+  if (values.length === 0) return refuse('empty');
+  const isPair = (one: Value): one is ObjectValue =>
+    isObject(one) && typeof present(one, 'label') === 'string' && fits(present(one, 'value'));
+  const found = values.every(isPair) ? values.map((one) => present(one, 'value')) : values;
+  if (found === values && (fits === isInteger || !values.every((one) => typeof one === 'string'))) return refuse('type');
+  if (found.some((one, at) => found.findIndex((other) => equal(one, other)) < at)) return refuse('duplicate.value');
+  return found;
+}
+
+/** The submit values of a button, or of a cluster of them. */
+function buttonValues(name: string, field: ObjectValue): { value: Value; property: string }[] {
+  if (BUTTONS.has(name)) return [{ value: present(field, 'value'), property: 'value' }].filter(({ value }) => isInteger(value));
+  const values = name === 'buttonCluster' ? present(field, 'values') : null;
+  if (!Array.isArray(values)) return [];
+  const own = new Set(values.map((one) => (isObject(one) ? present(one, 'value') : null)).filter(isInteger));
+  return [...own].map((value) => ({ value, property: 'values' }));
+}
+
+const bound = (field: ObjectValue, name: string, unlessTold: number): number => {
+  const value = present(field, name);
+  return isNumber(value) ? numberOf(value) : unlessTold;
+};
+const equal = (a: Value, b: Value): boolean => (isNumber(a) && isNumber(b) ? numberOf(a) === numberOf(b) : a === b);
+
+/** Null is as if it were not there. */
+function present(object: ObjectValue, name: string): Value {
+  return Object.hasOwn(object, name) ? getOwn(object, name) : null;
+}

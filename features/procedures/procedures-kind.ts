@@ -1,0 +1,170 @@
+// Procedures (resources-and-api.md 4.4) and the services that they make (4.5).
+
+import { decodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { CompiledProcedure, ServiceStateNames } from '../../compiler/index.ts';
+import { builtinTable } from '../../stdlib/builtins/index.ts';
+import { langError } from '../../stdlib/errors.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { ResolvedProcedure } from '../../sandbox/index.ts';
+import { BASE_TYPES, checkName } from '../../model/types/index.ts';
+import { requireGrantable } from '../accounts/rights.ts';
+import { PROCEDURE_SHAPE } from '../../resources/catalog/system-types.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { checkFields, textField, warningsOf, withoutOldText } from '../../resources/definitions/fields.ts';
+import { putDefinition } from '../../resources/definitions/operations.ts';
+import { compileText, programOf } from '../../runtime/programs/programs.ts';
+import { stateNamesOf } from '../services/service-state.ts';
+import { SERVICES } from '../services/services-kind.ts';
+import { withErrors } from '../../resources/definitions/told-errors.ts';
+
+export const PROCEDURES: DefinitionResource = {
+  kind: 'definitions',
+  name: 'procedures',
+  systemType: 'ArsProcedure',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'execute']),
+  onExisting: 'update',
+  type: PROCEDURE_SHAPE,
+  async define(space, body, stored, actor) {
+    const text = textField('procedures', body, 'ruleText');
+    const procedure = compileText(text, 'procedure', false, (service) => stateNamesOf(space, service)) as CompiledProcedure;
+    checkName('procedure', procedure.name);
+    checkParts(procedure);
+    if (builtinTable().has(procedure.name)) throw langError('cascade.procedure.name.builtin', procedure.name);
+    if (stored && getOwn(stored, 'name') !== procedure.name)
+      throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), procedure.name);
+    const { serviceName } = procedure;
+    const object = {
+      ...checkFields(PROCEDURES, withoutOldText(body, stored, givenBy), 'refused'),
+      ...describe(procedure),
+      ruleText: text,
+      ...warningsOf(procedure.warnings),
+    };
+    requireGrantable(requireProfiles(object), actor.identity);
+    return {
+      name: procedure.name,
+      object,
+      prepare: async () => {
+        if (stored && sourceOf(stored) !== text) await space.output.dropProcedure(sourceOf(stored), stateOf(space, stored));
+        await space.output.keepProcedure(text, serviceName === null ? null : stateNamesOf(space, serviceName), procedure);
+        if (serviceName !== null && !space.definitions.get('services', serviceName))
+          await putDefinition(space, SERVICES, { name: serviceName }, { ...actor, commit: (unit) => space.committer.submit(unit) }, true);
+      },
+      apply: () => space.sandbox.procedureChanged(space.name, procedure.name),
+    };
+  },
+  /** One whose parameters or result name a type that is no longer there is told as erroneous. */
+  show: (space, stored) => withErrors(space, stored, namedTypes(stored)),
+  async remove(space, stored) {
+    return {
+      prepare: () => space.output.dropProcedure(sourceOf(stored), stateOf(space, stored)),
+      apply: () => space.sandbox.procedureChanged(space.name, String(getOwn(stored, 'name'))),
+    };
+  },
+};
+
+/** Who calls without a login has no profiles: they are the procedure's to say (language.md P8). @returns what it says, if anything */
+function requireProfiles(object: ObjectValue): string[] {
+  const profiles = Object.hasOwn(object, 'profiles') ? getOwn(object, 'profiles') : null;
+  if (profiles !== null && !(Array.isArray(profiles) && profiles.every((name) => typeof name === 'string')))
+    throw fault('cascade.resource.property.invalid', 'procedures', 'profiles', 'no array of String');
+  const isOpen = Object.hasOwn(object, 'ars_public') && getOwn(object, 'ars_public') === true;
+  if (isOpen && (profiles === null || profiles.length === 0)) throw fault('cascade.resource.property.required', 'procedures', 'profiles');
+  return profiles ?? [];
+}
+
+/** A name has one service part at most, behind the package (language.md N4). */
+function checkParts({ name, package: prefix }: CompiledProcedure): void {
+  const own = prefix === null ? name : name.slice(prefix.length + 1);
+  if (own.split('.').length > 2) throw fault('cascade.resource.name.invalid', name, 'more than one service');
+}
+
+const OPTIONS = ['ars_public', 'ars_group', 'ars_dependentResource', 'ars_relationships', 'profiles', 'updateInterface'];
+
+/** Fields that a text gives where it has the option. */
+function optionFields(procedure: CompiledProcedure): ObjectValue {
+  const fields: ObjectValue = procedure.description ? { description: procedure.description } : {};
+  for (const name of ['properties', ...OPTIONS]) {
+    const text = procedure.options[name];
+    if (text !== undefined) setOwn(fields, name === 'properties' ? 'ars_properties' : name, decodeInner(text));
+  }
+  return fields;
+}
+
+/** What another text takes away again; a group is for ever (language.md P8). */
+function givenBy(source: string): ObjectValue {
+  const { ars_group: _, ...fields } = optionFields(compileText(source, 'procedure') as CompiledProcedure);
+  return fields;
+}
+
+function describe(procedure: CompiledProcedure): ObjectValue {
+  return {
+    name: procedure.name,
+    serviceName: procedure.serviceName,
+    parameters: procedure.parameters.map(
+      (parameter): Value => ({
+        name: parameter.name,
+        type: parameter.type,
+        multi: parameter.array,
+        required: parameter.required,
+        description: parameter.description,
+      }),
+    ),
+    returnType: procedure.returns === null ? null : { type: procedure.returns.type, multi: procedure.returns.cardinality !== null },
+    visibility: procedure.private ? 'PRIVATE' : 'PUBLIC',
+    hidden: procedure.hidden,
+    ...optionFields(procedure),
+  };
+}
+
+/** The types of others' making that its parameters and its result name. */
+function namedTypes(stored: ObjectValue): string[] {
+  const parameters = Object.hasOwn(stored, 'parameters') ? getOwn(stored, 'parameters') : null;
+  const returnType = Object.hasOwn(stored, 'returnType') ? getOwn(stored, 'returnType') : null;
+  return [...(Array.isArray(parameters) ? parameters : []), returnType]
+    .map((one) => (isObject(one) ? getOwn(one, 'type') : null))
+    .filter((type): type is string => typeof type === 'string' && !OTHER_TYPES.has(type));
+}
+
+const OTHER_TYPES: ReadonlySet<string> = new Set([...BASE_TYPES, 'Any', 'Map', 'Value']);
+
+/** What the sandbox needs to call a procedure, and where its errors are. */
+export interface Callable {
+  readonly resolved: ResolvedProcedure;
+  readonly map: string;
+}
+
+/** The procedure of that name as it can be called; compiled, or read from what was kept, when it is first asked for. */
+export async function callableOf(
+  space: Namespace,
+  name: string,
+  compiled: Map<string, { text: string; callable: Callable }>,
+): Promise<Callable | null> {
+  const object = space.definitions.get('procedures', name);
+  if (!object) return null;
+  const source = sourceOf(object);
+  const state = stateOf(space, object);
+  const text = `${source}\n${JSON.stringify(state)}`; // of another state it is another program
+  const known = compiled.get(name);
+  if (known?.text === text) return known.callable;
+  const procedure = await space.output.loadProcedure(source, state);
+  const { parameters, returns } = procedure;
+  const resolved: ResolvedProcedure = {
+    name: procedure.name,
+    program: programOf(procedure.module, procedure.name),
+    private: procedure.private,
+    service: procedure.serviceName,
+    state: procedure.state,
+    parameters: parameters.map(({ description: _, ...parameter }) => parameter),
+    returns: returns === null ? null : { ...returns },
+  };
+  const callable = { resolved, map: procedure.module.map };
+  compiled.set(name, { text, callable });
+  return callable;
+}
+
+const sourceOf = (object: ObjectValue): string => String(getOwn(object, 'ruleText'));
+
+function stateOf(space: Namespace, object: ObjectValue): ServiceStateNames | null {
+  const service = getOwn(object, 'serviceName');
+  return typeof service === 'string' ? stateNamesOf(space, service) : null;
+}

@@ -1,0 +1,41 @@
+// Errors in conditions of events (language.md 6.1, 6.3): the condition counts as false, and the error is recorded like one that left a run.
+// A condition that fails for every event is told of once a second.
+
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { RunError } from '../../runtime/runs/index.ts';
+import { toWireError } from '../../runtime/runs/wire-error.ts';
+import { serviceActor } from '../../runtime/context/service-actor.ts';
+import { snapshot } from '../diagnostics/snapshots.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+const TOLD_EVERY_MS = 1_000;
+/** Rules remembered, those that failed last. */
+const MOST_RULES = 10_000;
+
+export class ConditionFailures {
+  readonly #space: () => Namespace;
+  readonly #told = new LRUCache<string, number>({ max: MOST_RULES });
+
+  /** @param space is there when the first error comes */
+  constructor(space: () => Namespace) {
+    this.#space = space;
+  }
+
+  /** @param rule the full name */
+  record(rule: string, error: unknown): void {
+    const space = this.#space();
+    const { code, message, params, status } = toWireError(error);
+    const key = `${rule} ${code}`;
+    const nowMs = space.clock.now();
+    if (nowMs - (this.#told.get(key) ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
+    this.#told.set(key, nowMs);
+    space.log.warn({ err: error, rule, namespace: space.name }, 'the condition of a rule failed');
+    const found: RunError = { code, message, params, status, line: null, column: null, stack: [] };
+    const unit = snapshot(space, `/rules/${rule}`, randomUUID(), found, serviceActor(space));
+    if (unit.writes.length === 0) return;
+    space.committer
+      .submit(unit, true)
+      .catch((reason: unknown) => space.log.error({ err: reason, rule }, 'the error of a condition could not be recorded'));
+  }
+}

@@ -1,0 +1,160 @@
+// Rules (resources-and-api.md 4.3, language.md 6): text in, an entry of a trigger index out.
+
+import { decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { CompiledRule } from '../../compiler/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { isCorrelated } from '../../runtime/correlation/index.ts';
+import type { Executable } from '../../runtime/runs/index.ts';
+import type { IndexedRule } from '../../runtime/triggers/index.ts';
+import { baseNameOf, checkName } from '../../model/types/index.ts';
+import { editorOf } from '../../resources/representation/stamp.ts';
+import { RULE_SHAPE } from '../../resources/catalog/system-types.ts';
+import type { DefinitionResource, IndexedProgram, Namespace } from '../../resources/catalog/types.ts';
+import { compileText, programOf } from '../../runtime/programs/programs.ts';
+import { checkFields, invalidField, textField, warningsOf, withoutOldText } from '../../resources/definitions/fields.ts';
+import { withErrors } from '../../resources/definitions/told-errors.ts';
+
+export const RULES: DefinitionResource = {
+  kind: 'definitions',
+  name: 'rules',
+  systemType: 'ArsRuleSet',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
+  onExisting: 'update',
+  type: RULE_SHAPE,
+  async define(space, body, stored, actor) {
+    const text = textField('rules', body, 'ruleText');
+    const ours = actor.ofService === true || stored !== null; // a stored one has its name already
+    const rule = compileText(text, 'rule', ours) as CompiledRule;
+    if (!ours) checkName('rule', rule.name);
+    checkVersions(space, rule);
+    if (stored && getOwn(stored, 'name') !== rule.fullName)
+      throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), rule.fullName);
+    const active =
+      booleanField(body, 'active') ?? booleanField(stored ?? space.definitions.get('rules', rule.fullName) ?? {}, 'active') ?? true;
+    const executable = executableOf(space, rule, actor.identity.username);
+    return {
+      name: rule.fullName,
+      object: {
+        ...checkFields(RULES, withoutOldText(body, stored, givenBy), 'kept'),
+        name: rule.fullName,
+        version: rule.version,
+        ruleText: text,
+        active,
+        activationConstraint: rule.activationConstraint === null ? null : decodeInner(rule.activationConstraint),
+        triggers: rule.triggers.flatMap((trigger) =>
+          trigger.paths.map((path): Value => ({ path, kind: rule.timing === 'before' ? 'BEFORE' : 'WHEN' })),
+        ),
+        ...(rule.description ? { description: rule.description } : {}),
+        ...warningsOf(rule.warnings, active ? loopWarning(space.ruleLinks.roundThrough(rule)) : []),
+      },
+      prepare: async () => {
+        await Promise.all([space.programs.keep(executable, space.clock.now()), space.output.keep(text, rule)]);
+      },
+      apply: () => enforce(space, rule, executable, active),
+      ...(active ? {} : { settle: () => space.deliveries.acknowledgeFor(rule.fullName) }),
+    };
+  },
+  /** Rules on a type that is no longer there are told as erroneous; they have no events (resources-and-api.md 4.1). */
+  show: (space, stored) => withErrors(space, stored, triggeringTypes(stored)),
+  async remove(space, stored) {
+    const name = String(getOwn(stored, 'name'));
+    return { apply: () => leaveForce(space, name), settle: () => space.deliveries.acknowledgeFor(name) };
+  },
+};
+
+function givenBy(source: string): ObjectValue {
+  const { description } = compileText(source, 'rule', true);
+  return description ? { description } : {};
+}
+
+function triggeringTypes(stored: ObjectValue): string[] {
+  const triggers = getOwn(stored, 'triggers');
+  const names = (Array.isArray(triggers) ? triggers : []).map((trigger) => /^\/types\/([^/]+)\//.exec(pathOf(trigger))?.[1]);
+  return names.filter((name): name is string => name !== undefined);
+}
+
+const pathOf = (trigger: Value): string => (isObject(trigger) ? String(getOwn(trigger, 'path')) : '');
+
+/** A rule is no longer there. */
+export function leaveForce(space: Namespace, name: string): void {
+  space.when.remove(name);
+  space.before.remove(name);
+  space.correlations.remove(baseNameOf(name), name);
+  space.programs.retire(name, space.clock.now());
+  space.ruleLinks.remove(name);
+}
+
+/** Puts a stored rule in force: when a namespace is opened, or another process has stored it. A text that no longer compiles stays, and is told. */
+export function loadRule(space: Namespace, object: ObjectValue): void {
+  const rule = space.output.load(String(getOwn(object, 'ruleText')));
+  enforce(space, rule, executableOf(space, rule, editorOf(object) ?? 'system'), getOwn(object, 'active') === true);
+}
+
+function enforce(space: Namespace, rule: CompiledRule, executable: Executable, active: boolean): void {
+  space.when.remove(rule.fullName);
+  space.before.remove(rule.fullName);
+  const baseName = baseNameOf(rule.fullName);
+  if (!active || !isCorrelated(rule)) space.correlations.remove(baseName, rule.fullName);
+  if (active) space.ruleLinks.put(rule);
+  else space.ruleLinks.remove(rule.fullName);
+  if (!active) return space.programs.retire(rule.fullName, space.clock.now());
+  space.programs.enforce(rule.fullName, executable, space.clock.now());
+  if (isCorrelated(rule)) space.correlations.put({ compiled: rule, baseName, executable });
+  if (rule.correlation) return;
+  const program: IndexedProgram = { executable };
+  const indexed: IndexedRule = {
+    name: rule.fullName,
+    baseName,
+    version: rule.version,
+    triggers: rule.triggers,
+    where: both(rule.where, rule.constraint),
+    payload: program,
+  };
+  (rule.timing === 'before' ? space.before : space.when).add(indexed);
+}
+
+function loopWarning(round: readonly string[] | null): Value[] {
+  if (!round) return [];
+  return [{ code: 'cascade.rule.loop', message: `the rule may set itself going again: ${round.join(' → ')}`, line: 1, column: 1 }];
+}
+
+const both = (a: CompiledRule['where'], b: CompiledRule['where']): CompiledRule['where'] =>
+  a && b ? { op: 'and', terms: [a, b] } : (a ?? b);
+
+function executableOf(space: Namespace, rule: CompiledRule, username: string): Executable {
+  return {
+    resource: `/rules/${rule.fullName}`,
+    name: rule.fullName,
+    program: programOf(rule.module, ''),
+    map: rule.module.map,
+    service: rule.package,
+    identity: { username, namespace: space.name, profiles: [] },
+  };
+}
+
+const clauseOf = ({ timing, triggers, correlation, constraint, expect }: CompiledRule): string =>
+  JSON.stringify([timing, triggers, correlation, constraint, expect]);
+
+/** All versions of a rule share their WHEN (language.md V6). */
+function checkVersions(space: Namespace, rule: CompiledRule): void {
+  const mine = clauseOf(rule);
+  const base = baseNameOf(rule.fullName);
+  for (const [name, object] of space.definitions.list('rules')) {
+    if (name === rule.fullName || (name !== base && !name.startsWith(`${base}:`))) continue;
+    const other = compileText(String(getOwn(object, 'ruleText')), 'rule', true) as CompiledRule;
+    if (clauseOf(other) !== mine)
+      throw new CascadeError(
+        'cascade.rule.version.conflict',
+        `Line 1, column 1: all versions of ${base} need the same WHEN or BEFORE clause; ${name} has another.`,
+        [1, 1, `${name} has another WHEN or BEFORE clause`],
+        400,
+      );
+  }
+}
+
+function booleanField(body: ObjectValue, name: string): boolean | undefined {
+  const value = Object.hasOwn(body, name) ? getOwn(body, name) : null;
+  if (value !== null && typeof value !== 'boolean') throw invalidField('rules', name, 'no Boolean');
+  return value ?? undefined;
+}

@@ -1,0 +1,137 @@
+// Scalars (resources-and-api.md 4.2): a name for a base type with procedures that convert and compare. The calls are in ../scalars/.
+
+import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import {
+  BASE_TYPES,
+  type BaseType,
+  checkName,
+  checkTypeChange,
+  compareTypes,
+  fieldsOf,
+  parseType,
+  SCALAR_ACTIONS,
+  type ScalarAction,
+  type ScalarDefinition,
+  type TypeDefinition,
+} from '../../model/types/index.ts';
+import { SCALAR_SHAPE } from '../../resources/catalog/system-types.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import type { DefinitionStore } from '../../resources/definitions/store.ts';
+
+const MOST_SCALE = 30;
+const PARAMETERS: Readonly<Record<ScalarAction, number>> = { toInternal: 1, toExternal: 1, toConstraint: 1, comparator: 2 };
+
+export const SCALARS: DefinitionResource = {
+  kind: 'definitions',
+  name: 'scalars',
+  systemType: 'ArsScalar',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
+  onExisting: 'update',
+  type: SCALAR_SHAPE,
+  async define(space, body, stored) {
+    const name = textField('scalars', body, 'name');
+    checkName('scalar', name);
+    if ((BASE_TYPES as readonly string[]).includes(name)) throw fault('cascade.resource.name.reserved', name, 'a base type');
+    if (space.types.has(name)) throw fault('cascade.resource.name.reserved', name, 'a type');
+    const baseType = textField('scalars', body, 'baseType');
+    if (!(BASE_TYPES as readonly string[]).includes(baseType)) throw invalidField('scalars', 'baseType', 'no base type');
+    if (stored && getOwn(stored, 'baseType') !== baseType) throw fault('cascade.resource.key.immutable', 'scalars', 'baseType');
+    const object = withoutNulls(checkFields(SCALARS, body, 'refused'));
+    const scalar = scalarIn(object);
+    for (const action of SCALAR_ACTIONS) checkProcedure(space, scalar, action);
+    const changed = await changedTypes(space, scalar);
+    return {
+      name,
+      object,
+      apply: () => {
+        space.scalars.set(name, scalar);
+        for (const type of changed) {
+          space.types.set(type.name, type);
+          space.when.retype(type.name);
+          space.before.retype(type.name);
+          space.correlations.retype(type.name);
+        }
+      },
+    };
+  },
+  async remove(space, stored) {
+    const name = String(getOwn(stored, 'name'));
+    const [user] = usersOf(space, name);
+    if (user) throw fault('cascade.scalar.in.use', name, user.name);
+    return { apply: () => space.scalars.delete(name) };
+  },
+};
+
+export function loadScalars(definitions: DefinitionStore): Map<string, ScalarDefinition> {
+  return new Map(definitions.list('scalars').map(([name, object]) => [name, scalarIn(object)]));
+}
+
+/** A scalar as another process has stored it, and the types that use it; null: it is removed. */
+export function followScalar(space: Namespace, name: string, object: ObjectValue | null): void {
+  if (!object) return void space.scalars.delete(name);
+  space.scalars.set(name, scalarIn(object));
+  for (const { name: type } of usersOf(space, name)) {
+    const stored = space.definitions.get('types', type);
+    if (!stored) continue;
+    space.types.set(type, parseType(stored, space, { collection: space.definitions.collectionOf(stored) }));
+    space.when.retype(type);
+    space.before.retype(type);
+    space.correlations.retype(type);
+  }
+}
+
+/** Null is "not set", as in exported files. */
+function withoutNulls(object: ObjectValue): ObjectValue {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+}
+
+function scalarIn(object: ObjectValue): ScalarDefinition {
+  const fields = fieldsOf('scalars', object);
+  const maxLength = fields.integer('maxLength', 0, Number.MAX_SAFE_INTEGER, undefined);
+  const scale = fields.integer('scale', 0, MOST_SCALE, undefined);
+  const actions = SCALAR_ACTIONS.map((action): [string, Value] => [action, fields.text(action)]).filter(([, name]) => name !== null);
+  return {
+    name: String(getOwn(object, 'name')),
+    baseType: getOwn(object, 'baseType') as BaseType,
+    ...(maxLength !== undefined && { maxLength }),
+    ...(scale !== undefined && { scale }),
+    ...(Object.fromEntries(actions) as Partial<Record<ScalarAction, string>>),
+  };
+}
+
+/** It is there, may be called from outside its service, and takes as many values as it is given. */
+function checkProcedure(space: Namespace, scalar: ScalarDefinition, action: ScalarAction): void {
+  const name = scalar[action];
+  if (name === undefined) return;
+  const procedure = space.definitions.get('procedures', name);
+  if (!procedure) throw fault('cascade.scalar.procedure.missing', scalar.name, action);
+  const parameters = getOwn(procedure, 'parameters');
+  const count = Array.isArray(parameters) ? parameters.length : 0;
+  if (count !== PARAMETERS[action] || getOwn(procedure, 'visibility') === 'PRIVATE')
+    throw fault('cascade.scalar.procedure.signature', scalar.name, action);
+}
+
+/** The types with a property of this scalar. */
+function usersOf(space: Namespace, scalar: string): TypeDefinition[] {
+  return [...space.types.values()].filter((type) => [...type.properties.values()].some(({ scalar: used }) => used?.name === scalar));
+}
+
+/**
+ * The types that use the scalar, with its new definition.
+ * @throws type.change.incompatible when there are instances that it does not suit
+ */
+async function changedTypes(space: Namespace, scalar: ScalarDefinition): Promise<TypeDefinition[]> {
+  const scalars = new Map([...space.scalars, [scalar.name, scalar] as const]);
+  const changed: TypeDefinition[] = [];
+  for (const before of usersOf(space, scalar.name)) {
+    const stored = space.definitions.get('types', before.name) as ObjectValue;
+    const after = parseType(stored, { types: space.types, scalars }, { collection: before.collection });
+    const change = compareTypes(before, after);
+    if (change.needsEmpty.length > 0)
+      checkTypeChange(before.name, change, (await space.db.collection(before.collection).findOne({}, { projection: { _id: 1 } })) !== null);
+    changed.push(after);
+  }
+  return changed;
+}

@@ -1,0 +1,270 @@
+// What a namespace does at a time: scheduled events are published (integrations.md 10.4), scheduled procedures of services run (language.md
+// Y9). A delivery and the event's next time are one transaction: whoever commits it first has delivered, and nobody else can.
+
+import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { Busy } from '../../platform/structures/busy.ts';
+import type { Timer } from '../../platform/clock/index.ts';
+import { Fenced, type Unit, VersionMiss, type Write } from '../../runtime/transactions/index.ts';
+import { runDirect } from '../../runtime/runs/index.ts';
+import { DueHeap } from '../../runtime/timers/index.ts';
+import { isPassing } from '../../platform/mongo/index.ts';
+import { afterTick, dueOf, isActive } from './scheduledevents-kind.ts';
+import { refresh } from '../../resources/definitions/follow.ts';
+import { definitionRemoval, definitionWrite } from '../../resources/definitions/store.ts';
+import { publishTopic } from '../topics/publish.ts';
+import { creatorOf } from '../../resources/access/rights.ts';
+import { serviceActor } from '../../runtime/context/service-actor.ts';
+import { versionOf } from '../../resources/representation/stamp.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+const KIND = 'scheduledevents';
+const HOUR_MS = 3_600_000;
+/** Deliveries under way at one time. */
+const MOST_AT_ONCE = 500;
+/** After a delivery that failed, twice as long after each further one. */
+const RETRY_MS = 500;
+const MOST_RETRY_MS = 60_000;
+/** How much later than the leader of the namespace another process tries: by then it has heard that the event is delivered, if it is. */
+const STAND_BY_MS = 1_000;
+
+/** The stored event is not the one that was to be delivered: somebody else has delivered or changed it, here or in another process. */
+class Overtaken extends Error {
+  /** Of what was to be delivered. */
+  readonly version: bigint;
+  constructor(name: string, version: bigint) {
+    super(`the scheduled event ${name} has changed`);
+    this.version = version;
+  }
+}
+
+interface ScheduledProcedure {
+  readonly service: string;
+  readonly procedure: string;
+  readonly everyMs: number;
+  /** The service. */
+  readonly stored: ObjectValue;
+}
+
+export class Schedule implements AsyncDisposable {
+  readonly #space: () => Namespace;
+  readonly #busy = new Busy();
+  readonly #events = new DueHeap();
+  readonly #procedures = new DueHeap();
+  readonly #byKey = new Map<string, ScheduledProcedure>();
+  readonly #running = new Set<string>();
+  /** Of deliveries one after another, by name. */
+  readonly #failures = new Map<string, number>();
+  #timer: { readonly timer: Timer; readonly timeMs: number } | null = null;
+  #underWay = 0;
+  #isOpen = false;
+
+  constructor(space: () => Namespace) {
+    this.#space = space;
+  }
+
+  /** From now on what is due happens; what became due while the service was away at once. */
+  start(): void {
+    this.#isOpen = true;
+    const { definitions } = this.#space();
+    for (const [name, object] of definitions.list(KIND)) this.put(name, object);
+    for (const [name, object] of definitions.list('services')) this.putService(name, object);
+    this.#arm();
+  }
+
+  /** This process leads from now on: what waited for another one is its own. */
+  lead(): void {
+    if (!this.#isOpen) return;
+    for (const [name, object] of this.#space().definitions.list(KIND)) this.put(name, object);
+  }
+
+  put(name: string, object: ObjectValue): void {
+    const isOurs = this.#space().leads || getOwn(object, 'isTransient') === true;
+    if (isActive(object)) this.#events.set(name, dueOf(object) + (isOurs ? 0 : STAND_BY_MS));
+    else this.#events.remove(name);
+    this.#arm();
+  }
+
+  remove(name: string): void {
+    this.#events.remove(name);
+    this.#failures.delete(name);
+  }
+
+  /** A service with its `scheduledProcedures`; one that is not active has none. */
+  putService(service: string, object: ObjectValue): void {
+    this.removeService(service);
+    const scheduled = Object.hasOwn(object, 'scheduledProcedures') ? getOwn(object, 'scheduledProcedures') : null;
+    if (!isObject(scheduled) || getOwn(object, 'active') === false) return;
+    for (const name of Object.keys(scheduled)) {
+      const everyMs = Number(getOwn(scheduled, name));
+      const procedure = name.startsWith(`${service}.`) ? name : `${service}.${name}`;
+      this.#byKey.set(procedure, { service, procedure, everyMs, stored: object });
+      this.#procedures.set(procedure, nextAligned(everyMs, this.#space().clock.now()));
+    }
+    this.#arm();
+  }
+
+  removeService(service: string): void {
+    for (const [key, one] of this.#byKey)
+      if (one.service === service) {
+        this.#byKey.delete(key);
+        this.#procedures.remove(key);
+      }
+  }
+
+  get isBusy(): boolean {
+    return this.#busy.isBusy;
+  }
+
+  settled(): Promise<void> {
+    return this.#busy.over();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOpen = false;
+    this.#timer?.timer.cancel();
+    await this.settled();
+  }
+
+  #arm(): void {
+    if (!this.#isOpen) return;
+    const times = [this.#events.nextMs(), this.#procedures.nextMs()].filter((time) => time !== null);
+    if (times.length === 0 || this.#underWay >= MOST_AT_ONCE) return;
+    const timeMs = Math.min(...times);
+    if (this.#timer && this.#timer.timeMs <= timeMs) return;
+    this.#timer?.timer.cancel();
+    this.#timer = { timeMs, timer: this.#space().clock.at(timeMs, () => this.#due()) };
+  }
+
+  #due(): void {
+    this.#timer = null;
+    const nowMs = this.#space().clock.now();
+    for (const { name } of this.#events.takeDue(nowMs, MOST_AT_ONCE - this.#underWay)) {
+      this.#underWay++;
+      this.#busy.during(
+        this.#deliver(name).finally(() => {
+          this.#underWay--;
+          this.#arm();
+        }),
+      );
+    }
+    for (const { name } of this.#procedures.takeDue(nowMs)) this.#run(name, nowMs);
+    this.#arm();
+  }
+
+  // ------------------------------------------------------------ events
+  /** Whatever becomes of it, an event that is stored is due again: at its next time, or soon where it could not be delivered. */
+  async #deliver(name: string): Promise<void> {
+    const space = this.#space();
+    await space.runs.pressure.eased();
+    const stored = space.definitions.get(KIND, name);
+    if (!stored) return;
+    if (!isActive(stored) || dueOf(stored) > space.clock.now()) return this.put(name, stored); // changed meanwhile
+    const next = afterTick(stored, space.clock.now());
+    try {
+      await this.#publish(space, name, stored, next);
+    } catch (error) {
+      if (error instanceof Fenced) return; // another process goes on with it
+      return this.#again(space, name, error);
+    }
+    this.#failures.delete(name);
+    if (next) {
+      space.definitions.put(KIND, name, next);
+      this.put(name, next);
+    } else space.definitions.remove(KIND, name);
+  }
+
+  /** It was not delivered here: by whoever has changed the stored event, or later. */
+  async #again(space: Namespace, name: string, error: unknown): Promise<void> {
+    try {
+      if (error instanceof Overtaken) {
+        await refresh(space, KIND, name); // the change may be in the store only
+        const stored = space.definitions.get(KIND, name);
+        if (stored && versionOf(stored) !== error.version) {
+          this.#failures.delete(name);
+          return this.put(name, stored);
+        }
+      }
+    } catch (reason) {
+      if (!isPassing(reason)) space.log.error({ err: reason, name, namespace: space.name }, 'a scheduled event could not be read again');
+    }
+    const stored = space.definitions.get(KIND, name);
+    if (!stored || !isActive(stored)) return;
+    const failures = (this.#failures.get(name) ?? 0) + 1;
+    this.#failures.set(name, failures);
+    if (!isPassing(error) && !(error instanceof Overtaken))
+      space.log.error({ err: error, name, namespace: space.name, failures }, 'a scheduled event could not be delivered: it is tried again');
+    this.#events.set(name, space.clock.now() + Math.min(RETRY_MS * 2 ** (failures - 1), MOST_RETRY_MS));
+  }
+
+  async #publish(space: Namespace, name: string, stored: ObjectValue, next: ObjectValue | null): Promise<void> {
+    const isTransient = getOwn(stored, 'isTransient') === true;
+    const change: Write = next ? definitionWrite(KIND, name, next, stored) : definitionRemoval(stored);
+    const id = 'id' in change ? change.id : null;
+    let isStored = isTransient;
+    /** The first unit that is stored is the delivery: each attempt at it has the change of the event, which nobody else may make, too. */
+    const commit = async (unit: Unit): Promise<void> => {
+      const mine = isStored ? [] : [change];
+      try {
+        await space.committer.submit({ ...unit, writes: [...mine, ...unit.writes] }, true);
+      } catch (error) {
+        const isOurs = error instanceof VersionMiss && error.collection === change.collection && id !== null && error.id.equals(id);
+        throw isOurs ? new Overtaken(name, versionOf(stored)) : error;
+      }
+      isStored = true;
+    };
+    const creator: Actor = { ...serviceActor(space), identity: identityOf(space, getOwn(stored, 'ars_createdBy')), commit };
+    try {
+      await publishTopic(space, String(getOwn(stored, 'topic')), getOwn(stored, 'message'), creator);
+    } catch (error) {
+      if (!(error instanceof CascadeError)) throw error;
+      space.log.warn({ err: error, name, namespace: space.name }, 'the topic of a scheduled event does not take its message');
+    }
+    if (!isStored) await commit({ writes: [], events: [] }); // nobody listens: the tick is lost, the schedule goes on
+  }
+
+  // ------------------------------------------------------------ procedures
+  #run(key: string, nowMs: number): void {
+    const one = this.#byKey.get(key);
+    if (!one) return;
+    const space = this.#space();
+    this.#procedures.set(key, nextAligned(one.everyMs, nowMs));
+    if (!space.leads || this.#running.has(key) || !space.definitions.get('procedures', one.procedure)) return; // never overlapping
+    this.#running.add(key);
+    const run = runAs(space, one);
+    this.#busy.during(
+      run
+        .then(
+          () => undefined,
+          (error: unknown) => space.log.warn({ err: error, procedure: key, namespace: space.name }, 'a scheduled procedure failed'),
+        )
+        .finally(() => this.#running.delete(key)),
+    );
+  }
+}
+
+/** It runs as the creator of the service (resources-and-api.md 7.6). */
+async function runAs(space: Namespace, { procedure, service, stored }: ScheduledProcedure): Promise<string> {
+  return runDirect(space.runs, {
+    executable: { resource: `/procedures/${procedure}`, name: procedure, service },
+    body: { program: null, procedure },
+    argsJson: encodeInner([]),
+    identity: await creatorOf(space, stored),
+    caller: { chain: { root: null, depth: 0 }, childKey: null, depth: 0 },
+    snapshot: true,
+  });
+}
+
+/** Within the hour at its multiples, from the full hour on; hours and more at multiples since the epoch (UTC). */
+function nextAligned(everyMs: number, nowMs: number): number {
+  if (everyMs >= HOUR_MS) return (Math.floor(nowMs / everyMs) + 1) * everyMs;
+  const hourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
+  return Math.min(hourMs + (Math.floor((nowMs - hourMs) / everyMs) + 1) * everyMs, hourMs + HOUR_MS);
+}
+
+const identityOf = (space: Namespace, username: Value): Actor['identity'] => ({
+  username: String(username),
+  namespace: space.name,
+  profiles: [],
+});

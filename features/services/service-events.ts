@@ -1,0 +1,72 @@
+// Events of services (resources-and-api.md 4.5): who may raise them, who handles those that come in, and which ones other events stand for.
+
+import { langError } from '../../stdlib/errors.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { StoredEvent } from '../../runtime/transactions/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { asyncCall, raise } from '../../runtime/events/events.ts';
+import { editorOf } from '../../resources/representation/stamp.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+/**
+ * Raises an event of a service: an inbound one for everybody, an outbound one for the service itself. What implements an inbound one is called
+ * besides, as long as the service is active.
+ * @param from the service whose code publishes; null for others
+ * @throws cascade.resource.not.found, cascade.service.event.direction
+ */
+export async function publishServiceEvent(
+  space: Namespace,
+  service: string,
+  event: string,
+  value: Value,
+  actor: Actor,
+  from: string | null = null,
+): Promise<void> {
+  const name = space.definitions.find('services', service)?.name ?? service;
+  const declared = declarationOf(space, name, event);
+  if (!declared) throw fault('cascade.resource.not.found', `/services/${name}/${event}`);
+  const inbound = getOwn(declared, 'direction') === 'INBOUND';
+  if (!inbound && from !== name) throw langError('cascade.service.event.direction', name, event);
+  const raised = inbound ? incoming(space, name, event, declared, value, actor) : raise(space, `/services/${name}/${event}`, value, actor);
+  if (raised.length > 0) await actor.commit({ writes: [], events: raised }, { ok: 'null' });
+}
+
+function incoming(space: Namespace, service: string, event: string, declared: ObjectValue, value: Value, actor: Actor): StoredEvent[] {
+  const handler = handlerIn(declared);
+  const isActive = getOwn(space.definitions.get('services', service) ?? {}, 'active') !== false;
+  const except = isActive || handler?.kind !== 'rules' ? new Set<string>() : versionsOf(space, handler.name);
+  const raised = [
+    ...raise(space, `/services/${service}/${event}`, value, actor, { except }),
+    ...raise(space, `/topics/${service}/${event}/handler/inbound/publish`, value, actor, { except }),
+  ];
+  if (!isActive || handler?.kind !== 'procedures') return raised;
+  const username = editorOf(space.definitions.get('procedures', handler.name)) ?? actor.identity.username;
+  const identity = { username, namespace: space.name, profiles: [] }; // not who publishes
+  return [...raised, asyncCall(handler.name, [value], null, { ...actor, identity })];
+}
+
+/** The service whose inbound event a rule is registered to handle: it is within the service then (language.md Y8). */
+export function serviceHandledBy(space: Pick<Namespace, 'definitions'>, path: string, rule: string): string | null {
+  const [, service, event] = /^\/services\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  if (service === undefined || event === undefined) return null;
+  const declared = declarationOf(space, service, event);
+  const handler = declared && handlerIn(declared);
+  return handler?.kind === 'rules' && rule.split(':', 1)[0] === handler.name ? service : null;
+}
+
+function declarationOf(space: Pick<Namespace, 'definitions'>, service: string, event: string): ObjectValue | null {
+  const found = space.definitions.get('services', service);
+  const types = found && Object.hasOwn(found, 'eventTypes') ? getOwn(found, 'eventTypes') : null;
+  const declared = isObject(types) && Object.hasOwn(types, event) ? getOwn(types, event) : null;
+  return isObject(declared) ? declared : null;
+}
+
+function handlerIn(declared: ObjectValue): { kind: 'procedures' | 'rules'; name: string } | null {
+  const implementing = Object.hasOwn(declared, 'implementingResource') ? getOwn(declared, 'implementingResource') : null;
+  const [, kind, name] = /^\/(procedures|rules)\/(.+)$/.exec(String(implementing)) ?? [];
+  return name === undefined ? null : { kind: kind as 'procedures' | 'rules', name };
+}
+
+const versionsOf = (space: Namespace, rule: string): Set<string> =>
+  new Set(space.definitions.list('rules').flatMap(([name]) => (name.split(':', 1)[0] === rule ? [name] : [])));

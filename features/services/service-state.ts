@@ -1,0 +1,141 @@
+// The state types of a service (language.md 8): what its variables hold at first, and what may be put into them.
+import { createHash } from 'node:crypto';
+import type { ServiceStateNames } from '../../compiler/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import { encodeInner, getOwn, isObject, Shared, stringify, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import {
+  handleOf,
+  type Held,
+  kindOf,
+  NOTHING,
+  type ServiceState,
+  type StateProperties,
+  StateRoom,
+  type Surroundings,
+  valueOf,
+} from '../../runtime/shared-state/index.ts';
+import { coerceProperty, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
+import { publishTopic } from '../topics/publish.ts';
+import { serviceActor } from '../../runtime/context/service-actor.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+/** The names of a service's state variables, for the compiler; null where it has none. */
+export function stateNamesOf(space: Pick<Namespace, 'definitions' | 'types'>, service: string): ServiceStateNames | null {
+  const declared = space.definitions.get('services', service);
+  const names = (field: string): string[] | null => {
+    const type = declared && typeIn(space, declared, field);
+    return type ? [...type.properties.keys()] : null;
+  };
+  const [global, partitioned] = [names('globalType'), names('partitionedType')];
+  return global || partitioned ? { global, partitioned } : null;
+}
+
+/** What the service's procedures are compiled to depends on its state types: they are read again when it, or one of these, changes. */
+export function stateChanged(space: Namespace, service: string): void {
+  for (const [name, procedure] of space.definitions.list('procedures'))
+    if (getOwn(procedure, 'serviceName') === service) space.sandbox.procedureChanged(space.name, name);
+}
+
+/** The services that have this type as a state. */
+export function servicesWithState(space: Namespace, type: string): string[] {
+  const uses = (declared: ObjectValue): boolean =>
+    ['globalType', 'partitionedType'].some((field) => Object.hasOwn(declared, field) && getOwn(declared, field) === type);
+  return space.definitions.list('services').flatMap(([name, declared]) => (uses(declared) ? [name] : []));
+}
+
+/** The state of a namespace's services. */
+export function openState(space: () => Namespace): StateRoom {
+  const kept = new Map<
+    string,
+    { readonly global: TypeDefinition | null; readonly partitioned: TypeDefinition | null; state: ServiceState }
+  >();
+  const room = new StateRoom(
+    (service) => {
+      const declared = space().definitions.get('services', service);
+      if (!declared) return null;
+      const global = typeIn(space(), declared, 'globalType');
+      const partitioned = typeIn(space(), declared, 'partitionedType');
+      if (!global && !partitioned) return null;
+      const known = kept.get(service);
+      if (known && known.global === global && known.partitioned === partitioned) return known.state;
+      const state: ServiceState = {
+        version: createHash('sha256')
+          .update(`${shapeOf(global)}\n${shapeOf(partitioned)}`)
+          .digest('hex'),
+        global: global && propertiesOf(service, global, room),
+        partitioned: partitioned && propertiesOf(service, partitioned, room),
+      };
+      kept.set(service, { global, partitioned, state });
+      return state;
+    },
+    surroundingsOf(space),
+    (run) => space().contention.leave(run),
+  );
+  return room;
+}
+
+/** What a Cache needs: the time, and topics to tell of what it lets go. */
+function surroundingsOf(space: () => Namespace): Surroundings {
+  return {
+    clock: { now: () => space().clock.now(), at: (timeMs, call) => space().clock.at(timeMs, call) },
+    evicted: (topic, key, value) => {
+      const { log, name } = space();
+      const told = value.refs.length > 0 ? null : valueOf(value); // a shared object cannot leave the namespace's runs
+      publishTopic(space(), topic, { key, value: told }, serviceActor(space())).catch((error: unknown) =>
+        log.warn({ err: error, namespace: name, topic }, 'an eviction could not be published'),
+      );
+    },
+  };
+}
+
+function typeIn(space: Pick<Namespace, 'types'>, declared: ObjectValue, field: string): TypeDefinition | null {
+  const name = Object.hasOwn(declared, field) ? getOwn(declared, field) : null;
+  return typeof name === 'string' ? (space.types.get(name) ?? null) : null;
+}
+
+const shapeOf = (type: TypeDefinition | null): string =>
+  type ? [...type.properties.values()].map(({ name, declared }) => `${name} ${stringify(declared)}`).join('\n') : '';
+
+function propertiesOf(service: string, type: TypeDefinition, room: StateRoom): StateProperties {
+  return new Map(
+    [...type.properties.values()].map((property) => [
+      property.name,
+      { type: property.type, initial: () => initialOf(property, room), accept: (value: Held) => accepted(service, property, value) },
+    ]),
+  );
+}
+
+function initialOf(property: PropertyDefinition, room: StateRoom): Held {
+  if (property.default !== undefined) return { json: encodeInner(property.default), refs: [] };
+  if (property.multi) return NOTHING;
+  if (property.shared) return handleOf(room.make(property.shared));
+  switch (property.base) {
+    case 'Object':
+      return { json: '{}', refs: [] };
+    case 'Integer':
+      return { json: '0', refs: [] };
+    case 'Real':
+      return { json: '"\\u0001r0"', refs: [] };
+    default:
+      return NOTHING;
+  }
+}
+
+/** A Map or Value property takes such an object only; an untyped Object may hold them; all else converts as stored properties do. */
+function accepted(service: string, property: PropertyDefinition, value: Held): Held | null {
+  if (value.json === 'null') return value;
+  if (property.shared) return kindOf(value) === property.shared || (property.shared === 'Map' && kindOf(value) === 'Cache') ? value : null;
+  if (value.refs.length > 0) return holdsObjects(property, valueOf(value)) ? value : null;
+  try {
+    return { json: encodeInner(coerceProperty({ name: service }, property, valueOf(value))), refs: [] };
+  } catch (error) {
+    if (error instanceof CascadeError) return null;
+    throw error;
+  }
+}
+
+const holdsObjects = (property: PropertyDefinition, value: Value): boolean =>
+  property.base === 'Object' &&
+  !property.structure &&
+  !(value instanceof Shared) &&
+  (property.multi ? Array.isArray(value) : isObject(value));

@@ -1,0 +1,108 @@
+// Services (resources-and-api.md 4.5): made with the first procedure that names them, or directly.
+
+import { langError } from '../../stdlib/errors.ts';
+import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { checkName } from '../../model/types/index.ts';
+import { implementingPath } from './implemented-events.ts';
+import { SERVICE_SHAPE } from '../../resources/catalog/system-types.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { stateChanged } from './service-state.ts';
+
+/** Milliseconds (resources-and-api.md 9.1, minimumScheduledProcedureInterval). */
+const SHORTEST_SCHEDULE_MS = 60_000;
+
+export const SERVICES: DefinitionResource = {
+  kind: 'definitions',
+  name: 'services',
+  systemType: 'ArsService',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish', 'status']),
+  onExisting: 'update',
+  type: SERVICE_SHAPE,
+  async define(space, body) {
+    const name = textField('services', body, 'name');
+    checkName('service', name);
+    const fields = checkFields(SERVICES, body, 'kept');
+    checkInterface(fields);
+    checkEventTypes(fields);
+    checkSchedules(name, fields);
+    checkStateTypes(space, fields);
+    return {
+      name,
+      object: { ...fields, active: getOwn(fields, 'active') !== false },
+      apply: (kept) => {
+        stateChanged(space, name);
+        space.implementedEvents.putService(name, kept);
+        space.schedule.putService(name, kept);
+      },
+    };
+  },
+  show(space, stored) {
+    return { ...stored, replicationFactor: getOwn(stored, 'replicationFactor') ?? 1, interface: interfaceOf(space, stored) };
+  },
+  async remove(space, stored) {
+    const name = String(getOwn(stored, 'name'));
+    const [user] = proceduresOf(space, name);
+    if (user !== undefined) throw fault('cascade.service.in.use', name, user);
+    return {
+      apply: () => {
+        space.implementedEvents.removeService(name);
+        space.schedule.removeService(name);
+      },
+    };
+  },
+};
+
+/** Names of procedures, or their descriptions. */
+function checkInterface(fields: ObjectValue): void {
+  for (const entry of listIn(fields, 'interface')) {
+    const name = isObject(entry) ? getOwn(entry, 'name') : entry;
+    if (typeof name !== 'string') throw invalidField('services', 'interface', 'an element is neither a name nor an Object with one');
+  }
+}
+
+function checkEventTypes(fields: ObjectValue): void {
+  for (const [name, event] of Object.entries(objectIn(fields, 'eventTypes'))) {
+    const direction = isObject(event) ? getOwn(event, 'direction') : null;
+    if (direction !== 'INBOUND' && direction !== 'OUTBOUND')
+      throw invalidField('services', 'eventTypes', `the direction of ${name} is neither INBOUND nor OUTBOUND`);
+    implementingPath(event as ObjectValue);
+  }
+}
+
+function checkSchedules(service: string, fields: ObjectValue): void {
+  for (const [procedure, ms] of Object.entries(objectIn(fields, 'scheduledProcedures'))) {
+    if (!isInteger(ms)) throw invalidField('services', 'scheduledProcedures', `the interval of ${procedure} is no Integer`);
+    if (ms < SHORTEST_SCHEDULE_MS) throw langError('cascade.service.schedule.interval', service, procedure, SHORTEST_SCHEDULE_MS);
+  }
+}
+
+/** The types of its state are types of the namespace (language.md Y2). */
+function checkStateTypes(space: Namespace, fields: ObjectValue): void {
+  for (const field of ['globalType', 'partitionedType']) {
+    const type = Object.hasOwn(fields, field) ? getOwn(fields, field) : null;
+    if (type !== null && typeof type !== 'string') throw invalidField('services', field, 'no name of a type');
+    if (type !== null && !space.types.has(type)) throw fault('cascade.resource.type.not.found', type);
+  }
+}
+
+const listIn = (fields: ObjectValue, name: string): Value[] => (getOwn(fields, name) ?? []) as Value[];
+const objectIn = (fields: ObjectValue, name: string): ObjectValue => (getOwn(fields, name) ?? {}) as ObjectValue;
+
+/** The interface of a service: its own list, or the names of its public procedures, HIDDEN ones left out (language.md P9). */
+function interfaceOf(space: Namespace, service: ObjectValue): Value {
+  const declared = getOwn(service, 'interface');
+  if (declared !== null) return declared;
+  return space.definitions
+    .list('procedures')
+    .filter(([, object]) => getOwn(object, 'serviceName') === getOwn(service, 'name'))
+    .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC' && getOwn(object, 'hidden') !== true)
+    .map(([name]) => name.slice(name.lastIndexOf('.') + 1));
+}
+
+const proceduresOf = (space: Namespace, service: string): string[] =>
+  space.definitions
+    .list('procedures')
+    .filter(([, object]) => getOwn(object, 'serviceName') === service)
+    .map(([name]) => name);

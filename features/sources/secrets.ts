@@ -1,0 +1,93 @@
+// The secret fields of a source's config (integrations.md 1.3): taken out of it before it is stored, and sealed. Nothing that can be read holds
+// them, not even a placeholder.
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Cipher } from '../../model/values/index.ts';
+
+const SECRET_FIELDS = new Set([
+  'password',
+  'accessToken',
+  'clientSecret',
+  'inboundSecret',
+  'oauthClientSecret',
+  'oauthRefreshToken',
+  'firebaseServerKey',
+  'serverKey',
+  'keyPassword',
+  'pkcs12Password',
+  'pkcs12Contents',
+]);
+const SECRET_HEADERS = new Set(['authorization', 'cookie', 'x-api-key']);
+
+/** Names another place that the secret is read from, and is no secret itself. */
+const isIndirect = (value: Value): boolean => typeof value === 'string' && /^(?:@secrets\(.+\)$|\/system\.secrets\/)/.test(value);
+
+/** Whether a path inside a config leads to a secret. */
+export function isSecret(path: readonly string[]): boolean {
+  const [last = '', ...before] = [...path].reverse();
+  if (path.length === 1) return SECRET_FIELDS.has(last);
+  if (before[0] === 'headers' && before[1] === 'requestDefaults') return SECRET_HEADERS.has(last.toLowerCase());
+  return last === 'password' || (before[0] === 'pemKeyCertOptions' && last === 'keyValues');
+}
+
+export interface Split {
+  /** The config as anybody may read it. */
+  readonly open: ObjectValue;
+  /** By dotted path; null: it is to go. */
+  readonly secrets: ReadonlyMap<string, Value>;
+}
+
+/** Takes the secrets out of a config. */
+export function splitConfig(config: ObjectValue): Split {
+  const secrets = new Map<string, Value>();
+  const walk = (object: ObjectValue, path: readonly string[]): ObjectValue => {
+    const open: ObjectValue = {};
+    for (const key of Object.keys(object)) {
+      const value = getOwn(object, key);
+      const at = [...path, key];
+      if (isSecret(at) && !isIndirect(value)) secrets.set(at.join('.'), value);
+      else setOwn(open, key, isObject(value) ? walk(value, at) : value);
+    }
+    return open;
+  };
+  return { open: walk(config, []), secrets };
+}
+
+/** A sealed secret opens for its source and field only. */
+const place = (source: string, field: string): string => `source ${source} ${field}`;
+
+/** What is stored beside the config: base64 texts by path. Those that are not named stay, those that are null go. */
+export function sealed(cipher: Cipher, source: string, before: ObjectValue, secrets: ReadonlyMap<string, Value>): ObjectValue {
+  const after: ObjectValue = {};
+  for (const field of Object.keys(before)) if (!secrets.has(field)) setOwn(after, field, getOwn(before, field));
+  for (const [field, value] of secrets)
+    if (value !== null) setOwn(after, field, Buffer.from(cipher.seal(encodeInner(value), place(source, field))).toString('base64'));
+  return after;
+}
+
+/** The config with its secrets again, for checks and for connections. @throws Error for what was not sealed so */
+export function wholeConfig(cipher: Cipher, source: string, config: ObjectValue, secrets: ObjectValue): ObjectValue {
+  const whole = withPaths(config);
+  for (const field of Object.keys(secrets)) {
+    const path = field.split('.');
+    let at = whole;
+    for (const name of path.slice(0, -1)) {
+      const inner = Object.hasOwn(at, name) ? getOwn(at, name) : null;
+      const next: ObjectValue = isObject(inner) ? inner : {};
+      setOwn(at, name, next);
+      at = next;
+    }
+    const value = decodeInner(cipher.open(Buffer.from(String(getOwn(secrets, field)), 'base64'), place(source, field)));
+    if (!Object.hasOwn(at, path.at(-1) ?? '')) setOwn(at, path.at(-1) ?? '', value);
+  }
+  return whole;
+}
+
+/** A copy whose inner Objects may be added to. */
+function withPaths(config: ObjectValue): ObjectValue {
+  const copy: ObjectValue = {};
+  for (const key of Object.keys(config)) {
+    const value = getOwn(config, key);
+    setOwn(copy, key, isObject(value) ? withPaths(value) : value);
+  }
+  return copy;
+}

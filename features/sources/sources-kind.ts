@@ -1,0 +1,126 @@
+// Sources (integrations.md 1): definitions of where messages come from and go to. Secrets of their config are sealed and never shown.
+
+import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { checkName, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
+import {
+  checkConfig,
+  DIRECTIONS,
+  type Direction,
+  isSecret,
+  own,
+  sealed,
+  SOURCE_KINDS,
+  splitConfig,
+  stateOf,
+  wholeConfig,
+} from './index.ts';
+import { SOURCE_SHAPE } from '../../resources/catalog/system-types.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { checkRedelivery } from '../topics/topics-kind.ts';
+
+const DEFAULTS = {
+  active: true,
+  pipelineRules: [],
+  activationConstraint: '',
+  messageType: null,
+  autoUnwind: false,
+  isReliable: false,
+  redeliveryFrequency: 30,
+  redeliveryTTL: 3600,
+  mockMode: false,
+  mockProcedures: {},
+} as const;
+/** What only the service says, and where secrets are kept; a caller's are not looked at. */
+const OURS = ['secrets', 'state', 'isUnavailable'];
+
+const CONFIG = SOURCE_SHAPE.properties.get('config') as PropertyDefinition;
+/** No condition may ask for a secret of the config. */
+const SHAPE: TypeDefinition = {
+  ...SOURCE_SHAPE,
+  properties: new Map([...SOURCE_SHAPE.properties, ['config', { ...CONFIG, hidesMember: isSecret }]]),
+};
+
+export const SOURCES: DefinitionResource = {
+  kind: 'definitions',
+  name: 'sources',
+  systemType: 'ArsSource',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish', 'query', 'status']),
+  onExisting: 'update',
+  type: SHAPE,
+  hidden: 'secrets',
+  async define(space, body, stored) {
+    const name = textField('sources', body, 'name');
+    checkName('source', name);
+    const type = textField('sources', body, 'type');
+    const kind = Object.hasOwn(SOURCE_KINDS, type) ? SOURCE_KINDS[type] : undefined;
+    if (!kind) throw fault('cascade.source.type.unknown', name, `there is no type ${type}`);
+    if (stored && own(stored, 'type') !== type)
+      throw fault('cascade.source.type.immutable', name, `it is of type ${String(own(stored, 'type'))}`);
+    const fields: ObjectValue = { ...checkFields(SOURCES, body, 'kept') };
+    for (const field of OURS) delete fields[field];
+    const direction = own(fields, 'direction') ?? kind.directions[0] ?? 'BOTH';
+    if (!DIRECTIONS.includes(String(direction))) throw invalidField('sources', 'direction', `none of ${DIRECTIONS.join(', ')}`);
+    if (!kind.directions.includes(direction as Direction))
+      throw fault('cascade.source.direction', name, `${type} is ${kind.directions.join(', ')} only`);
+    if (own(fields, 'isReliable') === true && !kind.canBeReliable)
+      throw fault('cascade.source.reliable.unsupported', name, `${type} cannot be reliable`);
+    checkRedelivery('sources', fields);
+    checkLists(fields);
+    const config = own(fields, 'config') ?? {};
+    if (!isObject(config)) throw invalidField('sources', 'config', 'no Object');
+    const { config: open, secrets } = await configured(space, name, kind, config, stored);
+    return {
+      name,
+      object: { ...fields, direction, active: own(fields, 'active') ?? true, config: open, secrets },
+      ...(own(fields, 'isReliable') === true ? { prepare: () => space.deliveries.layOut() } : {}),
+      apply: () => space.sources.began(name, space.clock.now()),
+    };
+  },
+  show(space, stored) {
+    const object = { ...stored };
+    delete object['secrets'];
+    for (const [field, value] of Object.entries(DEFAULTS)) object[field] = own(stored, field) ?? (value as Value);
+    return { ...object, state: stateOf(space, stored).state, isUnavailable: false };
+  },
+  async remove(space, stored) {
+    return { apply: () => space.sources.forget(String(own(stored, 'name'))) };
+  },
+};
+
+/** The config as it is stored, with its secrets beside it; checked as a whole. */
+async function configured(
+  space: Namespace,
+  name: string,
+  kind: Parameters<typeof checkConfig>[0],
+  config: ObjectValue,
+  stored: ObjectValue | null,
+): Promise<{ config: ObjectValue; secrets: ObjectValue }> {
+  const { open, secrets } = splitConfig(config);
+  const before = own(stored ?? {}, 'secrets');
+  const kept = isObject(before) ? before : {};
+  if (secrets.size === 0 && Object.keys(kept).length === 0) {
+    checkConfig(kind, open);
+    return { config: open, secrets: {} };
+  }
+  const [field = ''] = secrets.keys();
+  if (!space.accounts.keys.areAvailable)
+    throw fault('cascade.source.config.invalid', field, 'the service has no master key to keep it with');
+  const cipher = await space.accounts.keys.ensureCipher(space.name);
+  const after = sealed(cipher, name, kept, secrets);
+  checkConfig(kind, wholeConfig(cipher, name, open, after));
+  return { config: open, secrets: after };
+}
+
+function checkLists(fields: ObjectValue): void {
+  const rules = own(fields, 'pipelineRules');
+  if (Array.isArray(rules) && !rules.every((rule) => typeof rule === 'string'))
+    throw invalidField('sources', 'pipelineRules', 'no array of Strings');
+  const mocks = own(fields, 'mockProcedures');
+  for (const key of Object.keys(isObject(mocks) ? mocks : {})) {
+    const procedure = own(mocks as ObjectValue, key);
+    if (key !== 'query' && key !== 'publish') throw invalidField('sources', 'mockProcedures', `${key} is neither query nor publish`);
+    if (procedure !== null && typeof procedure !== 'string') throw invalidField('sources', 'mockProcedures', `${key} is no String`);
+  }
+}

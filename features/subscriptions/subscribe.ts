@@ -1,0 +1,81 @@
+// A subscription to the events of a namespace: what may be listened to, and how the values of its events read.
+
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { accountResource } from '../accounts/index.ts';
+import { requireAdmin } from '../accounts/rights.ts';
+import { resolve } from '../../resources/catalog/catalogue.ts';
+import { ownOnly, requireRight } from '../../resources/access/rights.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { instanceToJson, toJson } from '../../model/values/index.ts';
+import { parseEventPath } from '../../runtime/events/event-path.ts';
+import type { Present } from '../../runtime/events/subscribers.ts';
+
+/**
+ * Begins a subscription that lasts until it is closed or what it listens to is deleted.
+ * @throws cascade.event.path.invalid, cascade.resource.not.found, cascade.resource.type.not.found,
+ * cascade.subscription.unknown
+ */
+export async function subscribe(
+  space: Namespace,
+  identity: Identity,
+  path: string,
+  { eventFilter, persistent, subscriptionName }: SubscribeOptions,
+  deliver: (notice: Notice) => void,
+): Promise<Subscription> {
+  const filter = eventFilter ?? null;
+  const at = parseEventPath(path);
+  if (at.resource === 'types') requireHearing(space, at.name, identity);
+  if (at.resource === 'sources' && !space.definitions.get('sources', at.name))
+    throw fault('cascade.resource.not.found', `/sources/${at.name}`);
+  if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
+  if (persistent === true || subscriptionName !== undefined)
+    return space.deliveries.subscribe(identity, at.path, filter, subscriptionName ?? null, deliver);
+  return { close: space.subscribers.add(at.path, { filter, deliver }) };
+}
+
+/** Whoever may select all instances may listen to what becomes of them; to those of users, tokens and namespaces, admins. */
+function requireHearing(space: Namespace, name: string, identity: Identity): void {
+  const account = accountResource(name, !name.startsWith('system.'));
+  if (account?.name === 'namespaces') throw fault('cascade.event.path.invalid', `/types/${name}`); // a namespace hears of no other
+  if (account) return requireAdmin(identity, 'subscribe', account.name);
+  const resource = resourceOf(space, name);
+  requireRight(resource, 'select', identity);
+  if (ownOnly(resource, 'select', identity)) throw fault('cascade.authorization.denied', 'subscribe', resource.name);
+}
+
+/** In event paths `system.<resource>` is the resource, any other name a type. */
+const resourceOf = (space: Namespace, name: string) => resolve(space, name, !name.startsWith('system.'));
+
+function requireOutbound(space: Namespace, service: string, eventType: string): void {
+  const events = getOwn(space.definitions.find('services', service)?.object ?? {}, 'eventTypes') ?? null;
+  const declared = isObject(events) && Object.hasOwn(events, eventType) ? getOwn(events, eventType) : null;
+  if (!isObject(declared) || getOwn(declared, 'direction') !== 'OUTBOUND')
+    throw fault('cascade.resource.not.found', `/services/${service}/${eventType}`);
+}
+
+/** Instances read as in REST and have their id in the path; everything else is plain JSON. */
+export const presentIn =
+  (space: () => Namespace): Present =>
+  (path, value) => {
+    if (path.startsWith('/sources/')) return { path: path.replace(/publish$/, 'receive'), valueJson: toJson(value) };
+    const [, type] = /^\/types\/([^/]+)\//.exec(path) ?? [];
+    if (type === undefined || !isObject(value) || !Object.hasOwn(value, '_id')) return { path, valueJson: toJson(value) };
+    return { path: `${path}/${idIn(type, value)}`, valueJson: instanceJson(space(), type, value) };
+  };
+
+/** The natural key of definitions, the `_id` of instances of types. */
+function idIn(type: string, value: ObjectValue): string {
+  if (type === 'system.users') return String(getOwn(value, 'username'));
+  if (type === 'system.tokens') return String(getOwn(value, '_id'));
+  const id: Value = type.startsWith('system.') && Object.hasOwn(value, 'name') ? getOwn(value, 'name') : getOwn(value, '_id');
+  return String(id);
+}
+
+function instanceJson(space: Namespace, type: string, value: ObjectValue): string {
+  if (accountResource(type, !type.startsWith('system.'))) return toJson(value);
+  const resource = resourceOf(space, type);
+  if (resource.kind === 'instances') return instanceToJson(resource.type, value);
+  return toJson(resource.show?.(space, value) ?? value);
+}

@@ -1,0 +1,45 @@
+// Publishing on topics (integrations.md 9.3) and request events (language.md 5.12).
+
+import { getOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { checkTopic } from './topics-kind.ts';
+import { raise } from '../../runtime/events/events.ts';
+import { checkMessage } from './topic-messages.ts';
+import { awaitsPositions, followPosition } from '../collaboration/tracking.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+/** Raises the topic's event, and moves the tracks that await positions there. Where no rule listens no event is stored. */
+export async function publishTopic(space: Namespace, topic: string, value: Value, actor: Actor): Promise<void> {
+  checkTopic(topic);
+  const registered = Array.isArray(value) ? space.definitions.get('topics', topic) : undefined;
+  if (registered && Object.hasOwn(registered, 'autoUnwind') && getOwn(registered, 'autoUnwind') === true)
+    return publishEach(space, topic, value as Value[], actor);
+  checkMessage(space, topic, value);
+  if (await awaitsPositions(space, topic)) await followPosition(space, topic, value, actor, plainly(space));
+  else await plainly(space)(topic, value, actor);
+}
+
+/** One event for each element, in their order, and all in one unit (integrations.md 9.2). */
+async function publishEach(space: Namespace, topic: string, messages: readonly Value[], actor: Actor): Promise<void> {
+  for (const message of messages) checkMessage(space, topic, message);
+  if (await awaitsPositions(space, topic)) {
+    const apart: Actor = { ...actor, commit: (unit) => space.committer.submit(unit) };
+    for (const message of messages) await followPosition(space, topic, message, apart, plainly(space));
+    return actor.commit({ writes: [], events: [] }, { ok: 'null' });
+  }
+  const path = `/topics${topic}/publish`;
+  await actor.commit({ writes: [], events: messages.flatMap((message) => raise(space, path, message, actor)) }, { ok: 'null' });
+}
+
+const plainly =
+  (space: Namespace) =>
+  async (topic: string, value: Value, actor: Actor): Promise<void> => {
+    const events = raise(space, `/topics${topic}/publish`, value, actor);
+    if (events.length > 0) await actor.commit({ writes: [], events }, { ok: 'null' });
+  };
+
+/** Raises a request event on a type; nothing but the event is stored. */
+export async function publishRequest(space: Namespace, type: string, value: Value, actor: Actor): Promise<void> {
+  const events = raise(space, `/types/${type}/request`, value, actor);
+  if (events.length > 0) await actor.commit({ writes: [], events }, { ok: 'null' });
+}

@@ -1,0 +1,25 @@
+// Messages of topics that name a type (integrations.md 9.2): they must be what an instance of it could be. They go on as they were sent.
+
+import { CascadeError } from '../../stdlib/errors.ts';
+import { deepCopy, getOwn, type Value } from '../../stdlib/values/index.ts';
+import { CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { checkFinal, prepareChanges } from '../../model/types/index.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+/** @throws cascade.topic.message.invalid */
+export function checkMessage(space: Pick<Namespace, 'definitions' | 'types'>, topic: string, message: Value): void {
+  const registered = space.definitions.get('topics', topic);
+  const name = registered && Object.hasOwn(registered, 'messageType') ? getOwn(registered, 'messageType') : null;
+  if (typeof name !== 'string') return;
+  const type = space.types.get(name);
+  if (!type) throw fault('cascade.topic.message.invalid', topic, `there is no type ${name}`);
+  try {
+    const { values } = prepareChanges(type, message);
+    for (const property of type.properties.values())
+      if (property.default !== undefined && !Object.hasOwn(values, property.name)) values[property.name] = deepCopy(property.default);
+    checkFinal({ ...type, groupRequired: false }, values);
+  } catch (error) {
+    if (!(error instanceof CascadeError || error instanceof CascadeErrors)) throw error;
+    throw fault('cascade.topic.message.invalid', topic, error.message);
+  }
+}

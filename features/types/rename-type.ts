@@ -1,0 +1,98 @@
+// The command `rename` of a type (resources-and-api.md 4.1): its instances stay where they are, the type of the old name goes and one of the new
+// name comes.
+
+import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { checkName } from '../../model/types/index.ts';
+import { raise } from '../../runtime/events/events.ts';
+import { stampChanged } from '../../resources/representation/stamp.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { findDefinition } from '../../resources/definitions/operations.ts';
+import { definitionWrite } from '../../resources/definitions/store.ts';
+import { loadType } from './types-kind.ts';
+
+/** @param data `{newName}` @throws cascade.type.name.reserved, cascade.resource.duplicate.key, cascade.resource.not.found */
+export async function renameType(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  data: Value | undefined,
+  actor: Actor,
+): Promise<ObjectValue> {
+  const { name, object: stored } = findDefinition(space, kind, id, 'update');
+  const newName = isObject(data ?? null) && Object.hasOwn(data as ObjectValue, 'newName') ? getOwn(data as ObjectValue, 'newName') : null;
+  if (newName === null) throw fault('cascade.resource.property.required', 'types', 'newName');
+  if (typeof newName !== 'string') throw fault('cascade.resource.property.invalid', 'types', 'newName', 'no String');
+  checkName('type', newName);
+  if (space.scalars.has(newName)) throw fault('cascade.type.name.reserved', newName);
+  if (space.definitions.get('types', newName)) throw fault('cascade.resource.duplicate.key', 'types', `name=${newName}`);
+  const object = naming({ ...stored, name: newName }, name, newName) ?? { ...stored, name: newName };
+  const renamed = stampChanged(object, stored, actor);
+  return rename(space, { name, stored, newName, renamed }, actor);
+}
+
+interface Rename {
+  readonly name: string;
+  readonly stored: ObjectValue;
+  readonly newName: string;
+  readonly renamed: ObjectValue;
+}
+
+/** The definition of a type with another's new name wherever it names it; null where it does not. */
+function naming(object: ObjectValue, name: string, newName: string): ObjectValue | null {
+  let isNamed = false;
+  const properties: ObjectValue = {};
+  const declared = getOwn(object, 'properties') as ObjectValue;
+  for (const key of Object.keys(declared)) {
+    const property = getOwn(declared, key) as ObjectValue;
+    const names = getOwn(property, 'type') === name;
+    isNamed ||= names;
+    setOwn(properties, key, names ? { ...property, type: newName } : property);
+  }
+  const keys = Object.hasOwn(object, 'foreignKeys') ? getOwn(object, 'foreignKeys') : null;
+  const foreignKeys = Array.isArray(keys)
+    ? keys.map((one): Value => {
+        if (!isObject(one) || !Object.hasOwn(one, 'type') || getOwn(one, 'type') !== name) return one;
+        isNamed = true;
+        return { ...one, type: newName };
+      })
+    : keys;
+  return isNamed ? { ...object, properties, ...(foreignKeys === null ? {} : { foreignKeys }) } : null;
+}
+
+/** The other types that name it, as they are and as they become. */
+function othersNaming(space: Namespace, { name, newName }: Rename, actor: Actor) {
+  return space.definitions.list('types').flatMap(([other, stored]) => {
+    const changed = other === name ? null : naming(stored, name, newName);
+    return changed ? [{ other, stored, changed: stampChanged(changed, stored, actor) }] : [];
+  });
+}
+
+async function rename(space: Namespace, renaming: Rename, actor: Actor): Promise<ObjectValue> {
+  const { name, stored, newName, renamed } = renaming;
+  const others = othersNaming(space, renaming, actor);
+  const events = [
+    ...raise(space, '/types/system.types/delete', stored, actor),
+    ...raise(space, '/types/system.types/insert', renamed, actor),
+    ...others.flatMap(({ changed }) => raise(space, '/types/system.types/update', changed, actor)),
+  ];
+  const write = (named: string, next: ObjectValue, before: ObjectValue) =>
+    definitionWrite('types', named, next, before, { collection: space.definitions.collectionOf(before) });
+  const writes = [write(newName, renamed, stored), ...others.map((one) => write(one.other, one.changed, one.stored))];
+  await actor.commit({ writes, events }, { ok: encodeInner(renamed) });
+  space.definitions.remove('types', name);
+  space.definitions.put('types', newName, renamed);
+  space.types.delete(name);
+  space.types.set(newName, loadType(renamed, space));
+  for (const { other, changed } of others) {
+    space.definitions.put('types', other, changed);
+    space.types.set(other, loadType(changed, space));
+  }
+  for (const one of [name, newName, ...others.map(({ other }) => other)]) {
+    space.when.retype(one);
+    space.before.retype(one);
+    space.correlations.retype(one);
+  }
+  return renamed;
+}

@@ -1,0 +1,144 @@
+// Types (resources-and-api.md 4.1): a definition with a collection and its indexes behind it.
+
+import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import {
+  isServiceSet,
+  checkTypeChange,
+  compareTypes,
+  type MongoIndex,
+  parseType,
+  type TypeDefinition,
+  typeToValue,
+} from '../../model/types/index.ts';
+import { SYSTEM_TYPES, TYPE_SHAPE } from '../../resources/catalog/system-types.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { accessLevelsOf } from './access-levels.ts';
+import { servicesWithState, stateChanged } from '../services/service-state.ts';
+import { addedBy, buildInBackground, prepareCollection, removeInBackground, removeValues } from '../../resources/instances/type-storage.ts';
+
+const CALLERS: readonly string[] = ['ars_properties', 'ars_group', 'ars_public', 'ars_relationships', 'ars_dependentResource'];
+
+export const TYPES: DefinitionResource = {
+  kind: 'definitions',
+  name: 'types',
+  systemType: 'ArsType',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'schema']),
+  onExisting: 'conflict',
+  type: TYPE_SHAPE,
+  builtIn: SYSTEM_TYPES,
+  async define(space, body, stored) {
+    for (const key of Object.keys(body))
+      if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw fault('cascade.type.property.name.reserved', key);
+    const checked = await parsed(space, body);
+    let type = stored ? { ...checked, collection: space.definitions.collectionOf(stored) } : checked;
+    if (space.scalars.has(type.name)) throw fault('cascade.type.name.reserved', type.name);
+    const before = stored ? space.types.get(String(getOwn(stored, 'name'))) : undefined;
+    checkNested(space, type);
+    const accessLevels = accessLevelsOf(type);
+    const needsEmpty = before !== undefined && (await checkChanges(space, before, type));
+    let lift: (() => void) | undefined;
+    let later: readonly MongoIndex[] = [];
+    return {
+      name: type.name,
+      object: withCallersProperties({ ...typeToValue(type), accessLevels }, body),
+      beside: () => ({ collection: type.collection }),
+      prepare: async (object) => {
+        if (!stored) type = { ...type, collection: space.definitions.collectionOf(object) };
+        await removeValues(space, type, before ? addedBy(before, type) : []);
+        // Nothing may be stored between the look whether there are instances and the new definition.
+        if (needsEmpty) lift = space.committer.bar([type.collection]);
+        await space.committer.exclusive(async () => {
+          if (needsEmpty) await checkChanges(space, before, type);
+          later = await prepareCollection(space, type, stored === null);
+        });
+      },
+      abandon: () => lift?.(),
+      apply: () => {
+        if (before) removeInBackground(space, type, addedBy(type, before));
+        space.types.set(type.name, type);
+        lift?.();
+        buildInBackground(space, type, later);
+        for (const service of servicesWithState(space, type.name)) stateChanged(space, service);
+        space.when.retype(type.name);
+        space.before.retype(type.name);
+        space.correlations.retype(type.name);
+      },
+    };
+  },
+  async remove(space, stored) {
+    const name = String(getOwn(stored, 'name'));
+    const collection = space.definitions.collectionOf(stored);
+    return {
+      apply: () => {
+        space.types.delete(name);
+        // The definition is gone and nothing can reach the instances: their removal need not be waited for. What fails is removed later.
+        space.committer
+          .exclusive(() => space.db.collection(collection).drop())
+          .catch((error: unknown) => space.log.error({ err: error, type: name }, 'the instances of a deleted type could not be removed'));
+      },
+    };
+  },
+};
+
+/** A type as it is stored. @throws CascadeError when it names a type or scalar that is not there */
+export function loadType(stored: ObjectValue, around: Pick<Namespace, 'types' | 'scalars' | 'cipher' | 'definitions'>): TypeDefinition {
+  const body = Object.fromEntries(Object.entries(stored).filter(([key]) => key !== '_id' && !key.startsWith('ars_')));
+  return parseType(body, around, { collection: around.definitions.collectionOf(stored) });
+}
+
+/** The definition; a first encrypted property gives the namespace its key. */
+async function parsed(space: Namespace, body: ObjectValue): Promise<TypeDefinition> {
+  const type = parseType(body, space);
+  const [secret] = encryptedIn(type);
+  if (secret === undefined) return type;
+  if (!space.accounts.keys.areAvailable)
+    throw fault(
+      'cascade.resource.property.invalid',
+      'types',
+      `properties.${secret}.encrypted`,
+      'the service was started without a master key',
+    );
+  if (space.cipher) return type;
+  space.cipher = await space.accounts.keys.ensureCipher(space.name);
+  return parseType(body, space);
+}
+
+const encryptedIn = (type: TypeDefinition): string[] =>
+  [...type.properties.values()].filter(({ encrypted }) => encrypted).map(({ name }) => name);
+
+/**
+ * What is encrypted is so as a property of its instance: an Object that is typed with a type that has encrypted properties must be encrypted
+ * as a whole.
+ */
+function checkNested(space: Namespace, type: TypeDefinition): void {
+  const isSecret = (name: string): boolean => {
+    const members = name === type.name ? type : space.types.get(name);
+    return members !== undefined && encryptedIn(members).length > 0;
+  };
+  for (const owner of [type, ...space.types.values()]) {
+    if (owner !== type && (owner.name === type.name || encryptedIn(type).length === 0)) continue;
+    for (const property of owner.properties.values()) {
+      if (property.kind !== 'type' || property.encrypted || !isSecret(property.type)) continue;
+      if (owner !== type && property.type !== type.name) continue;
+      const path = owner === type ? `properties.${property.name}` : `properties.${encryptedIn(type)[0] ?? ''}`;
+      const reason = `${owner.name}.${property.name} holds it and is not encrypted`;
+      throw fault('cascade.resource.property.invalid', 'types', `${path}.encrypted`, reason);
+    }
+  }
+}
+
+/** @returns whether the change is one for types without instances only; there are none now */
+async function checkChanges(space: Namespace, before: TypeDefinition, after: TypeDefinition): Promise<boolean> {
+  const change = compareTypes(before, after);
+  if (change.needsEmpty.length === 0) return false;
+  const any = await space.db.collection(before.collection).findOne({}, { projection: { _id: 1 } });
+  checkTypeChange(before.name, change, any !== null);
+  return true;
+}
+
+/** ars_properties and the like are the caller's and go with the definition. */
+function withCallersProperties(object: ObjectValue, body: ObjectValue): ObjectValue {
+  for (const name of CALLERS) if (Object.hasOwn(body, name)) object[name] = getOwn(body, name);
+  return object;
+}

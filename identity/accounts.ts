@@ -1,0 +1,130 @@
+// Users and namespaces: made, changed, removed. Rights to do so are the engine's to check; what it costs the tokens is `sessions`'.
+import { type Document, ObjectId } from 'mongodb';
+import { fault } from '../model/errors/faults.ts';
+import { type IdentityCollections, isDuplicateKey, type UserDetail, type UserDocument } from './documents.ts';
+import type { PasswordHashing } from './hashing.ts';
+import { requireStrong } from './passwords.ts';
+import type { NewUser, UserChange } from './types.ts';
+
+export const DEFAULT_PROFILES = ['user', 'user__system'];
+
+const USERNAME = /^[a-z0-9]([a-z0-9_.@-]{0,126}[a-z0-9])?$/;
+
+export const normalName = (username: string): string => username.toLowerCase();
+
+type FirstRights = Pick<UserDocument, 'system' | 'installationAdmin'>;
+
+/** @throws user.name.invalid, user.password.weak, security.rate.limited, resource.duplicate.key */
+export async function insertUser(
+  { users }: IdentityCollections,
+  hashing: PasswordHashing,
+  user: NewUser,
+  now: Date,
+  rights: FirstRights = {},
+): Promise<void> {
+  const document = await userDocument(hashing, user, now, rights);
+  await refusingDuplicates('users', `username=${document.username}`, () => users.insertOne(document));
+}
+
+/** @throws user.name.invalid, user.password.weak, security.rate.limited */
+export async function userDocument(hashing: PasswordHashing, user: NewUser, now: Date, rights: FirstRights = {}): Promise<UserDocument> {
+  const username = normalName(user.username);
+  requireUsername(username);
+  requireStrong(user.password);
+  const password = await hashing.hash(user.password);
+  const { namespace, createdBy, profiles = DEFAULT_PROFILES, active = true, details = {} } = user;
+  const secret = { password, passwordVersion: 1 };
+  const known = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null)) as Partial<Record<UserDetail, string>>;
+  const document = { _id: new ObjectId(), username, ...secret, namespace, profiles, authorizations: [], active, ...known, ...rights };
+  return { ...document, createdAt: now, createdBy };
+}
+
+/** @throws user.name.invalid; the name is already in lower case */
+export function requireUsername(username: string): void {
+  if (!USERNAME.test(username))
+    throw fault('cascade.user.name.invalid', 'users', 'username', 'letters and digits, with _ . - @ between them, at most 128');
+}
+
+/**
+ * Changes a user in one step, with the token that outlives the change of its password.
+ * @throws user.not.found, user.password.weak, security.rate.limited
+ */
+export async function changeUser(
+  collections: IdentityCollections,
+  hashing: PasswordHashing,
+  name: string,
+  change: UserChange,
+): Promise<void> {
+  const { client, users, tokens } = collections;
+  const username = normalName(name);
+  if (change.password !== undefined) requireStrong(change.password);
+  const password = change.password === undefined ? null : await hashing.hash(change.password);
+  const $set: Document = { ...(change.authorization && authorizing(change.authorization)) };
+  if (password !== null) Object.assign($set, { password: { $literal: password }, passwordVersion: { $add: ['$passwordVersion', 1] } });
+  if (change.active !== undefined) $set['active'] = { $literal: change.active };
+  for (const [detail, value] of Object.entries(change.details ?? {})) $set[detail] = value === null ? '$$REMOVE' : { $literal: value };
+  if (Object.keys($set).length === 0) return;
+  await client.withSession((session) =>
+    session.withTransaction(async () => {
+      const changed = await users.findOneAndUpdate({ username }, [{ $set }], { session, returnDocument: 'after' });
+      if (!changed) throw fault('cascade.user.not.found', name);
+      const { exceptToken } = change;
+      if (password === null || exceptToken === undefined) return;
+      const kept = { _id: ObjectId.createFromHexString(exceptToken), userId: changed._id };
+      await tokens.updateOne(kept, { $set: { passwordVersion: changed.passwordVersion } }, { session });
+    }),
+  );
+}
+
+/**
+ * Sets the user's profiles in a namespace, at home or elsewhere. A user of elsewhere who is not in it yet is invited: the profiles are in force
+ * from `accept` on, or at once where the user has asked for it.
+ */
+export function authorizing({ namespace, profiles, isConsented }: NonNullable<UserChange['authorization']>): Document {
+  const atHome = { $eq: ['$namespace', { $literal: namespace }] };
+  const isHere = { $eq: ['$$this.namespace', { $literal: namespace }] };
+  const others = { $filter: { input: '$authorizations', cond: { $not: isHere } } };
+  const inForce = {
+    $anyElementTrue: { $map: { input: '$authorizations', as: 'this', in: { $and: [isHere, { $ne: ['$$this.invited', true] }] } } },
+  };
+  const granted = { $literal: { namespace, profiles } };
+  const invited = { $literal: { namespace, profiles, invited: true } };
+  const withThis = { $concatArrays: [others, [isConsented ? granted : { $cond: [inForce, granted, invited] }]] };
+  return {
+    profiles: { $cond: [atHome, { $literal: profiles }, '$profiles'] },
+    authorizations: { $cond: [atHome, '$authorizations', withThis] },
+  };
+}
+
+/** An invitation of the user is in force from now on. @returns whether there was one */
+export async function accept({ users }: IdentityCollections, { _id }: UserDocument, namespace: string): Promise<boolean> {
+  const { modifiedCount } = await users.updateOne(
+    { _id, authorizations: { $elemMatch: { namespace, invited: true } } },
+    { $unset: { 'authorizations.$.invited': '' } },
+  );
+  return modifiedCount === 1;
+}
+
+/** The profiles of a user in a namespace; null where it has no business, or is no more than invited. */
+export function profilesIn(user: UserDocument, namespace: string): string[] | null {
+  if (namespace === user.namespace) return user.profiles;
+  const found = user.authorizations.find((authorization) => authorization.namespace === namespace);
+  return found && !found.invited ? found.profiles : null;
+}
+
+/** Those that the user has in a namespace or would have once it has entered it. */
+export const profilesOf = (user: UserDocument, namespace: string): string[] =>
+  namespace === user.namespace ? user.profiles : (user.authorizations.find((one) => one.namespace === namespace)?.profiles ?? []);
+
+/** Whether an admin of the namespace has invited the user, who has not entered it yet. */
+export const isInvited = (user: UserDocument, namespace: string): boolean =>
+  user.authorizations.some((authorization) => authorization.namespace === namespace && authorization.invited === true);
+
+export async function refusingDuplicates(resource: string, key: string, write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (isDuplicateKey(error)) throw fault('cascade.resource.duplicate.key', resource, key);
+    throw error;
+  }
+}

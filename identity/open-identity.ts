@@ -1,0 +1,236 @@
+// The identity store over the installation's database: logins, renewals, and the accounts behind them.
+import { type Db, ObjectId } from 'mongodb';
+import type { Identity } from '../resources/api.ts';
+import { CascadeError, fault } from '../model/errors/faults.ts';
+import { changeUser, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
+import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
+import { firstStart } from './first-start.ts';
+import { PasswordHashing } from './hashing.ts';
+import { invitationWith, invite, redeem } from './invitations.ts';
+import { LoginLimit } from './login-limit.ts';
+import { createNamespace } from './new-namespace.ts';
+import type { PasswordCost } from './passwords.ts';
+import { Rights } from './rights.ts';
+import type { SecurityLog } from './security-log.ts';
+import { identityIn, Sessions } from './sessions.ts';
+import { hashToken, isToken, newToken } from './tokens.ts';
+import type { IdentityStore, NewAccessToken, Session } from './types.ts';
+
+/** What `Retry-After` says while a pair or an address is locked (6.6). */
+const RETRY_AFTER_SECONDS = 60;
+
+/** How long a change by another process may go unnoticed (6.4); one by this process is noticed at once. */
+const REMEMBERED_MS = 1000;
+
+export interface IdentityOptions {
+  /** No other process uses the database. */
+  readonly exclusive?: boolean;
+  /** Of new hashes; `PASSWORD_COST` when absent. */
+  readonly passwordCost?: PasswordCost;
+  readonly security?: SecurityLog;
+}
+
+/**
+ * @param db the installation's database
+ * @param now milliseconds since the epoch; a parameter for the tests
+ */
+export function openIdentity(
+  db: Db,
+  now: () => number = Date.now,
+  { exclusive = false, passwordCost, security }: IdentityOptions = {},
+): IdentityStore {
+  const collections = collectionsOf(db);
+  const { users, tokens } = collections;
+  const sessions = new Sessions(collections, now, (username, namespace) => {
+    rights.forget();
+    security?.accepted(username, namespace);
+  });
+  const rights = new Rights(collections, exclusive ? 0 : REMEMBERED_MS);
+  const limit = new LoginLimit();
+  const hashing = new PasswordHashing(passwordCost);
+  const date = (): Date => new Date(now());
+  const listeners = new Set<(username: string | null) => void>();
+  const changed = (username: string | null): void => {
+    sessions.forget();
+    rights.forget();
+    for (const listener of listeners) listener(username === null ? null : normalName(username));
+  };
+  const ending = async (username: string, write: Promise<unknown>): Promise<void> => {
+    try {
+      await write;
+    } finally {
+      changed(username);
+    }
+  };
+
+  /** The user whose password this is, counted against the limit; null when it is wrong, at the same cost for unknown users. */
+  async function authenticate(name: string, password: string, address: string | null): Promise<UserDocument | null> {
+    const username = normalName(name);
+    const requireUnlocked = (): void => {
+      if (limit.isLocked(username, address, now())) throw fault('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
+    };
+    requireUnlocked();
+    const matched = await hashing.compare(password, () => {
+      requireUnlocked(); // by those who were before it in the line: their guesses are not followed by more work
+      return users.findOne({ username });
+    });
+    requireUnlocked();
+    if (matched) limit.succeeded(username, address);
+    else limit.failed(username, address, now());
+    if (!matched) {
+      security?.loginFailed(username, address, 'password');
+      if (limit.isLocked(username, address, now())) security?.locked(username, address);
+      return null;
+    }
+    const { found, renewed } = matched;
+    // Unless it was changed meanwhile. The password stays the same, so no session ends.
+    if (renewed !== undefined) await users.updateOne({ _id: found._id, password: found.password }, { $set: { password: renewed } });
+    return found;
+  }
+
+  async function verifyIn(asked: ReturnType<Sessions['verify']>, namespace: string | undefined): Promise<Identity | null> {
+    const verified = await asked;
+    if (!verified || namespace === undefined || namespace === verified.token.namespace) return verified?.identity ?? null;
+    const { user, token } = verified;
+    try {
+      return identityIn(isInvited(user, namespace) ? await sessions.entering(user, token, namespace) : user, token, namespace);
+    } catch (error) {
+      noteRefusal(error, user.username, namespace);
+      throw error;
+    }
+  }
+
+  function noteRefusal(error: unknown, username: string, namespace: string): void {
+    if (!(error instanceof CascadeError) || error.status !== 403) return;
+    security?.refused({ username, namespace, address: null, operation: 'enter', resource: 'namespaces', code: error.code });
+  }
+
+  /** A session for who has shown a password or token; told of either way. */
+  async function entered(username: string, address: string | null, issuing: Promise<Session>): Promise<Session> {
+    try {
+      const session = await issuing;
+      security?.loggedIn(username, session.identity.namespace, address);
+      return session;
+    } catch (error) {
+      if (error instanceof CascadeError) security?.loginFailed(username, address, error.status === 403 ? 'namespace' : 'token');
+      throw error;
+    }
+  }
+
+  return {
+    rightsOf: (username, namespace) => rights.of(username, namespace),
+    outlived: ({ basis }, targetNamespace) => sessions.outlived(basis, targetNamespace ?? basis.namespace),
+    onChanged(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    noticed: () => changed(null),
+    async ensureFirstStart(options) {
+      await ensureIndexes(collections);
+      const first = await firstStart(collections, hashing, options, now);
+      rights.forget();
+      return first;
+    },
+    async login(username, password, address, targetNamespace) {
+      const user = await authenticate(username, password, address);
+      if (user && !user.active) security?.loginFailed(user.username, address, 'inactive');
+      if (!user?.active) throw fault('io.service.security.authentication.failed');
+      const session = await entered(user.username, address, sessions.issue(user, targetNamespace ?? user.namespace, null));
+      await users.updateOne({ _id: user._id }, { $set: { lastLogin: date() } });
+      return session;
+    },
+    async loginWithToken(text, targetNamespace, address = null) {
+      const verified = await sessions.verify(text);
+      if (!verified) {
+        security?.loginFailed('', address, 'token');
+        throw fault('io.service.security.authentication.failed');
+      }
+      const { user, token } = verified;
+      const issuing = sessions.issue(user, targetNamespace ?? token.namespace, token, sessions.sessionUntil(token));
+      return entered(user.username, address, issuing);
+    },
+    verify(text, targetNamespace) {
+      const verified = sessions.verify(text);
+      const isAtHome = !(verified instanceof Promise) && (targetNamespace ?? verified?.token.namespace) === verified?.token.namespace;
+      return isAtHome ? (verified?.identity ?? null) : verifyIn(verified, targetNamespace);
+    },
+    async refresh(text) {
+      const verified = await sessions.verify(text);
+      if (verified?.token.kind !== 'session') throw fault('cascade.security.token.invalid');
+      const { user, token } = verified;
+      return sessions.issue(user, token.namespace, token, await sessions.renewedUntil(token));
+    },
+    async revoke(text) {
+      if (!isToken(text)) return;
+      const session = await tokens.findOne({ hash: hashToken(text), kind: 'session' }, { projection: { username: 1 } });
+      // The one that the others were made from goes first: from then on no further one is made.
+      if (!session) return;
+      const { _id, username } = session;
+      await ending(
+        username,
+        tokens.deleteOne({ _id }).then(() => tokens.deleteMany({ ancestors: _id })),
+      );
+      security?.loggedOut(username);
+    },
+    createNamespace: (namespace, also) =>
+      ending(namespace.admin?.username ?? namespace.createdBy, createNamespace(collections, hashing, namespace, date(), also)),
+    createUser: (user) => ending(user.username, insertUser(collections, hashing, user, date())),
+    async changeUser(username, change) {
+      await ending(username, changeUser(collections, hashing, username, change));
+    },
+    async resetAccount(name, password) {
+      const username = normalName(name);
+      await changeUser(collections, hashing, username, { password, active: true });
+      await ending(username, tokens.deleteMany({ username }));
+    },
+    async checkPassword(username, password, address) {
+      return (await authenticate(username, password, address)) !== null;
+    },
+    async deleteUser(name) {
+      const username = normalName(name);
+      await users.deleteOne({ username });
+      await ending(username, tokens.deleteMany({ username }));
+    },
+    async authorizeUser(username, namespace, profiles, { isConsented = false } = {}) {
+      await ending(username, changeUser(collections, hashing, username, { authorization: { namespace, profiles, isConsented } }));
+    },
+    invite: (invitation) => invite(collections, invitation, date()),
+    invitation: (code) => invitationWith(collections, code, date()),
+    async redeem(code, username) {
+      const found = await invitationWith(collections, code, date());
+      if (!found) throw fault('cascade.resource.not.found', '/delegatedrequests/…');
+      await ending(username, redeem(collections, found, username));
+    },
+    async revokeAuthorization(name, namespace) {
+      const username = normalName(name);
+      await users.updateOne({ username }, { $pull: { authorizations: { namespace } } });
+      await ending(username, tokens.deleteMany({ username, namespace }));
+    },
+    async createAccessToken({ name, username, namespace, profiles, singleNamespace, expiresAt }: NewAccessToken) {
+      const token = newToken('permanent');
+      const creator = await users.findOne({ username: normalName(username) });
+      if (!creator) throw fault('cascade.user.not.found', username);
+      const owner = { userId: creator._id, username: creator.username, passwordVersion: creator.passwordVersion };
+      const own = profiles?.length ? profiles : null;
+      const document = {
+        _id: new ObjectId(),
+        hash: hashToken(token),
+        kind: 'permanent' as const,
+        ...owner,
+        namespace,
+        profiles: own,
+        name,
+      };
+      const bound = singleNamespace === true && { singleNamespace };
+      const whole = { ...document, ...bound, origin: null, createdAt: date(), expiresAt: expiresAt ?? null };
+      await refusingDuplicates('tokens', `name=${name}`, () => tokens.insertOne(whole));
+      return token;
+    },
+    async deleteAccessToken(tokenOrName, username) {
+      const token = await tokens.findOne({ kind: 'permanent', username, $or: [{ hash: hashToken(tokenOrName) }, { name: tokenOrName }] });
+      if (!token) return false;
+      await ending(username, tokens.deleteOne({ _id: token._id }));
+      return true;
+    },
+  };
+}

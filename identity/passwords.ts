@@ -1,0 +1,72 @@
+// Passwords: made, hashed, compared (resources-and-api.md 6.5). The hash is self-describing, so its cost can be raised later.
+import { randomBytes, scrypt as scryptCallback, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { fault } from '../model/errors/faults.ts';
+
+const scrypt = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scryptCallback);
+
+/** What scrypt takes: memory is 128·N·r bytes, time goes with N·r·p. */
+export interface PasswordCost {
+  /** A power of 2. */
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** 128 MiB a hash. */
+export const PASSWORD_COST: PasswordCost = { N: 2 ** 17, r: 8, p: 1 };
+
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+const SHORTEST = 8;
+const LONGEST = 256;
+
+/** @throws user.password.weak; the length counts characters, not UTF-16 units */
+export function requireStrong(password: string): void {
+  const length = [...password].length;
+  if (length < SHORTEST || length > LONGEST)
+    throw fault('cascade.user.password.weak', 'users', 'password', `it must have ${SHORTEST} to ${LONGEST} characters`);
+}
+
+/** `scrypt$N$r$p$salt$hash`, the last two in base64. */
+export async function hashPassword(password: string, cost: PasswordCost = PASSWORD_COST): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  return hashText(cost, salt, await derive(password, salt, HASH_BYTES, cost));
+}
+
+/**
+ * Whether the password is the one of the hash. A password that is not takes the same time whoever the user is: one that does not exist, and so has no
+ * hash, or one whose hash is of a lower cost.
+ * @param stored of `hashPassword`; null for an unknown user, which never matches
+ */
+export async function matchesPassword(password: string, stored: string | null, cost: PasswordCost = PASSWORD_COST): Promise<boolean> {
+  const { cost: paid, salt, hash } = partsOf(stored ?? decoyOf(cost));
+  const again = (): Promise<Buffer> => derive(password, salt, hash.length, paid);
+  if (timingSafeEqual(await again(), hash) && stored !== null) return true;
+  for (let work = workOf(paid); work < workOf(cost); work += workOf(paid)) await again();
+  return false;
+}
+
+/** Whether a hash cost less than one made now. */
+export const isOutdated = (stored: string, cost: PasswordCost = PASSWORD_COST): boolean => workOf(partsOf(stored).cost) < workOf(cost);
+
+/** 144 random bits, without letters' look-alikes mattering: it is copied, not typed. */
+export const generatePassword = (): string => randomBytes(18).toString('base64url');
+
+/** A hash that no password is known for. */
+const decoyOf = (cost: PasswordCost): string => hashText(cost, Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
+
+const hashText = ({ N, r, p }: PasswordCost, salt: Buffer, hash: Buffer): string =>
+  ['scrypt', N, r, p, salt.toString('base64'), hash.toString('base64')].join('$');
+
+function partsOf(stored: string): { cost: PasswordCost; salt: Buffer; hash: Buffer } {
+  const [, N, r, p, salt = '', hash = ''] = stored.split('$');
+  return { cost: { N: Number(N), r: Number(r), p: Number(p) }, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
+}
+
+const workOf = ({ N, r, p }: PasswordCost): number => N * r * p;
+
+/** scrypt needs 128·N·r bytes; the limit is twice that, so that a raised cost fails loudly here and not at a login. */
+function derive(password: string, salt: Buffer, bytes: number, cost: PasswordCost): Promise<Buffer> {
+  return scrypt(password, salt, bytes, { ...cost, maxmem: 256 * cost.N * cost.r });
+}

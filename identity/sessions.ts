@@ -1,0 +1,226 @@
+// Tokens and whom they stand for: issued, verified with a bounded memory, ended. Passwords are `open-identity`'s.
+import { LRUCache } from 'lru-cache';
+import { ObjectId } from 'mongodb';
+import type { Identity } from '../resources/api.ts';
+import { fault } from '../model/errors/faults.ts';
+import type { Soon } from '../platform/structures/soon.ts';
+import { accept, isInvited, profilesIn } from './accounts.ts';
+import type { IdentityCollections, TokenDocument, UserDocument } from './documents.ts';
+import { hashToken, isToken, LONGEST_LOGIN_MS, MOST_RENEWALS, newToken, SESSION_LIFETIME_MS } from './tokens.ts';
+import type { Session } from './types.ts';
+
+/** How long another process's revocation may go unnoticed (6.4). One of this process is noticed at once. */
+const REMEMBERED_MS = 1000;
+
+interface Verified {
+  token: TokenDocument;
+  user: UserDocument;
+  identity: Identity;
+}
+
+export class Sessions {
+  readonly #collections: IdentityCollections;
+  readonly #now: () => number;
+  readonly #onEntered: (username: string, namespace: string) => void;
+  /** By the token itself: a client sends the same one with every request. */
+  readonly #verified = new LRUCache<string, Verified>({ max: 10_000, ttl: REMEMBERED_MS });
+  /** Likewise, while the store is asked. */
+  readonly #reading = new Map<string, Promise<Verified | null>>();
+  readonly #readingUsers = new Map<string, Promise<UserDocument | null>>();
+  /** Raised by each revocation, so that a verification that was under way then is not remembered. */
+  #revocations = 0;
+
+  /** @param onEntered a user is in a namespace that it was not in before */
+  constructor(collections: IdentityCollections, now: () => number, onEntered: (username: string, namespace: string) => void) {
+    this.#collections = collections;
+    this.#now = now;
+    this.#onEntered = onEntered;
+  }
+
+  /**
+   * Null when the token is unknown, revoked or expired, its user gone or inactive, or no longer authorized in its namespace.
+   * What a token depends on is looked up, not deleted along with its cause: so no login under way can slip past a revocation.
+   */
+  verify(text: string): Soon<Verified | null> {
+    const known = this.#verified.get(text);
+    if (known) {
+      // One that is in use is read again before it is forgotten, so that nobody has to wait for it.
+      if (this.#verified.getRemainingTTL(text) < REMEMBERED_MS / 2) this.#readShared(text).catch(() => undefined);
+      return this.#isExpired(known.token) ? null : known;
+    }
+    return isToken(text) ? this.#readShared(text) : null;
+  }
+
+  /** Those who come while a token is read share the reading. */
+  #readShared(text: string): Promise<Verified | null> {
+    const reading = this.#reading.get(text);
+    if (reading) return reading;
+    const began = this.#readAndRemember(text).finally(() => this.#reading.get(text) === began && this.#reading.delete(text));
+    this.#reading.set(text, began);
+    return began;
+  }
+
+  /**
+   * A new session token of a user. It ends with the token it is made from, when that one is long-lived or is revoked.
+   * @throws namespace.not.authorized; security.token.invalid: the token it is made from has ended meanwhile
+   */
+  async issue(known: UserDocument, namespace: string, from: TokenDocument | null, expiresAt = this.#inADay()): Promise<Session> {
+    const user = await this.entering(known, from, namespace);
+    const identity = identityIn(user, from, namespace);
+    const profiles = from?.profiles ?? null;
+    const token = newToken('session');
+    const origin = from?.kind === 'permanent' ? from._id : (from?.origin ?? null);
+    const ancestors = from?.kind === 'session' ? [...(from.ancestors ?? []), from._id] : [];
+    const { username } = user;
+    const createdAt = new Date(this.#now());
+    const loggedInAt = from ? loginOf(from) : createdAt;
+    const owner = { userId: user._id, username, passwordVersion: user.passwordVersion };
+    const _id = new ObjectId();
+    const document = {
+      _id,
+      hash: hashToken(token),
+      kind: 'session' as const,
+      ...owner,
+      namespace,
+      profiles,
+      origin,
+      ancestors,
+      loggedInAt,
+    };
+    const basis: TokenDocument = { ...document, ...(from?.singleNamespace && { singleNamespace: true }), createdAt, expiresAt };
+    const { tokens } = this.#collections;
+    await tokens.insertOne(basis);
+    // Revoked between its verification and now: the revocation did not see this one.
+    if (from && !(await tokens.findOne({ _id: from._id }, { projection: { _id: 1 } }))) {
+      await tokens.deleteOne({ _id });
+      throw fault('cascade.security.token.invalid');
+    }
+    const whole = { ...identity, token: _id.toHexString() };
+    return { token, expiresAt, identity: whole, preferredUsername: user.preferredUsername ?? username, basis };
+  }
+
+  /** Who a session stands for whose token is past its time; null when its user or what it was made from has ended. */
+  async outlived(basis: TokenDocument, namespace: string): Promise<Identity | null> {
+    const { tokens, users } = this.#collections;
+    const user = await users.findOne({ _id: basis.userId });
+    if (!user?.active) return null;
+    const holds = basis.origin ? await tokens.findOne({ _id: basis.origin }) : basis.passwordVersion === user.passwordVersion;
+    if (!holds) return null;
+    return identityIn(user, basis, namespace);
+  }
+
+  /** Who enters a namespace accepts with it the invitation that there may be; a token for less than all of the user's cannot. */
+  async entering(user: UserDocument, token: TokenDocument | null, namespace: string): Promise<UserDocument> {
+    if (!isInvited(user, namespace) || token?.profiles || token?.singleNamespace) return user;
+    await accept(this.#collections, user, namespace);
+    this.forget();
+    this.#onEntered(user.username, namespace);
+    return (await this.#collections.users.findOne({ _id: user._id })) ?? user;
+  }
+
+  /**
+   * Until when a session made from this one by renewal lasts: a day, and not beyond its long-lived origin (6.1, 6.3), nor beyond the longest
+   * time after a login.
+   * @throws security.token.invalid: it cannot be renewed any more
+   */
+  async renewedUntil(token: TokenDocument): Promise<Date> {
+    const limit = new Date(loginOf(token).getTime() + LONGEST_LOGIN_MS);
+    if (limit.getTime() <= this.#now() || (token.ancestors ?? []).length >= MOST_RENEWALS) throw fault('cascade.security.token.invalid');
+    const origin = token.origin && (await this.#collections.tokens.findOne({ _id: token.origin }));
+    const until = this.#notAfter(origin?.expiresAt ?? null);
+    return until < limit ? until : limit;
+  }
+
+  /** Until when a session made from this token by login lasts: a day, and not beyond the token itself (6.1). */
+  sessionUntil(token: TokenDocument): Date {
+    return this.#notAfter(token.expiresAt);
+  }
+
+  /** Forgets what is remembered: to be called after each write that may end a token. */
+  forget(): void {
+    this.#revocations++;
+    this.#verified.clear();
+    this.#readingUsers.clear();
+    this.#reading.clear(); // who asks from now on must not be told what was read before
+  }
+
+  async #readAndRemember(text: string): Promise<Verified | null> {
+    const before = this.#revocations;
+    const found = await this.#read(hashToken(text));
+    if (found && before === this.#revocations) this.#verified.set(text, found);
+    else if (!found) this.#verified.delete(text);
+    return found;
+  }
+
+  async #read(hash: string): Promise<Verified | null> {
+    const { tokens } = this.#collections;
+    const token = await tokens.findOne({ hash });
+    if (!token || this.#isExpired(token)) return null;
+    const user = await this.#userWith(token.userId);
+    if (!user?.active) return null;
+    if (token.origin) {
+      const origin = await tokens.findOne({ _id: token.origin });
+      if (!origin || this.#isExpired(origin)) return null;
+    } else if (token.kind === 'session' && token.passwordVersion !== user.passwordVersion) return null;
+    return profilesIn(user, token.namespace) && { token, user, identity: identityIn(user, token, token.namespace) };
+  }
+
+  /** Those who need a user while it is read share the reading: after a change all of its sockets look it up. */
+  #userWith(_id: ObjectId): Promise<UserDocument | null> {
+    const key = _id.toHexString();
+    const reading = this.#readingUsers.get(key);
+    if (reading) return reading;
+    const began = this.#collections.users.findOne({ _id }).finally(() => {
+      if (this.#readingUsers.get(key) === began) this.#readingUsers.delete(key);
+    });
+    this.#readingUsers.set(key, began);
+    return began;
+  }
+
+  #isExpired(token: TokenDocument): boolean {
+    return token.expiresAt !== null && token.expiresAt.getTime() <= this.#now();
+  }
+
+  #inADay(): Date {
+    return new Date(this.#now() + SESSION_LIFETIME_MS);
+  }
+
+  #notAfter(limit: Date | null): Date {
+    const day = this.#inADay();
+    return limit && limit < day ? limit : day;
+  }
+}
+
+/**
+ * Who a user is in a namespace that came with a token, or with none. A token with profiles of its own is for its namespace only, and so is one
+ * that says so.
+ * @throws namespace.not.authorized
+ */
+export function identityIn(user: UserDocument, token: TokenDocument | null, namespace: string): Identity {
+  const isBound = token !== null && (token.profiles !== null || token.singleNamespace === true);
+  const granted = !isBound || token.namespace === namespace ? profilesIn(user, namespace) : null;
+  if (!granted) throw fault('cascade.namespace.not.authorized', namespace);
+  const isOf = token && { token: token._id.toHexString() };
+  if (!token?.profiles) return { ...identityOf(user, namespace, granted), ...isOf };
+  // Neither the user's installation-wide rights nor profiles that the user has lost since the token was made.
+  return { username: user.username, namespace, profiles: narrowed(token.profiles, granted), restricted: true, ...isOf };
+}
+
+/** What a token's profiles still allow a user with these: an admin has every profile of the namespace, and all have what `user` may. */
+export function narrowed(ofToken: readonly string[], ofUser: readonly string[]): string[] {
+  const isSystem = (name: string): boolean => name.endsWith('__system');
+  return ofToken.map((name) => {
+    if (ofUser.includes(name)) return name;
+    if (isSystem(name)) return 'user__system';
+    return ofUser.includes('admin') ? name : 'user';
+  });
+}
+
+const loginOf = ({ loggedInAt, createdAt }: TokenDocument): Date => loggedInAt ?? createdAt;
+
+export function identityOf(user: UserDocument, namespace: string, profiles: string[]): Identity {
+  const identity: Identity = { username: user.username, namespace, profiles };
+  if (user.system) identity.system = true;
+  if (user.installationAdmin) identity.installationAdmin = true;
+  return identity;
+}

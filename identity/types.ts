@@ -1,0 +1,162 @@
+// The shapes of identity: what the store keeps, what it answers, what it can be asked.
+import type { ClientSession } from 'mongodb';
+import type { Identity } from '../resources/api.ts';
+import type { Soon } from '../platform/structures/soon.ts';
+import type { TokenDocument, UserDetail } from './documents.ts';
+
+/** The answer to a login (resources-and-api.md 6.1). The token is in here only; the store keeps its SHA-256. */
+export interface Session {
+  token: string;
+  expiresAt: Date;
+  identity: Identity;
+  /** The name to show: preferredUsername where the user has one, else the username. */
+  preferredUsername: string;
+  /** What the session rests on, for who goes on with it beyond the token's time. */
+  basis: TokenDocument;
+}
+
+export interface GeneratedPassword {
+  username: string;
+  password: string;
+}
+
+export interface FirstStartOptions {
+  /** Default `admin`. */
+  adminUsername?: string;
+  /** Generated when absent. */
+  adminPassword?: string;
+  /** Of the user `system` in the namespace `system`; generated when absent. */
+  systemPassword?: string;
+}
+
+export interface FirstStart {
+  /** False when there were accounts before: the options then count for nothing. */
+  isFirst: boolean;
+  /** Passwords that are known nowhere else. */
+  generated: GeneratedPassword[];
+}
+
+export interface NewUser {
+  username: string;
+  password: string;
+  /** The home namespace. */
+  namespace: string;
+  /** Default: `['user', 'user__system']`. */
+  profiles?: string[];
+  /** Null or absent: not known. */
+  details?: UserDetails;
+  /** Default true. */
+  active?: boolean;
+  createdBy: string;
+}
+
+export type UserDetails = Readonly<Partial<Record<UserDetail, string | null>>>;
+
+/** What is to be another one; what is absent stays. */
+export interface UserChange {
+  /** Ends every session of the user. */
+  password?: string;
+  /** `_id` of a session that goes on although the password is another one. */
+  exceptToken?: string;
+  /** An inactive user cannot log in and its tokens are refused. */
+  active?: boolean;
+  /** Null takes a detail away. */
+  details?: UserDetails;
+  /** The profiles in a namespace, as of `authorizeUser`. */
+  authorization?: { namespace: string; profiles: string[]; isConsented: boolean };
+}
+
+export interface NewNamespace {
+  namespace: string;
+  /** A new one, of which this is the root. */
+  organization?: { name: string; description?: string };
+  /** A new user who is at home here, or one of elsewhere, who is invited unless it has asked for this itself; absent: nobody. */
+  admin?: { username: string; profiles: string[] } & ({ password: string } | { isConsented: boolean });
+  createdBy: string;
+}
+
+export interface NewInvitation {
+  namespace: string;
+  profiles: string[];
+  createdBy: string;
+  expiresAt: Date;
+}
+
+export interface NewAccessToken {
+  name: string;
+  /** The creator, whose rights a token without profiles has. */
+  username: string;
+  namespace: string;
+  profiles?: string[];
+  /** Without profiles: for this namespace only, also where the creator may enter others. */
+  singleNamespace?: true;
+  /** Absent: never expires. */
+  expiresAt?: Date;
+}
+
+export interface IdentityStore {
+  /** The rights that a user has now in a namespace; null for one who is gone, inactive or not in it. */
+  rightsOf(username: string, namespace: string): Soon<Identity | null>;
+  /** Indexes, and on a new installation its namespaces and first users (6.8). Later starts generate nothing. */
+  ensureFirstStart(options: FirstStartOptions): Promise<FirstStart>;
+  /** A new password for an account that nobody can enter any more: it is active, and its sessions and tokens are ended. @throws user.not.found, user.password.weak */
+  resetAccount(username: string, password: string): Promise<void>;
+  /** Basic login. @throws authentication.failed, security.rate.limited, namespace.not.authorized */
+  login(username: string, password: string, address: string, targetNamespace?: string): Promise<Session>;
+  /** Login with a session or long-lived token; the session never outlives it. @throws authentication.failed, namespace.not.authorized */
+  loginWithToken(token: string, targetNamespace?: string, address?: string | null): Promise<Session>;
+  /**
+   * Who a session or long-lived token stands for, in its own namespace or in another that the user may enter; null when the
+   * token is unknown, revoked or expired, or its user gone or inactive. @throws namespace.not.authorized
+   */
+  verify(token: string, targetNamespace?: string): Soon<Identity | null>;
+  /**
+   * Who a session stands for whose token is past its time: a socket may outlive that, but neither its user nor what it was made from (6.4, 6.7).
+   * Null when these have ended. @throws namespace.not.authorized
+   */
+  outlived(session: Session, targetNamespace?: string): Promise<Identity | null>;
+  /**
+   * Tells, from now on, after each change by which somebody may have other rights, before who made it is answered.
+   * @param listener is given the name of the user; null: it may be anybody
+   * @returns ends it
+   */
+  onChanged(listener: (username: string | null) => void): () => void;
+  /** Another process has changed users or tokens. */
+  noticed(): void;
+  /** A new session token of 24 h for a valid one, which stays valid (6.3). @throws security.token.invalid */
+  refresh(token: string): Promise<Session>;
+  /** Ends a session token; anything else is left alone (6.3). */
+  revoke(token: string): Promise<void>;
+  /**
+   * @param also is done in the same transaction
+   * @throws resource.name.invalid, user.name.invalid, user.password.weak, user.not.found, resource.duplicate.key; then nothing of it is there
+   */
+  createNamespace(namespace: NewNamespace, also?: (session: ClientSession) => Promise<unknown>): Promise<void>;
+  /** @throws user.name.invalid, user.password.weak, resource.duplicate.key */
+  createUser(user: NewUser): Promise<void>;
+  /** Changes all of it or nothing. @throws user.password.weak, user.not.found */
+  changeUser(username: string, change: UserChange): Promise<void>;
+  /**
+   * Whether this is the user's password. Wrong ones count against the rate limit.
+   * @param address null: no client asks, but a program of the user @throws security.rate.limited
+   */
+  checkPassword(username: string, password: string, address: string | null): Promise<boolean>;
+  /** With its tokens. */
+  deleteUser(username: string): Promise<void>;
+  /**
+   * Sets the profiles of a user in a namespace. One of elsewhere who is not in it yet is invited, and accepts by entering it.
+   * @param isConsented the user has asked for it: it is in force at once
+   */
+  authorizeUser(username: string, namespace: string, profiles: string[], consent?: { isConsented?: boolean }): Promise<void>;
+  /** @returns a code that one user can redeem until it expires */
+  invite(invitation: NewInvitation): Promise<string>;
+  /** What a code offers; null when it is used, expired or none, or when who invited no longer administers the namespace. */
+  invitation(code: string): Promise<{ namespace: string; profiles: string[] } | null>;
+  /** The user has what the code offers. @throws resource.not.found */
+  redeem(code: string, username: string): Promise<void>;
+  revokeAuthorization(username: string, namespace: string): Promise<void>;
+  /** A long-lived token (4.12). @returns the token, which is not kept. */
+  createAccessToken(token: NewAccessToken): Promise<string>;
+  /** A long-lived token and the sessions made from it. @returns whether there was one */
+  deleteAccessToken(tokenOrName: string, username: string): Promise<boolean>;
+}

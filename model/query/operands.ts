@@ -1,0 +1,94 @@
+// Constants of a condition, converted for the path they are compared at (resources-and-api.md 3.3, language.md 4.3).
+import { ConversionError, convert } from '../../stdlib/convert/index.ts';
+import {
+  Currency,
+  Decimal,
+  getOwn,
+  isNumber,
+  isObject,
+  isReal,
+  LocalValue,
+  numberOf,
+  type ObjectValue,
+  setOwn,
+  significantDigits,
+  type Value,
+} from '../../stdlib/values/index.ts';
+import { CascadeError } from '../errors/faults.ts';
+import { isWellFormed } from '../values/index.ts';
+import { withoutSystem } from './compare.ts';
+import type { Constant, Kind } from './types.ts';
+
+/** What the store compares with at most (resources-and-api.md 5.5). */
+const MAX_DIGITS = 34;
+
+/** @returns undefined when the value does not convert */
+export function toConstant(kind: Kind, value: Value): Constant | undefined {
+  if (value === null) return null;
+  try {
+    return conversions(kind, value);
+  } catch (error) {
+    if (error instanceof ConversionError || error instanceof CascadeError) return undefined;
+    throw error;
+  }
+}
+
+/** An operand of an ordered comparison: an Integer path takes fractions, too. */
+export function toRangeConstant(kind: Kind, value: Value): Constant | undefined {
+  if (kind === 'Integer' && isReal(value) && Number.isFinite(numberOf(value))) return value;
+  return toConstant(kind, value);
+}
+
+function conversions(kind: Kind, value: Value): Constant | undefined {
+  switch (kind) {
+    case 'Json':
+      return data(value);
+    case 'Object':
+      return isObject(value) ? data(value) : undefined;
+    case 'Id':
+      return convert(value, { type: 'String' }, 'operand');
+    case 'String': {
+      const text = convert(value, { type: 'String' }, 'operand') as string;
+      return isWellFormed(text) ? text : undefined;
+    }
+    case 'ResourceName':
+      return typeof value === 'string' ? withoutSystem(value) : undefined;
+    case 'ResourceReference': {
+      const { resource, resourceId } = convert(value, { type: kind }, 'operand') as { resource: string; resourceId: string };
+      return { resource: withoutSystem(resource), resourceId };
+    }
+    case 'Real': {
+      const number = convert(value, { type: kind }, 'operand');
+      return isNumber(number) && Number.isFinite(numberOf(number)) ? number : undefined;
+    }
+    case 'Decimal':
+    case 'Currency': {
+      const amount = convert(value, { type: kind }, 'operand');
+      const digits = amount instanceof Currency ? amount.amount : (amount as Decimal);
+      return significantDigits(digits) > MAX_DIGITS ? undefined : amount;
+    }
+    default:
+      return convert(value, { type: kind }, 'operand');
+  }
+}
+
+/** Data without a declared type: as it is, but a Currency is its text there. Numbers and texts that the store has not are refused. */
+function data(value: Value): Constant | undefined {
+  if (typeof value === 'string') return isWellFormed(value) ? value : undefined;
+  if (typeof value === 'function' || value instanceof LocalValue) return undefined;
+  if (value instanceof Currency) return value.toString();
+  if (value instanceof Decimal) return significantDigits(value) > MAX_DIGITS ? undefined : value;
+  if (isNumber(value)) return Number.isFinite(numberOf(value)) ? value : undefined;
+  if (Array.isArray(value)) {
+    const elements = value.map(data);
+    return elements.includes(undefined) ? undefined : (elements as Value[]);
+  }
+  if (!isObject(value)) return value;
+  const copy: ObjectValue = {};
+  for (const name of Object.keys(value)) {
+    const member = data(getOwn(value, name));
+    if (member === undefined) return undefined;
+    setOwn(copy, name, member);
+  }
+  return copy;
+}

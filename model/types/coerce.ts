@@ -1,0 +1,140 @@
+// A submitted value as a declared property holds it (resources-and-api.md 5; the conversions themselves are in stdlib/convert).
+import { ConversionError, convert } from '../../stdlib/convert/index.ts';
+import {
+  decimalOfNumber,
+  getOwn,
+  integer,
+  isObject,
+  MAX_INTEGER,
+  MIN_INTEGER,
+  type ObjectValue,
+  Real,
+  real,
+  setOwn,
+  type Value,
+} from '../../stdlib/values/index.ts';
+import { CascadeError, fault } from '../errors/faults.ts';
+import { isWellFormed } from '../values/well-formed.ts';
+import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
+import { DataError, MAX_DEPTH, plainData } from './plain-data.ts';
+import { Problems } from './problems.ts';
+
+type Coerced = Pick<PropertyDefinition, 'type' | 'base' | 'shared' | 'multi' | 'anything' | 'scale' | 'structure'>;
+
+/** Where a value is bound for; `path` names it inside the instance. */
+interface Place {
+  readonly typeName: string;
+  readonly property: Coerced;
+  readonly path: string;
+}
+
+/**
+ * The value as it is stored; null for null, whatever is required.
+ * @throws cascade.type.property.invalid with `[type, property, expected type, reason]`; CascadeErrors for several inside a typed Object
+ */
+export const coerceProperty = (type: Pick<TypeDefinition, 'name'>, property: PropertyDefinition, value: Value): Value =>
+  isStoredForm(property, value) ? value : coerceAt({ typeName: type.name, property, path: property.name }, value);
+
+/** Whether a single value is as the property stores it, at a glance; false where that takes a closer look. */
+function isStoredForm({ base, kind, multi }: PropertyDefinition, value: Value): boolean {
+  if (multi || kind !== 'base') return false;
+  if (base === 'String') return typeof value === 'string' && isWellFormed(value);
+  if (base === 'Boolean') return typeof value === 'boolean';
+  if (base === 'Integer') return Number.isSafeInteger(value);
+  return base === 'Real' && typeof value === 'number' && Number.isFinite(value) && !Number.isInteger(value);
+}
+
+/** The same for a system property that the caller may set (1.3). */
+export function coerceSystemProperty(type: Pick<TypeDefinition, 'name'>, name: keyof typeof SYSTEM_PROPERTIES, value: Value): Value {
+  const base: BaseType = SYSTEM_PROPERTIES[name];
+  return coerceAt({ typeName: type.name, property: { type: base, base, multi: name === 'ars_relationships' }, path: name }, value);
+}
+
+function coerceAt(place: Place, value: Value): Value {
+  if (value === null || value === undefined) return null;
+  if (place.property.anything) return coerceData(place.typeName, place.path, value);
+  if (place.property.shared) return refuse(place, 'state');
+  if (!place.property.multi) return Array.isArray(value) ? refuse(place, 'array') : coerceElement(place, value);
+  if (!Array.isArray(value)) return refuse(place, 'multi');
+  return value.map((element, index) =>
+    element === null || element === undefined ? refuse(place, 'null') : coerceElement(place, element, `${place.path}.${index}`),
+  );
+}
+
+function refuse({ typeName, property, path }: Place, reason: string): never {
+  throw fault('cascade.type.property.invalid', typeName, path, property.type, reason);
+}
+
+function coerceElement(place: Place, value: Value, path = place.path): Value {
+  const structure = place.property.structure?.();
+  if (structure && isObject(value)) return coerceStructure(place.typeName, structure, value, path);
+  try {
+    return coerceScalar(place.property, value);
+  } catch (error) {
+    return refuse(place, reasonOf(error));
+  }
+}
+
+function coerceScalar({ base, scale }: Coerced, value: Value): Value {
+  if (base === 'Object') return isObject(value) ? plainData(value) : noFormat();
+  if (base === 'Integer' && value instanceof Real && value.text !== undefined) return exactInteger(value);
+  const converted = convert(value, { type: base, scale }, 'property');
+  if (converted instanceof Real) return real(converted.value);
+  return base === 'GeoJSON' ? plainData(converted) : converted;
+}
+
+const noFormat = (): never => {
+  throw new DataError('format');
+};
+
+/** An Integer from digits that a double does not hold: `9007199254740993.0`, `9223372036854775808`. */
+function exactInteger(value: Real): Value {
+  const exact = decimalOfNumber(value);
+  if (exact === null) throw new DataError('range');
+  const unit = 10n ** BigInt(exact.scale);
+  const whole = exact.unscaled / unit;
+  if (whole * unit !== exact.unscaled) throw new DataError('fraction');
+  if (whole < MIN_INTEGER || whole > MAX_INTEGER) throw new DataError('range');
+  return integer(whole);
+}
+
+/** The last param of type.property.invalid; what is no refusal of ours goes on up. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ConversionError || error instanceof DataError) return error.reason;
+  if (error instanceof CascadeError && error.code === 'cascade.lang.arithmetic.overflow') return 'range';
+  throw error;
+}
+
+/**
+ * An Object property that is typed with another type's name: by that type's properties; defaults are not filled in. System properties
+ * in it (an instance that a program has selected) are plain data.
+ */
+function coerceStructure(typeName: string, structure: TypeDefinition, object: ObjectValue, path: string): ObjectValue {
+  if (path.split('.').length > MAX_DEPTH) throw fault('cascade.type.property.invalid', typeName, path, structure.name, 'depth');
+  const problems = new Problems();
+  const result: ObjectValue = {};
+  for (const key of Object.keys(object)) {
+    const property = structure.properties.get(key);
+    const inside = `${path}.${key}`;
+    const value = object[key] as Value;
+    const coerced = problems.attempt(() => {
+      if (property) return coerceAt({ typeName, property, path: inside }, value);
+      if (key === '_id' || Object.hasOwn(SYSTEM_PROPERTIES, key)) return coerceData(typeName, inside, value);
+      throw fault('cascade.type.property.unknown', typeName, inside);
+    });
+    if (coerced !== undefined) setOwn(result, key, coerced);
+  }
+  for (const { name, required } of structure.properties.values()) {
+    if (required && getOwn(object, name) === null) problems.add(fault('cascade.type.property.required', typeName, `${path}.${name}`));
+  }
+  problems.raise();
+  return result;
+}
+
+function coerceData(typeName: string, path: string, value: Value): Value {
+  try {
+    return plainData(value);
+  } catch (error) {
+    throw fault('cascade.type.property.invalid', typeName, path, 'Object', reasonOf(error));
+  }
+}

@@ -1,0 +1,57 @@
+// JSON text to values, exact (resources-and-api.md 1.4): JSON.parse where it cannot lose anything, else the exact parser.
+import { isUtf8 } from 'node:buffer';
+import type { Value } from '../../stdlib/values/index.ts';
+import { type CascadeError, fault } from '../errors/faults.ts';
+import { JsonProblem, parseExactly } from './exact-json.ts';
+import { suitsJsonParse } from './plain-json.ts';
+import { isWellFormed } from './well-formed.ts';
+
+/** Nesting that a body may have (resources-and-api.md 1.6). */
+const MAX_DEPTH = 100;
+/** What a client sends may hold as many members and elements at all depths: a body of 10 MB has room for millions, and each costs more than its bytes. */
+export const MAX_BODY_VALUES = 500_000;
+
+export interface ParseJsonOptions {
+  maxDepth?: number;
+  /** Any number by default. */
+  maxValues?: number;
+  /** The error for a text that is no JSON: `reason` in words, `offset` in bytes of UTF-8. */
+  refuse?: (reason: string, offset: number) => CascadeError;
+  /** Told where each text begins that has a lone surrogate, for who can say more about it; absent: they are refused. */
+  onLoneSurrogate?: (offset: number) => void;
+}
+
+const bodyInvalid = (reason: string, offset: number): CascadeError => fault('cascade.request.body.invalid', reason, offset);
+
+/**
+ * Integers are exact over 64 bits, a number with point or exponent is a Real, the last of equal member names wins, `__proto__` is plain data.
+ * An integer beyond 64 bits and a Real whose double does not hold its digits keep them in `Real.text` (exact-json.ts).
+ */
+export function parseJson(source: string | Uint8Array, options: ParseJsonOptions = {}): Value {
+  const { maxDepth = MAX_DEPTH, maxValues = Number.POSITIVE_INFINITY, refuse = bodyInvalid } = options;
+  const text = typeof source === 'string' ? source : decode(source, refuse);
+  if (suitsJsonParse(text, maxDepth, maxValues) && (typeof source !== 'string' || isWellFormed(text))) {
+    try {
+      return JSON.parse(text) as Value;
+    } catch {
+      // The exact parser below finds the same error, and its place.
+    }
+  }
+  try {
+    const { onLoneSurrogate: told } = options;
+    return parseExactly(text, { maxDepth, maxValues }, told && ((index) => told(Buffer.byteLength(text.slice(0, index)))));
+  } catch (error) {
+    if (error instanceof JsonProblem) throw refuse(error.reason, Buffer.byteLength(text.slice(0, error.index)));
+    throw error;
+  }
+}
+
+function decode(bytes: Uint8Array, refuse: NonNullable<ParseJsonOptions['refuse']>): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString('utf8');
+  if (isUtf8(buffer)) return text;
+  // Bytes that are no UTF-8 came out as U+FFFD: encoded again, the text differs from them first at the first such byte.
+  const again = Buffer.from(text);
+  const first = buffer.findIndex((byte, index) => byte !== again[index]);
+  throw refuse('invalid UTF-8', first < 0 ? buffer.length : first);
+}

@@ -1,0 +1,53 @@
+// What the store's errors mean for whoever asked it.
+
+import { MongoBulkWriteError, MongoError, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import { fault } from '../../model/errors/faults.ts';
+
+/** The server is out of reach or changing: the same thing may work in a moment, and an outcome may be unknown. */
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof MongoNetworkError ||
+  // The driver wraps what broke the connection of a bulk write in an error without any write's own.
+  (error instanceof MongoBulkWriteError && error.code === undefined && [error.writeErrors].flat().length === 0) ||
+  error instanceof MongoServerSelectionError ||
+  (error instanceof MongoError &&
+    (error.hasErrorLabel('UnknownTransactionCommitResult') ||
+      error.name === 'MongoPoolClearedError' ||
+      error.name === 'MongoExpiredSessionError' ||
+      isChanging(error)));
+
+/** The codes of a server that is stepping down, stopping, or has begun anew: it has nothing that a majority holds yet, or lacks the cursors of before. */
+const CHANGING = new Set([91, 189, 10107, 11600, 11602, 13435, 13436, 134, 43]);
+const isChanging = (error: MongoError): boolean => typeof error.code === 'number' && CHANGING.has(error.code);
+
+/** A conflict with another transaction: the same again may pass. */
+export const isTransient = (error: unknown): boolean => error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
+
+/** A transaction met a collection that is being changed (an index built): no lock in time, or no snapshot from before. */
+const LOCKED_OUT = new Set<unknown>([24, 246]);
+export const isLockedOut = (error: unknown): boolean => error instanceof MongoServerError && LOCKED_OUT.has(error.code);
+
+/** What stands in the way goes by itself, sooner or later: who owes something to others tries again for as long as it takes. */
+export const isPassing = (error: unknown): boolean => isUnavailable(error) || isTransient(error) || isLockedOut(error);
+
+const TIME_IS_UP = 50;
+
+/** An error of a query: one that was stopped for its time is refused as too expensive, any other stays as it is. */
+export const asTooExpensive = (error: unknown): unknown =>
+  error instanceof MongoServerError && error.code === TIME_IS_UP ? fault('cascade.query.too.expensive', 'time') : error;
+
+const BAD_VALUE = 2;
+
+/** Of a condition, whose operators have been checked: what the store alone can tell is whether a shape crosses itself. */
+export const asRefused = (error: unknown): unknown =>
+  error instanceof MongoServerError && error.code === BAD_VALUE
+    ? fault('cascade.query.operand.invalid', '', 'where')
+    : asTooExpensive(error);
+
+/** What a query with a time limit gives. @throws cascade.query.too.expensive when its time is up, cascade.query.operand.invalid */
+export async function inTime<T>(query: Promise<T>): Promise<T> {
+  try {
+    return await query;
+  } catch (error) {
+    throw asRefused(error);
+  }
+}

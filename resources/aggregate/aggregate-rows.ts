@@ -1,0 +1,59 @@
+// Aggregates of a SELECT (language.md E8, E9; builtins.md 16): rows are gathered by key, the functions are the built-ins of
+// the same names.
+
+import { lookup } from '../../stdlib/builtins/index.ts';
+import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { HOST_CONTEXT } from './host-context.ts';
+import type { WalkPage } from '../instances/select.ts';
+
+/** One row a distinct combination of the grouped paths, in the order of their first appearance; without them just one. */
+export async function aggregateRows(
+  resource: string,
+  pages: AsyncGenerator<WalkPage>,
+  wanted: readonly (readonly [name: string, [AggregateName, string | null]])[],
+  groupBy: readonly string[],
+): Promise<ObjectValue[]> {
+  const groups = new Map<string, { key: ObjectValue; count: number; columns: Value[][] }>();
+  const begin = (key: ObjectValue) => ({ key, count: 0, columns: wanted.map((): Value[] => []) });
+  if (groupBy.length === 0) groups.set('{}', begin({}));
+  for await (const { rows } of pages)
+    for (const text of rows) {
+      const row = decodeInner(text);
+      const key: ObjectValue = {};
+      for (const path of groupBy) setOwn(key, path, at(row, path));
+      const id = encodeInner(key);
+      const group = groups.get(id) ?? begin(key);
+      groups.set(id, group);
+      group.count++;
+      wanted.forEach(([, [, path]], index) => {
+        if (path !== null) group.columns[index]?.push(at(row, path));
+      });
+    }
+  return [...groups.values()].map(({ key, count, columns }) => {
+    const row: ObjectValue = { ...key };
+    wanted.forEach(([name, [fn, path]], index) => {
+      setOwn(row, name, path === null ? count : apply(resource, fn, path, columns[index] ?? []));
+    });
+    return row;
+  });
+}
+
+function apply(resource: string, fn: AggregateName, path: string, values: Value[]): Value {
+  if (fn === 'count') return values.filter((value) => value !== null).length;
+  if (fn === 'first') return values[0] ?? null;
+  if (fn === 'last') return values[values.length - 1] ?? null;
+  const builtin = lookup(fn);
+  if (!builtin) throw fault('cascade.operation.unknown', `${fn}(${resource}.${path})`);
+  return builtin.call(HOST_CONTEXT, [values]);
+}
+
+function at(row: Value, path: string): Value {
+  let value = row;
+  for (const step of path.split('.')) {
+    if (!isObject(value) || !Object.hasOwn(value, step)) return null;
+    value = getOwn(value, step);
+  }
+  return value;
+}

@@ -1,0 +1,119 @@
+// Expressions of a pipeline, rebuilt from an allow-list: no object of the caller reaches the store (resources-and-api.md 3.6).
+
+import type { Document } from 'mongodb';
+import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { toBson } from '../../model/values/index.ts';
+import { fieldAt, newName, type Shape } from './shape.ts';
+
+const words = (text: string): string[] =>
+  text
+    .trim()
+    .split(/\s+/)
+    .map((word) => `$${word}`);
+
+/** Operators that calculate: a Currency there stands for its value. */
+const ARITHMETIC = new Set(words('abs add ceil divide exp floor ln log log10 mod multiply pow round sqrt subtract sum avg trunc'));
+const ALLOWED = new Set([
+  ...ARITHMETIC,
+  ...words('cmp eq gt gte lt lte ne and or not cond ifNull switch min max let literal mergeObjects'),
+  ...words('concat dateFromString dateToString indexOfBytes indexOfCP ltrim regexFind regexFindAll regexMatch replaceOne replaceAll rtrim'),
+  ...words('split strLenBytes strLenCP strcasecmp substr substrBytes substrCP toLower toUpper trim'),
+  ...words('dateAdd dateDiff dateFromParts dateSubtract dateToParts dateTrunc dayOfMonth dayOfWeek dayOfYear hour isoDayOfWeek isoWeek'),
+  ...words('isoWeekYear millisecond minute month second week year'),
+  ...words(
+    'arrayElemAt arrayToObject concatArrays filter first firstN in indexOfArray isArray last lastN map maxN minN objectToArray range',
+  ),
+  ...words('reduce reverseArray size slice sortArray zip setDifference setEquals setIntersection setIsSubset setUnion allElementsTrue'),
+  ...words('anyElementTrue convert isNumber toBool toDate toDecimal toDouble toInt toLong toString type'),
+]);
+/** Operators that the store has and callers have not; anything else with a dollar is unknown. */
+const FORBIDDEN = new Set(
+  words('function accumulator where rand expr meta getField setField unsetField sampleRate jsonSchema toHashedIndexKey'),
+);
+const VARIABLES = new Set(['ROOT', 'CURRENT', 'NOW', 'REMOVE']);
+const MOST_NODES = 1_000;
+const DEEPEST = 20;
+
+/** Counts what a pipeline is made of. */
+export class Budget {
+  #nodes = 0;
+  node(depth: number): void {
+    if (++this.#nodes > MOST_NODES) throw fault('cascade.query.too.expensive', 'nodes');
+    if (depth > DEEPEST) throw fault('cascade.query.too.expensive', 'depth');
+  }
+}
+
+interface Place {
+  readonly shape: Shape;
+  readonly budget: Budget;
+  readonly depth: number;
+  readonly operator: string;
+  readonly calculates: boolean;
+  /** Variables of $let, $map, $filter, $reduce around. */
+  readonly variables: ReadonlySet<string>;
+}
+
+/**
+ * @param operator in which the expression stands, for errors
+ * @throws cascade.query.operator.forbidden, .unknown, cascade.query.operand.invalid, cascade.query.too.expensive
+ */
+export function expression(value: Value, shape: Shape, budget: Budget, operator: string): unknown {
+  return rebuild(value, { shape, budget, depth: 1, operator, calculates: ARITHMETIC.has(operator), variables: new Set() });
+}
+
+function rebuild(value: Value, place: Place): unknown {
+  place.budget.node(place.depth);
+  if (typeof value === 'string') return value.startsWith('$') ? reference(value, place) : value;
+  const inner = { ...place, depth: place.depth + 1 };
+  if (Array.isArray(value)) return value.map((element) => rebuild(element, inner));
+  if (!isObject(value)) return value === null ? null : toBson(value);
+  const names = Object.keys(value);
+  const operator = names.find((name) => name.startsWith('$'));
+  if (operator === undefined) return members(value, inner);
+  if (names.length > 1) throw fault('cascade.query.operator.mixed', operator, '');
+  return operation(operator, value[operator] as Value, inner);
+}
+
+function members(value: ObjectValue, place: Place): Document {
+  const result: Document = {};
+  for (const name of Object.keys(value)) result[newName(name, place.operator)] = rebuild(value[name] as Value, place);
+  return result;
+}
+
+function operation(operator: string, operand: Value, place: Place): Document {
+  if (!ALLOWED.has(operator)) throw refused(operator);
+  if (operator === '$literal') return { $literal: literal(operand) };
+  const variables = new Set([...place.variables, ...bound(operator, operand)]);
+  return { [operator]: rebuild(operand, { ...place, operator, calculates: ARITHMETIC.has(operator), variables }) };
+}
+
+export const refused = (operator: string) =>
+  fault(FORBIDDEN.has(operator) ? 'cascade.query.operator.forbidden' : 'cascade.query.operator.unknown', operator, '');
+
+/** A constant as it is stored. */
+export const literal = (value: Value): unknown => (value === null ? null : Array.isArray(value) ? value.map(literal) : toBson(value));
+
+/** Names that an operator gives to values for the expressions inside it. */
+function bound(operator: string, operand: Value): string[] {
+  if (!isObject(operand)) return [];
+  if (operator === '$let') return isObject(operand['vars'] ?? null) ? Object.keys(operand['vars'] as ObjectValue) : [];
+  if (operator === '$reduce') return ['this', 'value'];
+  if (operator === '$map' || operator === '$filter') return [typeof operand['as'] === 'string' ? operand['as'] : 'this'];
+  return [];
+}
+
+/** `$path`, `$$variable`, `$$variable.path`. */
+function reference(text: string, place: Place): unknown {
+  const { shape, operator, calculates } = place;
+  const [, variable, rest] = /^\$\$([^.]*)\.?(.*)$/s.exec(text) ?? [];
+  if (variable !== undefined) {
+    if (!VARIABLES.has(variable) && !place.variables.has(variable)) throw fault('cascade.query.operand.invalid', text, operator);
+    if (rest === '' || rest === undefined) return text;
+    if (variable !== 'ROOT' && variable !== 'CURRENT')
+      return `$$${variable}.${fieldAt({ ...shape, typed: new Set() }, rest, operator).path}`;
+  }
+  const { path, base, isWhole, isObjectId } = fieldAt(shape, variable === undefined ? text.slice(1) : (rest as string), operator);
+  if (isObjectId) return { $toString: '$_id' };
+  return calculates && base === 'Currency' && isWhole ? `$${path}.v` : `$${path}`;
+}

@@ -1,0 +1,47 @@
+// $geoNear (resources-and-api.md 3.6): the first stage or none, over a property with a geo index.
+
+import type { Document } from 'mongodb';
+import { isNumber, isObject, numberOf, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { type ConditionContext, parseWhere, toFilter } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { coerceProperty, mongoIndexes } from '../../model/types/index.ts';
+import { newName, type Shape, without } from './shape.ts';
+
+const MEMBERS = ['near', 'distanceField', 'minDistance', 'maxDistance', 'query', 'key', 'includeLocs', 'distanceMultiplier', 'spherical'];
+
+/** @throws cascade.query.operand.invalid, cascade.query.geo.index.missing */
+export function geoNear(body: ObjectValue, shape: Shape, context: ConditionContext, front: Document): { stages: Document[]; shape: Shape } {
+  const stranger = Object.keys(body).find((name) => !MEMBERS.includes(name));
+  if (stranger !== undefined) throw invalid(stranger);
+  const indexed = mongoIndexes(shape.type).flatMap(({ key }) => Object.keys(key).filter((path) => key[path] === '2dsphere'));
+  const key = body['key'] ?? indexed[0] ?? '';
+  if (typeof key !== 'string' || !indexed.includes(key)) throw fault('cascade.query.geo.index.missing', typeof key === 'string' ? key : '');
+  const distanceField = newName(body['distanceField'], '$geoNear');
+  const stage: Document = { near: pointOf(body['near'] ?? null, shape, key), distanceField, key, spherical: true };
+  for (const name of ['minDistance', 'maxDistance', 'distanceMultiplier']) {
+    const value = body[name] ?? null;
+    if (value === null) continue;
+    if (!isNumber(value) || !(numberOf(value) >= 0)) throw invalid(name);
+    stage[name] = numberOf(value);
+  }
+  const query = toFilter(parseWhere(body['query'] ?? {}, shape.type, context));
+  stage['query'] = Object.keys(front).length === 0 ? query : { $and: [front, query] };
+  const added = [distanceField];
+  if ((body['includeLocs'] ?? null) !== null) {
+    stage['includeLocs'] = newName(body['includeLocs'], '$geoNear');
+    added.push(stage['includeLocs'] as string);
+  }
+  return { stages: [{ $geoNear: stage }], shape: without(shape, added) };
+}
+
+function pointOf(near: Value, shape: Shape, key: string): Document {
+  const property = shape.type.properties.get(key);
+  const point =
+    property && isObject(near) && near['type'] === 'Point' ? coerceProperty(shape.type, { ...property, multi: false }, near) : null;
+  if (!isObject(point)) throw invalid('near');
+  const { coordinates } = point;
+  if (!Array.isArray(coordinates)) throw invalid('near');
+  return { type: 'Point', coordinates: coordinates.slice(0, 2).map((number) => numberOf(number as never)) };
+}
+
+const invalid = (path: string) => fault('cascade.query.operand.invalid', path, '$geoNear');

@@ -1,0 +1,163 @@
+// AGGREGATE (resources-and-api.md 2.9, 3.6): a pipeline of the caller, checked stage by stage and rebuilt before the store sees it.
+
+import { BSON, type Document, MongoServerError } from 'mongodb';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { ApiReply } from '../api.ts';
+import type { ConditionContext } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { DEFINITIONS } from '../definitions/store.ts';
+import { pipelineLimit } from '../instances/time-limit.ts';
+import { AHEAD_BYTES, readAhead } from '../representation/large-results.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { toBson } from '../../model/values/index.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import { Budget } from './expressions.ts';
+import { toShown, withConstraints } from '../scalars/index.ts';
+import { rowToJson, typedPart } from './results.ts';
+import { shapeOf } from './shape.ts';
+import { buildPipeline } from './stages.ts';
+
+const MOST_ROWS = 10_000;
+const LONGEST_MS = 60_000;
+/** With and without leave to use the disk. What takes too long is the reader's to tell. */
+const TOO_MUCH_MEMORY = new Set<unknown>([146, 292]);
+/** So much is read before the first piece: whether rows are left out is then mostly known without asking twice. */
+const READ_AHEAD_BYTES = 4 * 1024 * 1024;
+const ROWS_AT_ONCE = 100;
+/** A command takes 16 MiB. */
+const MOST_GIVEN_BYTES = 12 * 1024 * 1024;
+
+/** What is not in a collection of the namespace: all of it that the caller may see. */
+export interface Rows {
+  readonly kind: 'rows';
+  readonly name: string;
+  readonly type: TypeDefinition;
+  readonly rows: readonly ObjectValue[];
+}
+
+export interface Written {
+  /** Whether a long result may be given in pieces. */
+  readonly streams: boolean;
+  /** Whether a Real is told from an Integer by its point. */
+  readonly exactReals: boolean;
+}
+
+/**
+ * The rows as JSON, whole, or as pieces where that is long and `streams` allows it.
+ * @throws cascade.query.…, cascade.request.body.invalid
+ */
+export async function aggregate(
+  space: Namespace,
+  resource: Resource | Rows,
+  pipeline: Value,
+  actor: Actor,
+  { streams, exactReals }: Written,
+): Promise<Pick<ApiReply, 'body' | 'pieces' | 'truncated'>> {
+  const isDefinition = resource.kind === 'definitions';
+  const condition = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
+  const prepared = resource.kind === 'instances' ? await withFirstMatches(space, resource, pipeline, condition, actor) : pipeline;
+  const { stages, shape } = buildPipeline(prepared, shapeOf(resource.type, resource.kind !== 'instances'), {
+    budget: new Budget(),
+    condition,
+    typeNamed: (name) => {
+      const type = space.types.get(name);
+      if (!type) throw fault('cascade.resource.type.not.found', name);
+      return type;
+    },
+    front: {},
+    nested: false,
+  });
+  const before = resource.kind === 'rows' ? givenRows(resource) : isDefinition ? definitionsOf(resource.name) : [];
+  const hidden = isDefinition && resource.hidden !== undefined ? [resource.hidden] : [];
+  const secrets = [...resource.type.properties.values()]
+    .filter(({ encrypted }) => encrypted)
+    .map(({ name }) => name)
+    .concat(hidden);
+  const [first, ...rest] = stages;
+  const leads = first !== undefined && '$geoNear' in first;
+  const whole = [...before, ...(leads ? [first] : []), ...(secrets.length > 0 ? [{ $unset: secrets }] : []), ...(leads ? rest : stages)];
+  const read = whole.concat({ $limit: MOST_ROWS + 1 });
+  const collection = resource.kind === 'instances' ? resource.collection : DEFINITIONS;
+  const maxTimeMS = pipelineLimit(stages, LONGEST_MS);
+  const rows = space.rows.aggregate(collection, read, { maxTimeMS, allowDiskUse: false });
+  const ahead = await readAhead(rows, streams ? READ_AHEAD_BYTES : Infinity).catch((error: unknown) => {
+    throw asFault(space, collection, error);
+  });
+  try {
+    const isMore = ahead.isAll ? ahead.rows.length > MOST_ROWS : await hasMore(space, collection, whole, maxTimeMS);
+    const truncated = isMore ? { truncated: true } : {};
+    const write = async (batch: readonly Uint8Array[]): Promise<string[]> => {
+      const parts = batch.map((row) => typedPart(shape, row));
+      const typed = await toShown(space, shape.type, parts, actor);
+      return batch.map((row, index) => rowToJson(shape, row, typed[index] as ObjectValue, exactReals));
+    };
+    if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES)) {
+      const texts = await write(isMore ? ahead.rows.slice(0, MOST_ROWS) : ahead.rows);
+      return { body: `[${texts.join(',')}]`, ...truncated };
+    }
+    // What was read ahead is written a piece at a time, as all that follows.
+    const batches = inBatches(ahead.rows);
+    const next = async (): Promise<string[]> => write(batches.shift() ?? (await rows.next()));
+    const elements = { first: [], next, most: MOST_ROWS, write: (text: string) => text, close: () => rows.close() };
+    return { pieces: await space.largeResults.begin(elements), ...truncated };
+  } catch (error) {
+    await rows.close();
+    throw error;
+  }
+}
+
+const definitionsOf = (kind: string): Document[] => [{ $match: { kind } }, { $replaceRoot: { newRoot: '$object' } }];
+
+/** As the documents of a pipeline, behind a collection that gives none. @throws query.too.expensive: they are too many for one command */
+function givenRows({ rows }: Rows): Document[] {
+  const documents = rows.map((row) => toBson(row) as Document);
+  if (documents.reduce((sum, one) => sum + BSON.calculateObjectSize(one), 0) > MOST_GIVEN_BYTES)
+    throw fault('cascade.query.too.expensive', 'memory');
+  // As a literal: a text may begin with a $.
+  return [{ $match: { _id: { $in: [] } } }, { $unionWith: { pipeline: [{ $documents: { $literal: documents } }] } }];
+}
+
+/** Whether there are more rows than the cap, for results that are too long to be read before they are sent. */
+async function hasMore(space: Namespace, collection: string, stages: readonly Document[], maxTimeMS: number): Promise<boolean> {
+  const beyond = [...stages, { $skip: MOST_ROWS }, { $limit: 1 }, { $project: { _id: 1 } }];
+  const rows = space.rows.aggregate(collection, beyond, { maxTimeMS, allowDiskUse: false });
+  return (await readAhead(rows, Infinity)).rows.length > 0;
+}
+
+function inBatches(rows: readonly Uint8Array[]): (readonly Uint8Array[])[] {
+  return Array.from({ length: Math.ceil(rows.length / ROWS_AT_ONCE) }, (_, n) => rows.slice(n * ROWS_AT_ONCE, (n + 1) * ROWS_AT_ONCE));
+}
+
+/** The conditions with which a pipeline begins, with the constants of scalars as they are stored; later ones see computed documents. */
+async function withFirstMatches(
+  space: Namespace,
+  resource: InstanceResource,
+  pipeline: Value,
+  context: ConditionContext,
+  actor: Actor,
+): Promise<Value> {
+  if (!Array.isArray(pipeline)) return pipeline;
+  const stages = [...pipeline];
+  for (const [at, stage] of pipeline.entries()) {
+    if (!isObject(stage) || Object.keys(stage).length !== 1 || !Object.hasOwn(stage, '$match')) break;
+    stages[at] = { $match: await withConstraints(space, resource, getOwn(stage, '$match'), context, actor) };
+  }
+  return stages;
+}
+
+/** What the store says of a pipeline, in the words of the API; what says nothing of it as it is. */
+function asFault(space: Namespace, collection: string, error: unknown): unknown {
+  if (!(error instanceof MongoServerError) || error.hasErrorLabel('TransientTransactionError')) return error;
+  if (TOO_MUCH_MEMORY.has(error.code)) return fault('cascade.query.too.expensive', 'memory');
+  if (!isAboutThePipeline(error)) return error;
+  space.log.debug({ err: error, collection }, 'a pipeline failed');
+  return fault('cascade.query.operand.invalid', '', 'pipeline');
+}
+
+/** Evaluation errors have numbers of their own, or these; those of a store in trouble are named in the driver. */
+const isAboutThePipeline = ({ code }: MongoServerError): boolean =>
+  typeof code === 'number' &&
+  (code >= 10_000
+    ? code < 30_000_000 && code !== 11_600 && code !== 11_602 && code !== 13_435 && code !== 13_436 && code !== 10_107
+    : [2, 9, 14, 15, 40, 241].includes(code));

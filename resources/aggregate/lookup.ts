@@ -1,0 +1,46 @@
+// $lookup (resources-and-api.md 3.6): rows of another type of the same namespace by an equality, nothing else.
+
+import type { Document } from 'mongodb';
+import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { fieldAt, newName, shapeOf, type Shape, without } from './shape.ts';
+
+/** @throws cascade.resource.type.not.found */
+export type TypeNamed = (name: string) => TypeDefinition;
+
+/** Holds a converted key for the length of the join; no property is called so. */
+const KEY = '__key';
+
+export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed): { stages: Document[]; shape: Shape } {
+  // A database is named by an object.
+  if (['let', 'pipeline'].some((name) => Object.hasOwn(body, name)) || isObject(getOwn(body, 'from')))
+    throw fault('cascade.query.stage.forbidden', '$lookup');
+  const text = (name: string): string => {
+    const value = Object.hasOwn(body, name) ? body[name] : null;
+    if (typeof value !== 'string') throw fault('cascade.query.operand.invalid', name, '$lookup');
+    return value;
+  };
+  const stranger = Object.keys(body).find((name) => !['from', 'localField', 'foreignField', 'as'].includes(name));
+  if (stranger !== undefined) throw fault('cascade.query.operand.invalid', stranger, '$lookup');
+  const type = typeNamed(text('from'));
+  const local = fieldAt(shape, text('localField'), '$lookup');
+  const foreign = fieldAt(shapeOf(type, false), text('foreignField'), '$lookup');
+  const as = newName(text('as'), '$lookup');
+  const from = type.collection;
+  const join = (localField: string): Document => ({ $lookup: { from, localField, foreignField: foreign.path, as } });
+  const secrets = [...type.properties.values()].filter(({ encrypted }) => encrypted).map(({ name }) => `${as}.${name}`);
+  const stages =
+    local.isObjectId === foreign.isObjectId
+      ? [join(local.path)]
+      : // Ids are texts outside: one side is converted to what the other holds.
+        [{ $addFields: { [KEY]: converted(`$${local.path}`, foreign.isObjectId ? 'objectId' : 'string') } }, join(KEY), { $unset: [KEY] }];
+  if (secrets.length > 0) stages.push({ $unset: secrets });
+  return { stages, shape: without(shape, [as]) };
+}
+
+/** What does not convert joins nothing; an array joins by each of its elements. */
+function converted(path: string, to: string): Document {
+  const one = (input: string): Document => ({ $convert: { input, to, onError: '', onNull: '' } });
+  return { $cond: [{ $isArray: path }, { $map: { input: path, as: 'e', in: one('$$e') } }, one(path)] };
+}

@@ -1,0 +1,54 @@
+// Rows of a pipeline in the external form: what the type still describes as its properties, the rest by what it is in the store.
+
+import { Decimal, isObject, isReference, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { SYSTEM_PROPERTIES, type SystemProperty } from '../../model/types/index.ts';
+import { fromBson, instanceFromBson, propertyToJson, referenceText } from '../../model/values/index.ts';
+import type { Shape } from './shape.ts';
+
+/** What of a row still is what the type says; other members are left out. */
+export function typedPart(shape: Shape, raw: Uint8Array): ObjectValue {
+  if (shape.typed.size === 0) return {};
+  const instance = instanceFromBson(shape.type, raw);
+  return Object.fromEntries(Object.entries(instance).filter(([name]) => shape.typed.has(name)));
+}
+
+/** @param raw one row of BSON; @param typed its typedPart, as everybody sees it; @param exactReals whether a Real is written with its point */
+export function rowToJson(shape: Shape, raw: Uint8Array, typed: ObjectValue, exactReals: boolean): string {
+  const row = fromBson(raw);
+  const members: string[] = [];
+  for (const name of Object.keys(row)) {
+    const isTyped = Object.hasOwn(typed, name);
+    const json = isTyped ? typedJson(shape, name, typed[name] as Value, exactReals) : untypedJson(shape, row, name, exactReals);
+    if (json !== null) members.push(`${JSON.stringify(name)}:${json}`);
+  }
+  return `{${members.join(',')}}`;
+}
+
+function typedJson(shape: Shape, name: string, value: Value, exactReals: boolean): string {
+  const system = Object.hasOwn(SYSTEM_PROPERTIES, name) ? { base: SYSTEM_PROPERTIES[name as SystemProperty] } : { base: 'String' as const };
+  const declared = shape.type.properties.get(name) ?? system;
+  return propertyToJson(declared.base === 'Real' ? asReal(exactReals) : declared, value);
+}
+
+function untypedJson(shape: Shape, row: ObjectValue, name: string, exactReals: boolean): string | null {
+  if (shape.whole && name !== '_id') return null; // a property that the type no longer declares
+  return propertyToJson(asReal(exactReals), outside(row[name] as Value));
+}
+
+/** Numbers in Objects always keep their kind. */
+const asReal = (exactly: boolean) => ({ base: exactly ? ('Object' as const) : ('Real' as const) });
+
+/** Currencies and references lie in two members each. */
+function outside(value: Value): Value {
+  if (Array.isArray(value)) return value.map(outside);
+  if (!isObject(value)) return value;
+  const names = Object.keys(value);
+  if (names.length === 2) {
+    const { c: code, v: amount } = value;
+    if (typeof code === 'string' && amount instanceof Decimal) return `${code}:${amount.toString()}`;
+    if (isReference(value)) return referenceText(value.resource, value.resourceId);
+  }
+  const result: ObjectValue = {};
+  for (const name of names) result[name] = outside(value[name] as Value);
+  return result;
+}

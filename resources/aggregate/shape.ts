@@ -1,0 +1,82 @@
+// What the documents between two stages still have of their type, and where a caller's field path leads in the store.
+
+import { isSecret } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../../model/types/index.ts';
+
+export interface Shape {
+  readonly type: TypeDefinition;
+  /** Names at the top (properties, system properties, `_id`) that still hold what the type says. */
+  readonly typed: ReadonlySet<string>;
+  /** Nothing was added or computed: what the type does not declare is not shown. */
+  readonly whole: boolean;
+  /** `_id` is stored as text already (definitions), not as an ObjectId. */
+  readonly textId: boolean;
+}
+
+export const shapeOf = (type: TypeDefinition, textId: boolean): Shape => ({
+  type,
+  typed: new Set(['_id', ...type.properties.keys(), ...Object.keys(SYSTEM_PROPERTIES)]),
+  whole: true,
+  textId,
+});
+
+export const untyped = (shape: Shape): Shape => ({ ...shape, typed: new Set(), whole: false });
+
+/** After a stage that gives these names other values. */
+export const without = (shape: Shape, names: Iterable<string>): Shape => {
+  const typed = new Set(shape.typed);
+  for (const name of names) typed.delete(name.split('.', 1)[0] as string);
+  return { ...shape, typed, whole: false };
+};
+
+/** After a stage that keeps these names only. */
+export const keeping = (shape: Shape, names: readonly string[]): Shape => ({
+  ...shape,
+  typed: new Set(names.filter((name) => shape.typed.has(name))),
+  whole: false,
+});
+
+export interface Field {
+  /** As storage has it. */
+  readonly path: string;
+  readonly property?: PropertyDefinition;
+  readonly base?: BaseType;
+  /** The path is that property or system property itself. */
+  readonly isWhole: boolean;
+  /** An ObjectId, which is text outside. */
+  readonly isObjectId: boolean;
+}
+
+/** @throws cascade.query.operand.invalid for what is no path, cascade.query.property.forbidden for encrypted properties */
+export function fieldAt(shape: Shape, path: string, operator: string): Field {
+  const steps = path.split('.');
+  if (steps.some((step) => step === '' || step.startsWith('$') || step.includes('\0')))
+    throw fault('cascade.query.operand.invalid', path, operator);
+  const [name = '', ...rest] = steps;
+  const isWhole = rest.length === 0;
+  const isObjectId = name === '_id' && isWhole && !shape.textId && shape.typed.has(name);
+  if (!shape.typed.has(name)) return { path, isWhole, isObjectId };
+  const property = shape.type.properties.get(name);
+  if (!property) {
+    const base = Object.hasOwn(SYSTEM_PROPERTIES, name) ? SYSTEM_PROPERTIES[name as SystemProperty] : undefined;
+    return { path, isWhole, isObjectId, ...(base && { base }) };
+  }
+  if (isSecret(property, rest)) throw fault('cascade.query.property.forbidden', path);
+  return { path: property.base === 'Currency' ? currencyPath(steps) : path, property, base: property.base, isWhole, isObjectId };
+}
+
+/** `.code` and `.value` of a Currency. */
+function currencyPath(steps: readonly string[]): string {
+  const last = steps[steps.length - 1];
+  if (steps.length === 1 || (last !== 'code' && last !== 'value')) return steps.join('.');
+  return [...steps.slice(0, -1), last === 'code' ? 'c' : 'v'].join('.');
+}
+
+export const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** A name that a stage gives to a value. @throws cascade.query.operand.invalid */
+export function newName(name: unknown, operator: string): string {
+  if (typeof name === 'string' && NAME.test(name) && name !== '__proto__') return name;
+  throw fault('cascade.query.operand.invalid', typeof name === 'string' ? name : '', operator);
+}

@@ -1,0 +1,275 @@
+// The stages of a pipeline, each checked and rebuilt (resources-and-api.md 3.6). A stage tells what shape its documents have.
+
+import type { Document } from 'mongodb';
+import { isInteger, isNumber, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { type ConditionContext, dataScope, instanceScope, parseWhereIn, toFilter } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { coerceProperty } from '../../model/types/index.ts';
+import { propertyToBson } from '../../model/values/index.ts';
+import { type Budget, expression, literal, refused } from './expressions.ts';
+import { geoNear } from './geo-near.ts';
+import { lookup, type TypeNamed } from './lookup.ts';
+import { fieldAt, keeping, newName, type Shape, untyped, without } from './shape.ts';
+
+export interface Surroundings {
+  readonly budget: Budget;
+  readonly condition: ConditionContext;
+  readonly typeNamed: TypeNamed;
+  /** Conditions of the service that hold for every document. */
+  readonly front: Document;
+  /** Inside $facet. */
+  readonly nested: boolean;
+}
+
+export interface Built {
+  readonly stages: readonly Document[];
+  readonly shape: Shape;
+}
+
+const MOST_STAGES = 50;
+const MOST_SAMPLES = 10_000;
+
+type Build = (operand: Value, shape: Shape, around: Surroundings) => Built;
+
+const STAGES: Readonly<Record<string, Build>> = {
+  $match: (operand, shape, { condition }) => {
+    const scope = (text: string) => (shape.typed.has(text.split('.', 1)[0] as string) ? instanceScope(shape.type)(text) : dataScope(text));
+    return kept({ $match: toFilter(withoutNear(parseWhereIn(operand, idAsText(shape, scope), condition))) }, shape);
+  },
+  $group: (operand, shape, { budget }) => {
+    const body = objectOf(operand, '$group');
+    if (!Object.hasOwn(body, '_id')) throw invalid('_id', '$group');
+    const stage: Document = { _id: expression(body['_id'] as Value, shape, budget, '$group') };
+    Object.assign(stage, accumulators(body, '$group', shape, budget, ['_id']));
+    return { stages: [{ $group: stage }], shape: untyped(shape) };
+  },
+  $bucket: (operand, shape, { budget }) => {
+    const body = only(objectOf(operand, '$bucket'), ['groupBy', 'boundaries', 'default', 'output'], '$bucket');
+    const stage: Document = {
+      groupBy: expression(body['groupBy'] ?? null, shape, budget, '$bucket'),
+      boundaries: boundaries(body, shape),
+    };
+    if (Object.hasOwn(body, 'default')) stage['default'] = literal(body['default'] as Value);
+    if (Object.hasOwn(body, 'output'))
+      stage['output'] = accumulators(objectOf(body['output'] as Value, '$bucket'), '$bucket', shape, budget);
+    return { stages: [{ $bucket: stage }], shape: untyped(shape) };
+  },
+  $bucketAuto: (operand, shape, { budget }) => {
+    const body = only(objectOf(operand, '$bucketAuto'), ['groupBy', 'buckets', 'output', 'granularity'], '$bucketAuto');
+    const stage: Document = {
+      groupBy: expression(body['groupBy'] ?? null, shape, budget, '$bucketAuto'),
+      buckets: wholeNumber(body['buckets'] ?? null, 1, MOST_SAMPLES, '$bucketAuto'),
+    };
+    if (Object.hasOwn(body, 'granularity')) stage['granularity'] = textOf(body['granularity'] as Value, '$bucketAuto');
+    if (Object.hasOwn(body, 'output'))
+      stage['output'] = accumulators(objectOf(body['output'] as Value, '$bucketAuto'), '$bucketAuto', shape, budget);
+    return { stages: [{ $bucketAuto: stage }], shape: untyped(shape) };
+  },
+  $sortByCount: (operand, shape, { budget }) => ({
+    stages: [{ $sortByCount: expression(operand, shape, budget, '$sortByCount') }],
+    shape: untyped(shape),
+  }),
+  $count: (operand, shape) => ({ stages: [{ $count: newName(operand, '$count') }], shape: untyped(shape) }),
+  $project: project,
+  $addFields: addFields,
+  $set: addFields,
+  $unset: (operand, shape) => {
+    const names = (Array.isArray(operand) ? operand : [operand]).map((name) => fieldAt(shape, textOf(name, '$unset'), '$unset').path);
+    if (names.length === 0) throw invalid('', '$unset');
+    return {
+      stages: [{ $unset: names }],
+      shape: without(
+        shape,
+        names.filter((name) => !name.includes('.')),
+      ),
+    };
+  },
+  $replaceRoot: (operand, shape, { budget }) => {
+    const body = only(objectOf(operand, '$replaceRoot'), ['newRoot'], '$replaceRoot');
+    const newRoot = expression(body['newRoot'] ?? null, shape, budget, '$replaceRoot');
+    return { stages: [{ $replaceRoot: { newRoot } }], shape: untyped(shape) };
+  },
+  $replaceWith: (operand, shape, { budget }) => ({
+    stages: [{ $replaceWith: expression(operand, shape, budget, '$replaceWith') }],
+    shape: untyped(shape),
+  }),
+  $sort: (operand, shape) => {
+    const stage: Document = {};
+    for (const [name, direction] of Object.entries(objectOf(operand, '$sort'))) {
+      if (direction !== 1 && direction !== -1) throw invalid(name, '$sort');
+      stage[fieldAt(shape, name, '$sort').path] = direction;
+    }
+    if (Object.keys(stage).length === 0) throw invalid('', '$sort');
+    return kept({ $sort: stage }, shape);
+  },
+  $limit: (operand, shape) => kept({ $limit: wholeNumber(operand, 1, Number.MAX_SAFE_INTEGER, '$limit') }, shape),
+  $skip: (operand, shape) => kept({ $skip: wholeNumber(operand, 0, Number.MAX_SAFE_INTEGER, '$skip') }, shape),
+  $sample: (operand, shape) => {
+    const { size = null } = only(objectOf(operand, '$sample'), ['size'], '$sample');
+    return kept({ $sample: { size: wholeNumber(size, 1, MOST_SAMPLES, '$sample') } }, shape);
+  },
+  $unwind: unwind,
+  $facet: (operand, shape, around) => {
+    const stage: Document = {};
+    for (const [name, pipeline] of Object.entries(objectOf(operand, '$facet')))
+      stage[newName(name, '$facet')] = buildPipeline(pipeline, shape, { ...around, nested: true }).stages;
+    if (Object.keys(stage).length === 0) throw invalid('', '$facet');
+    return { stages: [{ $facet: stage }], shape: untyped(shape) };
+  },
+  $lookup: (operand, shape, { typeNamed }) => lookup(objectOf(operand, '$lookup'), shape, typeNamed),
+  $geoNear: (operand, shape, { condition, front }) => geoNear(objectOf(operand, '$geoNear'), shape, condition, front),
+};
+
+/** @throws cascade.query.stage.forbidden, and what the stages throw */
+export function buildPipeline(pipeline: Value, shape: Shape, around: Surroundings): Built {
+  if (!Array.isArray(pipeline)) throw fault('cascade.request.body.invalid', 'a pipeline is an array of stages', 0);
+  if (pipeline.length > MOST_STAGES) throw fault('cascade.query.too.expensive', 'stages');
+  const startsNear = !around.nested && isObject(pipeline[0] ?? null) && Object.hasOwn(pipeline[0] as ObjectValue, '$geoNear');
+  const stages: Document[] = startsNear || around.nested || Object.keys(around.front).length === 0 ? [] : [{ $match: around.front }];
+  let current = shape;
+  for (const [at, stage] of pipeline.entries()) {
+    around.budget.node(1);
+    const [name, second] = isObject(stage) ? Object.keys(stage) : [];
+    if (!isObject(stage) || name === undefined || second !== undefined)
+      throw fault('cascade.request.body.invalid', `stage ${at} is no object of one member`, 0);
+    const build = Object.hasOwn(STAGES, name) ? STAGES[name] : undefined;
+    const misplaced = (name === '$geoNear' && (at > 0 || around.nested)) || (name === '$facet' && around.nested);
+    if (!build || misplaced) throw fault('cascade.query.stage.forbidden', name);
+    const built = build(stage[name] as Value, current, around);
+    stages.push(...built.stages);
+    current = built.shape;
+  }
+  if (stages.length > MOST_STAGES + 10) throw fault('cascade.query.too.expensive', 'stages');
+  return { stages, shape: current };
+}
+
+const kept = (stage: Document, shape: Shape): Built => ({ stages: [stage], shape });
+const invalid = (path: string, operator: string) => fault('cascade.query.operand.invalid', path, operator);
+
+/** `$near` orders its result, which only $geoNear may do here. */
+function withoutNear(predicate: ReturnType<typeof parseWhereIn>): ReturnType<typeof parseWhereIn> {
+  if (JSON.stringify(predicate.condition, (_, value: unknown) => (typeof value === 'bigint' ? '' : value)).includes('"op":"near"'))
+    throw fault('cascade.query.operator.forbidden', '$near', '');
+  return predicate;
+}
+
+/** An `_id` that is text in the store is no id of an instance. */
+function idAsText(shape: Shape, scope: ReturnType<typeof instanceScope>): ReturnType<typeof instanceScope> {
+  return shape.textId ? (text) => (text === '_id' ? dataScope(text) : scope(text)) : scope;
+}
+
+const ACCUMULATORS = new Set([
+  '$sum',
+  '$avg',
+  '$min',
+  '$max',
+  '$first',
+  '$last',
+  '$push',
+  '$addToSet',
+  '$stdDevPop',
+  '$stdDevSamp',
+  '$count',
+]);
+const CALCULATING = new Set(['$stdDevPop', '$stdDevSamp']);
+
+function accumulators(body: ObjectValue, stage: string, shape: Shape, budget: Budget, except: readonly string[] = []): Document {
+  const result: Document = {};
+  for (const [name, operand] of Object.entries(body)) {
+    if (except.includes(name)) continue;
+    const [accumulator, second] = isObject(operand) ? Object.keys(operand) : [];
+    if (!isObject(operand) || accumulator === undefined || second !== undefined) throw invalid(name, stage);
+    if (!ACCUMULATORS.has(accumulator)) throw refused(accumulator);
+    const given = operand[accumulator] as Value;
+    const inner = CALCULATING.has(accumulator) ? '$avg' : accumulator; // they take a Currency as its value, too
+    result[newName(name, stage)] = { [accumulator]: accumulator === '$count' ? {} : expression(given, shape, budget, inner) };
+  }
+  return result;
+}
+
+/** Constants, converted for the property that they divide. */
+function boundaries(body: ObjectValue, shape: Shape): unknown[] {
+  const given = body['boundaries'];
+  if (!Array.isArray(given) || given.length < 2) throw invalid('boundaries', '$bucket');
+  const groupBy = body['groupBy'];
+  const field = typeof groupBy === 'string' && /^\$[^$]/.test(groupBy) ? fieldAt(shape, groupBy.slice(1), '$bucket') : undefined;
+  const property = field?.isWhole && field.base !== 'Currency' ? field.property : undefined;
+  if (!property) return given.map(literal);
+  return given.map((value) => propertyToBson(property.base, coerceProperty(shape.type, { ...property, multi: false }, value)));
+}
+
+function project(operand: Value, shape: Shape, { budget }: Surroundings): Built {
+  const stage: Document = {};
+  const kept: string[] = [];
+  const left: string[] = [];
+  const computed: string[] = [];
+  for (const [name, value] of Object.entries(objectOf(operand, '$project'))) {
+    const flag = typeof value === 'boolean' ? value : isNumber(value) ? !(value === 0) : null;
+    const field = fieldAt(shape, name, '$project');
+    if (flag === null) {
+      stage[name] = expression(value, shape, budget, '$project');
+      computed.push(name);
+    } else if (flag && field.path !== name) {
+      stage[name] = `$${field.path}`; // a part of a Currency
+      computed.push(name);
+    } else {
+      stage[name] = flag;
+      (flag ? kept : left).push(name);
+    }
+  }
+  if (Object.keys(stage).length === 0) throw invalid('', '$project');
+  if (kept.length === 0 && computed.length === 0) return { stages: [{ $project: stage }], shape: without(shape, left) };
+  if (left.some((name) => name !== '_id')) throw invalid(left[0] ?? '', '$project');
+  const names = [...new Set(['_id', ...kept.map((name) => name.split('.', 1)[0] as string)])].filter(
+    (name) => !left.includes(name) && !computed.some((other) => other.split('.', 1)[0] === name),
+  );
+  return { stages: [{ $project: stage }], shape: keeping(shape, names) };
+}
+
+function addFields(operand: Value, shape: Shape, { budget }: Surroundings): Built {
+  const stage: Document = {};
+  const names = Object.entries(objectOf(operand, '$addFields')).map(([name, value]) => {
+    stage[fieldAt(shape, name, '$addFields').path] = expression(value, shape, budget, '$addFields');
+    return name;
+  });
+  if (names.length === 0) throw invalid('', '$addFields');
+  return { stages: [{ $addFields: stage }], shape: without(shape, names) };
+}
+
+function unwind(operand: Value, shape: Shape): Built {
+  const body = isObject(operand)
+    ? only(operand, ['path', 'includeArrayIndex', 'preserveNullAndEmptyArrays'], '$unwind')
+    : { path: operand };
+  const path = textOf(body['path'] ?? null, '$unwind');
+  if (!/^\$[^$]/.test(path)) throw invalid(path, '$unwind');
+  const stage: Document = { path: `$${fieldAt(shape, path.slice(1), '$unwind').path}` };
+  const { includeArrayIndex: index = null, preserveNullAndEmptyArrays: preserve = null } = body;
+  if (preserve !== null) {
+    if (typeof preserve !== 'boolean') throw invalid('preserveNullAndEmptyArrays', '$unwind');
+    stage['preserveNullAndEmptyArrays'] = preserve;
+  }
+  if (index === null) return kept({ $unwind: stage }, shape);
+  stage['includeArrayIndex'] = newName(index, '$unwind');
+  return { stages: [{ $unwind: stage }], shape: without(shape, [stage['includeArrayIndex'] as string]) };
+}
+
+function objectOf(value: Value, operator: string): ObjectValue {
+  if (!isObject(value)) throw invalid('', operator);
+  return value;
+}
+
+function only(body: ObjectValue, names: readonly string[], operator: string): ObjectValue {
+  const stranger = Object.keys(body).find((name) => !names.includes(name));
+  if (stranger !== undefined) throw invalid(stranger, operator);
+  return body;
+}
+
+function textOf(value: Value, operator: string): string {
+  if (typeof value !== 'string') throw invalid('', operator);
+  return value;
+}
+
+function wholeNumber(value: Value, min: number, max: number, operator: string): number {
+  if (!isInteger(value) || value < min || value > max) throw invalid('', operator);
+  return Number(value);
+}

@@ -1,0 +1,176 @@
+// What the operations work on: a namespace, its resources, and the two ways in which a resource keeps its instances.
+
+import type { Db } from 'mongodb';
+import type { Logger } from 'pino';
+import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import type { About } from '../../engine/about.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { Clock } from '../../platform/clock/index.ts';
+import type { Committer, RunReference, StoredEvent } from '../../runtime/transactions/index.ts';
+import type { Correlations } from '../../runtime/correlation/index.ts';
+import type { Directory, IdentityStore, RightsOf, SecurityLog } from '../../identity/index.ts';
+import type { NamespaceKeys } from '../../platform/keys/index.ts';
+import type { Deliveries } from '../../features/delivery/index.ts';
+import type { Contention, Executable, RunHost } from '../../runtime/runs/index.ts';
+import type { EqualReads, PointReads, RowReader } from '../../platform/mongo/index.ts';
+import type { Sandbox } from '../../sandbox/index.ts';
+import type { Chosen, IndexedRule, TriggerIndex } from '../../runtime/triggers/index.ts';
+import type { ScalarDefinition, TypeDefinition } from '../../model/types/index.ts';
+import type { Cipher } from '../../model/values/index.ts';
+import type { StateRoom } from '../../runtime/shared-state/index.ts';
+import type { Subscribers } from '../../features/subscriptions/index.ts';
+import type { LargeResults } from '../representation/large-results.ts';
+import type { KeptOutput } from '../../runtime/programs/kept-output.ts';
+import type { KeptPrograms } from '../../runtime/programs/kept-programs.ts';
+import type { RuleLinks } from '../../features/rules/loops.ts';
+import type { DefinitionStore } from '../definitions/store.ts';
+import type { ImplementedEvents } from '../../features/services/implemented-events.ts';
+import type { Schedule } from '../../features/schedules/schedule.ts';
+import type { TypesInForce } from '../types-in-force.ts';
+import type { SourceCounts } from '../../features/sources/state.ts';
+
+/** What the trigger indexes hand back with a rule of ours. */
+export interface IndexedProgram {
+  readonly executable: Executable;
+}
+
+export const programIn = (rule: IndexedRule): IndexedProgram => rule.payload as IndexedProgram;
+
+/** What stands for a rule, or the version of it, among the runs of an event. */
+export function referenceOf({ rule, asks, next }: Chosen, path: string): RunReference {
+  const { executable } = programIn(rule);
+  const reference = { rule: executable.name, program: executable.program.id, binds: bindsOn(rule, path) };
+  if (!asks) return reference;
+  const triggers = rule.triggers.filter(({ paths }) => paths.includes(path)).map((trigger) => ({ ...trigger, paths: [path] }));
+  const conditions = triggers.map(({ condition }) => condition);
+  const when = conditions.every((one) => one !== null) ? { op: 'or' as const, terms: conditions } : null;
+  const terms = [when, rule.where].filter((one) => one !== null);
+  return { ...reference, asks: { triggers, condition: { op: 'and', terms }, next: next && referenceOf(next, path) } };
+}
+
+/** What a rule's variable holds for an event on a path: the branches of an OR may be of different forms. */
+export const bindsOn = (rule: IndexedRule, path: string): 'event' | 'value' =>
+  rule.triggers.find(({ paths }) => paths.includes(path))?.binds ?? 'event';
+
+export interface Accounts {
+  readonly identity: IdentityStore;
+  readonly directory: Directory;
+  readonly keys: NamespaceKeys;
+  readonly security: SecurityLog;
+}
+
+export interface Namespace {
+  readonly name: string;
+  readonly rightsOf: RightsOf;
+  /** Users, tokens and namespaces: the installation's, not this namespace's. */
+  readonly accounts: Accounts;
+  readonly about: About;
+  readonly db: Db;
+  /** Queries a batch at a time; reads by id, and by a text, that share a request. */
+  readonly rows: RowReader;
+  readonly points: PointReads;
+  readonly equals: EqualReads;
+  readonly largeResults: LargeResults;
+  readonly clock: Clock;
+  readonly committer: Committer;
+  readonly contention: Contention;
+  readonly sandbox: Sandbox;
+  readonly runs: RunHost;
+  readonly log: Logger;
+  readonly types: TypesInForce;
+  readonly scalars: Map<string, ScalarDefinition>;
+  /** What encrypted properties are stored with; null while no type of the namespace has any. */
+  cipher: Cipher | null;
+  readonly definitions: DefinitionStore;
+  /** Whether this process, of all that serve the namespace, keeps what rules wait for and runs what happens at a time. */
+  readonly leads: boolean;
+  /** Reads a definition again that another process may have changed. */
+  refresh(kind: string, name: Value): Promise<void>;
+  /** Rules as compiled, by rule and program: those in force, and those that open events name. */
+  readonly executables: Map<string, Executable>;
+  readonly programs: KeptPrograms;
+  /** Which rules set which others going. */
+  readonly ruleLinks: RuleLinks;
+  /** What rules compile to, kept from start to start. */
+  readonly output: KeptOutput;
+  /** WHEN rules and BEFORE rules by event path and condition. */
+  readonly when: TriggerIndex;
+  readonly before: TriggerIndex;
+  /** WHEN rules that wait for more than one event. */
+  readonly correlations: Correlations;
+  /** How often something came through each source. */
+  readonly sources: SourceCounts;
+  /** Outbound events of services that others stand for. */
+  readonly implementedEvents: ImplementedEvents;
+  /** What happens at a time. */
+  readonly schedule: Schedule;
+  /** What services keep between calls, and what runs share. */
+  readonly state: StateRoom;
+  /** Events of reliable resources until they are acknowledged. */
+  readonly deliveries: Deliveries;
+  /** Who listens besides rules. */
+  readonly subscribers: Subscribers;
+}
+
+/** Instances of a type: documents of a collection of its own. */
+export interface InstanceResource {
+  readonly kind: 'instances';
+  readonly name: string;
+  readonly type: TypeDefinition;
+  readonly collection: string;
+  /** False for what only the service writes (logs, snapshots). */
+  readonly operations: ReadonlySet<string>;
+  /** Order without `sort`. */
+  readonly defaultSort: Readonly<Record<string, 1 | -1>>;
+  /** The collection is made with the first instance, not with the namespace: most namespaces never need it. */
+  readonly late?: true;
+}
+
+/** Definitions: few, all in memory, stored by kind and name in one collection. */
+export interface DefinitionResource {
+  readonly kind: 'definitions';
+  readonly name: string;
+  readonly systemType: string;
+  readonly operations: ReadonlySet<string>;
+  /** POST on an existing name: it is updated, or refused with 409. */
+  readonly onExisting: 'update' | 'conflict' | ((stored: ObjectValue) => 'update' | 'conflict');
+  /** Kept in memory only: a restart forgets it. */
+  readonly isTransient?: (stored: ObjectValue) => boolean;
+  /** Shape for conditions and sorting. */
+  readonly type: TypeDefinition;
+  /**
+   * Checks a definition and completes it: the stored object, and what makes it take effect.
+   * @param body as submitted (merged with the stored one for updates); @param stored null when it is new
+   * @throws CascadeError, CascadeErrors when it is wrong
+   */
+  define(space: Namespace, body: ObjectValue, stored: ObjectValue | null, actor: Actor): Promise<Defined>;
+  /** Definitions of the service itself: listed with the others, never changed. */
+  readonly builtIn?: ReadonlyMap<string, ObjectValue>;
+  /** A stored property that nobody is shown, in whatever way they look. */
+  readonly hidden?: string;
+  /** The representation, where it has more than what is stored. */
+  show?(space: Namespace, stored: ObjectValue): ObjectValue;
+  /** Before it goes: refuses, or gives what takes it out of effect. */
+  remove(space: Namespace, stored: ObjectValue, actor: Actor): Promise<Pick<Defined, 'prepare' | 'apply' | 'settle'>>;
+}
+
+export interface Defined {
+  /** The key; the name for all but versioned rules. */
+  readonly name: string;
+  readonly object: ObjectValue;
+  /** What the stored row has beside the definition. */
+  readonly beside?: (object: ObjectValue) => Readonly<Record<string, string>>;
+  /** Work on the store before the definition is stored (collections, indexes, programs). The object has its system properties. */
+  readonly prepare?: (object: ObjectValue) => Promise<void>;
+  /** Puts it in force in memory, right after the commit and before the answer. The object has its system properties. */
+  readonly apply: (object: ObjectValue) => void;
+  /** Work on the store once it is in force, before the answer. */
+  readonly settle?: () => Promise<void>;
+  /** Instead of `apply`, when it could not be stored after `prepare` had begun. */
+  readonly abandon?: () => void;
+}
+
+export type Resource = InstanceResource | DefinitionResource;
+
+/** Gives the event to be stored with a change, or null where no rule listens. */
+export type Raise = (path: string, value: string) => StoredEvent | null;

@@ -1,0 +1,92 @@
+// Fields of definitions that several kinds share.
+
+import { isServiceSet } from '../../model/types/index.ts';
+import type { Diagnostic } from '../../compiler/index.ts';
+import { DateTime, encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import type { PropertyDefinition } from '../../model/types/index.ts';
+import { omit } from './store.ts';
+import type { DefinitionResource } from '../catalog/types.ts';
+
+/** @throws when the field is missing or no text */
+export function textField(resource: string, body: ObjectValue, name: string): string {
+  const value = Object.hasOwn(body, name) ? getOwn(body, name) : null;
+  if (value === null) throw fault('cascade.resource.property.required', resource, name);
+  if (typeof value !== 'string') throw invalidField(resource, name, 'no String');
+  return value;
+}
+
+/** System properties that are the caller's to set, with what they hold. */
+const CALLERS: Readonly<Record<string, PropertyDefinition['base'] | 'list'>> = {
+  ars_group: 'String',
+  ars_properties: 'Object',
+  ars_public: 'Boolean',
+  ars_relationships: 'list',
+  ars_dependentResource: 'ResourceReference',
+};
+/** What a client may send back, having read it, and the service works out itself. */
+const DERIVED = new Set(['errors', 'compileWarnings']);
+
+/**
+ * The caller's fields of a definition: those of the kind's shape with a value that fits, and others where the kind is open for them.
+ * @throws cascade.resource.property.invalid, .unknown, cascade.type.property.name.reserved
+ */
+export function checkFields(kind: Pick<DefinitionResource, 'name' | 'type'>, body: ObjectValue, others: 'kept' | 'refused'): ObjectValue {
+  const fields: ObjectValue = {};
+  for (const key of Object.keys(body)) {
+    const value = getOwn(body, key);
+    if (isServiceSet(key) || DERIVED.has(key)) continue;
+    const declared = kind.type.properties.get(key);
+    if (declared) requireFit(kind.name, key, declared.multi ? 'list' : declared.base, value);
+    else if (Object.hasOwn(CALLERS, key)) requireFit(kind.name, key, CALLERS[key] ?? 'Object', value);
+    else if (key.startsWith('ars_') || key.startsWith('_')) throw fault('cascade.type.property.name.reserved', key);
+    else if (others === 'refused') throw fault('cascade.resource.property.unknown', kind.name, key);
+    setOwn(fields, key, value);
+  }
+  return fields;
+}
+
+/** Definitions are not coerced: a wrong type is refused. Null is "not set". */
+function requireFit(resource: string, field: string, base: PropertyDefinition['base'] | 'list', value: Value): void {
+  if (value !== null && !FITS[base]?.(value)) throw invalidField(resource, field, base === 'list' ? 'no array' : `no ${base}`);
+}
+
+const FITS: Readonly<Partial<Record<PropertyDefinition['base'] | 'list', (value: Value) => boolean>>> = {
+  String: (value) => typeof value === 'string',
+  Boolean: (value) => typeof value === 'boolean',
+  Integer: isInteger,
+  Object: isObject,
+  ResourceReference: (value) => typeof value === 'string' || isObject(value),
+  DateTime: (value) => typeof value === 'string' || isInteger(value) || value instanceof DateTime,
+  list: Array.isArray,
+};
+
+export const invalidField = (resource: string, field: string, reason: string): CascadeError =>
+  fault('cascade.resource.property.invalid', resource, field, reason);
+
+/** `compileWarnings`, where there are any. */
+export function warningsOf(warnings: readonly Diagnostic[], more: readonly Value[] = []): ObjectValue {
+  if (warnings.length + more.length === 0) return {};
+  return { compileWarnings: [...warnings.map(({ code, message, line, column }): Value => ({ code, message, line, column })), ...more] };
+}
+
+/**
+ * The fields of a definition whose text is being replaced, without those that came with the old text: an option that the new text no
+ * longer has is no longer in force. What the caller has changed since then stays.
+ * @param givenBy what a text gives
+ */
+export function withoutOldText(body: ObjectValue, stored: ObjectValue | null, givenBy: (source: string) => ObjectValue): ObjectValue {
+  const old = stored && getOwn(stored, 'ruleText');
+  if (typeof old !== 'string' || old === getOwn(body, 'ruleText')) return body;
+  const given = givenBefore(old, givenBy);
+  const isOld = (key: string): boolean => Object.hasOwn(body, key) && encodeInner(getOwn(body, key)) === encodeInner(getOwn(given, key));
+  return omit(body, Object.keys(given).filter(isOld));
+}
+
+function givenBefore(source: string, givenBy: (source: string) => ObjectValue): ObjectValue {
+  try {
+    return givenBy(source);
+  } catch {
+    return {}; // a text that no longer compiles gives nothing
+  }
+}

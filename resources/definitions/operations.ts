@@ -1,0 +1,264 @@
+// The operations on definitions, the same for every kind: its `define` says what a definition means, here it is stored and put in force.
+
+import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { DuplicateKey, VersionMiss } from '../../runtime/transactions/index.ts';
+import { matches, parseProps, parseSort, parseWhere, type Predicate, TooMuch, withAllowance } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { toJson } from '../../model/values/index.ts';
+import { raise } from '../../runtime/events/events.ts';
+import { goingAlong } from '../instances/delete.ts';
+import { pageOf, type Selected } from '../instances/select.ts';
+import { idOf, stampChanged, stampNew, versionOf } from '../representation/stamp.ts';
+import type { DefinitionResource, Namespace } from '../catalog/types.ts';
+import { cut } from '../representation/cut.ts';
+import { compareBy } from './sort.ts';
+import { definitionRemoval, definitionWrite, omit } from './store.ts';
+
+const TRIES = 10;
+
+/** Stores a new definition, or changes the one of that name where its kind allows it. Gives it as stored. */
+export async function putDefinition(
+  space: Namespace,
+  kind: DefinitionResource,
+  body: Value,
+  actor: Actor,
+  upsert: boolean,
+): Promise<ObjectValue> {
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  for (let tries = 0; ; tries++) {
+    try {
+      const named = nameIn(space, kind, body);
+      if (named !== undefined) return await again(space, kind, named, body, actor, upsert);
+      const defined = await kind.define(space, body, null, actor);
+      if (!space.definitions.get(kind.name, defined.name)) return await store(space, kind, defined, null, actor);
+      return await again(space, kind, defined.name, body, actor, upsert);
+    } catch (error) {
+      if (!(error instanceof VersionMiss || error instanceof DuplicateKey) || tries >= TRIES) throw error;
+      await space.refresh(kind.name, getOwn(body, 'name'));
+    }
+  }
+}
+
+/** What is there already is changed where that may be. */
+async function again(
+  space: Namespace,
+  kind: DefinitionResource,
+  name: string,
+  body: ObjectValue,
+  actor: Actor,
+  upsert: boolean,
+): Promise<ObjectValue> {
+  const stored = space.definitions.get(kind.name, name) ?? {};
+  const onExisting = typeof kind.onExisting === 'function' ? kind.onExisting(stored) : kind.onExisting;
+  if (!upsert && onExisting === 'conflict') {
+    (await kind.define(space, body, null, actor)).abandon?.(); // what is wrong with it anyway is told first (resources-and-api.md 2)
+    throw duplicate(kind, name);
+  }
+  return changeOnce(space, kind, name, withoutVersion(body), actor);
+}
+
+/** The stored definition that a body names without a program text, which would have a name of its own. */
+function nameIn(space: Namespace, kind: DefinitionResource, body: ObjectValue): string | undefined {
+  if (Object.hasOwn(body, 'ruleText') || !Object.hasOwn(body, 'name')) return undefined;
+  const name = getOwn(body, 'name');
+  return typeof name === 'string' && space.definitions.get(kind.name, name) ? name : undefined;
+}
+
+const withoutVersion = (body: ObjectValue): ObjectValue => omit(body, ['ars_version']);
+
+const duplicate = (kind: DefinitionResource, name: string) => fault('cascade.resource.duplicate.key', kind.name, `name=${name}`);
+
+/** Changes the named properties of a definition. @throws cascade.resource.not.found */
+export async function changeDefinition(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  body: Value,
+  actor: Actor,
+  version?: bigint,
+): Promise<ObjectValue> {
+  for (let tries = 0; ; tries++)
+    try {
+      return await changeOnce(space, kind, id, body, actor, version);
+    } catch (error) {
+      if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
+      await space.refresh(kind.name, findDefinition(space, kind, id, 'update').name);
+    }
+}
+
+async function changeOnce(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  body: Value,
+  actor: Actor,
+  version?: bigint,
+): Promise<ObjectValue> {
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const { name, object: stored } = findDefinition(space, kind, id, 'update');
+  if (version !== undefined && version !== versionOf(stored))
+    throw fault('cascade.update.authorization.or.version.conflict', `/${kind.name}/${name}`, version, versionOf(stored));
+  if (Object.hasOwn(body, 'name') && getOwn(body, 'name') !== getOwn(stored, 'name'))
+    throw fault('cascade.resource.key.immutable', kind.name, 'name');
+  const merged: ObjectValue = {};
+  for (const source of [stored, body]) for (const key of Object.keys(source)) setOwn(merged, key, getOwn(source, key));
+  const defined = await kind.define(space, merged, stored, actor);
+  return store(space, kind, defined, stored, actor);
+}
+
+async function store(
+  space: Namespace,
+  kind: DefinitionResource,
+  defined: Awaited<ReturnType<DefinitionResource['define']>>,
+  stored: ObjectValue | null,
+  actor: Actor,
+): Promise<ObjectValue> {
+  try {
+    return await prepareAndStore(space, kind, defined, stored, actor);
+  } catch (error) {
+    defined.abandon?.();
+    throw error;
+  }
+}
+
+async function prepareAndStore(
+  space: Namespace,
+  kind: DefinitionResource,
+  defined: Awaited<ReturnType<DefinitionResource['define']>>,
+  stored: ObjectValue | null,
+  actor: Actor,
+): Promise<ObjectValue> {
+  const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
+  await defined.prepare?.(object);
+  const seen = visible(kind, object);
+  const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, seen, actor);
+  const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, stored, defined.beside?.(object))];
+  await actor.commit({ writes, events }, { ok: encodeInner(seen) });
+  space.definitions.put(kind.name, defined.name, object);
+  defined.apply(object);
+  await defined.settle?.();
+  return seen;
+}
+
+/** Without what nobody is shown. */
+const visible = (kind: DefinitionResource, object: ObjectValue): ObjectValue =>
+  kind.hidden === undefined ? object : omit(object, [kind.hidden]);
+
+/** Kinds whose events may be stored until they are acknowledged. */
+const RELIABLE: ReadonlySet<string> = new Set(['topics', 'sources', 'services']);
+
+/** @throws cascade.resource.not.found */
+export async function deleteDefinition(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const { name, object } = findDefinition(space, kind, id, 'delete');
+    const removal = await kind.remove(space, object, actor);
+    await removal.prepare?.(object);
+    const events = raise(space, `/types/system.${kind.name}/delete`, visible(kind, object), actor);
+    const along = await goingAlong(space, kind, [object], actor);
+    const writes = kind.isTransient?.(object) ? [] : [definitionRemoval(object)];
+    try {
+      await actor.commit({ writes: [...writes, ...along.writes], events: [...events, ...along.events] }, { ok: '1' });
+    } catch (error) {
+      if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
+      await space.refresh(kind.name, name);
+      continue;
+    }
+    space.definitions.remove(kind.name, name);
+    removal.apply(object);
+    space.subscribers.gone(kind.name, name);
+    space.deliveries.gone(kind.name, name);
+    await removal.settle?.();
+    if (RELIABLE.has(kind.name)) await space.deliveries.discard(kind.name, name);
+    return;
+  }
+}
+
+/**
+ * A stored definition that is to be changed or deleted.
+ * @throws cascade.resource.not.found; cascade.authorization.denied for those of the service
+ */
+export function findDefinition(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  operation: 'update' | 'delete',
+): { name: string; object: ObjectValue } {
+  const found = space.definitions.find(kind.name, id);
+  if (found) return found;
+  if (builtInAt(kind, id)) throw fault('cascade.authorization.denied', operation, kind.name);
+  throw notFound(kind, id);
+}
+
+/** A definition as it is shown. @throws cascade.resource.not.found */
+export function readDefinition(space: Namespace, kind: DefinitionResource, id: string): ObjectValue {
+  const found = space.definitions.find(kind.name, id)?.object ?? builtInAt(kind, id);
+  if (!found) throw notFound(kind, id);
+  return shown(space, kind, found);
+}
+
+function builtInAt(kind: DefinitionResource, id: string): ObjectValue | undefined {
+  return kind.builtIn?.get(id) ?? [...(kind.builtIn?.values() ?? [])].find((object) => idOf(object) === id);
+}
+
+export const shown = (space: Namespace, kind: DefinitionResource, stored: ObjectValue): ObjectValue => kind.show?.(space, stored) ?? stored;
+
+/** A where-object as a checked condition on this kind, for this caller. */
+export function definitionCondition(kind: DefinitionResource, where: Value, actor: Actor): Predicate {
+  if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
+  return parseWhere(where, kind.type, { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() });
+}
+
+/** The stored definitions that a condition matches, in the order of their making. */
+export function matchingStored(
+  space: Namespace,
+  kind: DefinitionResource,
+  where: Value,
+  actor: Actor,
+): [name: string, object: ObjectValue][] {
+  const predicate = definitionCondition(kind, where, actor);
+  return inTime(() => space.definitions.list(kind.name).filter(([, object]) => matches(predicate, shown(space, kind, object))));
+}
+
+/** The definitions that a condition matches, those of the service first, as they are shown. */
+export function matching(space: Namespace, kind: DefinitionResource, where: Value, actor: Actor): ObjectValue[] {
+  const predicate = definitionCondition(kind, where, actor);
+  const all = [...(kind.builtIn?.values() ?? []), ...space.definitions.list(kind.name).map(([, object]) => object)];
+  return inTime(() => all.map((object) => shown(space, kind, object)).filter((object) => matches(predicate, object)));
+}
+
+/** What the patterns of a condition on definitions may take in all, in turns of a loop: less than a second. */
+const MOST_TURNS = 10_000_000;
+
+function inTime<T>(choose: () => T): T {
+  try {
+    return withAllowance(MOST_TURNS, choose);
+  } catch (error) {
+    throw error instanceof TooMuch ? fault('cascade.query.too.expensive', 'regex') : error;
+  }
+}
+
+export const selectDefinitions = (
+  space: Namespace,
+  kind: DefinitionResource,
+  parameters: Readonly<Record<string, Value>>,
+  actor: Actor,
+): Selected => selectedFrom(matching(space, kind, parameters['where'] ?? {}, actor), kind.type, parameters);
+
+/** The page of these objects that a request asks for. */
+export function selectedFrom(found: ObjectValue[], type: TypeDefinition, parameters: Readonly<Record<string, Value>>): Selected {
+  found.sort(compareBy(parameters['sort'] === undefined ? [] : parseSort(parameters['sort'], type)));
+  const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
+  const page = pageOf(parameters);
+  const rows = found.slice(page.skip, page.skip + page.limit);
+  const json = `[${rows.map((row) => definitionJson(row, props)).join(',')}]`;
+  const truncated = page.capped && found.length > page.limit;
+  return parameters['count'] === true ? { json, truncated, count: found.length } : { json, truncated };
+}
+
+/** REST text of a definition, cut to the properties asked for. */
+export const definitionJson = (object: ObjectValue, props: readonly string[] | null = null): string =>
+  toJson(props && props.length > 0 ? cut(object, props) : object);
+
+const notFound = (kind: DefinitionResource, id: string) => fault('cascade.resource.not.found', `/${kind.name}/${id}`);

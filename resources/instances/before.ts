@@ -1,0 +1,96 @@
+// BEFORE rules (language.md 6.2): they run inside the operation, each on what the one before it gave, and may change or cancel it.
+
+import { CascadeError, langError } from '../../stdlib/errors.ts';
+import { decodeInner, encodeInner, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { choose, type Executable, runDirect } from '../../runtime/runs/index.ts';
+import type { Soon } from '../../platform/structures/soon.ts';
+import type { Chosen } from '../../runtime/triggers/index.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { returned, shownOne } from '../scalars/index.ts';
+import { type Namespace, programIn, referenceOf } from '../catalog/types.ts';
+
+/** The instance as the rules leave it; null when one of them cancels the operation. */
+export function runBefore(
+  space: Namespace,
+  type: TypeDefinition,
+  operation: 'insert' | 'update' | 'delete',
+  instance: ObjectValue,
+  actor: Actor,
+): Soon<ObjectValue | null> {
+  const path = `/types/${type.name}/${operation}`;
+  return space.before.has(path) ? runThem(space, type, path, instance, actor) : instance;
+}
+
+async function runThem(
+  space: Namespace,
+  type: TypeDefinition,
+  path: string,
+  instance: ObjectValue,
+  actor: Actor,
+): Promise<ObjectValue | null> {
+  const shown = await shownOne(space, type, instance, actor);
+  const result = await chain(space, path, shown, actor);
+  if (result === null || result === shown) return result && instance;
+  return returned(space, type, { stored: instance, shown }, result, actor);
+}
+
+/** The rules one after the other, on the instance as programs see it. */
+async function chain(space: Namespace, path: string, instance: ObjectValue, actor: Actor): Promise<ObjectValue | null> {
+  let current = instance;
+  let last: string | null = null;
+  for (;;) {
+    // Matched anew each time: a rule's WHERE sees what the rules before it made of the instance.
+    const [next] = space.before
+      .match(path, current, () => current)
+      .filter(({ rule }) => last === null || compareNames(rule.name, last) > 0)
+      .sort((a, b) => compareNames(a.rule.name, b.rule.name));
+    if (!next) return current;
+    last = next.rule.name;
+    const executable = next.asks ? await decided(space, next, path, current, actor) : programIn(next.rule).executable;
+    if (!executable) continue;
+    const result = await runOne(space, executable, current, actor);
+    if (result === null) return null;
+    current = result;
+  }
+}
+
+/** What of a rule, or of its versions, runs on the instance; null: nothing. */
+export async function decided(
+  space: Namespace,
+  chosen: Chosen,
+  path: string,
+  taken: Value,
+  actor: Actor,
+  binds: 'event' | 'value' = 'value',
+): Promise<Executable | null> {
+  const given = { args: [encodeInner(taken)], events: binds === 'event' ? [0] : [] };
+  const one = await choose(space.runs, referenceOf(chosen, path), given, actor);
+  return one && space.runs.executable(one.rule, one.program);
+}
+
+async function runOne(space: Namespace, executable: Executable, instance: ObjectValue, actor: Actor): Promise<ObjectValue | null> {
+  let json: string;
+  try {
+    json = await runDirect(space.runs, {
+      executable,
+      body: { program: executable.program },
+      argsJson: `[${encodeInner(instance)}]`,
+      identity: executable.identity,
+      caller: actor,
+      snapshot: true,
+    });
+  } catch (error) {
+    // O5: the operation answers 400 with the rule's own words; only a limit or a fault of ours keeps its status.
+    if (error instanceof CascadeError && error.status < 429) throw new CascadeError(error.code, error.message, error.params, 400);
+    throw error;
+  }
+  const result = decodeInner(json);
+  if (result === null || isObject(result)) return result;
+  throw langError('cascade.rule.before.result', executable.name, typeOf(result));
+}
+
+const compareNames = (a: string, b: string): number => {
+  const [left, right] = [a.toLowerCase(), b.toLowerCase()];
+  return left < right ? -1 : left > right ? 1 : a < b ? -1 : a > b ? 1 : 0;
+};

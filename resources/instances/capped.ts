@@ -1,0 +1,57 @@
+// Capped types (resources-and-api.md 4.1): the oldest instances go, by size before by number. An insert is answered when that is done.
+
+import type { TypeDefinition } from '../../model/types/index.ts';
+import type { Namespace } from '../catalog/types.ts';
+
+/** Instances looked at in one go for their size. */
+const BATCH = 1_000;
+
+/** A round that runs, and the one that those wait for who came since it began. */
+interface Rounds {
+  running: Promise<void>;
+  next: Promise<void> | null;
+}
+
+const rounds = new WeakMap<Namespace, Map<string, Rounds>>();
+
+/** Removes what is too much now. One round a type at a time: two would both remove what one of them has to. */
+export function trimCapped(space: Namespace, type: TypeDefinition): Promise<void> {
+  const ofSpace = rounds.get(space) ?? new Map<string, Rounds>();
+  rounds.set(space, ofSpace);
+  const current = ofSpace.get(type.name);
+  if (current?.next) return current.next;
+  const begin = (): Promise<void> => {
+    const round: Rounds = { running: Promise.resolve(), next: null };
+    ofSpace.set(type.name, round);
+    round.running = trim(space, type).finally(() => {
+      if (ofSpace.get(type.name) === round && !round.next) ofSpace.delete(type.name);
+    });
+    return round.running;
+  };
+  if (!current) return begin();
+  current.next = current.running.catch(() => undefined).then(begin);
+  return current.next;
+}
+
+async function trim(space: Namespace, { collection: stored, maxStorage, maxObjects }: TypeDefinition): Promise<void> {
+  const collection = space.db.collection(stored);
+  const [stats] = await collection
+    .aggregate<{ storageStats: { size: number; count: number } }>([{ $collStats: { storageStats: {} } }])
+    .toArray();
+  let { size = 0, count = 0 } = stats?.storageStats ?? {};
+  const tooMany = (): boolean => size > maxStorage || (maxObjects > 0 && count > maxObjects);
+  while (tooMany()) {
+    const oldest = await collection
+      .aggregate([{ $sort: { _id: 1 } }, { $limit: BATCH }, { $project: { bytes: { $bsonSize: '$$ROOT' } } }])
+      .toArray();
+    let last: unknown;
+    for (const { _id, bytes } of oldest) {
+      if (!tooMany()) break;
+      last = _id;
+      size -= Number(bytes);
+      count--;
+    }
+    if (last === undefined) return;
+    await collection.deleteMany({ _id: { $lte: last } as never });
+  }
+}

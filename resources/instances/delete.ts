@@ -1,0 +1,168 @@
+// DELETE of instances of a type (resources-and-api.md 2.7, language.md 5.9).
+
+import type { Document } from 'mongodb';
+import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
+import { toFilter } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { idToBson } from '../../model/values/index.ts';
+import { runBefore } from './before.ts';
+import { instanceEvent, raise } from '../../runtime/events/events.ts';
+import { shownOne } from '../scalars/index.ts';
+import { idOf, versionOf } from '../representation/stamp.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import { condition, read } from './find.ts';
+import { BulkWalk } from './bulk.ts';
+import { addressesOf, dependentsOn } from './dependents.ts';
+import type { Locked } from './update.ts';
+
+/** Deletes one instance; `find` reads it, again after each lost race. Gives how many went: 0 when a BEFORE rule cancelled it. */
+export async function deleteOne(
+  space: Namespace,
+  resource: InstanceResource,
+  find: () => Promise<ObjectValue>,
+  actor: Actor,
+  locked: Locked = {},
+  doomed: ReadonlySet<string> = NONE,
+): Promise<number> {
+  for (;;) {
+    const stored = await find();
+    if (locked.version !== undefined && locked.version !== versionOf(stored))
+      throw fault(
+        'cascade.update.authorization.or.version.conflict',
+        `/${resource.name}/${idOf(stored)}`,
+        locked.version,
+        versionOf(stored),
+      );
+    if (!(await allowed(space, resource, stored, actor))) return 0;
+    const path = instanceEvent(resource, 'delete');
+    const events = resource.type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, resource.type, stored, actor), actor);
+    const along = await goingAlong(space, resource, [stored], actor, doomed);
+    try {
+      await actor.commit({ writes: [removal(resource, stored), ...along.writes], events: [...events, ...along.events] }, { ok: '1' });
+      return 1;
+    } catch (error) {
+      if (!(error instanceof VersionMiss)) throw error; // changed meanwhile: it is deleted as it is now, if it still is
+    }
+  }
+}
+
+/**
+ * Deletes all instances of a condition. One of them raises its own event, several a single one.
+ * @returns how many; null: they are more than one tick takes, and nobody would know of the rest after a crash: it has to be asked for `asRun`
+ */
+export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number | null> {
+  const filter = toFilter(await condition(space, resource, where, actor));
+  if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);
+  const walk = new BulkWalk(space, resource, { operation: 'delete', where, filter, told: String }, actor);
+  const first = await walk.read();
+  if (!first.isLast && !walk.isRecorded) return null;
+  const [one] = first.instances;
+  if (!walk.hasBegun && first.isLast && first.instances.length < 2) return one ? deleteFound(space, resource, filter, one, actor) : 0;
+  await walk.through(first, async ({ instances, isLast }) => {
+    const doomed: ObjectValue[] = [];
+    for (const stored of instances) if (await allowed(space, resource, stored, walk.on(stored))) doomed.push(stored);
+    await deleteBatch(space, resource, filter, doomed, walk, isLast, actor);
+  });
+  return walk.count;
+}
+
+/** Deletes the one that was found, if it is still there. */
+async function deleteFound(
+  space: Namespace,
+  resource: InstanceResource,
+  filter: Document,
+  one: ObjectValue,
+  actor: Actor,
+): Promise<number> {
+  let known: ObjectValue | null = one;
+  const find = async (): Promise<ObjectValue> => {
+    const stored = known ?? (await read(space, resource, { $and: [filter, { _id: idToBson(getOwn(one, '_id')) }] }, 1))[0];
+    known = null;
+    if (!stored) throw new Gone();
+    return stored;
+  };
+  try {
+    return await deleteOne(space, resource, find, actor);
+  } catch (error) {
+    if (error instanceof Gone) return 0;
+    throw error;
+  }
+}
+
+/** Somebody else has deleted it. */
+class Gone extends Error {}
+
+async function deleteBatch(
+  space: Namespace,
+  resource: InstanceResource,
+  filter: Document,
+  doomed: readonly ObjectValue[],
+  walk: BulkWalk,
+  isLast: boolean,
+  actor: Actor,
+): Promise<void> {
+  const last = doomed[doomed.length - 1];
+  if (!last) return;
+  const along = await goingAlong(space, resource, doomed, actor);
+  try {
+    await walk.store(
+      doomed.map((stored) => removal(resource, stored)),
+      last,
+      along,
+      isLast,
+    );
+  } catch (error) {
+    if (!(error instanceof VersionMiss)) throw error;
+    // Changed meanwhile: what still is there and matches goes as it is now.
+    const ids = { _id: { $in: doomed.map((stored) => idToBson(getOwn(stored, '_id'))) } };
+    const fresh = await read(space, resource, { $and: [filter, ids] }, doomed.length);
+    return deleteBatch(space, resource, filter, fresh, walk, isLast, actor);
+  }
+}
+
+/**
+ * What goes together with these: with each its own event, and after its own BEFORE rules.
+ * @param doomed those that are being deleted already
+ */
+export async function goingAlong(
+  space: Namespace,
+  resource: Resource,
+  gone: readonly ObjectValue[],
+  actor: Actor,
+  doomed: ReadonlySet<string> = NONE,
+): Promise<Unit> {
+  const addresses = gone.flatMap((stored) => addressesOf(resource, stored));
+  const all = new Set([...doomed, ...addresses]);
+  const { entries, found } = await dependentsOn(space, addresses);
+  const parts: Unit[] = [];
+  const { childKey } = actor;
+  for (const { resource: own, instance } of found) {
+    const [address = ''] = addressesOf(own, instance);
+    if (all.has(address)) continue;
+    all.add(address);
+    const gathering: Actor = {
+      ...actor,
+      reading: null,
+      childKey: childKey && childKey.of(idOf(instance)),
+      commit: async (unit) => void parts.push(unit),
+    };
+    await deleteOne(space, own, async () => instance, gathering, {}, all);
+  }
+  return { writes: [...entries, ...parts.flatMap(({ writes }) => writes)], events: parts.flatMap(({ events }) => events) };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+async function allowed(space: Namespace, resource: InstanceResource, stored: ObjectValue, actor: Actor): Promise<boolean> {
+  if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);
+  return resource.type.rulesSuppressed || (await runBefore(space, resource.type, 'delete', stored, actor)) !== null;
+}
+
+const removal = (resource: InstanceResource, stored: ObjectValue): Unit['writes'][number] => ({
+  collection: resource.collection,
+  op: 'delete',
+  id: idToBson(getOwn(stored, '_id')) as never,
+  version: versionOf(stored),
+});

@@ -1,0 +1,124 @@
+// Instances of a type in the store: how conditions, addresses and rows become MongoDB's and back.
+
+import { type Document, ObjectId } from 'mongodb';
+import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { coerceProperty, type TypeDefinition } from '../../model/types/index.ts';
+import { instanceFromBson } from '../../model/values/index.ts';
+import { keyConstant, withConstraints } from '../scalars/index.ts';
+import { timeLimit } from './time-limit.ts';
+import { idOf, versionOf } from '../representation/stamp.ts';
+import type { InstanceResource, Namespace } from '../catalog/types.ts';
+
+const ID = /^[0-9a-f]{24}$/;
+
+/** A where-object as a checked condition on this type, for this caller. */
+export async function condition(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<Predicate> {
+  if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
+  const context = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
+  return parseWhere(await withConstraints(space, resource, where, context, actor), resource.type, context);
+}
+
+/** Finds the instance whose natural key of one property is this id; undefined where there is no such key, or it cannot have this value. */
+async function naturalKeyFilter(
+  space: Namespace,
+  resource: InstanceResource,
+  id: string,
+  actor: Actor | null,
+): Promise<Document | undefined> {
+  const [key, second] = resource.type.naturalKey;
+  if (key === undefined || second !== undefined) return undefined;
+  return keyFilter(resource.type, key, await storedKey(space, resource, key, id, actor));
+}
+
+function keyFilter(type: TypeDefinition, key: string, id: Value): Document | undefined {
+  const value = coerced(type, key, id);
+  return value === undefined ? undefined : toFilter(parseWhere({ [key]: { $eq: value } }, type, NOBODY));
+}
+
+/** Filters for an id in an address of a type of ours, in the order of look-up (resources-and-api.md 1.2). */
+export function addressFilters({ type }: InstanceResource, id: string): Document[] {
+  const [key, second] = type.naturalKey;
+  const byKey = key === undefined || second !== undefined ? undefined : keyFilter(type, key, id);
+  return [...(ID.test(id) ? [{ _id: ObjectId.createFromHexString(id) }] : []), ...(byKey ? [byKey] : [])];
+}
+
+/** A scalar's key stands in an address as it is shown. What its procedure refuses is no key of any instance. */
+async function storedKey(space: Namespace, resource: InstanceResource, key: string, id: string, actor: Actor | null): Promise<Value> {
+  if (!actor || !resource.type.properties.get(key)?.scalar) return id;
+  try {
+    return await keyConstant(space, resource, key, id, actor);
+  } catch (error) {
+    if (error instanceof CascadeError) return null;
+    throw error;
+  }
+}
+
+const NOBODY = { username: '', namespace: '', now: 0 };
+
+/** An id that does not fit the key's type names nothing. */
+function coerced(type: TypeDefinition, property: string, id: Value): Value | undefined {
+  const definition = type.properties.get(property);
+  try {
+    return definition && id !== null ? coerceProperty(type, definition, id) : undefined;
+  } catch {
+    return undefined; // not an error of the caller: there is just no such instance
+  }
+}
+
+/** Up to `limit` instances that the filter finds, in the order of their ids. */
+export async function read(space: Namespace, resource: InstanceResource, filter: Document, limit: number): Promise<ObjectValue[]> {
+  return (await storedBy(space, resource, filter, limit)).map((raw) => instanceFromBson(resource.type, raw));
+}
+
+/** The same as they are stored. */
+export async function storedBy(
+  space: Namespace,
+  resource: InstanceResource,
+  filter: Document,
+  limit: number,
+  projection?: Document,
+): Promise<Uint8Array[]> {
+  const rows = space.rows.find(resource.collection, { filter, sort: { _id: 1 }, projection, limit, ...timeLimit(filter) });
+  const found: Uint8Array[] = [];
+  while (!rows.isDone) found.push(...(await rows.next()));
+  return found;
+}
+
+/**
+ * The instance at an address: its `_id`, else its natural key (resources-and-api.md 1.2).
+ * @param actor who asks, for keys that a scalar's procedure converts; null for types without
+ * @throws cascade.resource.not.found
+ */
+export async function readAt(space: Namespace, resource: InstanceResource, id: string, actor: Actor | null = null): Promise<ObjectValue> {
+  return instanceFromBson(resource.type, await storedAt(space, resource, id, actor));
+}
+
+/** The instance at an address as it is stored; ids that are asked for together share a read. @throws cascade.resource.not.found */
+export async function storedAt(
+  space: Namespace,
+  resource: InstanceResource,
+  id: string,
+  actor: Actor | null,
+  projection?: Document,
+): Promise<Uint8Array> {
+  if (ID.test(id)) {
+    const found = await space.points.read(resource.collection, id, projection);
+    if (found) return found;
+  }
+  const byKey = await naturalKeyFilter(space, resource, id, actor);
+  if (byKey) {
+    const [found] = await storedBy(space, resource, byKey, 1, projection);
+    if (found) return found;
+  }
+  throw notFound(resource, id);
+}
+
+export const notFound = (resource: { name: string }, id: string) => fault('cascade.resource.not.found', `/${resource.name}/${id}`);
+
+/** Remembers for the run what it has read (language.md U7). */
+export function remember(resource: InstanceResource, rows: readonly ObjectValue[], actor: Actor): void {
+  if (actor.reading) for (const row of rows) actor.reading.saw(resource.collection, idOf(row), versionOf(row));
+}

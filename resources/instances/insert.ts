@@ -1,0 +1,202 @@
+// INSERT into a type (resources-and-api.md 2.4, language.md 5.5).
+
+import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor, Doer } from '../../runtime/context/actor.ts';
+import { DocumentRefused, DuplicateKey, type Unit, type Write } from '../../runtime/transactions/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Soon } from '../../platform/structures/soon.ts';
+import { checkFinal, prepareInsert, type TypeDefinition } from '../../model/types/index.ts';
+import { instanceToBson } from '../../model/values/index.ts';
+import { runBefore } from './before.ts';
+import { instanceEvent, raise } from '../../runtime/events/events.ts';
+import { trimCapped } from './capped.ts';
+import { isConverted, shownOne, toShown, toStored } from '../scalars/index.ts';
+import { stampNew } from '../representation/stamp.ts';
+import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import { entriesFor } from './dependents.ts';
+import { laidOut } from './late-collections.ts';
+import { noteType } from './late-writes.ts';
+import { asFault, sizeOf, sizeWithin } from './refusals.ts';
+
+/** Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
+export function insertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+  const stored = toStored(space, resource.type, body, actor);
+  if (stored instanceof Promise) return stored.then((all) => insertStored(space, resource, all, actor));
+  return insertStored(space, resource, stored, actor);
+}
+
+/** Text that is made when it is asked for: only a run's record, or a repeated request's, wants it. */
+class LateAnswer {
+  readonly #json: () => string;
+  constructor(json: () => string) {
+    this.#json = json;
+  }
+  get ok(): string {
+    return this.#json();
+  }
+}
+
+/** The same for a body in its stored form. */
+export async function insertStored(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+  const ready = prepared(space, resource, body, actor);
+  const instance = ready instanceof Promise ? await ready : ready;
+  if (!instance) return null;
+  const stamped = stampNew(instance, actor);
+  const soon = shownOne(space, resource.type, stamped, actor);
+  const shown = soon instanceof Promise ? await soon : soon;
+  const { unit, json } = unitOf(space, resource, stamped, shown, actor);
+  try {
+    await actor.commit(unit, new LateAnswer(json));
+  } catch (error) {
+    throw asFault(error, resource, stamped);
+  }
+  if (resource.type.maxStorage > 0) await trimCapped(space, resource.type);
+  return shown;
+}
+
+/** An instance, and the unit that stores it. */
+export interface ReadyInsert {
+  readonly unit: Unit;
+  /** As it is stored, and as everybody sees it. */
+  readonly stamped: ObjectValue;
+}
+
+/**
+ * The unit that stores one instance, where that is known without waiting for anybody (a BEFORE rule, a procedure of a scalar, the store); null
+ * where it is not: then `insertOne` has to be asked.
+ * @throws what is wrong with the instance
+ */
+export function insertAtOnce(space: Namespace, resource: InstanceResource, body: Value, doer: Doer): ReadyInsert | null {
+  const { type } = resource;
+  if (type.maxStorage > 0 || resource.late || isConverted(type)) return null;
+  if (!type.rulesSuppressed && space.before.has(`/types/${type.name}/insert`)) return null;
+  const instance = prepareInsert(type, body);
+  checkFinal(type, instance);
+  const stamped = stampNew(instance, doer);
+  return { unit: unitOf(space, resource, stamped, stamped, doer).unit, stamped };
+}
+
+/**
+ * A program's INSERT of an array (language.md I3): in order; what comes before a failing one stays. Stored as one unit when all
+ * is well, which only the store can say. The parts of the statement are numbered by their last instance; a repetition goes on behind them.
+ */
+export async function insertMany(
+  space: Namespace,
+  resource: InstanceResource,
+  bodies: readonly Value[],
+  actor: Actor,
+): Promise<ObjectValue[]> {
+  const ready: ObjectValue[] = [];
+  let failure: Error | null = null;
+  // Conversions by procedures go together; what fails is met in its turn.
+  const converted = bodies.map(async (body) => toStored(space, resource.type, body, actor));
+  for (const one of converted) one.catch(() => undefined);
+  for (const body of converted) {
+    try {
+      const instance = await prepared(space, resource, await body, actor);
+      if (instance) ready.push(instance);
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+      break;
+    }
+  }
+  const stored = await storeAll(space, resource, ready, actor, failure === null);
+  if (resource.type.maxStorage > 0) await trimCapped(space, resource.type);
+  if (failure !== null) throw failure;
+  return stored;
+}
+
+async function storeAll(
+  space: Namespace,
+  resource: InstanceResource,
+  ready: readonly ObjectValue[],
+  actor: Actor,
+  last: boolean,
+): Promise<ObjectValue[]> {
+  const before = storedBefore(actor);
+  const together = before.length === 0 ? await storeTogether(space, resource, ready, actor, last) : null;
+  if (together) return together;
+  // One of them is refused: one after the other shows which, and keeps those before it.
+  const stored = [...before];
+  for (const instance of ready.slice(before.length)) {
+    const stamped = stampNew(instance, actor);
+    const shown = await shownOne(space, resource.type, stamped, actor);
+    const { unit, json } = unitOf(space, resource, stamped, shown, actor);
+    try {
+      await actor.commit(unit, undefined, { number: stored.length, note: `[${json()}]` });
+    } catch (error) {
+      throw asFault(error, resource, stamped);
+    }
+    stored.push(shown);
+  }
+  if (last) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(stored) });
+  return stored;
+}
+
+/** Stores them as one unit; null when the store refuses one of several. */
+async function storeTogether(
+  space: Namespace,
+  resource: InstanceResource,
+  ready: readonly ObjectValue[],
+  actor: Actor,
+  last: boolean,
+): Promise<ObjectValue[] | null> {
+  const stamped = ready.map((instance) => stampNew(instance, actor));
+  const shown = await toShown(space, resource.type, stamped, actor);
+  const parts = stamped.map((instance, index) => unitOf(space, resource, instance, shown[index] as ObjectValue, actor));
+  const whole: Unit = { writes: parts.flatMap(({ unit }) => unit.writes), events: parts.flatMap(({ unit }) => unit.events) };
+  const note = `[${parts.map(({ json }) => json()).join(',')}]`;
+  try {
+    if (last) await actor.commit(whole, { ok: note });
+    else if (parts.length > 0) await actor.commit(whole, undefined, { number: 0, note });
+  } catch (error) {
+    const isOne = error instanceof DuplicateKey || error instanceof DocumentRefused;
+    if (!isOne || parts.length === 1) throw stamped[0] ? asFault(error, resource, stamped[0]) : error;
+    return null;
+  }
+  return shown;
+}
+
+/** What an earlier try of the statement has stored, in order. */
+function storedBefore({ parts }: Actor): ObjectValue[] {
+  const numbers = [...(parts?.keys() ?? [])].sort((a, b) => a - b);
+  return numbers.flatMap((number) => decodeInner(parts?.get(number) ?? '[]') as ObjectValue[]);
+}
+
+function prepared(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Soon<ObjectValue | null> {
+  const { type } = resource;
+  if (type.role === 'schema') throw fault('cascade.type.role.no.instances', type.name);
+  const ready = laidOut(space, resource);
+  return ready ? ready.then(() => passed(space, type, body, actor)) : passed(space, type, body, actor);
+}
+
+/** As the BEFORE rules leave it. */
+function passed(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): Soon<ObjectValue | null> {
+  const submitted = prepareInsert(type, body);
+  const left = type.rulesSuppressed ? submitted : runBefore(space, type, 'insert', submitted, actor);
+  const checked = (final: ObjectValue | null): ObjectValue | null => {
+    if (!final) return null;
+    const instance = final === submitted ? final : prepareInsert(type, final);
+    checkFinal(type, instance);
+    return instance;
+  };
+  return left instanceof Promise ? left.then(checked) : checked(left);
+}
+
+/**
+ * @param stamped as it is stored; @param shown as everybody sees it
+ * @returns beside the unit that as text, made when it is wanted
+ */
+function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectValue, shown: ObjectValue, doer: Doer) {
+  const { type, collection } = resource;
+  let text: string | undefined;
+  const json = (): string => (text ??= encodeInner(shown));
+  const events = type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, doer, { valueJson: json });
+  const document = instanceToBson(type, stamped) as never;
+  noteType(document, type);
+  const mostBytes = sizeWithin(stamped) ?? sizeOf(document);
+  const own: Write = { collection, op: 'insert', document, isNew: true, mostBytes };
+  const entries = entriesFor(resource, stamped);
+  const unit: Unit = { writes: entries.length === 0 ? [own] : [own, ...entries], events };
+  return { unit, json };
+}

@@ -1,0 +1,29 @@
+// Collections of the service's own types: made, with their indexes, when the first instance is about to be stored.
+
+import type { Db } from 'mongodb';
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { prepareCollection } from './type-storage.ts';
+import type { InstanceResource, Namespace } from '../catalog/types.ts';
+
+/** Per database, by collection; what failed is tried again by the next. */
+const ready = new WeakMap<Db, Map<string, Promise<void>>>();
+
+/** @returns null where there is nothing to wait for */
+export function laidOut(space: Namespace, { late, collection, type }: InstanceResource): Promise<void> | null {
+  if (!late) return null;
+  const known = ready.get(space.db) ?? new Map<string, Promise<void>>();
+  ready.set(space.db, known);
+  let made = known.get(collection);
+  if (!made) {
+    made = make(space, collection, type);
+    known.set(collection, made);
+    made.catch(() => known.delete(collection)); // told to who asked
+  }
+  return made;
+}
+
+async function make(space: Namespace, collection: string, type: TypeDefinition): Promise<void> {
+  const found = await space.db.listCollections({ name: collection }, { nameOnly: true }).toArray();
+  if (found.length === 0) await space.db.createCollection(collection);
+  await prepareCollection(space, type, false);
+}

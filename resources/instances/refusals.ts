@@ -1,0 +1,83 @@
+// What the store says of an instance that it does not take, in the words of the API.
+
+import { BSON, type Document } from 'mongodb';
+import type { CascadeError } from '../../stdlib/errors.ts';
+import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
+import { DocumentRefused, DuplicateKey, type QueueFull } from '../../runtime/transactions/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
+import type { InstanceResource } from '../catalog/types.ts';
+
+const MOST_BYTES = 15 * 1024 * 1024;
+/** A document of fewer characters of inner JSON cannot be larger than that: BSON spends at most 4 bytes more on a value of one character. */
+const UNSUSPICIOUS_CHARACTERS = 2 * 1024 * 1024;
+
+/** @param json the instance as text, which tells when it need not be measured. @throws cascade.resource.too.large */
+export function checkSize(json: string, document: Document): void {
+  if (json.length > UNSUSPICIOUS_CHARACTERS) sizeOf(document);
+}
+
+/** In BSON. @throws cascade.resource.too.large */
+export function sizeOf(document: Document): number {
+  const bytes = BSON.calculateObjectSize(document);
+  if (bytes > MOST_BYTES) throw fault('cascade.resource.too.large', MOST_BYTES);
+  return bytes;
+}
+
+/** What a value that is no text takes at most, with its kind; a member's name takes what its characters do. */
+const PLAIN_VALUE_BYTES = 64;
+const CHARACTER_BYTES = 3;
+const UNSUSPICIOUS_BYTES = 2 * 1024 * 1024;
+
+/** A bound of the instance's size in BSON, far below what the store takes, by a look at its values; undefined where that does not tell. */
+export function sizeWithin(instance: ObjectValue): number | undefined {
+  const bytes = within(instance, 0);
+  return bytes < UNSUSPICIOUS_BYTES ? bytes : undefined;
+}
+
+/** @param before what has been counted; beyond the bound nothing more is */
+function within(value: Value | undefined, before: number): number {
+  let bytes = before + PLAIN_VALUE_BYTES;
+  if (typeof value === 'string') return bytes + CHARACTER_BYTES * value.length;
+  if (typeof value !== 'object' || value === null || bytes >= UNSUSPICIOUS_BYTES) return bytes;
+  if (Array.isArray(value)) for (const element of value) bytes = within(element, bytes);
+  else if (isObject(value)) for (const name in value) bytes = within(value[name], bytes + CHARACTER_BYTES * name.length);
+  return bytes;
+}
+
+/** A refusal of the store as the client's error; any other error as it is. */
+export function asFault(error: unknown, resource: InstanceResource, instance: ObjectValue): unknown {
+  if (error instanceof DuplicateKey) return duplicateKey(error, resource, instance);
+  if (!(error instanceof DocumentRefused)) return error;
+  const property = refusedProperty(resource.type, instance);
+  return fault('cascade.type.property.invalid', resource.name, property?.name ?? '', property?.type ?? 'Object', 'index');
+}
+
+/** Too much waits: the client comes again later. */
+export const tooFull = ({ quota, limit }: QueueFull): CascadeError => fault('cascade.quota.exceeded', quota, limit);
+
+function duplicateKey(error: DuplicateKey, resource: InstanceResource, instance: ObjectValue) {
+  const index = mongoIndexes(resource.type).find((one) => one.name === error.index);
+  const paths = index ? Object.keys(index.key) : [];
+  const names = paths.map((path) => (path.endsWith('.c') || path.endsWith('.v') ? path.slice(0, -2) : path));
+  const described = names.map((path) => `${path}=${textOf(valueAt(instance, path))}`);
+  return fault('cascade.resource.duplicate.key', resource.name, [...new Set(described)].join(', '));
+}
+
+/** The store does not say which: a shape that crosses itself, else the first property in an index that is not plain. */
+function refusedProperty(type: TypeDefinition, instance: ObjectValue) {
+  const indexed = mongoIndexes(type).flatMap(({ key }) => Object.entries(key));
+  const names = [...indexed.filter(([, direction]) => direction === '2dsphere'), ...indexed].map(([path]) => path.split('.', 1)[0] ?? '');
+  return names.map((name) => type.properties.get(name)).find((property) => property && getOwn(instance, property.name) !== null);
+}
+
+const textOf = (value: Value | undefined): string => (value === undefined ? 'null' : text(value));
+
+function valueAt(instance: ObjectValue, path: string): Value | undefined {
+  let value: Value | undefined = instance;
+  for (const step of path.split('.')) {
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined;
+    value = getOwn(value as ObjectValue, step);
+  }
+  return value;
+}

@@ -1,0 +1,272 @@
+// SELECT of instances of a type for clients (resources-and-api.md 2.2, 2.3) and for programs (language.md 5.7).
+
+import type { Document } from 'mongodb';
+import { isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
+import type { ApiReply } from '../api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { inTime, type Rows } from '../../platform/mongo/index.ts';
+import { instanceFromBson, type Spelling } from '../../model/values/index.ts';
+import { AHEAD_BYTES, readAhead } from '../representation/large-results.ts';
+import { type RankedOrder, rankedOrder, writeRows } from '../scalars/index.ts';
+import { idOf } from '../representation/stamp.ts';
+import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import { condition, remember } from './find.ts';
+import { keyText } from './natural-key.ts';
+import { timeLimit } from './time-limit.ts';
+
+/** Rows of a result without `limit`, and the most that a limit may ask for. */
+export const CAP = 10_000;
+const PAGE_WITHOUT_LIMIT = 1_000;
+/** Of a walk, as text. */
+const PAGE_BYTES = 64 * 1024;
+
+export interface Page {
+  readonly skip: number;
+  readonly limit: number;
+  /** More rows than the limit are a cut result, not a page. */
+  readonly capped: boolean;
+}
+
+/** `page` and `limit` of a request (resources-and-api.md 2.2). */
+export function pageOf(parameters: Readonly<Record<string, Value>>): Page {
+  const page = wholeNumber(parameters, 'page');
+  const limit = wholeNumber(parameters, 'limit');
+  if (page !== undefined && page < 1) throw fault('cascade.query.page.range', 'page', 1, Number.MAX_SAFE_INTEGER);
+  const most = Math.min(wholeNumber(parameters, 'mostRows') ?? CAP, CAP);
+  if (limit !== undefined && (limit < 0 || limit > most)) throw fault('cascade.query.limit.range', 'limit', 1, most);
+  if (page === undefined && !limit) return { skip: 0, limit: most, capped: true };
+  const size = limit || Math.min(PAGE_WITHOUT_LIMIT, most);
+  return { skip: Math.min(((page ?? 1) - 1) * size, Number.MAX_SAFE_INTEGER), limit: size, capped: false };
+}
+
+function wholeNumber(parameters: Readonly<Record<string, Value>>, name: string): number | undefined {
+  const value = parameters[name];
+  if (value === undefined || value === null) return undefined;
+  if (!isInteger(value)) throw fault('cascade.request.parameter.invalid', name, value);
+  return Number(value);
+}
+
+/** A page of what is in memory. */
+export interface Selected {
+  /** JSON text of the array. */
+  readonly json: string;
+  readonly count?: number;
+  readonly truncated: boolean;
+}
+
+/** The rows of a request as REST text: whole, or as pieces where it is long and `streams` allows it. */
+export async function selectPage(
+  space: Namespace,
+  resource: InstanceResource,
+  parameters: Readonly<Record<string, Value>>,
+  actor: Actor,
+  streams: boolean,
+): Promise<Pick<ApiReply, 'body' | 'pieces' | 'count' | 'truncated'>> {
+  const predicate = await condition(space, resource, parameters['where'] ?? {}, actor);
+  const order = await orderOf(space, resource, predicate, parameters['sort'], actor);
+  const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
+  const page = pageOf(parameters);
+  const window = { skip: page.skip, limit: page.capped ? page.limit + 1 : page.limit };
+  // Parts of a property are cut out by the store; whole ones by who writes the rows.
+  const isWhole = !props?.some((name) => name.includes('.'));
+  if (page.capped && isWhole && order === resource.defaultSort && parameters['count'] !== true) {
+    const shared = await sharedRows(space, resource, toFilter(predicate), page.limit);
+    if (shared) return { body: `[${(await writeRows(space, resource.type, 'rest', props, actor)(shared)).join(',')}]` };
+  }
+  const rows = rowsOf(space, resource, predicate, order, window, toProjection(props, resource.type));
+  const counting = parameters['count'] === true ? countOf(space, resource, predicate) : undefined;
+  counting?.catch(() => undefined); // awaited below; this only keeps an early failure from being called unhandled
+  const ahead = await readAhead(rows, streams ? AHEAD_BYTES : Infinity);
+  try {
+    const count = await counting;
+    const isMore = ahead.isAll
+      ? ahead.rows.length > page.limit
+      : page.capped && (await hasMore(space, resource, predicate, count, page.limit));
+    const news = { ...(count === undefined ? {} : { count }), ...(isMore ? { truncated: true } : {}) };
+    const write = writeRows(space, resource.type, 'rest', props, actor);
+    if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES))
+      return { body: `[${(await write(isMore ? ahead.rows.slice(0, page.limit) : ahead.rows)).join(',')}]`, ...news };
+    const elements = {
+      first: await write(ahead.rows),
+      next: async () => write(await rows.next()),
+      most: page.limit,
+      write: (text: string) => text,
+      close: () => rows.close(),
+    };
+    return { pieces: await space.largeResults.begin(elements), ...news };
+  } catch (error) {
+    await rows.close();
+    throw error;
+  }
+}
+
+/** Whether there are more rows than the cap: a header says so, before the rows are read. What is inserted meanwhile comes too late for it. */
+async function hasMore(
+  space: Namespace,
+  resource: InstanceResource,
+  predicate: Predicate,
+  count: number | undefined,
+  cap: number,
+): Promise<boolean> {
+  return (count ?? (await countOf(space, resource, predicate, cap + 1))) > cap;
+}
+
+/**
+ * The rows of a condition that is just the equality of a property with a text, where they are few and asked for together with others;
+ * null where they are not.
+ */
+async function sharedRows(
+  space: Namespace,
+  { type, collection, defaultSort }: InstanceResource,
+  filter: Document,
+  cap: number,
+): Promise<Uint8Array[] | null> {
+  const [path, second] = Object.keys(filter);
+  const property = path === undefined ? undefined : type.properties.get(path);
+  if (!property || second !== undefined || property.base !== 'String' || property.multi || property.encrypted) return null;
+  if (!('_id' in defaultSort)) return null; // they come by their ids
+  const text = textIn(filter[property.name]);
+  const rows = text === null ? null : await space.equals.read(collection, property.name, text);
+  return rows && rows.length <= cap && sizeOf(rows) <= AHEAD_BYTES ? rows : null;
+}
+
+/** The text of an equality in the store's words. */
+function textIn(test: unknown): string | null {
+  if (typeof test === 'string') return test;
+  if (typeof test !== 'object' || test === null) return null;
+  const entries = Object.entries(test);
+  return entries.length === 1 && entries[0]?.[0] === '$eq' && typeof entries[0][1] === 'string' ? entries[0][1] : null;
+}
+
+const sizeOf = (rows: readonly Uint8Array[]): number => rows.reduce((sum, { byteLength }) => sum + byteLength, 0);
+
+/** A sort document, or the ranks that a scalar's comparator gives to the rows. */
+type Order = Document | RankedOrder | undefined;
+
+const isRanked = (order: Order): order is RankedOrder => order !== undefined && 'ranks' in order;
+
+/** The order of the rows: as asked, else nearest first where there is a `$near`, else the resource's own. */
+async function orderOf(
+  space: Namespace,
+  resource: InstanceResource,
+  predicate: Predicate,
+  sort: Value | undefined,
+  actor: Actor,
+): Promise<Order> {
+  if (sort === undefined) return predicate.near ? undefined : resource.defaultSort;
+  const keys = parseSort(sort, resource.type);
+  const ranked = await rankedOrder(space, resource, keys, actor);
+  if (ranked && predicate.near) throw fault('cascade.query.sort.unsupported', keys[0]?.path.text ?? '');
+  return ranked ?? toSort(keys);
+}
+
+/** The rows of a condition in an order, as the store has them. */
+function rowsOf(
+  space: Namespace,
+  { collection }: InstanceResource,
+  predicate: Predicate,
+  order: Order,
+  { skip, limit }: { readonly skip: number; readonly limit: number },
+  projection?: Document,
+): Rows {
+  const filter = toFilter(predicate);
+  const time = timeLimit(filter);
+  if (!isRanked(order)) return space.rows.find(collection, { filter, sort: order, projection, skip, limit, ...time });
+  const stages: Document[] = [{ $match: filter }, { $addFields: order.ranks }, { $sort: order.sort }];
+  if (skip > 0) stages.push({ $skip: skip });
+  if (limit > 0) stages.push({ $limit: limit });
+  stages.push(projection ? { $project: projection } : { $unset: [...order.names] });
+  return space.rows.aggregate(collection, stages, time);
+}
+
+/** With `$near` the store cannot count; then the rows within the distance are read by their ids alone. */
+async function countOf(space: Namespace, resource: InstanceResource, predicate: Predicate, most = 0): Promise<number> {
+  const collection = space.db.collection(resource.collection);
+  const filter = toFilter(predicate);
+  if (!predicate.near) return inTime(collection.countDocuments(filter, { ...timeLimit(filter), ...(most > 0 ? { limit: most } : {}) }));
+  const ids = space.rows.find(resource.collection, { filter, projection: { _id: 1 }, limit: most, ...timeLimit(filter) });
+  let count = 0;
+  while (!ids.isDone) count += (await ids.next()).length;
+  return count;
+}
+
+export interface ProgramQuery {
+  readonly where: Value;
+  readonly props: readonly string[] | null;
+  readonly orderBy: readonly (readonly [string, boolean])[];
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Rows for a program as inner JSON, one text a row. In a rule's run they are remembered, and contended ones wait for their turn. */
+export async function selectRows(space: Namespace, resource: InstanceResource, query: ProgramQuery, actor: Actor): Promise<string[]> {
+  const predicate = await condition(space, resource, query.where, actor);
+  const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
+  for (;;) {
+    const { rows: raw } = await readAhead(rowsOf(space, resource, predicate, order, query), Infinity);
+    if (actor.reading) {
+      const rows = raw.map((row) => instanceFromBson(resource.type, row));
+      if ((await actor.reading.turn(resource.collection, rows.map(idOf))) === 'read again') continue;
+      remember(resource, rows, actor);
+      const key = rows.length === 0 ? keyText(predicate, resource.type) : null;
+      if (key !== null) actor.reading.saw(resource.collection, key, 0n);
+    }
+    return writeRows(space, resource.type, INNER, query.props, actor)(raw);
+  }
+}
+
+const INNER: Spelling = 'inner';
+
+function sortObject(orderBy: ProgramQuery['orderBy']): ObjectValue | undefined {
+  if (orderBy.length === 0) return undefined;
+  const sort: ObjectValue = {};
+  for (const [path, descending] of orderBy) sort[path] = descending ? -1 : 1;
+  return sort;
+}
+
+export interface WalkPage {
+  /** Inner JSON, one text a row. */
+  readonly rows: readonly string[];
+  readonly isLast: boolean;
+}
+
+/** A walk over all rows of a condition, a page at a time (language.md E1: a SELECT as sequence). */
+export async function* selectPages(
+  space: Namespace,
+  resource: InstanceResource,
+  query: ProgramQuery,
+  actor: Actor,
+  pageBytes = PAGE_BYTES,
+): AsyncGenerator<WalkPage> {
+  const predicate = await condition(space, resource, query.where, actor);
+  const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
+  const rows = rowsOf(space, resource, predicate, order, query);
+  const write = writeRows(space, resource.type, INNER, query.props, actor);
+  try {
+    let page: string[] = [];
+    let bytes = 0;
+    while (!rows.isDone) {
+      const batch = await rows.next();
+      if (actor.reading)
+        remember(
+          resource,
+          batch.map((row) => instanceFromBson(resource.type, row)),
+          actor,
+        );
+      for (const text of await write(batch)) {
+        page.push(text);
+        bytes += text.length;
+        if (bytes >= pageBytes) {
+          yield { rows: page, isLast: false };
+          page = [];
+          bytes = 0;
+        }
+      }
+    }
+    yield { rows: page, isLast: true };
+  } finally {
+    await rows.close();
+  }
+}

@@ -1,0 +1,82 @@
+// Unique keys: which of them a document holds; two units with a common one don't share a tick.
+
+import { BSON, type Db, type Document } from 'mongodb';
+import { DuplicateKey, type Unit } from '../../runtime/transactions/index.ts';
+import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
+
+const known = new WeakMap<TypeDefinition, { name: string; paths: string[] }[]>();
+function uniqueIndexes(type: TypeDefinition): { name: string; paths: string[] }[] {
+  let indexes = known.get(type);
+  if (!indexes) {
+    indexes = mongoIndexes(type)
+      .filter((index) => index.unique === true)
+      .map((index) => ({ name: index.name, paths: Object.keys(index.key) }));
+    known.set(type, indexes);
+  }
+  return indexes;
+}
+
+interface HeldKey {
+  readonly index: string;
+  readonly paths: readonly string[];
+  /** Null where elements of arrays or parts of objects are entries of their own: then the index alone names the key. */
+  readonly values: readonly unknown[] | null;
+}
+
+/** The keys that a document holds in the unique indexes of its type. */
+function keysOf(type: TypeDefinition, document: Document): HeldKey[] {
+  const held: HeldKey[] = [];
+  for (const { name, paths } of uniqueIndexes(type)) {
+    const values = paths.map((path) => document[path.split('.', 1)[0] as string] ?? null);
+    if (values.every((value) => value === null)) continue;
+    const exact = values.every((value) => !Array.isArray(value)) && paths.every((path) => !path.includes('.'));
+    held.push({ index: name, paths, values: exact ? values : null });
+  }
+  return held;
+}
+
+const textOfKey = (collection: string, { index, values }: HeldKey): string =>
+  `${collection}!${index}!${values ? Buffer.from(BSON.serialize({ values })).toString('latin1') : '*'}`;
+
+type TypeOfCollection = (collection: string) => TypeDefinition | undefined;
+
+/** Texts that are equal for two documents which a unique index would not let live together. */
+export function uniqueKeysOf(unit: Unit, typeOfCollection: TypeOfCollection): string[] {
+  const texts: string[] = [];
+  for (const write of unit.writes) {
+    const type = write.op === 'delete' ? undefined : typeOfCollection(write.collection);
+    if (type && write.op !== 'delete' && uniqueIndexes(type).length > 0)
+      for (const key of keysOf(type, write.document)) texts.push(textOfKey(write.collection, key));
+  }
+  return texts;
+}
+
+/** Units whose keys stored documents hold already: one query a collection and index, for ticks that met more than one of them. */
+export async function findTaken(db: Db, units: readonly Unit[], typeOfCollection: TypeOfCollection): Promise<Map<Unit, DuplicateKey>> {
+  const wanted = new Map<string, { collection: string; paths: readonly string[]; filters: Document[] }>();
+  const askers = new Map<string, { unit: Unit; id: string; index: string }[]>();
+  for (const unit of units)
+    for (const write of unit.writes) {
+      const type = write.op === 'delete' ? undefined : typeOfCollection(write.collection);
+      if (!type || write.op === 'delete') continue;
+      for (const key of keysOf(type, write.document)) {
+        if (!key.values) continue;
+        const text = textOfKey(write.collection, key);
+        askers.set(text, [...(askers.get(text) ?? []), { unit, id: String(write.document['_id']), index: key.index }]);
+        const query = wanted.get(`${write.collection}!${key.index}`) ?? { collection: write.collection, paths: key.paths, filters: [] };
+        query.filters.push(Object.fromEntries(key.paths.map((path, i) => [path, key.values?.[i]])));
+        wanted.set(`${write.collection}!${key.index}`, query);
+      }
+    }
+  const taken = new Map<Unit, DuplicateKey>();
+  for (const { collection, paths, filters } of wanted.values()) {
+    const type = typeOfCollection(collection);
+    const projection = Object.fromEntries(paths.map((path) => [path, 1]));
+    const found = db.collection(collection).find({ $or: filters }, { projection, promoteValues: false, promoteLongs: false });
+    for await (const document of found)
+      for (const key of type ? keysOf(type, document) : [])
+        for (const { unit, id, index } of askers.get(textOfKey(collection, key)) ?? [])
+          if (id !== String(document['_id'])) taken.set(unit, new DuplicateKey(collection, index));
+  }
+  return taken;
+}

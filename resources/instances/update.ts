@@ -1,0 +1,272 @@
+// UPDATE of instances of a type (resources-and-api.md 2.5, language.md 5.8): one by its address, those of a condition one by one
+// or, when there are several, in bulk with one event.
+
+import { randomUUID } from 'node:crypto';
+import type { Document } from 'mongodb';
+import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { type Actor, StartAgain } from '../../runtime/context/actor.ts';
+import { type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
+import { toFilter } from '../../model/query/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { checkFinal, coerceSystemProperty, prepareUpdate } from '../../model/types/index.ts';
+import { idToBson, instanceToBson } from '../../model/values/index.ts';
+import { runBefore } from './before.ts';
+import { instanceEvent, raise } from '../../runtime/events/events.ts';
+import { shownOne } from '../scalars/index.ts';
+import { idOf, stampChanged, versionOf } from '../representation/stamp.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import { condition, read } from './find.ts';
+import { BulkWalk, type Failed, isRefusal } from './bulk.ts';
+import { entriesFor } from './dependents.ts';
+import { noteType } from './late-writes.ts';
+import { asFault, checkSize } from './refusals.ts';
+
+/** Tries against other writers before the update takes its place in the instance's line. */
+const TRIES = 10;
+
+/** How an update decides what the instance becomes, both in their stored form. */
+export type Change = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>;
+
+export interface Locked {
+  /** The version that the caller names; another one is a conflict (ars_version, If-Match). */
+  readonly version?: bigint | undefined;
+}
+
+/** The change of a body in its stored form (scalars/): named properties, the rest stays. */
+export const changeOf = (resource: InstanceResource, body: Value): Change => {
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  return (stored) => prepareUpdate(resource.type, stored, body);
+};
+
+/** The version that a body names for optimistic locking. @throws type.property.invalid, of a definition resource.property.invalid */
+export function versionIn(resource: Pick<Resource, 'kind' | 'name'>, body: Value): bigint | undefined {
+  const given = isObject(body) && Object.hasOwn(body, 'ars_version') ? getOwn(body, 'ars_version') : null;
+  try {
+    const version = coerceSystemProperty(resource, 'ars_version', given);
+    return isInteger(version) ? BigInt(version) : undefined;
+  } catch (error) {
+    if (resource.kind === 'definitions') throw fault('cascade.resource.property.invalid', resource.name, 'ars_version', 'no Integer');
+    throw error;
+  }
+}
+
+/**
+ * Changes one instance; `find` reads it, again after each lost race.
+ * @returns the instance after the change as everybody sees it, or null when a BEFORE rule cancelled it
+ */
+export async function updateOne(
+  space: Namespace,
+  resource: InstanceResource,
+  find: () => Promise<ObjectValue>,
+  change: Change,
+  actor: Actor,
+  locked: Locked = {},
+): Promise<ObjectValue | null> {
+  const { contention } = space;
+  const waiter = randomUUID();
+  try {
+    for (let tries = 0; ; tries++) {
+      const stored = await find();
+      const instance = `${resource.collection}/${idOf(stored)}`;
+      checkVersion(resource, stored, actor, locked);
+      const next = await changed(space, resource, stored, change, actor);
+      if (!next) return null;
+      try {
+        const shown = await shownOne(space, resource.type, next, actor);
+        const json = encodeInner(shown);
+        await actor.commit(unitOf(space, resource, stored, { next, shown, json }, actor), { ok: json });
+        actor.reading?.saw(resource.collection, idOf(next), versionOf(next));
+        return shown;
+      } catch (error) {
+        if (!(error instanceof VersionMiss)) throw asFault(error, resource, next);
+        if (locked.version !== undefined) throw conflict(resource, stored, locked.version);
+        if (actor.reading?.expected(resource.collection, idOf(stored)) !== undefined) throw new StartAgain(instance);
+        if (tries >= TRIES && !contention.isEngaged(waiter)) await contention.enter(instance, waiter);
+      }
+    }
+  } finally {
+    contention.leave(waiter);
+  }
+}
+
+function checkVersion(resource: InstanceResource, stored: ObjectValue, actor: Actor, locked: Locked): void {
+  const current = versionOf(stored);
+  if (locked.version !== undefined) {
+    if (locked.version !== current) throw conflict(resource, stored, locked.version);
+    return;
+  }
+  const seen = actor.reading?.expected(resource.collection, idOf(stored));
+  if (seen !== undefined && seen !== current) throw new StartAgain(`${resource.collection}/${idOf(stored)}`);
+}
+
+const conflict = (resource: InstanceResource, stored: ObjectValue, expected: bigint) =>
+  fault('cascade.update.authorization.or.version.conflict', `/${resource.name}/${idOf(stored)}`, expected, versionOf(stored));
+
+async function changed(
+  space: Namespace,
+  resource: InstanceResource,
+  stored: ObjectValue,
+  change: Change,
+  actor: Actor,
+): Promise<ObjectValue | null> {
+  const { type } = resource;
+  if (type.maxStorage > 0) throw fault('cascade.type.capped.readonly', type.name);
+  let next: ObjectValue | null = await change(stored);
+  if (!type.rulesSuppressed) {
+    const submitted = next;
+    next = await runBefore(space, type, 'update', submitted, actor);
+    if (next && next !== submitted) next = prepareUpdate(type, stored, next);
+  }
+  if (!next) return null;
+  checkFinal(type, next, stored);
+  return stampChanged(next, stored, actor);
+}
+
+/** The instance after a change: as it is stored, as everybody sees it, and that as text. */
+interface Changed {
+  readonly next: ObjectValue;
+  readonly shown: ObjectValue;
+  readonly json: string;
+}
+
+function unitOf(space: Namespace, resource: InstanceResource, stored: ObjectValue, { next, shown, json }: Changed, actor: Actor): Unit {
+  return {
+    writes: [replacement(resource, stored, next, json), ...entriesFor(resource, next, stored)],
+    events: resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'update'), shown, actor, { valueJson: () => json }),
+  };
+}
+
+function replacement(resource: InstanceResource, stored: ObjectValue, next: ObjectValue, json: string): Unit['writes'][number] {
+  const document = instanceToBson(resource.type, next);
+  noteType(document, resource.type);
+  checkSize(json, document);
+  return { collection: resource.collection, op: 'replace', id: document['_id'], version: versionOf(stored), document, bytes: json.length };
+}
+
+/** What an UPDATE with ON ERROR gives, as inner JSON. */
+export type Told = (count: number, failed: readonly Failed[]) => Promise<string>;
+
+/**
+ * Changes all instances of a condition.
+ * @param onError it goes on after an instance that fails, and gives this; null: the first failure ends the statement (earlier ones stay), and it
+ * gives the instance when it was just one, else their number
+ * @returns inner JSON; null: they are more than one tick takes, and nobody would know of the rest after a crash: it has to be asked for `asRun`
+ */
+export async function updateMany(
+  space: Namespace,
+  resource: InstanceResource,
+  where: Value,
+  change: Change,
+  actor: Actor,
+  onError: Told | null,
+): Promise<string | null> {
+  const filter = toFilter(await condition(space, resource, where, actor));
+  const told = onError ?? ((count: number) => (count > 1 ? String(count) : 'null'));
+  const walk = new BulkWalk(space, resource, { operation: 'update', where, filter, told }, actor);
+  const first = await walk.read();
+  if (!first.isLast && !walk.isRecorded) return null;
+  if (!walk.hasBegun && first.isLast && first.instances.length < 2) {
+    const [one] = first.instances;
+    return one ? updateFound(space, resource, one, change, actor, onError) : told(0, []);
+  }
+  await walk.through(first, ({ instances, isLast }) =>
+    updateBatch(space, resource, instances, { filter, change, walk, onError: onError !== null }, isLast, actor),
+  );
+  return told(walk.count, walk.failed);
+}
+
+async function updateFound(
+  space: Namespace,
+  resource: InstanceResource,
+  one: ObjectValue,
+  change: Change,
+  actor: Actor,
+  onError: Told | null,
+): Promise<string> {
+  const find = again(space, resource, one);
+  if (!onError) return encodeInner(await updateOne(space, resource, find, change, actor));
+  const done = { ok: await onError(1, []) };
+  try {
+    const telling: Actor = { ...actor, commit: (unit, answer, part) => actor.commit(unit, answer && done, part) };
+    return (await updateOne(space, resource, find, change, telling)) ? done.ok : await onError(0, []);
+  } catch (error) {
+    if (!(error instanceof CascadeError)) throw error;
+    return onError(0, [{ error, instance: one }]);
+  }
+}
+
+/** The first read of an instance that is at hand, and fresh ones after. */
+function again(space: Namespace, resource: InstanceResource, instance: ObjectValue): () => Promise<ObjectValue> {
+  let fresh: ObjectValue | null = instance;
+  return async () => {
+    const stored = fresh ?? (await read(space, resource, { _id: instanceToBson(resource.type, instance)['_id'] }, 1))[0];
+    fresh = null;
+    if (!stored) throw fault('cascade.resource.not.found', `/${resource.name}/${idOf(instance)}`);
+    return stored;
+  };
+}
+
+interface Bulk {
+  readonly filter: Document;
+  readonly change: Change;
+  readonly walk: BulkWalk;
+  readonly onError: boolean;
+}
+
+/** A batch is one unit; when another writer was faster, or a key is taken, it goes in halves, down to single instances. */
+async function updateBatch(
+  space: Namespace,
+  resource: InstanceResource,
+  batch: readonly ObjectValue[],
+  bulk: Bulk,
+  isLast: boolean,
+  actor: Actor,
+): Promise<void> {
+  const { change, walk, onError } = bulk;
+  const ready: { stored: ObjectValue; next: ObjectValue }[] = [];
+  for (const stored of batch) {
+    try {
+      const next = await changed(space, resource, stored, change, walk.on(stored));
+      if (next) ready.push({ stored, next });
+    } catch (error) {
+      if (!onError || !(error instanceof CascadeError)) throw error;
+      walk.fail(error, stored);
+    }
+  }
+  const last = ready[ready.length - 1]?.stored;
+  if (!last) return;
+  try {
+    await walk.store(
+      ready.map(({ stored, next }) => replacement(resource, stored, next, encodeInner(next))),
+      last,
+      { writes: ready.flatMap(({ stored, next }) => entriesFor(resource, next, stored)), events: [] },
+      isLast,
+    );
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    if (ready.length > 1) {
+      const middle = ready.length >> 1;
+      const [left, right] = [ready.slice(0, middle), ready.slice(middle)];
+      await updateBatch(space, resource, await reread(space, resource, bulk.filter, left), bulk, false, actor);
+      return updateBatch(space, resource, await reread(space, resource, bulk.filter, right), bulk, isLast, actor);
+    }
+    if (error instanceof VersionMiss)
+      return updateBatch(space, resource, await reread(space, resource, bulk.filter, ready), bulk, isLast, actor);
+    const [one] = ready;
+    const reason = one ? asFault(error, resource, one.next) : error;
+    if (!onError || !(reason instanceof CascadeError) || !one) throw reason;
+    walk.fail(reason, one.stored);
+  }
+}
+
+/** Those that are still there and still match, as they are now. */
+function reread(
+  space: Namespace,
+  resource: InstanceResource,
+  filter: Document,
+  half: readonly { stored: ObjectValue }[],
+): Promise<ObjectValue[]> {
+  const ids = half.map(({ stored }) => idToBson(getOwn(stored, '_id')));
+  return read(space, resource, { $and: [filter, { _id: { $in: ids } }] }, half.length);
+}

@@ -1,0 +1,75 @@
+// UPSERT into a type (resources-and-api.md 2.6, language.md 5.6).
+
+import { getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '../../stdlib/values/index.ts';
+import { type Actor, StartAgain } from '../../runtime/context/actor.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import { parseWhere, toFilter } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { prepareUpdate } from '../../model/types/index.ts';
+import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import { toStored } from '../scalars/index.ts';
+import { idOf } from '../representation/stamp.ts';
+import { read } from './find.ts';
+import { insertStored } from './insert.ts';
+import { keyText, upsertKeys } from './natural-key.ts';
+import { updateOne } from './update.ts';
+
+const TRIES = 10;
+
+/** Changes the instance that the body's key names, or inserts it. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
+export async function upsertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const stored = (await toStored(space, resource.type, body, actor)) as ObjectValue;
+  const { filter, described, key } = match(resource, stored);
+  const changes = without(stored, ['_id', 'ars_version']);
+  for (let tries = 0; ; tries++) {
+    const found = await read(space, resource, filter, 2);
+    if (found.length > 0 && key !== null && actor.reading?.expected(resource.collection, key) === 0n)
+      throw new StartAgain(`${resource.collection}/${idOf(found[0] as ObjectValue)}`);
+    if (found.length > 1) throw fault('cascade.upsert.ambiguous', resource.name, described, found.length);
+    try {
+      if (found.length === 0) return await insertStored(space, resource, changes, actor);
+      let first: ObjectValue | undefined = found[0];
+      const find = async (): Promise<ObjectValue> => {
+        const stored = first ?? (await read(space, resource, filter, 1))[0];
+        first = undefined;
+        if (!stored) throw new Vanished();
+        return stored;
+      };
+      return await updateOne(space, resource, find, (stored) => prepareUpdate(resource.type, stored, changes), actor);
+    } catch (error) {
+      // The loser of two concurrent upserts of a new key goes on as an update; in a rule that looked for it before, with fresh reads.
+      const lostKey = found.length === 0 && error instanceof CascadeError && error.code === 'cascade.resource.duplicate.key';
+      if (!(error instanceof Vanished) && !lostKey) throw error;
+      const [winner] = lostKey ? await read(space, resource, filter, 1) : [];
+      if (lostKey && !winner) throw error; // another key is the one that is taken
+      if (winner && actor.reading) throw new StartAgain(`${resource.collection}/${idOf(winner)}`);
+      if (tries >= TRIES) throw error;
+    }
+  }
+}
+
+class Vanished extends Error {}
+
+/** How the instance is found. */
+function match(
+  resource: InstanceResource,
+  body: ObjectValue,
+): { filter: ReturnType<typeof toFilter>; described: string; key: string | null } {
+  const keys = upsertKeys(resource.type);
+  const where: ObjectValue = {};
+  for (const key of keys) {
+    const value = Object.hasOwn(body, key) ? getOwn(body, key) : null;
+    if (value === null) throw fault('cascade.upsert.key.missing', resource.name, keys.join(', '));
+    setOwn(where, key, { $eq: value });
+  }
+  const described = keys.map((key) => `${key}=${text(getOwn(body, key))}`).join(', ');
+  const predicate = parseWhere(where, resource.type, { username: '', namespace: '', now: 0 });
+  return { filter: toFilter(predicate), described, key: keyText(predicate, resource.type) };
+}
+
+function without(body: ObjectValue, names: readonly string[]): ObjectValue {
+  const rest: ObjectValue = {};
+  for (const key of Object.keys(body)) if (!names.includes(key)) setOwn(rest, key, getOwn(body, key));
+  return rest;
+}

@@ -1,0 +1,500 @@
+// What programs ask of the host (stdlib/isolate/protocol.ts, OpPayloads): the same operations as a client's, with the results
+// that the rule language gives them (language.md 5).
+
+import { CascadeError, langError } from '../../stdlib/errors.ts';
+import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { type Actor, type Doer, partOf } from '../../runtime/context/actor.ts';
+import type { Identity } from '../api.ts';
+import { answerBuiltin } from '../../features/builtins/index.ts';
+import type { Answer, Unit } from '../../runtime/transactions/index.ts';
+import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { asRun, runDirect } from '../../runtime/runs/index.ts';
+import { aggregateRows } from '../aggregate/aggregate-rows.ts';
+import { deleteAccounts, matching as matchingAccounts, putAccounts, updateAccounts } from '../../features/accounts/changes.ts';
+import { type AccountResource, accountResource, operationsOf } from '../../features/accounts/index.ts';
+import { resolve } from '../catalog/catalogue.ts';
+import { cursors } from '../instances/cursors.ts';
+import { cut } from '../representation/cut.ts';
+import { changeDefinition, definitionCondition, matching, matchingStored, putDefinition } from '../definitions/operations.ts';
+import { deleteWithDependents } from '../instances/dependent-definitions.ts';
+import { checkNodes } from '../../features/deployment/nodes.ts';
+import { scheduleByStatement } from '../../features/schedules/scheduledevents-kind.ts';
+import { compareBy } from '../definitions/sort.ts';
+import type { Failed } from '../instances/bulk.ts';
+import { deleteMany, deleteOne } from '../instances/delete.ts';
+import { condition, read, readAt } from '../instances/find.ts';
+import { insertAtOnce, insertMany, insertOne } from '../instances/insert.ts';
+import { type ProgramQuery, selectPages, selectRows, type WalkPage } from '../instances/select.ts';
+import { changeOf, updateMany, updateOne, versionIn } from '../instances/update.ts';
+import { upsertOne } from '../instances/upsert.ts';
+import { asyncCall } from '../../runtime/events/events.ts';
+import { publishRequest, publishTopic } from '../../features/topics/publish.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { acting, ownOnly, payloadWith, requireRight, withOwn } from '../access/rights.ts';
+import { toShown, toStored } from '../scalars/index.ts';
+import { publishServiceEvent } from '../../features/services/service-events.ts';
+import { publishToSource, querySource } from '../../features/sources/index.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+
+/** Rows of a SELECT into an array (language.md E3). */
+const ARRAY_ROWS = 1_000;
+const MOST_ARRAY_ROWS = 10_000;
+
+type Perform = (space: Namespace, payload: ObjectValue, actor: Actor) => Promise<Answer>;
+
+const OPERATIONS: Readonly<Record<string, Perform>> = {
+  select,
+  open,
+  next: async (_space, payload) => ({ ok: await cursors.next(text(payload, 'cursor')) }),
+  close: async (_space, payload) => {
+    await cursors.close(text(payload, 'cursor'));
+    return { ok: 'null' };
+  },
+  insert,
+  upsert,
+  update,
+  delete: remove,
+  publish: async (space, payload, actor) => {
+    const topic = text(payload, 'topic');
+    requireRight(definitionKind(space, 'topic'), 'publish', actor.identity);
+    const schedule = Object.hasOwn(payload, 'schedule') ? getOwn(payload, 'schedule') : undefined;
+    if (schedule === undefined) await publishTopic(space, topic, getOwn(payload, 'value'), actor);
+    else {
+      requireRight(definitionKind(space, 'scheduledevent'), 'insert', actor.identity);
+      await scheduleByStatement(space, topic, getOwn(payload, 'value'), schedule, actor);
+    }
+    return { ok: 'null' };
+  },
+  publishRequest: async (space, payload, actor) => {
+    const type = text(payload, 'resource');
+    if (!space.types.has(type)) throw fault('cascade.resource.type.not.found', type);
+    const value = getOwn(payload, 'value');
+    if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH REQUEST');
+    await publishRequest(space, type, value, actor);
+    return { ok: 'null' };
+  },
+  publishServiceEvent: async (space, payload, actor) => {
+    const target = text(payload, 'target').replace(/^\//, '');
+    const slash = target.lastIndexOf('/');
+    if (slash < 0) throw fault('cascade.resource.not.found', `/services/${target}`);
+    const from = getOwn(payload, 'from');
+    const by = typeof from === 'string' ? from : null;
+    await publishServiceEvent(space, target.slice(0, slash), target.slice(slash + 1), getOwn(payload, 'value'), actor, by);
+    return { ok: 'null' };
+  },
+  publishSource: async (space, payload, actor) => {
+    requireRight(definitionKind(space, 'source'), 'publish', actor.identity);
+    await publishToSource(space, text(payload, 'source'), getOwn(payload, 'value'), getOwn(payload, 'using'), actor);
+    return { ok: 'null' };
+  },
+  query: async (space, payload, actor) => {
+    requireRight(definitionKind(space, 'source'), 'query', actor.identity);
+    return { ok: encodeInner(await querySource(space, text(payload, 'source'), getOwn(payload, 'request') as ObjectValue, actor)) };
+  },
+  execute,
+  executeAll,
+  nodes: async (space, payload, actor) => {
+    checkNodes(space, getOwn(payload, 'where'), getOwn(payload, 'cardinality'), actor);
+    return { ok: 'null' };
+  },
+  state: (space, payload, actor) => {
+    if (!actor.state) throw refused('state outside of a run');
+    return space.state.perform(payload, actor.state);
+  },
+  builtin: (space, payload, actor) => answerBuiltin(space, text(payload, 'name'), getOwn(payload, 'args') as Value[], actor),
+  create: async (space, payload, actor) => {
+    const resource = definitionKind(space, text(payload, 'kind'));
+    requireRight(resource, 'insert', actor.identity);
+    const value = getOwn(payload, 'value');
+    const body: Value = typeof value === 'string' ? { ruleText: value } : value;
+    const options = getOwn(payload, 'options');
+    if (isObject(body) && isObject(options) && Object.hasOwn(options, 'active')) setOwn(body, 'active', getOwn(options, 'active'));
+    return { ok: encodeInner(await putDefinition(space, resource, body, actor, true)) };
+  },
+  drop: async (space, payload, actor) => {
+    const resource = definitionKind(space, text(payload, 'kind'));
+    requireRight(resource, 'delete', actor.identity);
+    await deleteWithDependents(space, resource, text(payload, 'name'), actor);
+    return { ok: 'null' };
+  },
+};
+
+/** Carries out one request of a program, with the rights that who it runs as has now. @throws CascadeError, VersionMiss, StartAgain */
+export async function perform(space: Namespace, kind: string, payloadJson: string, actor: Actor): Promise<Answer> {
+  const operation = Object.hasOwn(OPERATIONS, kind) ? OPERATIONS[kind] : undefined;
+  if (!operation) throw refused(kind);
+  const known = acting(space, actor.identity);
+  const identity = known instanceof Promise ? await known : known;
+  return operation(space, decodeInner(payloadJson) as ObjectValue, { ...actor, identity });
+}
+
+/**
+ * The unit that a program's request comes to, where nothing but its commit has to be waited for; null where that is not so: then `perform` has
+ * to be asked, as also where this throws.
+ */
+export function changeAtOnce(space: Namespace, kind: string, payloadJson: string, doer: Doer): Unit | null {
+  if (kind !== 'insert') return null;
+  const payload = decodeInner(payloadJson) as ObjectValue;
+  const values = getOwn(payload, 'values');
+  if (!isObject(values) || getOwn(payload, 'series') === true) return null;
+  const identity = acting(space, doer.identity);
+  if (identity instanceof Promise) return null;
+  const resource = changeable(space, text(payload, 'resource'), 'insert', identity);
+  return resource.kind === 'instances' ? (insertAtOnce(space, resource, values, doer)?.unit ?? null) : null;
+}
+
+/** A statement that this installation cannot carry out. */
+const refused = (statement: string): CascadeError =>
+  new CascadeError('cascade.operation.unknown', `Unknown operation ${statement}: this version cannot carry it out.`, [statement], 400);
+
+// ---------------------------------------------------------------- select
+async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
+  const [resource, payload] = readable(space, asked, 'select', actor.identity);
+  const cardinality = getOwn(payload, 'cardinality');
+  const aggregates = Object.hasOwn(payload, 'aggregates') ? (getOwn(payload, 'aggregates') as ObjectValue) : null;
+  const groupBy = (Object.hasOwn(payload, 'groupBy') ? getOwn(payload, 'groupBy') : []) as string[];
+  const single = cardinality === 'one' || cardinality === 'exactlyOne';
+  if (aggregates || groupBy.length > 0) {
+    const rows = await aggregated(space, resource, payload, aggregates ?? {}, groupBy, actor);
+    return single ? { ok: encodeInner(rows[0] ?? null) } : { list: encodeInner(rows) };
+  }
+  const limit = wholeOption(payload, 'limit') ?? ARRAY_ROWS;
+  if (limit > MOST_ARRAY_ROWS) throw fault('cascade.query.limit.range', 'limit', 0, MOST_ARRAY_ROWS);
+  const query = queryOf(payload, single ? 2 : limit);
+  const rows = limit === 0 ? [] : await rowsOf(space, resource, query, actor);
+  if (!single) return { list: `[${rows.join(',')}]` };
+  if (rows.length > 1) throw fault('cascade.query.not.unique', resource.name);
+  if (rows.length === 0 && cardinality === 'exactlyOne') throw fault('cascade.resource.not.found', `/${resource.name}`);
+  return { ok: rows[0] ?? 'null' };
+}
+
+function queryOf(payload: ObjectValue, limit: number): ProgramQuery {
+  const props = getOwn(payload, 'props');
+  return {
+    where: getOwn(payload, 'where'),
+    props: Array.isArray(props) ? (props as string[]) : null,
+    orderBy: getOwn(payload, 'orderBy') as [string, boolean][],
+    skip: wholeOption(payload, 'skip') ?? 0,
+    limit,
+  };
+}
+
+/** `limit`, `skip`: whole and not negative (language.md E11). */
+function wholeOption(payload: ObjectValue, name: string): number | undefined {
+  const value = Object.hasOwn(payload, name) ? getOwn(payload, name) : null;
+  if (value === null) return undefined;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw fault('cascade.query.limit.range', name, 0, MOST_ARRAY_ROWS);
+  return value;
+}
+
+async function rowsOf(space: Namespace, resource: Selectable, query: ProgramQuery, actor: Actor): Promise<string[]> {
+  if (!('kind' in resource)) {
+    const found = await matchingAccounts(space, resource, query.where, actor.identity);
+    return inMemory(found, resource.type, query).map(encodeInner);
+  }
+  if (resource.kind === 'instances') return selectRows(space, resource, query, actor);
+  return inMemory(matching(space, resource, query.where, actor), resource.type, query).map(encodeInner);
+}
+
+function inMemory(found: ObjectValue[], type: TypeDefinition, query: ProgramQuery): ObjectValue[] {
+  const order: ObjectValue = Object.fromEntries(query.orderBy.map(([path, descending]) => [path, descending ? -1 : 1] as const));
+  const rows = found.sort(compareBy(parseSort(order, type))).slice(query.skip, query.limit > 0 ? query.skip + query.limit : undefined);
+  const { props } = query;
+  return props ? rows.map((row) => cut(row, props)) : rows;
+}
+
+async function open(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
+  const [resource, payload] = readable(space, asked, 'select', actor.identity);
+  const query = queryOf(payload, wholeOption(payload, 'limit') ?? 0);
+  const pages =
+    'kind' in resource && resource.kind === 'instances'
+      ? selectPages(space, resource, query, actor)
+      : onePage(await rowsOf(space, resource, query, actor));
+  return { ok: await cursors.open(pages) };
+}
+
+async function* onePage(rows: string[]): AsyncGenerator<WalkPage> {
+  yield { rows, isLast: true };
+}
+
+async function aggregated(
+  space: Namespace,
+  resource: Selectable,
+  payload: ObjectValue,
+  aggregates: ObjectValue,
+  groupBy: readonly string[],
+  actor: Actor,
+): Promise<ObjectValue[]> {
+  const query: ProgramQuery = { ...queryOf(payload, 0), props: null };
+  const pages =
+    'kind' in resource && resource.kind === 'instances'
+      ? selectPages(space, resource, query, { ...actor, reading: null }, 1 << 20)
+      : onePage(await rowsOf(space, resource, query, actor));
+  const wanted = Object.entries(aggregates) as [string, [AggregateName, string | null]][];
+  return aggregateRows(resource.name, pages, wanted, groupBy);
+}
+
+// ---------------------------------------------------------------- changes
+async function insert(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const account = changeableAccount(payload, 'insert');
+  const values = getOwn(payload, 'values');
+  if (!isObject(values) && !Array.isArray(values)) throw langError('cascade.lang.insert.value', typeName(values), 'inserted');
+  if (account) return putAccounts(space, account, values, false, actor);
+  const resource = changeable(space, text(payload, 'resource'), 'insert', actor.identity);
+  if (getOwn(payload, 'series') === true) checkSeries(values);
+  if (resource.kind === 'definitions') {
+    if (!Array.isArray(values)) return { ok: encodeInner(await putDefinition(space, resource, values, actor, false)) };
+    return { ok: encodeInner(await inOrder(values, actor, (value, part) => putDefinition(space, resource, value, part, false))) };
+  }
+  if (Array.isArray(values)) return { ok: encodeInner(await insertMany(space, resource, values, actor)) };
+  return { ok: encodeInner(await insertOne(space, resource, values, actor)) };
+}
+
+/** INSERT SERIES (language.md I6). */
+function checkSeries(values: Value): void {
+  for (const name of ['window', 'key'])
+    if (!isObject(values) || !Object.hasOwn(values, name) || getOwn(values, name) === null)
+      throw langError('cascade.lang.insert.series', name);
+}
+
+async function upsert(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const account = changeableAccount(payload, 'upsert');
+  const values = getOwn(payload, 'values');
+  if (!isObject(values) && !Array.isArray(values)) throw langError('cascade.lang.insert.value', typeName(values), 'upserted');
+  if (account) return putAccounts(space, account, values, true, actor);
+  const resource = changeable(space, text(payload, 'resource'), 'upsert', actor.identity);
+  const one = (value: Value, by: Actor): Promise<ObjectValue | null> =>
+    resource.kind === 'definitions' ? putDefinition(space, resource, value, by, true) : upsertOne(space, resource, value, by);
+  return { ok: encodeInner(Array.isArray(values) ? await inOrder(values, actor, one) : await one(values, actor)) };
+}
+
+/** One after the other, each as a part of the statement: a repetition after a crash takes those that are stored as they were. */
+async function inOrder<T>(values: readonly T[], actor: Actor, one: (value: T, actor: Actor) => Promise<Value>): Promise<Value[]> {
+  const results: Value[] = [];
+  for (const [number, value] of values.entries()) {
+    const note = actor.parts?.get(number);
+    results.push(note === undefined ? await one(value, partOf(actor, number)) : decodeInner(note));
+  }
+  if (values.length > 0) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(results) });
+  return results;
+}
+
+async function update(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const account = changeableAccount(payload, 'update');
+  const values = getOwn(payload, 'values');
+  const where = getOwn(payload, 'where');
+  if (!isObject(values)) throw langError('cascade.lang.insert.value', typeName(values), 'used in UPDATE');
+  if (account) return updateAccounts(space, account, values, where, actor);
+  const resource = changeable(space, text(payload, 'resource'), 'update', actor.identity);
+  if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
+  const version = versionIn(resource, values);
+  const predicate = await condition(space, resource, where, actor);
+  const query = instanceQuery(predicate, resource.type);
+  if (version !== undefined && !query) throw fault('cascade.update.version.query', resource.name);
+  const change = changeOf(resource, await toStored(space, resource.type, withoutVersion(values), actor));
+  const onError = getOwn(payload, 'onError') === true;
+  if (query?.by === 'id' && !onError) {
+    const id = idIn(query);
+    return { ok: encodeInner(await updateOne(space, resource, () => readAt(space, resource, id, actor), change, actor, { version })) };
+  }
+  if (version !== undefined) {
+    const find = async (): Promise<ObjectValue> => {
+      const [found] = await read(space, resource, toFilter(predicate), 1);
+      if (!found) throw fault('cascade.resource.not.found', `/${resource.name}`);
+      return found;
+    };
+    return { ok: encodeInner(await updateOne(space, resource, find, change, actor, { version })) };
+  }
+  const told = async (count: number, failed: readonly Failed[]): Promise<string> => {
+    const instances = failed.map(({ instance }) => instance);
+    const shown = await toShown(space, resource.type, instances, actor);
+    const failures = failed.map(
+      ({ error: { code, message, params } }, index): Value => ({ error: { code, message, params }, instance: shown[index] ?? null }),
+    );
+    return encodeInner({ count, failed: failures });
+  };
+  const ok = await updateMany(space, resource, where, change, actor, onError ? told : null);
+  return { ok: ok ?? (await asRun('update', payload, actor)) };
+}
+
+const withoutVersion = (values: ObjectValue): ObjectValue => {
+  const rest: ObjectValue = {};
+  for (const key of Object.keys(values)) if (key !== 'ars_version') setOwn(rest, key, getOwn(values, key));
+  return rest;
+};
+
+async function updateDefinitions(
+  space: Namespace,
+  resource: Resource & { kind: 'definitions' },
+  values: ObjectValue,
+  where: Value,
+  actor: Actor,
+): Promise<Value> {
+  const found = matchingStored(space, resource, where, actor);
+  const results = await eachDefinition(found, actor, (name, part) => changeDefinition(space, resource, name, values, part));
+  if (results.length > 1) return results.length;
+  if (results[0]) return results[0];
+  if (isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
+  return null;
+}
+
+/** As `inOrder` for definitions found by a condition, which those of an earlier try may not meet any more. */
+async function eachDefinition<T extends Value>(
+  found: readonly [name: string, object: ObjectValue][],
+  actor: Actor,
+  one: (name: string, actor: Actor) => Promise<T>,
+): Promise<T[]> {
+  const [only] = found;
+  if (only && found.length === 1 && !actor.parts?.size) return [await one(only[0], actor)];
+  const notes = [...(actor.parts?.values() ?? [])].map((text) => decodeInner(text) as ObjectValue);
+  const results = notes.map((note) => getOwn(note, 'result') as T);
+  const changed = new Set(notes.map((note) => getOwn(note, 'name')));
+  for (const [name] of found) {
+    if (changed.has(name)) continue;
+    const number = results.length;
+    const part: Actor = {
+      ...actor,
+      commit: (unit, answer) => {
+        const result = answer && 'ok' in answer ? decodeInner(answer.ok) : null;
+        return actor.commit(unit, undefined, { number, note: encodeInner({ name, result }) });
+      },
+    };
+    results.push(await one(name, part));
+  }
+  if (results.length > 0) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(results.length) });
+  return results;
+}
+
+async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const account = changeableAccount(payload, 'delete');
+  if (account) return deleteAccounts(space, account, getOwn(payload, 'where'), actor);
+  const resource = changeable(space, text(payload, 'resource'), 'delete', actor.identity);
+  const where = withOwn(getOwn(payload, 'where'), ownOnly(resource, 'delete', actor.identity));
+  if (resource.kind === 'definitions') {
+    const found = matchingStored(space, resource, where, actor);
+    if (found.length === 0 && isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
+    const gone = await eachDefinition(found, actor, async (name, part) => {
+      await deleteWithDependents(space, resource, name, part);
+      return name;
+    });
+    return { ok: String(gone.length) };
+  }
+  const query = instanceQuery(await condition(space, resource, where, actor), resource.type);
+  if (query?.by !== 'id') {
+    const count = await deleteMany(space, resource, where, actor);
+    return { ok: count === null ? await asRun('delete', payload, actor) : String(count) };
+  }
+  const id = idIn(query);
+  return { ok: String(await deleteOne(space, resource, () => readAt(space, resource, id, actor), actor)) };
+}
+
+const idIn = (query: InstanceQuery): string => String(query.values.get('_id'));
+
+/** Whether the condition names one definition, which must then be there (language.md U2). */
+function isNamed(resource: Resource & { kind: 'definitions' }, where: Value, actor: Actor): boolean {
+  return instanceQuery(definitionCondition(resource, where, actor), resource.type) !== null;
+}
+
+// ---------------------------------------------------------------- procedures
+async function execute(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const names = getOwn(payload, 'names') as string[];
+  const name = names.find((one) => space.definitions.get('procedures', one) !== undefined);
+  if (name === undefined) throw langError('cascade.lang.procedure.unknown', names[0] ?? '');
+  if (Object.hasOwn(payload, 'partitionKey') && getOwn(payload, 'partitionKey') !== null) throw refused('EXECUTE … WITH partitionKey');
+  if (getOwn(payload, 'async') !== true) throw refused('EXECUTE without ASYNC');
+  await actor.commit({ writes: [], events: [asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), actor)] }, { ok: 'null' });
+  return { ok: 'null' };
+}
+
+/** EXECUTE * (language.md X3): all public procedures that the condition names. */
+async function executeAll(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const found = matchingStored(
+    space,
+    resolve(space, 'procedures', false) as Resource & { kind: 'definitions' },
+    aliased(getOwn(payload, 'where')),
+    actor,
+  );
+  const args = getOwn(payload, 'args');
+  const named = getOwn(payload, 'named');
+  const runs = found
+    .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC')
+    .map(([name]) =>
+      runDirect(space.runs, {
+        executable: { resource: `/procedures/${name}`, name, service: null },
+        body: { program: null, procedure: name },
+        argsJson: encodeInner(args ?? []),
+        namedJson: named === null ? null : encodeInner(named),
+        identity: actor.identity,
+        caller: actor,
+        snapshot: false,
+      }),
+    );
+  const settled = await Promise.allSettled(runs);
+  const failed = settled.find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
+  return { ok: `[${settled.map((one) => (one.status === 'fulfilled' ? one.value : '')).join(',')}]` };
+}
+
+/** `properties.role` is another spelling of `ars_properties.role`. */
+function aliased(where: Value): Value {
+  if (Array.isArray(where)) return where.map(aliased);
+  if (!isObject(where)) return where;
+  const result: ObjectValue = {};
+  for (const key of Object.keys(where)) setOwn(result, key.startsWith('properties.') ? `ars_${key}` : key, aliased(getOwn(where, key)));
+  return result;
+}
+
+// ---------------------------------------------------------------- resources
+/** Users, tokens and namespaces are the installation's. */
+type Selectable = Resource | AccountResource;
+
+/** What is read, and the payload with no more than what is the caller's to see. @throws cascade.authorization.denied */
+function readable(space: Namespace, payload: ObjectValue, operation: string, caller: Identity): [Selectable, ObjectValue] {
+  const name = text(payload, 'resource');
+  const account = accountResource(name, null);
+  if (account) return [account, payload];
+  const resource = resolve(space, name, null);
+  requireRight(resource, operation, caller);
+  const own = ownOnly(resource, operation, caller);
+  return [resource, own ? payloadWith(payload, withOwn(getOwn(payload, 'where'), own)) : payload];
+}
+
+/** Undefined: it is a resource of the namespace. Who may do it is asked where it is done, as for clients. @throws method.not.allowed */
+function changeableAccount(payload: ObjectValue, operation: string): AccountResource | undefined {
+  const account = accountResource(text(payload, 'resource'), null);
+  if (account && !operationsOf(account).has(operation)) throw fault('cascade.method.not.allowed', operation, account.name);
+  return account;
+}
+
+function changeable(
+  space: Namespace,
+  name: string,
+  operation: string,
+  caller: Identity,
+): InstanceResource | (Resource & { kind: 'definitions' }) {
+  const resource = resolve(space, name, null);
+  if (!resource.operations.has(operation)) throw fault('cascade.method.not.allowed', operation, resource.name);
+  requireRight(resource, operation, caller);
+  return resource;
+}
+
+function definitionKind(space: Namespace, kind: string): Resource & { kind: 'definitions' } {
+  const resource = resolve(space, `${kind}s`, false);
+  if (resource.kind !== 'definitions') throw fault('cascade.resource.type.not.found', `${kind}s`);
+  return resource;
+}
+
+const text = (payload: ObjectValue, name: string): string => String(getOwn(payload, name));
+const typeName = (value: Value): string =>
+  value === null
+    ? 'null'
+    : Array.isArray(value)
+      ? 'List'
+      : typeof value === 'string'
+        ? 'String'
+        : typeof value === 'boolean'
+          ? 'Boolean'
+          : 'value';

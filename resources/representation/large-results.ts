@@ -1,0 +1,111 @@
+// Large results: text that is made while it is sent, so that a slow reader costs a piece of it and not the whole.
+
+import type { Pieces } from '../api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Rows } from '../../platform/mongo/index.ts';
+
+/** A result up to this size is sent as one text; of a larger one so much is read before the first piece. */
+export const AHEAD_BYTES = 512 * 1024;
+/** Of a piece, about; a row is never cut. */
+const PIECE_CHARS = 64 * 1024;
+/** Large results of a namespace being read: each holds about AHEAD_BYTES, and a cursor in the store. */
+const MOST_OPEN = 100;
+
+/** What has been read of a query. */
+export interface Ahead {
+  readonly rows: readonly Uint8Array[];
+  readonly bytes: number;
+  /** There are no more. */
+  readonly isAll: boolean;
+}
+
+/** Reads until there are no more rows, or more than so many bytes. Closes the query when it fails. */
+export async function readAhead(rows: Rows, bytes: number): Promise<Ahead> {
+  const read: Uint8Array[] = [];
+  let size = 0;
+  try {
+    while (!rows.isDone && size <= bytes)
+      for (const row of await rows.next()) {
+        read.push(row);
+        size += row.byteLength;
+      }
+  } catch (error) {
+    await rows.close();
+    throw error;
+  }
+  return { rows: read, bytes: size, isAll: rows.isDone };
+}
+
+/** The elements of an array to come. */
+export interface Elements<T> {
+  /** Those that are there already. */
+  readonly first: readonly T[];
+  /** The next ones, none at the end; absent when the first are all. */
+  readonly next?: () => Promise<readonly T[]>;
+  /** How many there are at most; what comes behind them is left out. */
+  readonly most?: number;
+  /** The JSON text of one. */
+  readonly write: (element: T) => string;
+  /** Called once, when the pieces are closed. */
+  readonly close?: () => Promise<void>;
+  /** Of a piece, about. */
+  readonly pieceChars?: number;
+}
+
+/** The large results of a namespace. */
+export class LargeResults {
+  #open = 0;
+
+  /** How many are being read. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** The text of the elements as an array. @throws quota.exceeded when too many are open; `close` was called then */
+  async begin<T>(elements: Elements<T>): Promise<Pieces> {
+    const { close } = elements;
+    if (this.#open >= MOST_OPEN) {
+      await close?.();
+      throw fault('cascade.quota.exceeded', 'largeResults', MOST_OPEN);
+    }
+    this.#open++;
+    let isOpen = true;
+    const next = joined(elements);
+    return {
+      next: async () => (isOpen ? next() : null),
+      close: async () => {
+        if (!isOpen) return;
+        isOpen = false;
+        this.#open--;
+        await close?.();
+      },
+    };
+  }
+}
+
+/** Elements put together to pieces; one is in the making at a time. */
+function joined<T>({ first, next, most = Infinity, write, pieceChars = PIECE_CHARS }: Elements<T>): Pieces['next'] {
+  let batch = first;
+  let index = 0;
+  let given = 0;
+  let isEnded = false;
+  return async () => {
+    if (isEnded) return null;
+    const texts: string[] = [];
+    let chars = 0;
+    do {
+      if (index === batch.length) {
+        batch = given < most && next ? await next() : [];
+        index = 0;
+      }
+      isEnded = batch.length === 0 || given === most;
+      if (isEnded) break;
+      const text = write(batch[index++] as T);
+      texts.push(text);
+      chars += text.length;
+      given++;
+    } while (chars < pieceChars);
+    const opening = given === texts.length ? '[' : texts.length > 0 ? ',' : '';
+    return `${opening}${texts.join(',')}${isEnded ? ']' : ''}`;
+  };
+}

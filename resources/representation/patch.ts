@@ -1,0 +1,179 @@
+// JSON Patch (RFC 6902) on the external form of an instance (resources-and-api.md 2.8). A path may lack its leading slash.
+
+import { isServiceSet } from '../../model/types/index.ts';
+import { eq } from '../../stdlib/operators/index.ts';
+import { deepCopy, getOwn, isNumber, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+
+/** Operations of one patch. */
+const MOST_OPERATIONS = 10_000;
+/** What `copy` may add: values, and characters of texts and names. As much as an instance may be large. */
+const MOST_COPIED = 15 * 1024 * 1024;
+/** Elements of arrays that give way to others, or close ranks; about a second. */
+const MOST_MOVED = 100_000_000;
+
+/** What is left of what a patch may do: nobody else is served while it is carried out. */
+interface Budget {
+  copied: number;
+  moved: number;
+}
+
+/**
+ * The properties that the operations change, as they are after all of them; null for removed ones. The instance stays as it is.
+ * @param instance in its external form: what a `test` sees
+ * @param removed gets the names of those that are no longer there
+ * @throws cascade.patch.…; cascade.request.too.many.instances and cascade.resource.too.large for what is too much work
+ */
+export function patchChanges(instance: ObjectValue, patch: Value, removed: Set<string> = new Set()): ObjectValue {
+  if (!Array.isArray(patch) && !isObject(patch)) throw fault('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
+  const patched = deepCopy(instance) as ObjectValue;
+  const touched = new Set<string>();
+  const operations = Array.isArray(patch) ? patch : [patch];
+  if (operations.length > MOST_OPERATIONS) throw fault('cascade.request.too.many.instances', MOST_OPERATIONS);
+  const budget: Budget = { copied: MOST_COPIED, moved: MOST_MOVED };
+  for (const operation of operations) applyOne(patched, operation, touched, budget);
+  const changes: ObjectValue = {};
+  for (const name of touched) {
+    const isThere = Object.hasOwn(patched, name);
+    if (!isThere && Object.hasOwn(instance, name)) removed.add(name);
+    setOwn(changes, name, isThere ? getOwn(patched, name) : null);
+  }
+  return changes;
+}
+
+function applyOne(root: ObjectValue, operation: Value, touched: Set<string>, budget: Budget): void {
+  if (!isObject(operation)) throw fault('cascade.patch.invalid', '', '');
+  const op = textOf(operation, 'op');
+  const path = textOf(operation, 'path');
+  if (op === null || path === null) throw fault('cascade.patch.invalid', op ?? '', path ?? '');
+  const steps = stepsOf(op, path);
+  if (op !== 'test') touched.add(steps[0] as string);
+  const value = (): Value => {
+    if (!Object.hasOwn(operation, 'value')) throw fault('cascade.patch.invalid', op, path);
+    return getOwn(operation, 'value');
+  };
+  const from = (): string[] => {
+    const source = textOf(operation, 'from');
+    if (source === null) throw fault('cascade.patch.invalid', op, path);
+    return stepsOf(op, source);
+  };
+  switch (op) {
+    case 'add':
+      return add(root, steps, value(), op, path, budget);
+    case 'replace':
+      read(root, steps, op, path);
+      return put(root, steps, value(), op, path);
+    case 'remove':
+      read(root, steps, op, path);
+      return remove(root, steps, op, path, budget);
+    case 'copy': {
+      const source = read(root, from(), op, path);
+      spendCopy(source, budget);
+      return add(root, steps, deepCopy(source), op, path, budget);
+    }
+    case 'move': {
+      const source = from();
+      touched.add(source[0] as string);
+      const moved = read(root, source, op, path);
+      remove(root, source, op, path, budget);
+      return add(root, steps, moved, op, path, budget);
+    }
+    case 'test':
+      if (!sameJson(read(root, steps, op, path), value())) throw fault('cascade.patch.test.failed', path);
+      return;
+    default:
+      throw fault('cascade.patch.invalid', op, path);
+  }
+}
+
+function stepsOf(op: string, path: string): string[] {
+  const text = path.startsWith('/') ? path.slice(1) : path;
+  const steps = text.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (isServiceSet(steps[0] ?? '')) throw fault('cascade.patch.path.forbidden', op, path);
+  return steps;
+}
+
+function spendCopy(value: Value, budget: Budget): void {
+  budget.copied -= typeof value === 'string' ? 1 + value.length : 1;
+  if (budget.copied < 0) throw fault('cascade.resource.too.large', MOST_COPIED);
+  if (Array.isArray(value)) for (const element of value) spendCopy(element, budget);
+  else if (isObject(value))
+    for (const name of Object.keys(value)) {
+      budget.copied -= name.length;
+      spendCopy(getOwn(value, name), budget);
+    }
+}
+
+function spendMove(elements: number, budget: Budget): void {
+  budget.moved -= elements;
+  if (budget.moved < 0) throw fault('cascade.resource.too.large', MOST_COPIED);
+}
+
+/** Equality of JSON (RFC 6902 4.6): no conversions, numbers by their value, members in any order. */
+function sameJson(a: Value, b: Value): boolean {
+  if (isNumber(a) && isNumber(b)) return eq(a, b);
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((element, i) => sameJson(element, b[i] as Value));
+  if (!isObject(a) || !isObject(b)) return a === b;
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && sameJson(getOwn(a, name), getOwn(b, name)))
+  );
+}
+
+const textOf = (operation: ObjectValue, name: string): string | null => {
+  const value = Object.hasOwn(operation, name) ? getOwn(operation, name) : null;
+  return typeof value === 'string' ? value : null;
+};
+
+/** The object or array that holds the last step. */
+function holder(root: ObjectValue, steps: readonly string[], op: string, path: string): ObjectValue | Value[] {
+  let current: Value = root;
+  for (const step of steps.slice(0, -1)) current = child(current, step, op, path);
+  if (Array.isArray(current) || isObject(current)) return current;
+  throw fault('cascade.patch.path.missing', op, path);
+}
+
+function child(value: Value, step: string, op: string, path: string): Value {
+  if (Array.isArray(value)) {
+    const index = position(value, step);
+    if (index !== null && index < value.length) return value[index] as Value;
+  } else if (isObject(value) && Object.hasOwn(value, step)) return getOwn(value, step);
+  throw fault('cascade.patch.path.missing', op, path);
+}
+
+const position = (array: readonly Value[], step: string): number | null =>
+  step === '-' ? array.length : /^(0|[1-9][0-9]*)$/.test(step) && Number(step) <= array.length ? Number(step) : null;
+
+const read = (root: ObjectValue, steps: readonly string[], op: string, path: string): Value =>
+  child(holder(root, steps, op, path), steps[steps.length - 1] as string, op, path);
+
+function add(root: ObjectValue, steps: readonly string[], value: Value, op: string, path: string, budget: Budget): void {
+  const last = steps[steps.length - 1] as string;
+  // Appending to a property that is null or not there begins its array.
+  if (last === '-' && steps.length === 2) {
+    const property = steps[0] as string;
+    if (!Object.hasOwn(root, property) || getOwn(root, property) === null) return setOwn(root, property, [value]);
+  }
+  const target = holder(root, steps, op, path);
+  if (!Array.isArray(target)) return setOwn(target, last, value);
+  const index = position(target, last);
+  if (index === null) throw fault('cascade.patch.path.missing', op, path);
+  spendMove(target.length - index, budget);
+  target.splice(index, 0, value);
+}
+
+function put(root: ObjectValue, steps: readonly string[], value: Value, op: string, path: string): void {
+  const target = holder(root, steps, op, path);
+  const last = steps[steps.length - 1] as string;
+  if (Array.isArray(target)) target[Number(last)] = value;
+  else setOwn(target, last, value);
+}
+
+function remove(root: ObjectValue, steps: readonly string[], op: string, path: string, budget: Budget): void {
+  const target = holder(root, steps, op, path);
+  const last = steps[steps.length - 1] as string;
+  if (Array.isArray(target)) {
+    spendMove(target.length - Number(last), budget);
+    target.splice(Number(last), 1);
+  } else delete target[last];
+}

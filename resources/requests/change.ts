@@ -1,0 +1,148 @@
+// UPDATE, PATCH and DELETE (resources-and-api.md 2.5, 2.7, 2.8).
+
+import { isServiceSet } from '../../model/types/index.ts';
+import { isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { ApiReply, ApiRequest } from '../api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { instanceToJson, parseJson, toJson } from '../../model/values/index.ts';
+import { changeDefinition, definitionJson, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
+import { deleteDependents, deleteWithDependents } from '../instances/dependent-definitions.ts';
+import { toFilter } from '../../model/query/index.ts';
+import { SUBSCRIPTIONS } from '../../features/delivery/delivery-types.ts';
+import { deleteMany, deleteOne } from '../instances/delete.ts';
+import { condition, read, readAt } from '../instances/find.ts';
+import { changeOf, updateOne } from '../instances/update.ts';
+import { patchChanges } from '../representation/patch.ts';
+import { shownOne, toStored } from '../scalars/index.ts';
+import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import { asRun } from '../../runtime/runs/index.ts';
+import { bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
+
+/** Persistent subscriptions that one deletion looks at in one go. */
+const AT_A_TIME = 1_000;
+
+export async function update(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const id = idOf(request);
+  const body = bodyOf(resource, request);
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const change: Changes = (stored) => {
+    checkId(stored, body, id);
+    return body;
+  };
+  return resource.kind === 'definitions'
+    ? definitionUpdate(space, resource, request, actor, change)
+    : instanceUpdate(space, resource, request, actor, change);
+}
+
+export async function patch(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const operations = request.object;
+  if (operations === undefined) throw fault('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
+  if (resource.kind === 'definitions')
+    return definitionUpdate(space, resource, request, actor, (stored) => patchChanges(external(toJson(stored)), operations));
+  const { type } = resource;
+  const removed = new Set<string>();
+  const changes: Changes = async (stored) => {
+    removed.clear();
+    return patchChanges(external(instanceToJson(type, await shownOne(space, type, stored, actor))), operations, removed);
+  };
+  return instanceUpdate(space, resource, request, actor, changes, removed);
+}
+
+/** A patch is written against what a client sees. */
+const external = (json: string): ObjectValue => parseJson(json) as ObjectValue;
+
+/** The properties to change, for what is stored; what a patch removes is null here, and gone afterwards. */
+type Changes = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>;
+
+/** Whether nothing but properties of the service is named: then nothing is changed, and nothing happens. */
+const namesNothing = (changes: ObjectValue): boolean => Object.keys(changes).every(isServiceSet);
+
+async function definitionUpdate(
+  space: Namespace,
+  resource: DefinitionResource,
+  request: ApiRequest,
+  actor: Actor,
+  change: Changes,
+): Promise<ApiReply> {
+  const id = idOf(request);
+  const { object: stored } = findDefinition(space, resource, id, 'update');
+  const version = demandedVersion(resource, request, stored);
+  const changes = await change(stored);
+  const changed = namesNothing(changes) ? stored : await changeDefinition(space, resource, id, changes, actor, version);
+  return reply(definitionJson(shown(space, resource, changed)));
+}
+
+async function instanceUpdate(
+  space: Namespace,
+  resource: InstanceResource,
+  request: ApiRequest,
+  actor: Actor,
+  change: Changes,
+  removed: ReadonlySet<string> = new Set(),
+): Promise<ApiReply> {
+  const id = idOf(request);
+  const first = await readAt(space, resource, id, actor);
+  const version = demandedVersion(resource, request, first);
+  const { type } = resource;
+  if (namesNothing(await change(first))) return reply(`[${instanceToJson(type, await shownOne(space, type, first, actor))}]`);
+  let known: ObjectValue | null = first;
+  const find = async (): Promise<ObjectValue> => {
+    const stored = known ?? (await readAt(space, resource, id, actor));
+    known = null;
+    return stored;
+  };
+  const toNext = async (stored: ObjectValue): Promise<ObjectValue> => {
+    const next = await changeOf(resource, await toStored(space, type, await change(stored), actor))(stored);
+    for (const name of removed) if (Object.hasOwn(next, name)) delete next[name];
+    return next;
+  };
+  const next = await updateOne(space, resource, find, toNext, actor, { version });
+  return next ? reply(`[${instanceToJson(type, next)}]`) : NO_CONTENT;
+}
+
+export async function remove(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { resourceId, parameters } = request;
+  if (resourceId !== undefined) return { ...NO_CONTENT, ...counted(request, await removeOne(space, resource, resourceId, request, actor)) };
+  const where = parameters['where'];
+  if (where === undefined) throw fault('cascade.delete.where.required', resource.name);
+  if (resource.name === SUBSCRIPTIONS.name && resource.kind === 'instances') {
+    const filter = toFilter(await condition(space, resource, where, actor));
+    let count = 0;
+    for (
+      let some = await read(space, resource, filter, AT_A_TIME);
+      some.length > 0;
+      some = await read(space, resource, filter, AT_A_TIME)
+    ) {
+      for (const stored of some) await space.deliveries.end(String(stored['name']));
+      count += some.length;
+    }
+    return { ...NO_CONTENT, ...counted(request, count) };
+  }
+  if (resource.kind === 'instances') {
+    const gone = await deleteMany(space, resource, where, actor);
+    const count = gone ?? Number(await asRun('delete', { resource: resource.name, where }, actor));
+    return { ...NO_CONTENT, ...counted(request, count) };
+  }
+  const doomed = matchingStored(space, resource, where, actor);
+  for (const [name] of doomed) if (space.definitions.get(resource.name, name)) await deleteWithDependents(space, resource, name, actor);
+  return { ...NO_CONTENT, ...counted(request, doomed.length) };
+}
+
+/** How many went: 0 when a BEFORE rule cancelled it. */
+async function removeOne(space: Namespace, resource: Resource, id: string, request: ApiRequest, actor: Actor): Promise<number> {
+  if (resource.kind === 'definitions') {
+    demandedVersion(resource, request, findDefinition(space, resource, id, 'delete').object);
+    await deleteWithDependents(space, resource, id, actor);
+    return 1;
+  }
+  const stored = await readAt(space, resource, id, actor);
+  const version = demandedVersion(resource, request, stored);
+  if (resource.name !== SUBSCRIPTIONS.name) {
+    const count = await deleteOne(space, resource, () => readAt(space, resource, id, actor), actor, { version });
+    if (count > 0) await deleteDependents(space, resource, stored, actor);
+    return count;
+  }
+  await space.deliveries.end(String(stored['name']));
+  return 1;
+}

@@ -1,0 +1,50 @@
+// The value of a procedure, sent element by element (`stream=true`, resources-and-api.md 2.11).
+
+import { isInteger, type Value } from '../../stdlib/values/index.ts';
+import type { Pieces } from '../api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { toJson } from '../../model/values/index.ts';
+
+const BUFFER_BYTES = 65_536;
+
+/** Of a request, checked. */
+export interface Flushing {
+  /** Bytes that are sent together. */
+  readonly bufferBytes: number;
+  /** Milliseconds after which what there is is sent; 0: at once, after each element; Infinity: by size only. */
+  readonly everyMs: number;
+}
+
+/** @throws request.parameter.invalid */
+export function flushingOf(parameters: Readonly<Record<string, Value>>): Flushing {
+  const whole = (name: string, least: number, fallback: number): number => {
+    const value = parameters[name] ?? fallback;
+    if (!isInteger(value) || value < least) throw fault('cascade.request.parameter.invalid', name, value);
+    return Number(value);
+  };
+  const interval = whole('maxFlushInterval', -1, 0);
+  return { bufferBytes: whole('maxBufferSize', 1, BUFFER_BYTES), everyMs: interval === 0 ? Infinity : Math.max(interval, 0) };
+}
+
+/** The texts of the elements are made as they are taken. */
+export function elementsOf(values: readonly Value[], { bufferBytes, everyMs }: Flushing): Pieces {
+  let next = 0;
+  let isEnded = false;
+  return {
+    next: () => {
+      if (isEnded) return Promise.resolve(null);
+      const begun = performance.now();
+      let text = next === 0 ? '[' : '';
+      while (next < values.length) {
+        text += `${next === 0 ? '' : ','}${toJson(values[next++] ?? null)}`;
+        if (text.length >= bufferBytes || performance.now() - begun >= everyMs) return Promise.resolve(text);
+      }
+      isEnded = true;
+      return Promise.resolve(`${text}]`);
+    },
+    close: () => {
+      isEnded = true;
+      return Promise.resolve();
+    },
+  };
+}

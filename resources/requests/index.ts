@@ -1,0 +1,90 @@
+// The requests of clients (resources-and-api.md 2): which operation of which resource, and the reply in REST's spelling.
+
+import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { type ApiReply, type ApiRequest, OPERATIONS } from '../api.ts';
+import { toFilter } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { accountResource, carryOutAccount } from '../../features/accounts/index.ts';
+import { INVITATIONS, redeemInvitation } from '../../features/accounts/invitations.ts';
+import { resolve } from '../catalog/catalogue.ts';
+import { condition, notFound, read, readAt } from '../instances/find.ts';
+import { ownOnly, requireRight, withOwn } from '../access/rights.ts';
+import type { Namespace, Resource } from '../catalog/types.ts';
+import { aggregate } from './aggregate.ts';
+import { patch, remove, update } from './change.ts';
+import { command, commandsOf } from './commands.ts';
+import { refuseIllFormed } from './ill-formed.ts';
+import { insert } from './insert.ts';
+import { execute, publish, query } from './invoke.ts';
+import { requirePublic } from './public.ts';
+import { schema } from './schema.ts';
+import { status } from './status.ts';
+import { select } from './select.ts';
+
+type CarryOut = (space: Namespace, resource: Resource, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
+
+const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
+  select,
+  insert: (space, resource, request, actor) => insert(space, resource, request, actor, request.parameters['upsert'] === true),
+  upsert: (space, resource, request, actor) => insert(space, resource, request, actor, true),
+  update,
+  patch,
+  delete: remove,
+  aggregate,
+  publish,
+  query,
+  schema,
+  status,
+  execute,
+};
+
+const GENERIC: ReadonlySet<string> = new Set(OPERATIONS);
+
+/** Carries out a client's request. @throws CascadeError, CascadeErrors, at once or later */
+export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  if (request.publicOnly) requirePublic(space, request);
+  if (request.illFormedAt !== undefined) refuseIllFormed(space, request, request.illFormedAt);
+  if (request.resourceName === INVITATIONS && request.custom !== true) return redeemInvitation(space, request, actor);
+  const account = accountResource(request.resourceName, request.custom);
+  if (account) return carryOutAccount(space, account, request, actor);
+  const resource = resolve(space, request.resourceName, request.custom);
+  const { identity } = actor;
+  if (!GENERIC.has(request.op)) {
+    if (commandsOf(resource.name).includes(request.op)) requireRight(resource, request.op, identity);
+    return command(space, resource, request, actor);
+  }
+  const op = request.op === 'selectOne' ? 'select' : request.op;
+  const operation = Object.hasOwn(CARRIED_OUT, op) ? CARRIED_OUT[op] : undefined;
+  if (!operation || !resource.operations.has(op)) throw fault('cascade.method.not.allowed', request.op, resource.name);
+  const asked = op === 'insert' && request.parameters['upsert'] === true ? 'upsert' : op;
+  if (!request.publicOnly) requireRight(resource, asked, identity);
+  const own = ownOnly(resource, op, identity);
+  return own ? carryOutOwn(space, resource, { ...request, op }, actor, own) : operation(space, resource, request, actor);
+}
+
+/** The operation on what is the caller's own of a resource that has others', too: those are not there for it. */
+async function carryOutOwn(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, own: ObjectValue): Promise<ApiReply> {
+  const { op, resourceId, parameters } = request;
+  const operation = CARRIED_OUT[op] as CarryOut;
+  if (op === 'aggregate') {
+    const pipeline = request.object ?? parameters['pipeline'];
+    const object: Value = Array.isArray(pipeline) ? [{ $match: own }, ...pipeline] : (pipeline ?? null);
+    return operation(space, resource, { ...request, object }, actor);
+  }
+  if (resourceId !== undefined) {
+    await requireOwn(space, resource, resourceId, actor, own);
+    return operation(space, resource, request, actor);
+  }
+  if (op === 'delete' && parameters['where'] === undefined) return operation(space, resource, request, actor); // is refused
+  return operation(space, resource, { ...request, parameters: { ...parameters, where: withOwn(parameters['where'], own) } }, actor);
+}
+
+/** @throws cascade.resource.not.found */
+async function requireOwn(space: Namespace, resource: Resource, id: string, actor: Actor, own: ObjectValue): Promise<void> {
+  if (resource.kind !== 'instances') return;
+  const stored = await readAt(space, resource, id, actor);
+  const one = { $and: [{ _id: getOwn(stored, '_id') }, own] };
+  const [found] = await read(space, resource, toFilter(await condition(space, resource, one, actor)), 1);
+  if (!found) throw notFound(resource, id);
+}

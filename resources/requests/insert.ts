@@ -1,0 +1,170 @@
+// INSERT and UPSERT of one or several (resources-and-api.md 2.4, 2.6, 2.12).
+
+import { CascadeError } from '../../stdlib/errors.ts';
+import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { type Actor, type Enqueue, partOf } from '../../runtime/context/actor.ts';
+import type { ApiReply, ApiRequest } from '../api.ts';
+import { CascadeErrors, errorDocument, fault, retryAfterSeconds } from '../../model/errors/faults.ts';
+import { instanceToJson, toJson } from '../../model/values/index.ts';
+import { definitionJson, putDefinition, shown } from '../definitions/operations.ts';
+import { insertAtOnce, insertOne, type ReadyInsert } from '../instances/insert.ts';
+import { asFault, tooFull } from '../instances/refusals.ts';
+import { upsertOne } from '../instances/upsert.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import { bodyOf, counted, NO_CONTENT } from './request.ts';
+
+const MOST_INSTANCES = 10_000;
+/** So many errors are told of one request; of each instance that is refused at least the first. */
+const MOST_ERRORS = 20_000;
+/** So many are made ready at a time; then others have their turn. */
+const SLICE = 128;
+
+export async function insert(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, upsert: boolean): Promise<ApiReply> {
+  const body = bodyOf(resource, request);
+  if (!Array.isArray(body) && !isObject(body))
+    throw fault('cascade.request.body.invalid', 'an object or an array of objects is expected', 0);
+  const one = (object: Value, by: Actor): Promise<ObjectValue | null> => {
+    if (resource.kind === 'definitions') return putDefinition(space, resource, object, by, upsert);
+    return upsert ? upsertOne(space, resource, object, by) : insertOne(space, resource, object, by);
+  };
+  const textOf = (stored: ObjectValue): string =>
+    resource.kind === 'instances' ? instanceToJson(resource.type, stored) : definitionJson(shown(space, resource, stored));
+  if (!Array.isArray(body)) {
+    const stored = await one(body, actor);
+    if (stored === null) return { ...NO_CONTENT, ...counted(request, 0) };
+    return { status: 200, body: resource.kind === 'instances' ? `[${textOf(stored)}]` : textOf(stored), ...counted(request, 1) };
+  }
+  if (body.length > MOST_INSTANCES) throw fault('cascade.request.too.many.instances', MOST_INSTANCES);
+  // Without user code in between they all share a tick, which keeps their order; else, and for definitions, one after the other.
+  const apart = resource.kind === 'definitions' || upsert || space.before.has(`/types/${resource.name}/insert`);
+  // Each is a part of the request: what an earlier try of it has stored is answered as it was.
+  const part = async (object: Value, number: number): Promise<string | null> => {
+    const note = actor.parts?.get(number);
+    const stored = note === undefined ? await one(object, partOf(actor, number)) : (decodeInner(note) as ObjectValue);
+    return stored && textOf(stored);
+  };
+  const { enqueue } = actor;
+  if (enqueue && resource.kind === 'instances' && !apart)
+    return several(request, await insertedEach(resource, await readyEach(space, resource, body, actor), textOf, enqueue));
+  return several(request, await (apart ? inTurn(body, part) : Promise.allSettled(body.map(part))));
+}
+
+/** What stores an instance, or the way to store one for which that has to be waited for; an Error is what is wrong with it. */
+type Ready = ReadyInsert | (() => Promise<ObjectValue | null>) | Error;
+
+/** Made in slices, between which others have their turn. */
+async function readyEach(space: Namespace, resource: InstanceResource, bodies: readonly Value[], actor: Actor): Promise<Ready[]> {
+  const all: Ready[] = [];
+  for (const body of bodies) {
+    if (all.length > 0 && all.length % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
+    try {
+      const ready = insertAtOnce(space, resource, body, actor);
+      const full = ready && space.committer.refusal(ready.unit);
+      if (full) {
+        // Nor will the others be taken: to refuse has to cost less than to do, or under a flood nothing else is done any more.
+        const refusal = tooFull(full);
+        while (all.length < bodies.length) all.push(refusal);
+        break;
+      }
+      all.push(ready ?? (() => insertOne(space, resource, body, actor)));
+    } catch (error) {
+      all.push(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+  return all;
+}
+
+/** Each for itself, together. A client may insert thousands, and most need no promise. */
+function insertedEach(
+  resource: InstanceResource,
+  all: readonly Ready[],
+  textOf: (stored: ObjectValue) => string,
+  enqueue: Enqueue,
+): Promise<PromiseSettledResult<string | null>[]> {
+  return new Promise((resolve) => {
+    const results: PromiseSettledResult<string | null>[] = [];
+    let open = all.length;
+    if (open === 0) resolve(results);
+    for (const [place, one] of all.entries()) {
+      const settle = (result: PromiseSettledResult<string | null>): void => {
+        results[place] = result;
+        if (--open === 0) resolve(results);
+      };
+      const failed = (reason: unknown): void => settle({ status: 'rejected', reason });
+      /** Must not throw: the committer tells others after it. */
+      const stored = (instance: ObjectValue | null): void => {
+        let value: string | null;
+        try {
+          value = instance && textOf(instance);
+        } catch (error) {
+          return failed(error);
+        }
+        settle({ status: 'fulfilled', value });
+      };
+      if (one instanceof Error) failed(one);
+      else if (typeof one === 'function') void one().then(stored, failed);
+      else
+        enqueue(
+          one.unit,
+          () => stored(one.stamped),
+          (error) => failed(asFault(error, resource, one.stamped)),
+        );
+    }
+  });
+}
+
+/** The same of several of another kind: one after the other. */
+export async function eachInserted(
+  request: ApiRequest,
+  bodies: readonly Value[],
+  one: (body: Value) => Promise<string>,
+): Promise<ApiReply> {
+  if (bodies.length > MOST_INSTANCES) throw fault('cascade.request.too.many.instances', MOST_INSTANCES);
+  return several(request, await inTurn(bodies, one));
+}
+
+async function inTurn(
+  bodies: readonly Value[],
+  one: (body: Value, number: number) => Promise<string | null>,
+): Promise<PromiseSettledResult<string | null>[]> {
+  const results: PromiseSettledResult<string | null>[] = [];
+  for (const [number, body] of bodies.entries()) results.push(...(await Promise.allSettled([one(body, number)])));
+  return results;
+}
+
+/** The reply for several instances, some of which may have failed (resources-and-api.md 2.12). */
+function several(request: ApiRequest, results: readonly PromiseSettledResult<string | null>[]): ApiReply {
+  const errors = results.map((result) => (result.status === 'rejected' ? errorsOf(result.reason) : null));
+  const failures = errors.filter((one) => one !== null).length;
+  const count = counted(request, results.length - failures);
+  if (failures === 0)
+    return {
+      status: 200,
+      body: `[${results.map((one) => (one.status === 'fulfilled' ? (one.value ?? 'null') : '')).join(',')}]`,
+      ...count,
+    };
+  const most = Math.max(1, Math.floor(MOST_ERRORS / failures));
+  if (failures === results.length) {
+    const documents = errors.flatMap((list, index) => (list ?? []).slice(0, most).map((error): Value => ({ ...documentOf(error), index })));
+    const statuses = new Set(errors.map((list) => (list ? new CascadeErrors(list).status : 200)));
+    const status = statuses.size === 1 ? ([...statuses][0] as number) : 400;
+    const seconds = status === 429 && errors[0]?.[0] ? retryAfterSeconds(errors[0][0]) : null;
+    return { status, body: toJson(documents), ...(seconds !== null && { retryAfterSeconds: seconds }), ...count };
+  }
+  const items = results.map((result, index) => {
+    const list = errors[index];
+    if (list)
+      return `{"status":${new CascadeErrors(list).status},"errors":${toJson(list.slice(0, most).map((error): Value => documentOf(error)))}}`;
+    const json = result.status === 'fulfilled' ? result.value : null;
+    return json === null ? '{"status":204}' : `{"status":200,"body":${json}}`;
+  });
+  return { status: 200, body: `[${items.join(',')}]`, partial: true, ...count };
+}
+
+const documentOf = (error: CascadeError): ObjectValue => ({ ...errorDocument(error) });
+
+function errorsOf(reason: unknown): CascadeError[] {
+  if (reason instanceof CascadeErrors) return reason.errors;
+  if (reason instanceof CascadeError) return [reason];
+  throw reason;
+}

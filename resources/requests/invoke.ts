@@ -1,0 +1,78 @@
+// PUBLISH and EXECUTE (resources-and-api.md 2.10, 2.11).
+
+import { langError } from '../../stdlib/errors.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { ApiReply, ApiRequest, Identity } from '../api.ts';
+import { namespaceAndProfiles } from '../../features/builtins/identity.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { runDirect } from '../../runtime/runs/index.ts';
+import { toJson } from '../../model/values/index.ts';
+import { AHEAD_BYTES } from '../representation/large-results.ts';
+import { publishTopic } from '../../features/topics/publish.ts';
+import { publishServiceEvent } from '../../features/services/service-events.ts';
+import { publishToSource, querySource } from '../../features/sources/index.ts';
+import type { Namespace, Resource } from '../catalog/types.ts';
+import { elementsOf, flushingOf } from './elements.ts';
+import { idOf, reply } from './request.ts';
+
+export async function publish(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const id = idOf(request);
+  const payload = request.object ?? null;
+  if (resource.name === 'services') {
+    const slash = id.lastIndexOf('/');
+    await publishServiceEvent(space, id.slice(0, slash), id.slice(slash + 1), payload, actor);
+  } else if (resource.name === 'sources') await publishToSource(space, id, payload, null, actor);
+  else {
+    if (!id.startsWith('/')) throw fault('cascade.resource.not.found', `/topics/${id}`);
+    await publishTopic(space, id, payload, actor);
+  }
+  return reply('{}');
+}
+
+/** The response of a source, bare (integrations.md 1.5). */
+export async function query(space: Namespace, _resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const asked = request.object ?? {};
+  if (!isObject(asked)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  return reply(toJson(await querySource(space, idOf(request), asked, actor)));
+}
+
+export async function execute(space: Namespace, _resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const name = idOf(request);
+  if (name.replace(/^system\./, '') === 'Utils.getNamespaceAndProfiles' && !request.publicOnly)
+    return reply(toJson(namespaceAndProfiles(actor.identity)));
+  const flushing = flushingOf(request.parameters);
+  const inner = await executeProcedure(space, name, request, actor);
+  const value = decodeInner(inner);
+  // A long array is not written as one text either where the client did not ask for its elements one by one.
+  const wanted = request.parameters['stream'] === true || inner.length > AHEAD_BYTES;
+  const streams = request.streams === true && wanted && Array.isArray(value);
+  return streams ? { status: 200, pieces: elementsOf(value, flushing) } : reply(toJson(value));
+}
+
+/** The value of a procedure as inner JSON. */
+export async function executeProcedure(space: Namespace, name: string, request: ApiRequest, actor: Actor): Promise<string> {
+  const procedure = space.definitions.find('procedures', name);
+  if (!procedure) throw fault('cascade.resource.not.found', `/procedures/${name}`);
+  if (getOwn(procedure.object, 'visibility') === 'PRIVATE') throw langError('cascade.procedure.private', procedure.name);
+  const args = request.object ?? [];
+  if (!Array.isArray(args) && !isObject(args)) throw fault('cascade.request.body.invalid', 'arguments are an array or an object', 0);
+  return runDirect(space.runs, {
+    executable: { resource: `/procedures/${procedure.name}`, name: procedure.name, service: null },
+    body: { program: null, procedure: procedure.name },
+    argsJson: Array.isArray(args) ? encodeInner(args) : '[]',
+    namedJson: Array.isArray(args) ? null : encodeInner(args),
+    identity: actingIn(procedure.object, actor.identity),
+    caller: { ...actor, headers: request.headers ?? actor.headers },
+    snapshot: true,
+  });
+}
+
+/** The caller; with the profiles of the procedure where it has any, and then with nothing else (language.md P8). */
+function actingIn(procedure: ObjectValue, { username, namespace, ...rest }: Identity): Identity {
+  const profiles = getOwn(procedure, 'profiles');
+  if (!Array.isArray(profiles)) return { username, namespace, ...rest };
+  const names = profiles.map((name) => String(name).replace(/^system\.(.+)$/, '$1__system'));
+  const whole = names.some((name) => name.endsWith('__system')) ? names : [...names, 'user__system'];
+  return { username, namespace, profiles: whole, lent: true };
+}

@@ -1,0 +1,23 @@
+// What may be reached without a login (resources-and-api.md 1.1): instances of system resources whose owner has set `ars_public`.
+
+import { getOwn } from '../../stdlib/values/index.ts';
+import type { ApiRequest } from '../api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { resolve } from '../catalog/catalogue.ts';
+import type { Namespace } from '../catalog/types.ts';
+
+/** @throws cascade.resource.not.found for everything that is not open, there or not: strangers learn nothing */
+export function requirePublic(space: Namespace, { resourceName, resourceId }: ApiRequest): void {
+  const found =
+    resourceId !== undefined && isSystemResource(space, resourceName) ? space.definitions.find(resourceName, resourceId) : undefined;
+  if (found && getOwn(found.object, 'ars_public') === true) return;
+  throw fault('cascade.resource.not.found', `/public/${space.name}/${resourceName}/${resourceId ?? ''}`);
+}
+
+function isSystemResource(space: Namespace, name: string): boolean {
+  try {
+    return resolve(space, name, false).kind === 'definitions';
+  } catch {
+    return false; // that there is no such resource is not told either
+  }
+}

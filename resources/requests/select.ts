@@ -1,0 +1,76 @@
+// SELECT of many and of one (resources-and-api.md 2.2, 2.3).
+
+import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { ApiReply, ApiRequest } from '../api.ts';
+import { parseProps, toFilter, toProjection } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { storedVersion } from '../../model/values/index.ts';
+import { definitionJson, matching, readDefinition, selectDefinitions } from '../definitions/operations.ts';
+import { condition, storedAt, storedBy } from '../instances/find.ts';
+import { selectPage } from '../instances/select.ts';
+import { writeRows } from '../scalars/index.ts';
+import { versionOf } from '../representation/stamp.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import { namesVersion } from './request.ts';
+
+export async function select(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  if (request.resourceId === undefined && request.op !== 'selectOne') return selectMany(space, resource, request, actor);
+  const props = request.parameters['props'] === undefined ? undefined : parseProps(request.parameters['props']);
+  const found = await oneOf(space, resource, request, actor, props ?? null);
+  const version = String(found.version);
+  if (request.ifNoneMatch !== undefined && namesVersion(request.ifNoneMatch, version)) return { status: 304, version };
+  return { status: 200, body: await found.json(), version };
+}
+
+/** Null: all of them. */
+type Props = readonly string[] | null;
+
+/** One instance or definition, not yet written. */
+interface Found {
+  readonly version: bigint;
+  readonly json: () => string | Promise<string>;
+}
+
+const definition = (object: ObjectValue, props: Props): Found => ({
+  version: versionOf(object),
+  json: () => definitionJson(object, props),
+});
+
+const instance = (space: Namespace, { type }: InstanceResource, raw: Uint8Array, props: Props, actor: Actor): Found => ({
+  version: storedVersion(raw),
+  json: async () => (await writeRows(space, type, 'rest', props, actor)([raw]))[0] as string,
+});
+
+async function selectMany(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { parameters, streams = false } = request;
+  if (resource.kind === 'instances') return { status: 200, ...(await selectPage(space, resource, parameters, actor, streams)) };
+  const { json, count, truncated } = selectDefinitions(space, resource, parameters, actor);
+  return { status: 200, body: json, ...(count === undefined ? {} : { count }), ...(truncated ? { truncated } : {}) };
+}
+
+/** By its id, or by a condition that only it meets. */
+async function oneOf(
+  space: Namespace,
+  resource: Resource,
+  { resourceId, parameters }: ApiRequest,
+  actor: Actor,
+  props: Props,
+): Promise<Found> {
+  if (resourceId !== undefined) {
+    if (resource.kind === 'definitions') return definition(readDefinition(space, resource, resourceId), props);
+    const projection = toProjection(props, resource.type);
+    const stored = await storedAt(space, resource, resourceId, actor, projection && { ...projection, ars_version: 1 });
+    return instance(space, resource, stored, props, actor);
+  }
+  const where: Value = parameters['where'] ?? {};
+  const [found, second] =
+    resource.kind === 'definitions'
+      ? matching(space, resource, where, actor).map((object) => definition(object, props))
+      : (await storedBy(space, resource, toFilter(await condition(space, resource, where, actor)), 2)).map((raw) =>
+          instance(space, resource, raw, props, actor),
+        );
+  if (second) throw fault('cascade.query.not.unique', resource.name);
+  if (!found) throw fault('cascade.resource.not.found', `/${resource.name}`);
+  return found;
+}

@@ -1,0 +1,179 @@
+// Calls of a scalar's procedures. What is asked for at the same time by the same caller goes into the sandbox together.
+
+import { CascadeError } from '../../stdlib/errors.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { CascadeErrors, fault, statusOf } from '../../model/errors/faults.ts';
+import { type RunHost, runDirect } from '../../runtime/runs/index.ts';
+import type { ScalarAction, ScalarDefinition } from '../../model/types/index.ts';
+import type { Namespace } from '../catalog/types.ts';
+import { type Form, programFor } from './programs.ts';
+
+/** CPU time of one value (resources-and-api.md 4.2). A batch that needs more is halved until the value is found that does. */
+const CPU_MS = 1_000;
+/** Of an order, which cannot be halved. */
+const ORDER_CPU_MS = 5_000;
+const BATCH = 1_000;
+
+export type Outcome = { readonly value: Value } | { readonly error: CascadeError };
+
+interface Asked {
+  readonly value: Value;
+  readonly resolve: (outcome: Outcome) => void;
+}
+interface Batch {
+  readonly form: Form;
+  readonly scalar: ScalarDefinition;
+  readonly action: ScalarAction;
+  readonly actor: Actor;
+  readonly asked: Asked[];
+}
+
+/** What is asked for and has not gone yet; emptied in each turn of the event loop. */
+const gathering = new WeakMap<Namespace, Map<string, Batch>>();
+
+/** What the procedure makes of each of the values, in their order. */
+export function convertEach(
+  space: Namespace,
+  scalar: ScalarDefinition,
+  action: ScalarAction,
+  values: readonly Value[],
+  actor: Actor,
+): Promise<Outcome[]> {
+  return Promise.all(values.map((value) => ask(space, 'each', scalar, action, value, actor)));
+}
+
+/** The comparator's number for each pair. @throws CascadeError of the first pair that has none */
+export async function comparePairs(
+  space: Namespace,
+  scalar: ScalarDefinition,
+  pairs: readonly (readonly [Value, Value])[],
+  actor: Actor,
+): Promise<number[]> {
+  const outcomes = await Promise.all(pairs.map((pair) => ask(space, 'pairs', scalar, 'comparator', [...pair], actor)));
+  return outcomes.map((outcome) => {
+    if ('error' in outcome) throw outcome.error;
+    return Number(outcome.value);
+  });
+}
+
+/** The values in the comparator's order, each with its rank: equal ones share one. */
+export async function sortBy(
+  space: Namespace,
+  scalar: ScalarDefinition,
+  values: readonly Value[],
+  actor: Actor,
+): Promise<[value: Value, rank: number][]> {
+  const result = await run(space, { form: 'sorted', scalar, action: 'comparator', actor }, values, ORDER_CPU_MS);
+  return (result as [Value, Value][]).map(([value, rank]) => [value, Number(rank)]);
+}
+
+function ask(space: Namespace, form: Form, scalar: ScalarDefinition, action: ScalarAction, value: Value, actor: Actor): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const batches = gathering.get(space) ?? new Map<string, Batch>();
+    if (batches.size === 0) setImmediate(() => flush(space));
+    gathering.set(space, batches);
+    const { username, profiles } = actor.identity;
+    const key = JSON.stringify([form, scalar.name, action, procedureOf(scalar, action), username, profiles, actor.depth]);
+    const batch = batches.get(key) ?? { form, scalar, action, actor, asked: [] };
+    batches.set(key, batch);
+    batch.asked.push({ value, resolve });
+  });
+}
+
+function flush(space: Namespace): void {
+  const batches = gathering.get(space);
+  gathering.delete(space);
+  for (const batch of batches?.values() ?? []) void answerInTurn(space, batch);
+}
+
+async function answerInTurn(space: Namespace, batch: Batch): Promise<void> {
+  for (let at = 0; at < batch.asked.length; at += BATCH) await answer(space, batch, batch.asked.slice(at, at + BATCH));
+}
+
+/** Never rejects: each of those who asked gets a value or an error. */
+async function answer(space: Namespace, batch: Batch, asked: readonly Asked[]): Promise<void> {
+  // Equal values are converted once.
+  const distinct = new Map<string, Asked[]>();
+  for (const one of asked) {
+    const key = encodeInner(one.value);
+    const group = distinct.get(key);
+    if (group) group.push(one);
+    else distinct.set(key, [one]);
+  }
+  const groups = [...distinct.values()];
+  try {
+    const results = await run(
+      space,
+      batch,
+      groups.map(([one]) => (one as Asked).value),
+      CPU_MS,
+    );
+    const outcomes = new Map<Asked, Outcome>();
+    groups.forEach((group, index) => {
+      const outcome = outcomeOf((results as Value[])[index] as Value);
+      for (const one of group) outcomes.set(one, outcome);
+    });
+    // In the order of asking: instances of one request are stored in their order.
+    for (const one of asked) one.resolve(outcomes.get(one) as Outcome);
+  } catch (error) {
+    if (groups.length > 1 && error instanceof CascadeError && error.code.startsWith('cascade.execution.')) {
+      const middle = groups.length >> 1;
+      await Promise.all([groups.slice(0, middle), groups.slice(middle)].map((half) => answer(space, batch, half.flat())));
+      return;
+    }
+    const refusal = refusalOf(batch, error);
+    for (const { resolve } of asked) resolve({ error: refusal });
+  }
+}
+
+type Call = Pick<Batch, 'form' | 'scalar' | 'action' | 'actor'>;
+
+async function run(space: Namespace, { form, scalar, action, actor }: Call, values: readonly Value[], cpuTimeMs: number): Promise<Value> {
+  const procedure = procedureOf(scalar, action);
+  if (!space.definitions.get('procedures', procedure)) throw fault('cascade.scalar.procedure.missing', scalar.name, action);
+  const json = await runDirect(readingOnly(space.runs, scalar, action), {
+    executable: { resource: `/procedures/${procedure}`, name: procedure, service: null },
+    body: { program: programFor(form, procedure) },
+    argsJson: encodeInner([[...values]]),
+    identity: actor.identity,
+    caller: { ...actor, childKey: null },
+    cpuTimeMs,
+    snapshot: false,
+  });
+  return decodeInner(json);
+}
+
+const READS: ReadonlySet<string> = new Set(['select', 'open', 'next', 'close', 'builtin']);
+
+/** A conversion may look things up; as it may be tried again, it changes nothing. */
+function readingOnly(host: RunHost, scalar: ScalarDefinition, action: ScalarAction): RunHost {
+  return {
+    ...host,
+    perform(kind, payloadJson, actor) {
+      if (!READS.has(kind)) return Promise.reject(fault('cascade.scalar.procedure.signature', scalar.name, `${action} (${kind})`));
+      return host.perform(kind, payloadJson, { ...actor, commit: () => Promise.reject(changes(scalar, action)) });
+    },
+  };
+}
+
+const changes = (scalar: ScalarDefinition, action: ScalarAction) =>
+  fault('cascade.scalar.procedure.signature', scalar.name, `${action} (a change)`);
+
+const procedureOf = (scalar: ScalarDefinition, action: ScalarAction): string => scalar[action] as string;
+
+/** An exception keeps its code, message and params; its status is 400 unless its code has one of its own. */
+function outcomeOf(result: Value): Outcome {
+  if (isObject(result) && Object.hasOwn(result, 'value')) return { value: getOwn(result, 'value') };
+  const error = isObject(result) ? getOwn(result, 'error') : null;
+  const { code, message, params }: ObjectValue = isObject(error) ? error : {};
+  const text = typeof code === 'string' ? code : 'cascade.server.error';
+  return { error: new CascadeError(text, String(message ?? ''), Array.isArray(params) ? params : [], statusOf(text)) };
+}
+
+/** What ended a whole run: a limit is the procedure's fault, the rest is told as it is. */
+function refusalOf({ scalar, action }: Call, error: unknown): CascadeError {
+  if (error instanceof CascadeErrors) return error.errors[0] as CascadeError;
+  if (!(error instanceof CascadeError)) throw error;
+  return error.code.startsWith('cascade.execution.') ? fault('cascade.scalar.procedure.signature', scalar.name, action) : error;
+}

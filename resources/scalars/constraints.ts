@@ -1,0 +1,235 @@
+// Constants of conditions on user scalars (resources-and-api.md 3.3, 4.2): converted by `toConstraint` before the base type has its say, and
+// compared by `comparator` where there is one. The result is a where-object like the caller's, with what is stored in it.
+
+import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { type ConditionContext, substitute } from '../../model/query/index.ts';
+import { coerceProperty, type PropertyDefinition, type ScalarDefinition, type TypeDefinition } from '../../model/types/index.ts';
+import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import { comparePairs, convertEach } from './calls.ts';
+import { storedValues } from './stored-values.ts';
+import { uses } from './slots.ts';
+
+interface Constant {
+  readonly scalar: ScalarDefinition;
+  readonly value: Value;
+  put(value: Value): void;
+}
+
+const ONE = new Set(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte']);
+const LISTS = new Set(['$in', '$nin', '$all']);
+const JOINS = new Set(['$and', '$or', '$nor']);
+
+/** @throws what `toConstraint` throws; cascade.query.substitution.unknown, query.too.expensive */
+export async function withConstraints(
+  space: Namespace,
+  resource: InstanceResource,
+  where: Value,
+  context: ConditionContext,
+  actor: Actor,
+): Promise<Value> {
+  const { type } = resource;
+  if (!(uses(type, 'toConstraint') || uses(type, 'toInternal') || uses(type, 'comparator'))) return where;
+  const constants: Constant[] = [];
+  const rewritten = whereOf(substitute(where, context), type, constants);
+  await convertAll(space, constants, actor);
+  return uses(type, 'comparator') ? compared(space, resource, rewritten, actor) : rewritten;
+}
+
+/** A key of an address as it is stored. */
+export async function keyConstant(
+  space: Namespace,
+  resource: InstanceResource,
+  property: string,
+  key: Value,
+  actor: Actor,
+): Promise<Value> {
+  const constants: Constant[] = [];
+  const rewritten = whereOf({ [property]: { $eq: key } }, resource.type, constants) as ObjectValue;
+  await convertAll(space, constants, actor);
+  return getOwn(getOwn(rewritten, property) as ObjectValue, '$eq');
+}
+
+// ---------------------------------------------------------------- constants
+/** A where-object is rebuilt with the constants left open; what is no condition stays, and is refused by the parser. */
+function whereOf(where: Value, type: TypeDefinition, constants: Constant[]): Value {
+  if (!isObject(where)) return where;
+  const result: ObjectValue = {};
+  for (const name of Object.keys(where)) {
+    const value = getOwn(where, name);
+    if (JOINS.has(name)) setOwn(result, name, Array.isArray(value) ? value.map((term) => whereOf(term, type, constants)) : value);
+    else setOwn(result, name, memberOf(propertyAt(type, name), value, constants));
+  }
+  return result;
+}
+
+/** The property at the end of a path, through Objects of other types; `multi` is false where a position picks an element. */
+function propertyAt(type: TypeDefinition, path: string): PropertyDefinition | null {
+  const [name = '', ...rest] = path.split('.');
+  const property = type.properties.get(name);
+  if (!property || property.kind === 'base') return null;
+  const picked = property.multi && rest.length > 0 && /^\d+$/.test(rest[0] as string);
+  const inner = picked ? rest.slice(1) : rest;
+  if (inner.length === 0) return picked ? { ...property, multi: false } : property;
+  const members = property.structure?.();
+  return members ? propertyAt(members, inner.join('.')) : null;
+}
+
+function memberOf(property: PropertyDefinition | null, value: Value, constants: Constant[]): Value {
+  if (!property) return value;
+  if (isOperators(value)) return operatorsOf(property, value, constants);
+  if (value === null || procedureOf(property) === null) return value;
+  const result: ObjectValue = {};
+  leaveOpen(property, value, constants, (converted) => setOwn(result, '$eq', converted));
+  return result;
+}
+
+function operatorsOf(property: PropertyDefinition, operators: ObjectValue, constants: Constant[]): ObjectValue {
+  const result: ObjectValue = {};
+  for (const name of Object.keys(operators)) {
+    const operand = getOwn(operators, name);
+    const put = (converted: Value): void => setOwn(result, name, converted);
+    put(operand);
+    if (name === '$elemMatch') put(elementOf(property, operand, constants));
+    else if (name === '$not' && isObject(operand)) put(operatorsOf(property, operand, constants));
+    else if (procedureOf(property) === null) continue;
+    else if (ONE.has(name)) leaveOpen(property, operand, constants, put);
+    else if (LISTS.has(name) && Array.isArray(operand)) {
+      const list = [...operand];
+      operand.forEach((element, index) => leaveOpen(property, element, constants, (converted) => (list[index] = converted)));
+      put(list);
+    }
+  }
+  return result;
+}
+
+function elementOf(property: PropertyDefinition, operand: Value, constants: Constant[]): Value {
+  const members = property.structure?.();
+  if (members) return whereOf(operand, members, constants);
+  return isObject(operand) ? operatorsOf({ ...property, multi: false }, operand, constants) : operand;
+}
+
+/** A constant, or for a multi-valued property the elements of a whole array. */
+function leaveOpen(property: PropertyDefinition, value: Value, constants: Constant[], put: (converted: Value) => void): void {
+  put(value);
+  if (value === null || !property.scalar) return;
+  if (!property.multi || !Array.isArray(value)) {
+    constants.push({ scalar: property.scalar, value, put });
+    return;
+  }
+  const elements = [...value];
+  value.forEach((element, index) =>
+    leaveOpen({ ...property, multi: false }, element, constants, (converted) => (elements[index] = converted)),
+  );
+  put(elements);
+}
+
+const isOperators = (value: Value): value is ObjectValue => isObject(value) && Object.keys(value).some((name) => name.startsWith('$'));
+
+/** `toConstraint`, by default `toInternal`; null: constants stay as they are. */
+function procedureOf({ scalar }: PropertyDefinition): 'toConstraint' | 'toInternal' | null {
+  if (scalar?.toConstraint !== undefined) return 'toConstraint';
+  return scalar?.toInternal === undefined ? null : 'toInternal';
+}
+
+async function convertAll(space: Namespace, constants: readonly Constant[], actor: Actor): Promise<void> {
+  await Promise.all(
+    constants.map(async ({ scalar, value, put }) => {
+      const action = scalar.toConstraint === undefined ? 'toInternal' : 'toConstraint';
+      const [outcome] = await convertEach(space, scalar, action, [value], actor);
+      if (outcome && 'error' in outcome) throw outcome.error;
+      if (outcome) put(outcome.value);
+    }),
+  );
+}
+
+// ---------------------------------------------------------------- comparator
+const SIGNS: Readonly<Record<string, (sign: number) => boolean>> = {
+  $eq: (sign) => sign === 0,
+  $in: (sign) => sign === 0,
+  $ne: (sign) => sign === 0,
+  $nin: (sign) => sign === 0,
+  $gt: (sign) => sign > 0,
+  $gte: (sign) => sign >= 0,
+  $lt: (sign) => sign < 0,
+  $lte: (sign) => sign <= 0,
+};
+
+/**
+ * Comparisons of single-valued properties with a comparator become lists of the stored values that satisfy them: the store knows no other
+ * order than that of the base type.
+ */
+async function compared(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<Value> {
+  if (!isObject(where)) return where;
+  const result: ObjectValue = {};
+  for (const name of Object.keys(where)) {
+    const value = getOwn(where, name);
+    const property = resource.type.properties.get(name);
+    if (JOINS.has(name) && Array.isArray(value))
+      setOwn(result, name, await Promise.all(value.map((term) => compared(space, resource, term, actor))));
+    else if (property?.scalar?.comparator === undefined || property.multi || value === null) setOwn(result, name, value);
+    else setOwn(result, name, await lists(space, resource, property, isOperators(value) ? value : { $eq: value }, actor));
+  }
+  return result;
+}
+
+async function lists(
+  space: Namespace,
+  resource: InstanceResource,
+  property: PropertyDefinition,
+  operators: ObjectValue,
+  actor: Actor,
+): Promise<ObjectValue> {
+  const result: ObjectValue = {};
+  let among: Value[] | null = null;
+  let notAmong: Value[] | null = null;
+  for (const name of Object.keys(operators)) {
+    const operand = getOwn(operators, name);
+    const holds = SIGNS[name];
+    const isList = name === '$in' || name === '$nin';
+    const constants = isList ? (Array.isArray(operand) ? operand : null) : operand === null ? null : [operand];
+    if (name === '$not' && isObject(operand)) setOwn(result, name, await lists(space, resource, property, operand, actor));
+    else if (!holds || !constants) setOwn(result, name, operand);
+    else {
+      const found = await satisfying(space, resource, property, constants, holds, actor);
+      if (found === null) setOwn(result, name, operand);
+      else if (name === '$ne' || name === '$nin') notAmong = [...(notAmong ?? []), ...found];
+      else among = among === null ? found : intersection(among, found);
+    }
+  }
+  if (among) setOwn(result, '$in', among);
+  if (notAmong) setOwn(result, '$nin', notAmong);
+  return result;
+}
+
+/** The stored values that stand so to one of the constants; null when a constant is none of the base type's, which the parser tells. */
+async function satisfying(
+  space: Namespace,
+  resource: InstanceResource,
+  property: PropertyDefinition,
+  constants: readonly Value[],
+  holds: (sign: number) => boolean,
+  actor: Actor,
+): Promise<Value[] | null> {
+  const wanted: Value[] = [];
+  for (const constant of constants)
+    try {
+      if (constant !== null) wanted.push(coerceProperty(resource.type, property, constant));
+    } catch {
+      return null;
+    }
+  const stored = await storedValues(space, resource, property.name);
+  const pairs = wanted.flatMap((constant) => stored.map((value): [Value, Value] => [value, constant]));
+  const signs = await comparePairs(space, property.scalar as ScalarDefinition, pairs, actor);
+  const found = new Set<Value>();
+  signs.forEach((sign, index) => {
+    if (holds(sign)) found.add((pairs[index] as [Value, Value])[0]);
+  });
+  return [...(constants.includes(null) ? [null] : []), ...found];
+}
+
+/** Both come from one reading of the store each; values are equal when their texts are. */
+function intersection(a: readonly Value[], b: readonly Value[]): Value[] {
+  const texts = new Set(b.map((value) => JSON.stringify([String(value), value])));
+  return a.filter((value) => texts.has(JSON.stringify([String(value), value])));
+}

@@ -1,0 +1,104 @@
+// Instances between the form that clients and programs see and the form that is stored (resources-and-api.md 4.2). Types without scalars
+// pay a look at their properties.
+
+import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import { encodeInner, getOwn, isObject } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { CascadeErrors, type CascadeError } from '../../model/errors/faults.ts';
+import type { ScalarAction, TypeDefinition } from '../../model/types/index.ts';
+import type { Soon } from '../../platform/structures/soon.ts';
+import type { Namespace } from '../catalog/types.ts';
+import { convertEach } from './calls.ts';
+import { type Slot, slotsOf, uses } from './slots.ts';
+
+/** A submitted body with its scalars as they are stored. @throws what the procedures throw */
+export function toStored(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): Soon<Value> {
+  if (!uses(type, 'toInternal') || !isObject(body)) return body;
+  const { copy, slots } = slotsOf(type, body, 'toInternal');
+  return fill(space, 'toInternal', slots, actor).then(() => copy);
+}
+
+/** Stored instances as everybody outside sees them. */
+export async function toShown<T extends ObjectValue>(
+  space: Namespace,
+  type: TypeDefinition,
+  stored: readonly T[],
+  actor: Actor,
+): Promise<ObjectValue[]> {
+  if (stored.length === 0 || !uses(type, 'toExternal')) return [...stored];
+  const each = stored.map((instance) => slotsOf(type, instance, 'toExternal'));
+  await fill(
+    space,
+    'toExternal',
+    each.flatMap(({ slots }) => slots),
+    actor,
+  );
+  return each.map(({ copy }) => copy);
+}
+
+export function shownOne(space: Namespace, type: TypeDefinition, stored: ObjectValue, actor: Actor): Soon<ObjectValue> {
+  return uses(type, 'toExternal') ? toShown(space, type, [stored], actor).then(([shown]) => shown as ObjectValue) : stored;
+}
+
+/** Whether instances have another form for those outside than in the store. */
+export const isConverted = (type: TypeDefinition): boolean => uses(type, 'toInternal') || uses(type, 'toExternal');
+
+export const isShownOtherwise = (type: TypeDefinition): boolean => uses(type, 'toExternal');
+
+/**
+ * What a BEFORE rule gave back, as it is stored: a value that the rule has left alone keeps its stored form and is not converted again.
+ * @param stored the instance that the rule was shown; @param shown as it was shown
+ */
+export async function returned(
+  space: Namespace,
+  type: TypeDefinition,
+  { stored, shown }: { stored: ObjectValue; shown: ObjectValue },
+  result: ObjectValue,
+  actor: Actor,
+): Promise<ObjectValue> {
+  if (!uses(type, 'toInternal') && !uses(type, 'toExternal')) return result;
+  const changed: ObjectValue = {};
+  const kept: ObjectValue = {};
+  for (const name of Object.keys(result)) {
+    const isKept = Object.hasOwn(shown, name) && encodeInner(getOwn(shown, name)) === encodeInner(getOwn(result, name));
+    if (isKept && Object.hasOwn(stored, name)) kept[name] = getOwn(stored, name);
+    else changed[name] = getOwn(result, name);
+  }
+  return { ...kept, ...((await toStored(space, type, changed, actor)) as ObjectValue) };
+}
+
+/** Of a result with thousands of rows that cannot be shown, these tell enough. */
+const MOST_ERRORS = 20;
+
+async function fill(space: Namespace, action: ScalarAction, slots: readonly Slot[], actor: Actor): Promise<void> {
+  const outcomes = await Promise.all(
+    [...groupedByScalar(slots)].map(async ([scalar, group]) => {
+      const found = await convertEach(
+        space,
+        scalar,
+        action,
+        group.map(({ value }) => value),
+        actor,
+      );
+      return group.map((slot, index) => ({ slot, outcome: found[index] as (typeof found)[number] }));
+    }),
+  );
+  const errors: CascadeError[] = [];
+  for (const { slot, outcome } of outcomes.flat()) {
+    if ('error' in outcome) errors.push(outcome.error);
+    else slot.put(outcome.value);
+  }
+  const [first, second] = errors;
+  if (second) throw new CascadeErrors(errors.slice(0, MOST_ERRORS));
+  if (first) throw first;
+}
+
+function groupedByScalar(slots: readonly Slot[]): Map<Slot['scalar'], Slot[]> {
+  const groups = new Map<Slot['scalar'], Slot[]>();
+  for (const slot of slots) {
+    const group = groups.get(slot.scalar);
+    if (group) group.push(slot);
+    else groups.set(slot.scalar, [slot]);
+  }
+  return groups;
+}

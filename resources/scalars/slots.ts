@@ -1,0 +1,70 @@
+// Where an instance holds values of user scalars: in its properties, in elements of multi-valued ones, in Objects of another type.
+
+import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { PropertyDefinition, ScalarAction, ScalarDefinition, TypeDefinition } from '../../model/types/index.ts';
+
+export interface Slot {
+  readonly scalar: ScalarDefinition;
+  /** Never null: null is null in every form. */
+  readonly value: Value;
+  put(value: Value): void;
+}
+
+/** Whether any instance of the type may hold values of a scalar with this procedure. */
+export const uses = (type: TypeDefinition, action: ScalarAction): boolean => !type.isPlain && usesIn(type, action, new Set());
+
+function usesIn(type: TypeDefinition, action: ScalarAction, seen: ReadonlySet<TypeDefinition>): boolean {
+  for (const property of type.properties.values()) {
+    if (property.kind === 'base') continue;
+    if (property.scalar?.[action] !== undefined) return true;
+    const members = property.structure?.();
+    if (members && !seen.has(members) && usesIn(members, action, new Set([...seen, members]))) return true;
+  }
+  return false;
+}
+
+/** A copy of the instance, as deep as there are such values, and the places in it. */
+export function slotsOf(type: TypeDefinition, instance: ObjectValue, action: ScalarAction): { copy: ObjectValue; slots: Slot[] } {
+  const slots: Slot[] = [];
+  return { copy: copied(type, instance, action, slots), slots };
+}
+
+function copied(type: TypeDefinition, object: ObjectValue, action: ScalarAction, slots: Slot[]): ObjectValue {
+  const copy: ObjectValue = {};
+  for (const name of Object.keys(object)) {
+    const property = type.properties.get(name);
+    const value = getOwn(object, name);
+    setOwn(copy, name, property && property.kind !== 'base' ? copiedValue(property, value, action, slots, copy, name) : value);
+  }
+  return copy;
+}
+
+/** The value for `holder[name]`; a slot writes there when its own value is known. */
+function copiedValue(
+  property: PropertyDefinition,
+  value: Value,
+  action: ScalarAction,
+  slots: Slot[],
+  holder: ObjectValue | Value[],
+  name: string | number,
+): Value {
+  if (value === null) return null;
+  if (property.multi && Array.isArray(value) && !Array.isArray(holder)) {
+    const elements = [...value];
+    value.forEach((element, index) => {
+      elements[index] = copiedValue(property, element, action, slots, elements, index);
+    });
+    return elements;
+  }
+  const { scalar } = property;
+  if (scalar?.[action] !== undefined) {
+    const put = (converted: Value): void => {
+      if (Array.isArray(holder)) holder[Number(name)] = converted;
+      else setOwn(holder, String(name), converted);
+    };
+    slots.push({ scalar, value, put });
+    return value;
+  }
+  const members = property.structure?.();
+  return members && isObject(value) ? copied(members, value, action, slots) : value;
+}

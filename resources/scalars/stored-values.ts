@@ -1,0 +1,23 @@
+// The different values that a property has in the store, for orders that the store does not know.
+
+import { getOwn, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { storedPath } from '../../model/types/index.ts';
+import { instanceFromBson } from '../../model/values/index.ts';
+import type { InstanceResource, Namespace } from '../catalog/types.ts';
+
+/** More cannot be compared by a procedure in one request. */
+const MOST_VALUES = 1_000;
+
+/** Without null. @throws cascade.query.too.expensive when there are more than 1,000 */
+export async function storedValues(space: Namespace, { type, collection }: InstanceResource, property: string): Promise<Value[]> {
+  const stages = [
+    { $match: { [storedPath(type, property)]: { $ne: null } } },
+    { $group: { _id: `$${property}` } },
+    { $limit: MOST_VALUES + 1 },
+    { $project: { _id: 0, [property]: '$_id' } },
+  ];
+  const rows = (await space.db.collection(collection).aggregate(stages, { raw: true }).toArray()) as unknown as Uint8Array[];
+  if (rows.length > MOST_VALUES) throw fault('cascade.query.too.expensive', 'comparator');
+  return rows.map((row) => getOwn(instanceFromBson(type, row), property));
+}

@@ -1,0 +1,42 @@
+// Stored rows as text, for a client or a program: transcoded byte by byte, or, where scalars show themselves otherwise, by way of their
+// procedures, all rows of a call at once.
+
+import { encodeInner } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { instanceFromBson, instanceToJson, type Spelling, transcoder, wholeTranscoder } from '../../model/values/index.ts';
+import { cut } from '../representation/cut.ts';
+import type { Namespace } from '../catalog/types.ts';
+import { isShownOtherwise, toShown } from './convert.ts';
+
+export type WriteRows = (rows: readonly Uint8Array[]) => string[] | Promise<string[]>;
+
+/** @param props the properties to keep, paths into them included; null means all */
+export function writeRows(
+  space: Namespace,
+  type: TypeDefinition,
+  spelling: Spelling,
+  props: readonly string[] | null,
+  actor: Actor,
+): WriteRows {
+  // REST reads parts of an Object as parts from the store already; a program's rows come whole, for what it has seen of them is remembered.
+  const cuts = props !== null && spelling === 'inner' && props.some((path) => path.includes('.'));
+  if (cuts && !isShownOtherwise(type)) return (rows) => rows.map((row) => encodeInner(cut(instanceFromBson(type, row), props)));
+  if (!isShownOtherwise(type)) {
+    const write = props ? transcoder(type, spelling, { props }) : wholeTranscoder(type, spelling);
+    return (rows) => rows.map(write);
+  }
+  return async (rows) => {
+    const shown = await toShown(
+      space,
+      type,
+      rows.map((row) => instanceFromBson(type, row)),
+      actor,
+    );
+    return shown.map((instance) =>
+      spelling === 'rest'
+        ? instanceToJson(type, instance, props ?? undefined)
+        : encodeInner(props && props.length > 0 ? cut(instance, props) : instance),
+    );
+  };
+}

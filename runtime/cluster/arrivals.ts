@@ -1,0 +1,210 @@
+// Events that another process than the leader has committed and that rules wait for: a document each, in the transaction of the event. The leader
+// takes them into its own journal, in the order of their commits, and removes the document in the same transaction: none is lost or counted twice.
+// Who is to lead takes first what waits for the leader before, its own events among it: in the journal, too, they so stand in the order in which they count.
+
+import { type Db, type Document, Long, ObjectId } from 'mongodb';
+import {
+  type Beside,
+  type Committer,
+  Fenced,
+  opening,
+  partTexts,
+  readTexts,
+  removeTexts,
+  sealing,
+  type StoredEvent,
+  type Unit,
+  VersionMiss,
+  type Write,
+} from '../transactions/index.ts';
+import { Backoff, isPassing, retryUntilAvailable } from '../../platform/mongo/index.ts';
+import type { Cipher } from '../../model/values/index.ts';
+
+export const ARRIVALS = 'arrivals';
+/** Long texts of the events: an event may hold more than a document does. */
+export const ARRIVAL_TEXTS = 'arrivalTexts';
+/** What an event has besides its texts: paths, names, the rules that wait for it. */
+const BESIDES_TEXT_BYTES = 100_000;
+const CHARACTERS_A_PIECE = 2_000_000;
+/** Events in one unit: they stay in their order. */
+const MOST_AT_ONCE = 500;
+const BYTES_AT_ONCE = 4_000_000;
+
+interface Arrival extends Document {
+  readonly _id: ObjectId;
+  readonly event: StoredEvent;
+  /** Of the event's texts those that stand beside. */
+  readonly beside?: readonly Beside[];
+}
+
+interface ArrivalsOptions {
+  readonly db: Db;
+  readonly committer: () => Committer;
+  /** Events are sealed on their way; null while the namespace has no key. */
+  readonly cipher: () => Cipher | null;
+  readonly onError: (error: unknown) => void;
+}
+
+type Commit = (unit: Unit) => Promise<void>;
+
+export class Arrivals {
+  readonly #options: ArrivalsOptions;
+  /** In the order of their commits. Null: another process takes them. */
+  #waiting: Map<string, Arrival> | null = null;
+  #taking: Promise<void> | null = null;
+
+  constructor(options: ArrivalsOptions) {
+    this.#options = options;
+  }
+
+  /** The unit with a document for what its events are awaited for, for a process that does not lead. */
+  hand(unit: Unit): Unit {
+    if (!unit.events.some(isAwaited)) return unit;
+    const writes: Write[] = [];
+    const events = unit.events.map((event) => {
+      if (!isAwaited(event)) return event;
+      const awaited = { ...event, runs: event.runs.filter(({ places }) => places) };
+      const _id = new ObjectId();
+      const parted = partTexts(ARRIVAL_TEXTS, _id, textsOf(awaited), sealing(this.#options.cipher()));
+      const kept = withTexts(awaited, parted.inside as readonly string[]);
+      const document = { _id, event: kept, ...(parted.beside.length > 0 && { beside: parted.beside }), ars_version: Long.ONE };
+      writes.push(...parted.writes, { collection: ARRIVALS, op: 'insert', document, mostBytes: parted.mostBytes + BESIDES_TEXT_BYTES });
+      return { ...event, runs: event.runs.filter(({ places }) => !places) };
+    });
+    return { ...unit, writes: [...unit.writes, ...writes], events };
+  }
+
+  /**
+   * From now on they are taken here.
+   * @param commit stores those that wait already, while nothing else is stored
+   */
+  async start(commit: Commit): Promise<void> {
+    this.#waiting ??= new Map(); // what comes meanwhile is behind
+    const reading = this.#stored().catch((error: unknown) => {
+      this.#give(); // until it is tried again
+      throw error;
+    });
+    await (this.#taking = reading.then((stored) => this.#takeAll(stored, commit)).finally(() => this.#taken()));
+  }
+
+  /** Looks for those that are stored. */
+  async look(): Promise<void> {
+    if (!this.#waiting) return;
+    for (const [id, one] of await this.#stored()) this.#waiting.set(id, one);
+    this.#take();
+  }
+
+  /** One has been committed. */
+  saw(document: Document): void {
+    if (!this.#waiting) return;
+    this.#waiting.set((document as Arrival)._id.toHexString(), document as Arrival);
+    this.#take();
+  }
+
+  get isBusy(): boolean {
+    return this.#taking !== null;
+  }
+
+  async close(): Promise<void> {
+    this.#waiting = null;
+    await this.#taking;
+  }
+
+  async settled(): Promise<void> {
+    while (this.#taking) await this.#taking;
+  }
+
+  #take(): void {
+    if (!this.#waiting?.size) return;
+    const commit: Commit = (unit) => this.#options.committer().submit(unit, true);
+    this.#taking ??= this.#takeAll(this.#waiting, commit).finally(() => this.#taken());
+  }
+
+  #taken(): void {
+    this.#taking = null;
+    this.#take();
+  }
+
+  async #stored(): Promise<Map<string, Arrival>> {
+    const stored = await this.#options.db.collection<Arrival>(ARRIVALS).find().sort({ 'event.at': 1, _id: 1 }).toArray();
+    return new Map(stored.map((one) => [one._id.toHexString(), one]));
+  }
+
+  async #takeAll(waiting: Map<string, Arrival>, commit: Commit): Promise<void> {
+    const backoff = new Backoff();
+    while (this.#waiting && waiting.size > 0) {
+      const some: Arrival[] = [];
+      let bytes = 0;
+      for (const one of waiting.values()) {
+        if (some.length >= MOST_AT_ONCE || bytes >= BYTES_AT_ONCE) break;
+        some.push(one);
+        bytes += lengthOf(one);
+      }
+      try {
+        await this.#store(some, commit);
+        backoff.reset();
+      } catch (error) {
+        if (!(error instanceof VersionMiss)) {
+          this.#options.onError(error);
+          if (error instanceof Fenced) return this.#give();
+          if (isPassing(error)) {
+            await backoff.pause();
+            continue;
+          }
+        }
+        // One of them has been taken before: one by one.
+        for (const one of some)
+          await retryUntilAvailable(() => this.#store([one], commit), { isWanted: () => this.#waiting !== null }).catch(
+            (reason: unknown) => reason instanceof VersionMiss || this.#options.onError(reason),
+          );
+      }
+      for (const { _id } of some) {
+        waiting.delete(_id.toHexString());
+        this.#waiting?.delete(_id.toHexString());
+      }
+    }
+  }
+
+  #give(): void {
+    this.#waiting = null;
+  }
+
+  async #store(some: readonly Arrival[], commit: Commit): Promise<void> {
+    const events: StoredEvent[] = [];
+    for (const one of some) events.push(await this.#whole(one));
+    await commit({
+      writes: some.flatMap(({ _id, beside = [] }): Write[] => [
+        ...removeTexts(
+          ARRIVAL_TEXTS,
+          _id,
+          beside.map(([place, pieces]): Beside => [Number(place), Number(pieces)]),
+        ),
+        { collection: ARRIVALS, op: 'delete', id: _id, version: 1n },
+      ]),
+      events,
+      isTaken: true,
+    });
+  }
+
+  async #whole({ _id, event, beside = [] }: Arrival): Promise<StoredEvent> {
+    const opened = opening(this.#options.cipher());
+    const apart = await readTexts(this.#options.db, ARRIVAL_TEXTS, _id, beside, opened);
+    return withTexts(
+      event,
+      textsOf(event).map((text: string | null, place) => apart.get(place) ?? opened(text ?? '')),
+    );
+  }
+}
+
+const textsOf = ({ value, transport }: StoredEvent): string[] => (transport ? [value, transport.properties] : [value]);
+const withTexts = (event: StoredEvent, [value = '', properties = '']: readonly string[]): StoredEvent => ({
+  ...event,
+  value,
+  ...(event.transport && { transport: { ...event.transport, properties } }),
+});
+
+/** Characters, about. */
+const lengthOf = ({ event, beside = [] }: Arrival): number =>
+  beside.reduce((sum, [, pieces]) => sum + Number(pieces) * CHARACTERS_A_PIECE, (event.value as string | null)?.length ?? 0);
+
+const isAwaited = ({ runs }: StoredEvent): boolean => runs.some(({ places }) => places !== undefined);

@@ -1,0 +1,183 @@
+// Two engines on one database: what one changes is in force in the other, what rules wait for is kept once, and the one that stays goes on with it.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openOwnDatabase, type OwnDatabase } from '../../engine/testing/database.ts';
+import type { Notice } from '../../resources/api.ts';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+
+let database: OwnDatabase;
+let a: TestEngine;
+let b: TestEngine;
+let epochOfB: number;
+
+beforeAll(async () => {
+  database = await openOwnDatabase();
+  a = await openTestEngine({ mongoUri: database.uri });
+  await database.register(a.identity.namespace);
+  await a.type('Seen', { by: { type: 'String' }, what: { type: 'String' } });
+  b = await openTestEngine({ mongoUri: database.uri, namespace: a.identity.namespace });
+  epochOfB = await database.newestEpoch();
+});
+afterAll(async () => {
+  await b[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const publish = (to: TestEngine, topic: string, message: unknown): Promise<unknown> =>
+  to.ask('publish', 'topics', { id: topic, body: JSON.stringify(message) });
+const seen = async (by: string, count: number): Promise<unknown[]> =>
+  (await b.eventually('Seen', { by }, count, 60_000)).map((row) => row['what']).sort();
+/** Repeats an attempt until the other process has heard of what it needs. */
+async function heard<T>(attempt: () => Promise<T>): Promise<T> {
+  for (const until = performance.now() + 60_000; ; await sleep(50))
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > until) throw error;
+    }
+}
+
+const pairs = (
+  name: string,
+  within: string,
+): string => `RULE ${name} WHEN EVENT OCCURS ON "/topics/${name}a" AS a BEFORE EVENT OCCURS ON "/topics/${name}b" AS b WITHIN ${within}
+   CONSTRAIN TO a.value.k == b.value.k
+   INSERT Seen(by: "${name}", what: a.value.k + b.value.n)
+   TIMEOUT
+   INSERT Seen(by: "${name}", what: a.value.k + " alone")`;
+/** Waits until a process has heard of all definitions of another one: it does so in their order. */
+async function hasHeard(one: TestEngine, other: TestEngine, name = `ready${definitions++}`): Promise<void> {
+  await other.program('procedures', `PROCEDURE ${name}() return 1`);
+  await heard(() => one.ask('execute', 'procedures', { id: name, body: '{}' }));
+}
+let definitions = 0;
+
+test('types, rules and procedures of one process are in force in the other, and so is their end', async () => {
+  await a.type('Reading', { v: { type: 'Integer' } });
+  await a.program('rules', 'RULE clamp BEFORE INSERT ON Reading  if (Reading.v < 0) { Reading.v = 0 }');
+  await a.program('procedures', 'PROCEDURE twice(n Integer) return 2 * n');
+  await heard(async () => b.ask('execute', 'procedures', { id: 'twice', body: '{"n":4}' }));
+  await b.ask('insert', 'Reading', { body: '{"v":-3}' });
+  expect(await b.rows('Reading')).toMatchObject([{ v: 0 }]);
+  await a.type('Other', { v: { type: 'Integer' } });
+  await a.program('procedures', 'PROCEDURE twice(n Integer) return 3 * n');
+  await heard(async () => expect((await b.ask('execute', 'procedures', { id: 'twice', body: '{"n":4}' })).body).toBe('12'));
+  await b.ask('patch', 'types', { id: 'Reading', body: '[{"op":"add","path":"/properties/w","value":{"type":"String"}}]' });
+  await heard(async () => a.ask('insert', 'Reading', { body: '{"v":1,"w":"x"}' }));
+  await b.ask('delete', 'rules', { id: 'clamp' });
+  await heard(async () => {
+    const reply = await a.ask('insert', 'Reading', { body: '{"v":-7}' });
+    expect(JSON.parse(reply.body ?? '')).toMatchObject([{ v: -7 }]);
+  });
+});
+
+test('one that has not heard of a change yet makes its own upon it', async () => {
+  for (let i = 0; i < 5; i++)
+    for (const one of [a, b]) await one.ask('insert', 'topics', { body: JSON.stringify({ name: '/described', description: `${i}` }) });
+  expect(await b.rows('topics', { name: '/described' })).toMatchObject([{ ars_version: 10, description: '4' }]);
+});
+
+test('a persistent subscription hears of what another process commits, and is taken up and ended there, too', async () => {
+  await a.ask('insert', 'topics', { body: '{"name":"/kept","isReliable":true,"redeliveryFrequency":600}' });
+  const begun = async (on: TestEngine, name?: string) => {
+    const notices: Notice[] = [];
+    const options = name === undefined ? { persistent: true } : { subscriptionName: name };
+    const subscription = await on.engine.subscribe(on.identity, '/topics/kept', options, (notice) => void notices.push(notice));
+    await subscription.begin?.();
+    return { subscription, notices };
+  };
+  const first = await begun(a);
+  const name = first.subscription.name ?? '';
+  // The newest socket has it, whichever process it is of: the one before is told.
+  const taken = [{ kind: 'taken', name }];
+  let there!: Awaited<ReturnType<typeof begun>>;
+  await heard(async () => (there = await begun(b, name)));
+  await heard(async () => expect(first.notices).toEqual(taken));
+  const back = await begun(a, name);
+  await heard(async () => expect(there.notices).toEqual(taken));
+  await publish(b, '/kept', { n: 1 });
+  await heard(async () => expect(back.notices).toMatchObject([{ kind: 'event', valueJson: '{"n":1}', reliable: { redelivered: false } }]));
+  back.subscription.close();
+  await publish(b, '/kept', { n: 2 });
+  const later = await begun(b, name);
+  expect(later.notices).toMatchObject([{ valueJson: '{"n":1}' }, { valueJson: '{"n":2}', reliable: { redelivered: false } }]);
+  expect([first.notices, there.notices]).toEqual([taken, taken]);
+  await b.engine.unsubscribe(b.identity, name);
+  const unknown = { code: 'cascade.subscription.unknown' };
+  await heard(() => expect(begun(a, name)).rejects.toMatchObject(unknown));
+});
+
+test('rules of both processes count on one instance and want the same keys: no count is lost, and each key is stored once', async () => {
+  await a.type('Tick', { n: { type: 'Integer' } });
+  await a.type('Count', { n: { type: 'Integer' } });
+  await a.type('Once', { key: { type: 'Integer' } }, { indexes: [{ keys: ['key'], options: { unique: true } }] });
+  await a.program(
+    'rules',
+    'RULE counts WHEN INSERT OCCURS ON Tick  SELECT ONE FROM Count AS c  UPDATE Count(n: c.n + 1) WHERE _id == c._id',
+  );
+  await a.program(
+    'rules',
+    'RULE keys WHEN INSERT OCCURS ON Tick AS t  TRY { INSERT Once(key: t.n) } CATCH (e) { INSERT Seen(by: "taken", what: "" + t.n) }',
+  );
+  await a.program('procedures', 'PROCEDURE counting() return 1');
+  await a.ask('insert', 'Count', { body: '{"n":0}' });
+  await heard(() => b.ask('execute', 'procedures', { id: 'counting', body: '{}' })); // follows in order: the rules are there, too
+  const ticks = JSON.stringify(Array.from({ length: 10 }, (_, n) => ({ n })));
+  await Promise.all([a, b, a, b].map((one) => one.ask('insert', 'Tick', { body: ticks })));
+  expect(await seen('taken', 30)).toHaveLength(30);
+  await b.eventually('Count', { n: 40 }, 1, 60_000);
+  for (const one of [a, b]) await one.engine.settled();
+  expect(await b.rows('Count')).toMatchObject([{ n: 40, ars_version: 41 }]);
+  expect(await b.rows('Once')).toHaveLength(10);
+});
+
+test('a pair of which each process takes one event completes once', async () => {
+  await b.program('rules', pairs('pair', '1 hour'));
+  await b.program('rules', pairs('short', '3 seconds'));
+  await hasHeard(a, b);
+  await publish(b, '/paira', { k: 'x' });
+  await publish(a, '/pairb', { k: 'y', n: 0 });
+  await publish(b, '/pairb', { k: 'x', n: 1 });
+  expect(await seen('pair', 1)).toEqual(['x1']); // what another process commits comes to the leader after what it commits itself
+  await publish(a, '/pairb', { k: 'x', n: 2 });
+  for (const [i, one] of [a, b, a, b].entries()) await publish(one, '/paira', { k: `k${i}` });
+  await publish(b, '/shorta', { k: 'late' });
+  expect(await seen('short', 1)).toEqual(['late alone']);
+});
+
+test('what is open goes over to the one that stays, and what waited for the dead one comes before what that commits itself', async () => {
+  for (const [first, second] of [
+    ['one', 'two'],
+    ['two', 'one'],
+  ])
+    await b.program(
+      'rules',
+      `RULE ${first}First WHEN EVENT OCCURS ON "/topics/${first}" AS a BEFORE EVENT OCCURS ON "/topics/${second}" AS b WITHIN 1 hour
+       INSERT Seen(by: "order", what: "${first} before ${second}")`,
+    );
+  await hasHeard(a, b);
+  await publish(b, '/shorta', { k: 'over' });
+  const held = await database.holdTakeOver(b.identity.namespace);
+  await a[Symbol.asyncDispose]();
+  await publish(b, '/pairb', { k: 'k0', n: 5 });
+  await publish(b, '/one', {});
+  await held.reached();
+  await publish(b, '/two', {});
+  await held.release();
+  expect(await seen('order', 1)).toEqual(['one before two']);
+  await database.leads(b.identity.namespace, epochOfB);
+  for (const k of ['k1', 'k2', 'k3', 'k1']) await publish(b, '/pairb', { k, n: 5 });
+  expect(await seen('pair', 5)).toEqual(['k05', 'k15', 'k25', 'k35', 'x1']);
+  expect(await seen('short', 2)).toEqual(['late alone', 'over alone']);
+  await b.engine.settled();
+  expect(await seen('pair', 5)).toHaveLength(5);
+});
+
+test('who was taken for dead answers nothing any more, not even what needs no journal', async () => {
+  await b.type('Bare', { v: { type: 'Integer' } });
+  await b.ask('insert', 'Bare', { body: '{"v":1}' });
+  await database.takeOver(epochOfB);
+  await heard(() => expect(b.ask('insert', 'Bare', { body: '{"v":2}' })).rejects.toMatchObject({ code: 'cascade.server.unavailable' }));
+  expect(b.engine.health()).toEqual({ ready: false, status: 'database' });
+});

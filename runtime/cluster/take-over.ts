@@ -1,0 +1,108 @@
+// What dead processes left open in a namespace: it stands in this process's rows before theirs go, and runs.
+
+import {
+  attemptOf,
+  closeEpochs,
+  inPieces,
+  readLeftOpen,
+  removeOldEnds,
+  removeRows,
+  type RunId,
+  runIdOf,
+  SLOTS,
+  type Step,
+  type StoredEvent,
+  type Unit,
+} from '../transactions/index.ts';
+import { executableKey, readExecutable } from '../programs/programs.ts';
+import { ASYNC } from '../events/events.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { STATEMENT } from '../runs/index.ts';
+import { retryUntilAvailable, type Store } from '../../platform/mongo/index.ts';
+
+/**
+ * The take-overs of a namespace by this process. One that fails half-way is tried again by the same process, which has begun to run what it had
+ * copied by then: what stands in its own rows is not copied a second time, and no row of its own goes until the rows of the dead are gone.
+ */
+export class TakeOver {
+  readonly #space: Namespace;
+  readonly #store: Pick<Store, 'client'>;
+  /** Gets the steps of the runs that go on. */
+  readonly #recorded: Map<RunId, readonly Step[]>;
+  /** Events that stand in our rows and in those of the dead, with how many pieces of each. */
+  readonly #copied = new Map<string, number>();
+  #resumeCleaning: (() => void) | null = null;
+
+  constructor(space: Namespace, store: Pick<Store, 'client'>, recorded: Map<RunId, readonly Step[]>) {
+    this.#space = space;
+    this.#store = store;
+    this.#recorded = recorded;
+  }
+
+  /** @returns the events that they left open, in the order in which they came */
+  async take(dead: readonly number[]): Promise<readonly StoredEvent[]> {
+    if (dead.length === 0) return [];
+    const { db, cipher, committer, log, name } = this.#space;
+    // However long the store is away: each of these steps may be done again, and none does harm when it was done before.
+    await retryUntilAvailable(() => removeOldEnds(db));
+    await retryUntilAvailable(() => closeEpochs(db, dead, SLOTS));
+    const left = await retryUntilAvailable(() => readLeftOpen(db, dead, cipher));
+    const fresh = left.events.filter((event) => !this.#copied.has(keyOf(event)));
+    const stepsOf = this.#stepsByEvent(left.steps, new Set(fresh.map(({ uuid }) => uuid)));
+    await this.#loadPrograms(fresh);
+    this.#resumeCleaning ??= committer.holdCleaning();
+    await Promise.all(left.events.map((event) => this.#copy(event, stepsOf.get(event.uuid) ?? [])));
+    // What they left stands in our rows now, and must not be found a second time.
+    await retryUntilAvailable(() => removeRows(this.#store.client, db, dead));
+    this.#copied.clear();
+    this.#resumeCleaning();
+    this.#resumeCleaning = null;
+    if (left.events.length > 0) log.info({ namespace: name, events: left.events.length }, 'took over events whose rules were not done');
+    return left.events;
+  }
+
+  /** The event first: steps without one would be cleaned away. Until the end of this they stand in the rows of the dead as well. */
+  async #copy(event: StoredEvent, steps: readonly (readonly [RunId, readonly Step[]])[]): Promise<void> {
+    const open = event.runs.map(({ rule }) => runIdOf(event, rule));
+    const theirs = steps.flatMap(([run, of]) => (open.some((one) => isOrUnder(run, one)) ? of : []));
+    const redelivered = event.sequence ? { ...event, redelivered: true as const } : event;
+    const key = keyOf(event);
+    for (const [index, some] of inPieces(theirs).entries()) {
+      if (index < (this.#copied.get(key) ?? 0)) continue;
+      const unit: Unit =
+        index === 0 ? { writes: [], events: [redelivered], steps: some, isTaken: true } : { writes: [], events: [], steps: some };
+      await this.#space.committer.submit(unit, true);
+      this.#copied.set(key, index + 1);
+    }
+  }
+
+  /** @param fresh uuids of the events whose runs have not begun here: only these take up what was recorded */
+  #stepsByEvent(steps: ReadonlyMap<RunId, readonly Step[]>, fresh: ReadonlySet<string>): Map<string, [RunId, readonly Step[]][]> {
+    const byEvent = new Map<string, [RunId, readonly Step[]][]>();
+    for (const [run, of] of steps) {
+      const uuid = run.slice(0, run.indexOf('/'));
+      if (fresh.has(uuid)) this.#recorded.set(run, of);
+      const runs = byEvent.get(uuid);
+      if (runs) runs.push([run, of]);
+      else byEvent.set(uuid, [[run, of]]);
+    }
+    return byEvent;
+  }
+
+  /** The texts that their runs began with, where they are no longer in force. */
+  async #loadPrograms(events: readonly StoredEvent[]): Promise<void> {
+    const { db, name, executables } = this.#space;
+    for (const event of events)
+      for (const reference of event.runs)
+        for (let one: typeof reference | null = reference; one; one = one.asks?.next ?? null) {
+          const { rule, program, places } = one;
+          if (places || program === ASYNC || program === STATEMENT || executables.has(executableKey(rule, program))) continue;
+          const kept = await readExecutable(db, name, rule, program);
+          if (kept) executables.set(executableKey(rule, program), kept);
+        }
+  }
+}
+
+const keyOf = (event: StoredEvent): string => `${event.uuid}/${attemptOf(event)}`;
+
+const isOrUnder = (run: RunId, parent: RunId): boolean => run === parent || run.startsWith(`${parent}/`);

@@ -1,0 +1,110 @@
+// Who does something, and within what: every operation carries one of these, from a client's request, a rule's run or a procedure.
+
+import type { Identity } from '../../resources/api.ts';
+import type { Clock } from '../../platform/clock/index.ts';
+import type { Answer, Chain, RunId, Step, StoredEvent, Unit, Write } from '../transactions/index.ts';
+import type { StateUser } from '../shared-state/index.ts';
+
+/** In whose name something is done. */
+export interface Doer {
+  readonly identity: Identity;
+  /** What time it is where this happens. */
+  readonly clock: Clock;
+  /** The chain that events raised here belong to; root null: they begin one of their own. */
+  readonly chain: Chain<string | null>;
+}
+
+export interface Actor extends Doer {
+  /**
+   * Stores a unit and resolves after its commit. Within a durable run the unit also carries the statement's result, so that a
+   * repetition after a crash is answered from the record.
+   * @param answer what the statement yields; absent for a part of it
+   * @param part which part of it (a batch of a bulk operation, one of several instances), and what to know of it afterwards
+   */
+  commit(unit: Unit, answer?: Answer, part?: Part): Promise<void>;
+  /** As `commit` of a unit that is all there is to a change; only where nothing is recorded with it. */
+  readonly enqueue?: Enqueue | undefined;
+  /** Parts of this statement that an earlier try has stored, with their notes; a repetition goes on behind them. Absent: none. */
+  readonly parts?: ReadonlyMap<number, string>;
+  /** What the run has read, for updates that must not overwrite another's (language.md U7); null where the last writer wins. */
+  readonly reading: Reading | null;
+  /** Ids of runs that the operation itself starts (BEFORE rules) begin with this; null: they are not recorded. */
+  readonly childKey: ChildKeys | null;
+  /** BEFORE rules and procedures that are on the stack already. */
+  readonly depth: number;
+  /** The event that the run was started by, and for which rule; absent in procedures that a client called. */
+  readonly event?: { readonly event: StoredEvent; readonly rule: string };
+  /** The run that asks, for what services keep between calls; absent where no program does. */
+  readonly state?: StateUser;
+  /** The service itself acts for the identity: names that are reserved for it are its to give. */
+  readonly ofService?: true;
+  /** Headers of the HTTP request that called the procedure (builtins.md 20); absent where none did. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Stores a unit and tells by one of the two, without a promise. */
+export type Enqueue = (unit: Unit, stored: () => void, failed: (reason: unknown) => void) => void;
+
+export interface Part {
+  readonly number: number;
+  readonly note: string;
+}
+
+/** Acts for one part of a statement: what would be the statement's answer is the part's note. */
+export function partOf({ parts: _, ...actor }: Actor, number: number): Actor {
+  return {
+    ...actor,
+    commit: (unit, answer) =>
+      answer && 'ok' in answer ? actor.commit(unit, undefined, { number, note: answer.ok }) : actor.commit(unit, answer),
+  };
+}
+
+export interface Reading {
+  /** An instance was handed to the run at this version. */
+  saw(collection: string, id: string, version: bigint): void;
+  /** The version an update of this instance must meet; undefined: it was not read. 0n: it was looked for and was not there. */
+  expected(collection: string, id: string): bigint | undefined;
+  /** Before a read: the run waits here while others who want a contended instance are ahead of it. */
+  turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on'>;
+}
+
+/** Ids for the runs that one operation starts, in the order in which it starts them: the same when it is repeated. */
+export class ChildKeys {
+  /** Where those runs' steps are kept; absent: in the journal, under the event that all this follows from. */
+  readonly keeper: StepKeeper | undefined;
+  readonly #prefix: string;
+  #next = 0;
+
+  constructor(prefix: string, keeper?: StepKeeper) {
+    this.#prefix = prefix;
+    this.keeper = keeper;
+  }
+
+  next(): string {
+    return `${this.#prefix}/${this.#next++}`;
+  }
+
+  /** Those of one part of the operation, by its name: the same in whatever order the parts come, and whichever are left. */
+  of(name: string): ChildKeys {
+    return new ChildKeys(`${this.#prefix}/${name}`, this.keeper);
+  }
+}
+
+/** Keeps the steps of the runs that an operation starts. */
+export interface StepKeeper {
+  /** Those of an earlier try. */
+  taken(run: RunId): readonly Step[];
+  /** What is to be stored with the step's changes where no event of the journal stands for the run; absent: the journal has the step. */
+  write?(step: Step): Write;
+  /** The step is stored. */
+  stored?(step: Step): void;
+}
+
+/** Ends an attempt of a run: it starts again from its event with fresh reads; what it has committed is answered from the record. */
+export class StartAgain extends Error {
+  readonly contended: string;
+  constructor(contended: string) {
+    super(`the run reads ${contended} again`);
+    this.contended = contended;
+  }
+}

@@ -1,0 +1,96 @@
+// Events of a change, and what they set going. The trigger index decides before the commit which rules will run: they are
+// stored with the event, so that a crash after the commit forgets none (integrations.md 12).
+
+import { randomUUID } from 'node:crypto';
+import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Doer as Actor } from '../context/actor.ts';
+import type { Identity } from '../../resources/api.ts';
+import type { RunReference, StoredEvent } from '../transactions/index.ts';
+import { langError } from '../../stdlib/errors.ts';
+import { eventObject } from './event-object.ts';
+import { keepValue } from './event-values.ts';
+import { type InstanceResource, type Namespace, referenceOf } from '../../resources/catalog/types.ts';
+
+/** Rule runs from one root event on (language.md G5). */
+export const LONGEST_CHAIN = 200;
+
+/** The path of a change of an instance: system resources have their own name in it (resources-and-api.md 8.1). */
+export const instanceEvent = ({ name, type }: Pick<InstanceResource, 'name' | 'type'>, operation: 'insert' | 'update' | 'delete'): string =>
+  `/types/${name === type.name ? name : `system.${name}`}/${operation}`;
+
+export interface Raising {
+  /** Gives the value's inner JSON, where the caller needs it, too; asked only when somebody takes the event. */
+  readonly valueJson?: () => string;
+  /** Full names of rules that do not run by it. */
+  readonly except?: ReadonlySet<string>;
+  /** Of a message that came from outside. */
+  readonly transport?: NonNullable<StoredEvent['transport']>;
+}
+
+/**
+ * The event for a path and value, and those of services that it implements; nothing where neither a rule nor a subscriber takes it. One that no
+ * rule takes is not stored.
+ */
+export function raise(space: Namespace, path: string, value: Value, actor: Actor, raising: Raising = {}): StoredEvent[] {
+  const own = raiseOn(space, path, value, actor, raising);
+  const implemented = space.implementedEvents.of(path);
+  return implemented.length === 0 ? own : [...own, ...implemented.flatMap((event) => raiseOn(space, event, value, actor, {}))];
+}
+
+function raiseOn(space: Namespace, path: string, value: Value, actor: Actor, { valueJson, except, transport }: Raising): StoredEvent[] {
+  const heard = space.subscribers.has(path) || space.deliveries.hears(path);
+  const awaited = space.correlations.has(path);
+  if (!heard && !awaited && !space.when.has(path)) return [];
+  const uuid = randomUUID();
+  const at = new Date(space.clock.now());
+  const event = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime(), ...(transport && { transport }) }, value, space.name);
+  const found = space.when.match(path, value, event);
+  const matched = except ? found.filter(({ rule }) => !except.has(rule.name)) : found;
+  const waiting = awaited ? space.correlations.match(path, value, event) : [];
+  if (!heard && matched.length === 0 && waiting.length === 0) return [];
+  const runs = matched.map((chosen) => referenceOf(chosen, path));
+  const chain = chainOf(uuid, actor);
+  const json = valueJson ? valueJson() : encodeInner(value);
+  const all = waiting.length > 0 ? [...runs, ...waiting] : runs;
+  const raised: StoredEvent = { uuid, path, value: json, at, by: actor.identity.username, chain, runs: all };
+  const whole = space.deliveries.attached(transport ? { ...raised, transport } : raised);
+  if (runs.length > 0) keepValue(whole, value);
+  return [whole];
+}
+
+/** EXECUTE ASYNC (language.md X2): a run of its own, stored as an event that only this procedure takes. */
+export function asyncCall(procedure: string, args: Value, named: Value, actor: Actor): StoredEvent {
+  const uuid = randomUUID();
+  const chain = chainOf(uuid, actor);
+  return {
+    uuid,
+    path: `/procedures/${procedure}`,
+    value: encodeInner({ args, named, ...underIn(actor.identity) }),
+    at: new Date(actor.clock.now()),
+    by: actor.identity.username,
+    chain,
+    runs: [asyncRun(procedure)],
+  };
+}
+
+/** Profiles that are not those of the user whom the run is by: it keeps to them. */
+const underIn = ({ profiles, restricted, lent }: Identity): ObjectValue => ({
+  ...((restricted || lent) && { profiles }),
+  ...(restricted && { restricted }),
+  ...(lent && { lent }),
+});
+
+export const asyncRun = (procedure: string): RunReference => ({ rule: procedure, program: ASYNC, binds: 'value' });
+
+/** The chain that an event belongs to: it goes on, or begins with the event. */
+function chainOf(uuid: string, { chain: { root, depth, via } }: Actor): StoredEvent['chain'] {
+  return via ? { root: root ?? uuid, depth, via } : { root: root ?? uuid, depth };
+}
+
+/** Stands for a program where the procedure is looked up when the run starts. */
+export const ASYNC = 'async';
+
+/** The error of a chain that is too long; its events start nothing. */
+export const chainTooLong = (event: StoredEvent) => langError('cascade.rule.chain.depth', event.chain.root, LONGEST_CHAIN);
+
+export const valueOf = (event: StoredEvent): Value => decodeInner(event.value);

@@ -1,0 +1,101 @@
+// Who listens on which event path, in memory: handed each event after its commit, in the order of the commits
+// (resources-and-api.md 8.4). A path that nobody listens on costs one look-up.
+
+import { deepEquals } from '../../stdlib/operators/index.ts';
+import { decodeInner, getOwn, isObject, MAX_DEPTH, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Notice } from '../../resources/api.ts';
+import type { StoredEvent } from '../transactions/index.ts';
+import { parseJson } from '../../model/values/index.ts';
+
+export interface Subscriber {
+  /** Members that the value of an event must have, as JSON reads them; null: every event is wanted. */
+  readonly filter: ObjectValue | null;
+  readonly deliver: (notice: Notice) => void;
+}
+
+/** Of a value that a program has raised, within what an event of several instances puts around it. */
+export const DEEPEST_VALUE = MAX_DEPTH + 10;
+
+/** An event's value as clients see it, and the path that tells the instance. */
+export type Present = (path: string, value: Value) => { readonly path: string; readonly valueJson: string };
+
+export class Subscribers {
+  readonly #byPath = new Map<string, Set<Subscriber>>();
+  readonly #present: Present;
+  readonly #onError: (error: unknown) => void;
+
+  constructor(present: Present, onError: (error: unknown) => void) {
+    this.#present = present;
+    this.#onError = onError;
+  }
+
+  has(path: string): boolean {
+    return this.#byPath.has(path);
+  }
+
+  /** Active when it returns. Gives what ends it. */
+  add(path: string, subscriber: Subscriber): () => void {
+    const present = this.#byPath.get(path);
+    if (present) present.add(subscriber);
+    else this.#byPath.set(path, new Set([subscriber]));
+    return () => this.#remove(path, subscriber);
+  }
+
+  /** Hands out committed events. Never throws: the commit has happened, and others wait for theirs. */
+  deliver(events: readonly StoredEvent[]): void {
+    if (this.#byPath.size === 0) return;
+    for (const event of events) {
+      const subscribers = this.#byPath.get(event.path);
+      if (!subscribers) continue;
+      try {
+        this.#handOut(event, subscribers);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
+
+  /** A resource is deleted: whoever listens on its events is told, for the last time. */
+  gone(resource: string, name: string): void {
+    const own = resource === 'topics' ? `/topics${name}/publish` : `/${resource}/${name}/`;
+    for (const [path, subscribers] of [...this.#byPath]) {
+      if (resource === 'topics' ? path !== own : !path.startsWith(own)) continue;
+      this.#byPath.delete(path);
+      for (const subscriber of subscribers) this.#tell(subscriber, { kind: 'gone' });
+    }
+  }
+
+  /** The texts are made once, for all subscribers. */
+  #handOut(event: StoredEvent, subscribers: ReadonlySet<Subscriber>): void {
+    const shown = this.#present(event.path, decodeInner(event.value));
+    const notice: Notice = { kind: 'event', ...shown, createdAt: event.at.getTime() };
+    let parsed: Value | undefined;
+    for (const subscriber of [...subscribers]) {
+      if (subscriber.filter) {
+        parsed ??= parseJson(shown.valueJson, { maxDepth: DEEPEST_VALUE });
+        if (!hasMembers(parsed, subscriber.filter)) continue;
+      }
+      this.#tell(subscriber, notice);
+    }
+  }
+
+  #tell({ deliver }: Subscriber, notice: Notice): void {
+    try {
+      deliver(notice);
+    } catch (error) {
+      this.#onError(error); // one listener's fault is not the others'
+    }
+  }
+
+  #remove(path: string, subscriber: Subscriber): void {
+    const subscribers = this.#byPath.get(path);
+    if (subscribers?.delete(subscriber) && subscribers.size === 0) this.#byPath.delete(path);
+  }
+}
+
+/** Equal members on the top level, whatever else the value has. */
+export function hasMembers(value: Value, filter: ObjectValue): boolean {
+  return (
+    isObject(value) && Object.keys(filter).every((key) => Object.hasOwn(value, key) && deepEquals(getOwn(value, key), getOwn(filter, key)))
+  );
+}

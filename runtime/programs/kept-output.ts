@@ -1,0 +1,151 @@
+// What rules and procedures compile to, kept in the store so that a start need not compile them again. A row is found by the hash of the
+// compiler and the text, and holds a hash of itself: output of another compiler, of another text or cut short is not used, the text is
+// compiled. Rules are all read at the start; a procedure is read when it is first called.
+// Rows are verified code (the compiler verifies what it gives) and nothing else may write them: no resource of the API, no type and no
+// pipeline stage names this collection.
+
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Collection, Db } from 'mongodb';
+import type { CompiledProcedure, CompiledRule, ServiceStateNames } from '../../compiler/index.ts';
+import { builtinTable } from '../../stdlib/builtins/index.ts';
+import { compileText } from './programs.ts';
+
+export const KEPT_OUTPUT = 'compiled';
+const BATCH_ROWS = 1_000;
+const READ_MS = 2_000;
+
+interface Row {
+  readonly _id: string;
+  readonly sum: string;
+  /** A CompiledRule or CompiledProcedure as JSON. */
+  readonly unit: string;
+  /** Of a procedure: the compiler that made it. */
+  readonly procedureOf?: string;
+}
+
+export class KeptOutput {
+  readonly #rows: Collection<Row>;
+  readonly #compiler: string;
+  /** Read at the start and not asked for yet. */
+  readonly #read = new Map<string, Row>();
+  /** Compiled since, and not stored yet. */
+  #made: Row[] = [];
+  #taken = 0;
+  /** Procedures on their way to the store. */
+  readonly #keeping = new Set<Promise<void>>();
+
+  private constructor(db: Db, compiler: string) {
+    this.#rows = db.collection<Row>(KEPT_OUTPUT);
+    this.#compiler = compiler;
+  }
+
+  /** Reads all that a namespace has kept. @param compiler what compilerHash() gives */
+  static async open(db: Db, compiler: string): Promise<KeptOutput> {
+    const kept = new KeptOutput(db, compiler);
+    await kept.#rows.deleteMany({ procedureOf: { $exists: true, $ne: compiler } });
+    const ofRules = { procedureOf: { $exists: false } };
+    for await (const row of kept.#rows.find(ofRules, { batchSize: BATCH_ROWS })) kept.#read.set(row._id, row);
+    return kept;
+  }
+
+  /** How many units were taken from the store and not compiled. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** What a stored rule's text compiles to. @throws CascadeErrors when it no longer compiles */
+  load(text: string): CompiledRule {
+    const id = this.#idOf(text);
+    const row = this.#read.get(id);
+    this.#read.delete(id);
+    const unit = row && unitOf(row);
+    if (unit?.kind === 'rule') {
+      this.#taken += 1;
+      return unit;
+    }
+    const rule = compileText(text, 'rule', true) as CompiledRule;
+    this.#made.push(rowOf(id, rule));
+    return rule;
+  }
+
+  /** Keeps what a text compiles to, before its rule is stored. */
+  async keep(text: string, rule: CompiledRule): Promise<void> {
+    const { _id, ...fields } = rowOf(this.#idOf(text), rule);
+    await this.#rows.updateOne({ _id }, { $set: fields }, { upsert: true });
+  }
+
+  /**
+   * What a procedure compiles to, from the store where it is kept there. @param state the names of its service's state, which are its variables
+   * @throws CascadeErrors when the text no longer compiles
+   */
+  async loadProcedure(text: string, state: ServiceStateNames | null): Promise<CompiledProcedure> {
+    // A store that is away, or slow, is no reason not to call: then the text is compiled.
+    const row = await this.#rows.findOne({ _id: this.#idOfProcedure(text, state) }, { timeoutMS: READ_MS }).catch(() => null);
+    const unit = row && unitOf(row);
+    if (unit?.kind === 'procedure') {
+      this.#taken += 1;
+      return unit;
+    }
+    const procedure = compileText(text, 'procedure', false, () => state) as CompiledProcedure;
+    const keeping = this.keepProcedure(text, state, procedure).catch(() => undefined); // the next start compiles it again
+    this.#keeping.add(keeping);
+    void keeping.then(() => this.#keeping.delete(keeping));
+    return procedure;
+  }
+
+  async keepProcedure(text: string, state: ServiceStateNames | null, procedure: CompiledProcedure): Promise<void> {
+    const { _id, ...fields } = rowOf(this.#idOfProcedure(text, state), procedure);
+    await this.#rows.updateOne({ _id }, { $set: { ...fields, procedureOf: this.#compiler } }, { upsert: true });
+  }
+
+  /** A text of a procedure is no longer in force. */
+  async dropProcedure(text: string, state: ServiceStateNames | null): Promise<void> {
+    await this.#rows.deleteOne({ _id: this.#idOfProcedure(text, state) });
+  }
+
+  /** Once all rules are loaded: stores what was compiled meanwhile, and removes what no rule asked for. Then all is stored that was to be. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#keeping);
+    const [made, left] = [this.#made, [...this.#read.keys()]];
+    this.#made = [];
+    this.#read.clear();
+    for (let from = 0; from < made.length; from += BATCH_ROWS) {
+      const operations = made.slice(from, from + BATCH_ROWS).map(({ _id, ...fields }) => ({
+        updateOne: { filter: { _id }, update: { $set: fields }, upsert: true },
+      }));
+      await this.#rows.bulkWrite(operations, { ordered: false });
+    }
+    for (let from = 0; from < left.length; from += BATCH_ROWS)
+      await this.#rows.deleteMany({ _id: { $in: left.slice(from, from + BATCH_ROWS) } });
+  }
+
+  #idOfProcedure(text: string, state: ServiceStateNames | null): string {
+    return this.#idOf(`${text}\n${JSON.stringify(state)}`);
+  }
+
+  #idOf(text: string): string {
+    return sha256(`${this.#compiler}\n${text}`);
+  }
+}
+
+function rowOf(_id: string, compiled: CompiledRule | CompiledProcedure): Row {
+  const unit = JSON.stringify(compiled);
+  return { _id, unit, sum: sha256(`${_id}\n${unit}`) };
+}
+
+function unitOf({ _id, sum, unit }: Row): CompiledRule | CompiledProcedure | null {
+  return typeof unit === 'string' && sum === sha256(`${_id}\n${unit}`) ? (JSON.parse(unit) as CompiledRule | CompiledProcedure) : null;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Stands for this compiler and the built-ins that it knows: another version of either has another. Read once a process. */
+export async function compilerHash(): Promise<string> {
+  const folder = join(import.meta.dirname, '../../../compiler');
+  const files = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.[jt]s$/.test(name)).sort();
+  const hash = createHash('sha256').update(JSON.stringify([...builtinTable()]));
+  for (const file of files) hash.update(`\n${file}\n`).update(await readFile(join(folder, file)));
+  return hash.digest('hex');
+}

@@ -1,0 +1,82 @@
+// Compiled texts: from the source of a rule or procedure to what the sandbox runs, and the store that keeps programs which
+// events name (a run that was interrupted goes on with the text it began with).
+
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Db } from 'mongodb';
+import { type Compiled, type CompiledModule, compile, type Diagnostic, type ServiceStateNames } from '../../compiler/index.ts';
+import { builtinTable } from '../../stdlib/builtins/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import { CascadeErrors } from '../../model/errors/faults.ts';
+import type { Executable } from '../runs/index.ts';
+import type { Program } from '../../sandbox/index.ts';
+
+/**
+ * @param ofService whether its names may be the service's own
+ * @param stateOf the state variables of a service (language.md 8)
+ * @throws CascadeErrors one for each diagnostic that is an error
+ */
+export function compileText(
+  source: string,
+  kind: 'rule' | 'procedure',
+  ofService = false,
+  stateOf: (service: string) => ServiceStateNames | null = () => null,
+): (Compiled & { ok: true })['unit'] {
+  const compiled = compile(source, { builtins: builtinTable(), kind, ofService, stateOf });
+  if (!compiled.ok) throw new CascadeErrors(compiled.diagnostics.filter(({ severity }) => severity === 'error').map(toError));
+  return compiled.unit;
+}
+
+function toError({ code, message, params, hint, frame, line, column }: Diagnostic): CascadeError {
+  const text = `Line ${line}, column ${column}: ${message.replace(/\.$/, '')}.`;
+  return new CascadeError(
+    code,
+    `${hint ? `${text} Hint: ${hint.replace(/[.?]$/, '')}${hint.endsWith('?') ? '?' : '.'}` : text}\n${frame}`,
+    [...params],
+    400,
+  );
+}
+
+/**
+ * The program of a module. Rules that differ in literals only share the module; a procedure's has its name in the hash, since
+ * places in errors are looked up by module.
+ */
+export function programOf({ source, constants, reads = null }: CompiledModule, owner: string): Program {
+  const hash = sha256(`${owner}\n${source}`);
+  const module = MODULES.get(hash) ?? { hash, source, reads };
+  MODULES.set(hash, module);
+  return { id: sha256(`${hash}\n${constants}`), module, constantsJson: constants };
+}
+
+/** Programs that share a module hold one text of it. */
+const MODULES = new LRUCache<string, Program['module']>({ max: 10_000 });
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+interface StoredProgram {
+  /** Rule and program: rules may share one. */
+  readonly _id: string;
+  readonly program: Program;
+  readonly resource: string;
+  readonly name: string;
+  readonly map: string;
+  readonly service: string | null;
+  /** Whom the rule ran as. */
+  readonly username: string;
+}
+
+export const executableKey = (rule: string, program: string): string => `${rule} ${program}`;
+
+/** Keeps a rule's text as compiled, so that events may name it. */
+export async function keepExecutable(db: Db, { program, resource, name, map, service, identity }: Executable): Promise<void> {
+  const stored = { program, resource, name, map, service, username: identity.username };
+  await db.collection<StoredProgram>('programs').updateOne({ _id: executableKey(name, program.id) }, { $set: stored }, { upsert: true });
+}
+
+/** The text that a run began with; null when it is not kept. */
+export async function readExecutable(db: Db, namespace: string, rule: string, program: string): Promise<Executable | null> {
+  const found = await db.collection<StoredProgram>('programs').findOne({ _id: executableKey(rule, program) });
+  if (!found) return null;
+  const { resource, name, map, service, username } = found;
+  return { program: found.program, resource, name, map, service, identity: { username, namespace, profiles: [] } };
+}

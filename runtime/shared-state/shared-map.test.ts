@@ -1,0 +1,89 @@
+// Maps and Caches by themselves (builtins.md 10).
+import { expect, test } from 'vitest';
+import { VirtualClock } from '../../platform/clock/index.ts';
+import { valueOf } from './held.ts';
+import { Entries, type Eviction, evictionOf, NO_EVICTION } from './shared-map.ts';
+
+function entries(eviction: Eviction = NO_EVICTION) {
+  const clock = new VirtualClock(1_000);
+  const told: unknown[] = [];
+  const map = new Entries({ clock, evicted: (topic, key, value) => told.push([topic, key, valueOf(value)]) }, eviction);
+  const call = (method: string, ...args: unknown[]): unknown => {
+    const result = map.call(
+      method,
+      args.map((arg) => ({ json: JSON.stringify(arg), refs: [] })),
+    );
+    return result && valueOf(result);
+  };
+  return { map, call, clock, told };
+}
+
+test('entries come, change and go', () => {
+  const { call, map } = entries();
+  expect([call('put', 'a', 1), call('put', 'a', 2), call('putIfAbsent', 'a', 3), call('putIfAbsent', 'b', 4)]).toEqual([null, 1, 2, null]);
+  expect([call('get', 'a'), call('get', 'x'), call('getOrDefault', 'x', 9), call('size'), call('isEmpty')]).toEqual([2, null, 9, 2, false]);
+  expect([call('containsKey', 'a'), call('containsKey', 'x'), call('containsValue', 4), call('containsValue', 5)]).toEqual([
+    true,
+    false,
+    true,
+    false,
+  ]);
+  expect([call('keySet'), call('values'), call('entrySet')]).toEqual([
+    ['a', 'b'],
+    [2, 4],
+    [
+      { key: 'a', value: 2 },
+      { key: 'b', value: 4 },
+    ],
+  ]);
+  expect([call('remove', 'a', 9), call('remove', 'a', 2), call('remove', 'a'), call('remove', 'b')]).toEqual([false, true, null, 4]);
+  expect(map.size).toBe(0);
+  expect(call('nonsense')).toBeUndefined();
+});
+
+test('what it takes is counted, and given back', () => {
+  const { call, map } = entries();
+  call('put', 'a', 'x'.repeat(1_000));
+  expect(map.size).toBeGreaterThan(1_000);
+  call('put', 'a', 1);
+  expect(map.size).toBeLessThan(100);
+  call('clear');
+  expect(map.size).toBe(0);
+});
+
+test('a full Cache lets the one go that was used longest ago', () => {
+  const { call, told } = entries(evictionOf([2]));
+  call('notifyOnEviction', '/gone');
+  for (const key of ['a', 'b']) call('put', key, key);
+  call('get', 'a');
+  call('put', 'c', 'c');
+  expect([call('keySet'), told]).toEqual([['a', 'c'], [['/gone', 'b', 'b']]]);
+  call('notifyOnEviction', null);
+  call('put', 'd', 'd');
+  expect(told).toHaveLength(1);
+});
+
+test('an entry whose time is over is not given any more, and is told of without being asked for', async () => {
+  const { call, clock, told } = entries(evictionOf([-1, 100, 250]));
+  call('notifyOnEviction', '/gone');
+  call('put', 'a', 1);
+  call('put', 'b', 2);
+  await clock.advanceTo(clock.now() + 80);
+  expect(call('get', 'a')).toBe(1);
+  await clock.advanceTo(clock.now() + 80);
+  expect([call('get', 'b'), call('size'), told]).toEqual([null, 1, [['/gone', 'b', 2]]]);
+  expect(call('get', 'a')).toBe(1);
+  await clock.advanceTo(clock.now() + 89);
+  expect(call('get', 'a')).toBe(1);
+  await clock.advanceTo(clock.now() + 1);
+  expect(told).toEqual([
+    ['/gone', 'b', 2],
+    ['/gone', 'a', 1],
+  ]);
+});
+
+test('a Cache of no size keeps nothing', () => {
+  const { call } = entries(evictionOf([0]));
+  call('put', 'a', 1);
+  expect(call('size')).toBe(0);
+});

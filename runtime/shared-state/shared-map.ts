@@ -1,0 +1,275 @@
+// Concurrent.Map and Concurrent.Cache: entries that several runs may change (builtins.md 10). A Cache lets entries go: the one that was
+// used longest ago when it is full, and those whose time is over.
+import { deepEquals } from '../../stdlib/operators/index.ts';
+import { isInteger, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Clock, Timer } from '../../platform/clock/index.ts';
+import { type Held, NOTHING, valueOf } from './held.ts';
+import type { Behaviour } from './shared-objects.ts';
+
+/** What an entry takes besides its characters. */
+const ENTRY = 64;
+const MOST_ENTRIES = 10_000_000;
+
+interface Entry {
+  value: Held;
+  /** Milliseconds since the epoch. */
+  writtenAt: number;
+  usedAt: number;
+}
+
+/** When entries go. All are whole numbers; -1: never. */
+export interface Eviction {
+  readonly maximumSize: number;
+  readonly expireAfterAccessMs: number;
+  readonly expireAfterWriteMs: number;
+}
+export const NO_EVICTION: Eviction = { maximumSize: -1, expireAfterAccessMs: -1, expireAfterWriteMs: -1 };
+
+export interface Surroundings {
+  readonly clock: Clock;
+  /** Tells a topic of an entry that was let go. */
+  evicted(topic: string, key: string, value: Held): void;
+}
+
+type Method = (this: Entries, args: readonly Held[]) => Held;
+
+export class Entries implements Behaviour {
+  readonly #eviction: Eviction;
+  readonly #around: Surroundings;
+  readonly #expires: boolean;
+  /** In the order of use where that matters, else in that of insertion. */
+  readonly #entries = new Map<string, Entry>();
+  #size = 0;
+  /** No entry's time is over before. */
+  #nextEnd = Number.POSITIVE_INFINITY;
+  #topic: string | null = null;
+  #timer: Timer | null = null;
+  #watchedFor = 0;
+
+  constructor(around: Surroundings, eviction: Eviction = NO_EVICTION) {
+    this.#around = around;
+    this.#eviction = eviction;
+    this.#expires = eviction.expireAfterAccessMs >= 0 || eviction.expireAfterWriteMs >= 0;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  lockOf(method: string, [key]: readonly Held[]): string | null {
+    return LOCKED.has(method) && key ? keyOf(key) : null;
+  }
+
+  call(method: string, args: readonly Held[]): Held | undefined {
+    if (!Object.hasOwn(METHODS, method)) return undefined;
+    this.#expire();
+    const result = (METHODS[method] as Method).call(this, args);
+    this.#watch();
+    return result;
+  }
+
+  read(key: string): Held | null {
+    this.#expire();
+    return this.find(key);
+  }
+
+  write(key: string, changed: Held | null): void {
+    if (changed === null) this.remove(key);
+    else this.set(key, changed);
+    this.#watch();
+  }
+
+  // -------------------------------------------------------------- for the methods
+
+  get count(): number {
+    return this.#entries.size;
+  }
+
+  /** The value, which counts as used. */
+  find(key: string): Held | null {
+    const entry = this.#entries.get(key);
+    if (!entry) return null;
+    this.#use(key, entry);
+    return entry.value;
+  }
+
+  set(key: string, value: Held): void {
+    const now = this.#around.clock.now();
+    const entry = this.#entries.get(key);
+    if (entry) {
+      this.#size += value.json.length - entry.value.json.length;
+      entry.value = value;
+      entry.writtenAt = now;
+      this.#use(key, entry);
+      return this.#expect(entry);
+    }
+    const { maximumSize } = this.#eviction;
+    if (maximumSize === 0) return this.#tell(key, value);
+    if (this.count >= MOST_ENTRIES) throw fault('cascade.quota.exceeded', 'serviceState', MOST_ENTRIES);
+    const added = { value, writtenAt: now, usedAt: now };
+    this.#entries.set(key, added);
+    this.#expect(added);
+    this.#size += ENTRY + key.length + value.json.length;
+    if (maximumSize < 0 || this.count <= maximumSize) return;
+    const [oldest] = this.#entries.keys();
+    if (oldest !== undefined) this.#evict(oldest);
+  }
+
+  remove(key: string): Held | null {
+    const entry = this.#entries.get(key);
+    if (!entry) return null;
+    this.#entries.delete(key);
+    this.#size -= ENTRY + key.length + entry.value.json.length;
+    return entry.value;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#size = 0;
+  }
+
+  *all(): Generator<[key: string, value: Held]> {
+    for (const [key, { value }] of this.#entries) yield [key, value];
+  }
+
+  notifyOnEviction(topic: string | null): void {
+    this.#topic = topic;
+  }
+
+  // -------------------------------------------------------------- eviction
+
+  #use(key: string, entry: Entry): void {
+    if (this.#eviction.maximumSize < 0 && !this.#expires) return;
+    entry.usedAt = this.#around.clock.now();
+    if (this.#eviction.maximumSize < 0) return;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+  }
+
+  /** When the entry's time is over; infinity: never. */
+  #endOf({ writtenAt, usedAt }: Entry): number {
+    const { expireAfterAccessMs, expireAfterWriteMs } = this.#eviction;
+    const byUse = expireAfterAccessMs < 0 ? Number.POSITIVE_INFINITY : usedAt + expireAfterAccessMs;
+    const byAge = expireAfterWriteMs < 0 ? Number.POSITIVE_INFINITY : writtenAt + expireAfterWriteMs;
+    return Math.min(byUse, byAge);
+  }
+
+  #expect(entry: Entry): void {
+    if (this.#expires) this.#nextEnd = Math.min(this.#nextEnd, this.#endOf(entry));
+  }
+
+  #expire(): void {
+    const now = this.#around.clock.now();
+    if (now < this.#nextEnd) return;
+    this.#nextEnd = Number.POSITIVE_INFINITY;
+    for (const [key, entry] of [...this.#entries]) {
+      if (this.#endOf(entry) <= now) this.#evict(key);
+      else this.#expect(entry);
+    }
+  }
+
+  /** Who is told of evictions is told when they are due, not when the Cache is used next. */
+  #watch(): void {
+    if (this.#topic === null || !Number.isFinite(this.#nextEnd)) return;
+    if (this.#timer && this.#watchedFor <= this.#nextEnd) return;
+    this.#timer?.cancel();
+    this.#watchedFor = this.#nextEnd;
+    this.#timer = this.#around.clock.at(this.#nextEnd, () => {
+      this.#timer = null;
+      this.#expire();
+      this.#watch();
+    });
+  }
+
+  #evict(key: string): void {
+    const value = this.remove(key);
+    if (value) this.#tell(key, value);
+  }
+
+  #tell(key: string, value: Held): void {
+    if (this.#topic !== null) this.#around.evicted(this.#topic, key, value);
+  }
+}
+
+/** Those that change one entry wait for a lambda that is at work on it. */
+const LOCKED: ReadonlySet<string> = new Set(['put', 'putIfAbsent', 'remove']);
+
+const METHODS: Readonly<Record<string, Method>> = {
+  size() {
+    return held(String(this.count));
+  },
+  isEmpty() {
+    return held(String(this.count === 0));
+  },
+  containsKey([key = NOTHING]) {
+    return held(String(this.find(keyOf(key)) !== null));
+  },
+  containsValue([wanted = NOTHING]) {
+    const value = valueOf(wanted);
+    for (const [, one] of this.all()) if (one.json === wanted.json || deepEquals(valueOf(one), value)) return held('true');
+    return held('false');
+  },
+  get([key = NOTHING]) {
+    return this.find(keyOf(key)) ?? NOTHING;
+  },
+  getOrDefault([key = NOTHING, instead = NOTHING]) {
+    return this.find(keyOf(key)) ?? instead;
+  },
+  put([key = NOTHING, value = NOTHING]) {
+    const before = this.find(keyOf(key));
+    this.set(keyOf(key), value);
+    return before ?? NOTHING;
+  },
+  putIfAbsent([key = NOTHING, value = NOTHING]) {
+    const before = this.find(keyOf(key));
+    if (before === null) this.set(keyOf(key), value);
+    return before ?? NOTHING;
+  },
+  remove([key = NOTHING, only]) {
+    if (only === undefined) return this.remove(keyOf(key)) ?? NOTHING;
+    const before = this.find(keyOf(key));
+    const equal = before !== null && (before.json === only.json || deepEquals(valueOf(before), valueOf(only)));
+    if (equal) this.remove(keyOf(key));
+    return held(String(equal));
+  },
+  keySet() {
+    return listOf([...this.all()].map(([key]) => held(textJson(key))));
+  },
+  values() {
+    return listOf([...this.all()].map(([, value]) => value));
+  },
+  entrySet() {
+    return listOf([...this.all()].map(([key, { json, refs }]) => ({ json: `{"key":${textJson(key)},"value":${json}}`, refs })));
+  },
+  clear() {
+    this.clear();
+    return NOTHING;
+  },
+  notifyOnEviction([topic = NOTHING]) {
+    const name = valueOf(topic);
+    this.notifyOnEviction(typeof name === 'string' ? name : null);
+    return NOTHING;
+  },
+};
+
+const held = (json: string): Held => ({ json, refs: [] });
+const listOf = (values: readonly Held[]): Held => ({
+  json: `[${values.map(({ json }) => json).join(',')}]`,
+  refs: values.flatMap(({ refs }) => refs),
+});
+
+/** As inner JSON: a text that looks like an escape is escaped. */
+const textJson = (text: string): string => JSON.stringify(text.startsWith('\u0001') ? `\u0001s${text}` : text);
+
+/** Keys come as texts (stdlib/isolate/shared-objects.ts). */
+const keyOf = (key: Held): string => String(valueOf(key));
+
+/** The arguments of Concurrent.Cache. */
+export function evictionOf(options: readonly Value[]): Eviction {
+  const [maximumSize, expireAfterAccessMs, expireAfterWriteMs] = [0, 1, 2].map((i) => {
+    const option = options[i] ?? -1;
+    return isInteger(option) ? Number(option) : -1;
+  }) as [number, number, number];
+  return { maximumSize, expireAfterAccessMs, expireAfterWriteMs };
+}

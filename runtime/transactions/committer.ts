@@ -1,0 +1,451 @@
+// The committer of a namespace: the one way in which anything changes the store. Units that come while a tick is being
+// committed share the next one; a tick starts as soon as a slot is free, without a timer. A unit that cannot commit gets its
+// own error and the tick goes on without it (mechanisms: group commit).
+
+import type { Long } from 'mongodb';
+import { Chain, type Link, unlinked } from '../../platform/structures/chain.ts';
+import { Journal } from './journal.ts';
+import { asUnits, readHeld } from './long-runs.ts';
+import { type TickStore, TickWriter } from './tick-writer.ts';
+import { isPlain } from './transaction.ts';
+import { Fenced, QueueFull, type RunId, type StoredEvent, type TickRow, type Unit, VersionMiss } from './types.ts';
+import { keyOf, keysOf, published, sizeOf, uniform, writtenTwice } from './units.ts';
+
+const UNITS_PER_TICK = 1_000;
+const BYTES_PER_TICK = 8_000_000;
+/** Of what comes from outside; beyond it is refused. */
+const UNITS_WAITING = 50_000;
+const BYTES_WAITING = 64_000_000;
+/** Part of a tick that belongs to what was acknowledged, while others wait, too. */
+const URGENT_PART = 0.75;
+/** How far a tick looks past units that wait for those in flight. */
+const UNITS_LOOKED_AT = 4 * UNITS_PER_TICK;
+/** Transactions in flight. */
+export const SLOTS = 2;
+const CLEAN_EVERY_MS = 1_000;
+/** A run that is open for longer holds the journal back no more. */
+const LONG_RUN_MS = 30_000;
+/** So many learn of a commit at a time: what they do next shall not keep all others waiting who are served by this process. */
+const TOLD_AT_ONCE = 256;
+/** Done marks wait this long for a tick to ride on. */
+const MARK_AFTER_MS = 25;
+
+export interface CommitterOptions extends TickStore {
+  readonly epoch: number;
+  /**
+   * Called in the order of the commits, before the units' promises resolve. What it throws is reported and changes nothing: the commit stands.
+   * @param fresh those of them that nobody has been told of
+   */
+  readonly onEvents: (events: readonly StoredEvent[], fresh: readonly StoredEvent[]) => void;
+  /** Keys in unique indexes that the documents of this unit hold: two units with a common one don't share a tick. */
+  readonly uniqueKeys: (unit: Unit) => readonly string[];
+  /** Makes what is stored of a unit, when its tick is made: some of it may be another process's to go on with. */
+  readonly toStored?: (unit: Unit) => Unit;
+  /** Asked before a unit is stored: why it may not be, as what it was made for is no longer there. */
+  readonly refuses?: (unit: Unit) => Error | null;
+  readonly onError: (error: unknown, message: string) => void;
+  /** Another process has taken over: nothing can be committed any more. */
+  readonly onFenced?: () => void;
+  /** Why nothing that starts runs may come from outside now; null when it may. */
+  readonly isFull: () => QueueFull | null;
+  /** How long a run may hold the journal back. */
+  readonly longRunMs?: number;
+}
+
+interface Waiting extends Link {
+  /** Counts up. */
+  readonly nth: number;
+  /** It belongs to what was acknowledged: it waits for as long as the store is away. */
+  readonly urgent: boolean;
+  /** What is stored of it, from when its tick is made. */
+  unit: Unit;
+  /** What no two units of a tick have in common. */
+  readonly keys: readonly string[];
+  /** These, and the paths that it publishes on: units with a common one follow each other. */
+  readonly holds: readonly string[];
+  readonly bytes: number;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export class Committer implements AsyncDisposable {
+  readonly journal: Journal;
+  readonly #options: CommitterOptions;
+  readonly #writers: readonly TickWriter[];
+  /** Those with no tick in flight. */
+  readonly #free: TickWriter[];
+  /** Keys (ids and unique keys) and ordered paths of the ticks in flight. */
+  readonly #held = new Set<string>();
+  /** Collections that nothing is written to for now. */
+  readonly #barred = new Set<string>();
+  readonly #timer: NodeJS.Timeout;
+  /** What belongs to what was acknowledged goes before what comes new: else each effect of a rule would wait behind all of it. */
+  #urgent: Waiting[] = [];
+  #queue: Waiting[] = [];
+  /** Of the queue. */
+  #bytesWaiting = 0;
+  #marks: RunId[] = [];
+  #marking: NodeJS.Timeout | null = null;
+  #paused = false;
+  #isPlanned = false;
+  #mayClean = false;
+  #cleaning: Promise<void> | null = null;
+  #holdsCleaning = 0;
+  #idle: (() => void)[] = [];
+  /** What is neither stored nor refused, in the order in which it came. */
+  readonly #unsettled = new Chain<Waiting>();
+  #submitted = 0;
+  #fenced: Fenced | null = null;
+  /** The store is away for longer than clients wait: why. */
+  #away: unknown = null;
+  /** Rows that make another look at long runs worth while. */
+  #copiesFrom = 0;
+
+  constructor(options: CommitterOptions) {
+    this.#options = options;
+    this.journal = new Journal(options.db, options.epoch, SLOTS);
+    const told = {
+      settled: (row: TickRow | null, units: readonly Unit[]) => this.#settled(row, units),
+      unnoted: (marks: readonly RunId[]) => this.#marks.push(...marks),
+      away: (error: unknown) => this.#tellAway(error),
+    };
+    this.#writers = Array.from({ length: SLOTS }, (_, slot) => new TickWriter(slot, this.journal, options, told));
+    this.#free = [...this.#writers];
+    this.#timer = setInterval(() => {
+      if (!this.#mayClean || this.#holdsCleaning > 0 || this.#fenced) return;
+      this.#cleaning ??= this.journal
+        .clean()
+        .then(() => this.#copyLong())
+        .catch((error: unknown) => {
+          this.#noteFenced(error);
+          options.onError(error, 'the journal could not be cleaned');
+        })
+        .finally(() => (this.#cleaning = null));
+    }, CLEAN_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /**
+   * Rows that are not needed go from now on. Not before what dead processes left is taken over and their rows are gone: until then the
+   * marks of ended runs in our rows are all that keeps theirs from being run again.
+   */
+  startCleaning(): void {
+    this.#mayClean = true;
+  }
+
+  /** No row goes until the hold is lifted: events of dead processes stand in our rows and in theirs, and marks of their runs in ours only. */
+  holdCleaning(): () => void {
+    this.#holdsCleaning++;
+    return () => void this.#holdsCleaning--;
+  }
+
+  /** Units that wait for a tick. */
+  get waiting(): number {
+    return this.#urgent.length + this.#queue.length;
+  }
+
+  /** Why a unit that comes from outside cannot be taken now; null when it can. */
+  refusal({ events }: Unit): QueueFull | null {
+    if (this.#queue.length >= UNITS_WAITING || this.#bytesWaiting >= BYTES_WAITING) return new QueueFull('waitingWrites', UNITS_WAITING);
+    return events.every((event) => event.runs.length === 0) ? null : this.#options.isFull();
+  }
+
+  /**
+   * Stores the unit as a whole. Resolves after the majority commit.
+   * @param urgent it belongs to what was acknowledged already, and waits however long the line is
+   * @throws DuplicateKey, VersionMiss: the unit's own; QueueFull: try later; Fenced; the driver's error when the store is gone for long;
+   *   TypeError: a fault of ours, the unit names one instance twice
+   */
+  submit(given: Unit, urgent = false): Promise<void> {
+    return new Promise<void>((resolve, reject) => this.enqueue(given, urgent, resolve, reject));
+  }
+
+  /** As `submit`, for those who are many: one of the two is called, without a promise. */
+  enqueue(given: Unit, urgent: boolean, resolve: () => void, reject: (reason: unknown) => void): void {
+    if (this.#fenced) return reject(this.#fenced);
+    if (!urgent && this.#away !== null && this.#free.length < SLOTS) return reject(this.#away);
+    const full = urgent ? null : this.refusal(given);
+    if (full) return reject(full);
+    const unit = uniform(given);
+    const keys = keysOf(unit);
+    const twice = writtenTwice(keys);
+    if (twice !== null) return reject(new TypeError(`two writes of one unit name ${twice}`));
+    for (const key of this.#options.uniqueKeys(unit)) keys.push(key);
+    const paths = published(unit);
+    const waiting: Waiting = {
+      nth: ++this.#submitted,
+      urgent,
+      unit,
+      keys,
+      holds: paths.length > 0 ? [...keys, ...paths] : keys,
+      bytes: sizeOf(unit),
+      resolve,
+      reject,
+      ...unlinked,
+    };
+    if (urgent) this.#urgent.push(waiting);
+    else {
+      this.#queue.push(waiting);
+      this.#bytesWaiting += waiting.bytes;
+    }
+    this.#unsettled.add(waiting);
+    if (!waits(waiting, this.#held)) this.#plan(); // else nothing has become possible
+  }
+
+  /** Notes the end of runs with the next tick, or by a tick of its own soon. Until then a crash repeats them from their records. */
+  markDone(run: RunId): void {
+    this.#marks.push(run);
+    this.#marking ??= setTimeout(() => this.#flushMarks(), MARK_AFTER_MS);
+  }
+
+  /** Resolves when all that has been submitted so far is stored or refused. */
+  async settled(): Promise<void> {
+    const last = this.#submitted;
+    const isWaited = (): boolean => (this.#unsettled.first?.nth ?? Number.POSITIVE_INFINITY) <= last;
+    while (isWaited()) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /**
+   * Runs `change` (of collections, of indexes, of what is made of units) between two ticks: none is in flight meanwhile.
+   * @param change may commit units itself, each in a tick of its own, as they are
+   */
+  async exclusive<T>(change: (commit: (unit: Unit) => Promise<void>) => Promise<T>): Promise<T> {
+    while (this.#paused) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    this.#paused = true;
+    try {
+      while (this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
+      return await change((unit) => this.#commitAlone(unit));
+    } finally {
+      this.#paused = false;
+      this.#wake();
+      this.#pump();
+    }
+  }
+
+  /**
+   * Holds back all units that write to these collections, until the bar is lifted; those in flight go on (`exclusive` waits for them). What
+   * they were made for may be another thing then: see `refuses`.
+   */
+  bar(collections: readonly string[]): () => void {
+    for (const name of collections) this.#barred.add(name);
+    return () => {
+      for (const name of collections) this.#barred.delete(name);
+      this.#pump();
+    };
+  }
+
+  /** Waits until everything submitted is stored, then stops. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#cleaning;
+    if (this.#marking) this.#flushMarks();
+    while (this.#unsettled.size > 0 || this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    for (const writer of this.#writers) await writer.close();
+  }
+
+  /** What belongs to runs that are open for long goes into fresh rows. Most of it is read before, so that ticks wait shortly only. */
+  async #copyLong(): Promise<void> {
+    const { db, longRunMs = LONG_RUN_MS, cipher = () => null } = this.#options;
+    const long = this.journal.longOpen(longRunMs);
+    if (!long || long.rows < this.#copiesFrom) return;
+    const rows = this.journal.standing();
+    const early = await readHeld(db, rows, long.runs, cipher());
+    await this.exclusive(async (commit) => {
+      const later = this.journal.standing(rows);
+      const late = later.length > 0 ? await readHeld(db, later, long.runs, cipher()) : { events: [], steps: [] };
+      const held = { events: [...early.events, ...late.events], steps: [...early.steps, ...late.steps] };
+      const units = this.#holdsCleaning > 0 ? [] : asUnits(held, (run) => this.journal.isOpen(run), long.rows);
+      // What is mostly theirs is not worth copying again and again, nor is looking where nothing is: another process has taken the rows over.
+      this.#copiesFrom = units && units.length > 0 ? 0 : 2 * long.rows;
+      for (const unit of units ?? []) await commit(unit);
+    });
+  }
+
+  /** Within `exclusive`: a tick of its own. */
+  #commitAlone(unit: Unit): Promise<void> {
+    const twice = writtenTwice(keysOf(unit));
+    if (twice !== null) return Promise.reject(new TypeError(`two writes of one unit name ${twice}`));
+    const writer = this.#free.pop();
+    if (!writer) throw new TypeError('a tick is in flight');
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { nth: ++this.#submitted, urgent: true, unit, keys: [], holds: [], bytes: 0, resolve, reject, ...unlinked };
+      this.#unsettled.add(waiting);
+      void this.#commit(writer, [waiting]);
+    });
+  }
+
+  #flushMarks(): void {
+    if (this.#marking) clearTimeout(this.#marking);
+    this.#marking = null;
+    const done = this.#marks;
+    if (done.length === 0) return;
+    this.#marks = [];
+    this.submit({ writes: [], events: [], done }, true).catch((error: unknown) => {
+      if (error instanceof Fenced) return;
+      this.#options.onError(error, 'the end of runs could not be noted: it is tried again');
+      for (const run of done) this.markDone(run);
+    });
+  }
+
+  /** At the end of this turn of the event loop: requests that came with it share a tick, instead of the first having one of its own. */
+  #plan(): void {
+    if (this.#isPlanned || this.#free.length === 0) return; // the end of a tick looks for the next one by itself
+    this.#isPlanned = true;
+    setImmediate(() => {
+      this.#isPlanned = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    while (!this.#paused && this.waiting > 0) {
+      const writer = this.#free.pop();
+      if (!writer) return;
+      const tick = this.#take();
+      if (tick.length === 0) {
+        this.#free.push(writer);
+        return; // everything that waits collides with what is in flight
+      }
+      void this.#commit(writer, tick);
+    }
+  }
+
+  /**
+   * The next tick: units in order, but those that share a key with a tick in flight, or with an earlier unit, wait. What is published on
+   * a path does not overtake: it waits while an earlier tick has some of it.
+   */
+  #take(): Waiting[] {
+    const tick: Waiting[] = [];
+    const blocked = new Set<string>();
+    let bytes = 0;
+    /** Takes from a line until so much of the tick is full; gives what is left of the line. */
+    const takeFrom = (line: Waiting[], part: number): Waiting[] => {
+      const kept: Waiting[] = [];
+      const end = Math.min(line.length, UNITS_LOOKED_AT);
+      let index = 0;
+      for (; index < end && tick.length < part * UNITS_PER_TICK && bytes < part * BYTES_PER_TICK; index++) {
+        const next = line[index] as Waiting;
+        if (waits(next, this.#held) || waits(next, blocked) || this.#isBarred(next.unit)) {
+          for (const key of next.holds) blocked.add(key);
+          kept.push(next);
+          continue;
+        }
+        if (!next.urgent) this.#bytesWaiting -= next.bytes;
+        const refusal = this.#options.refuses?.(next.unit);
+        if (refusal) {
+          this.#unsettled.remove(next);
+          next.reject(refusal);
+          queueMicrotask(() => this.#wake());
+          continue;
+        }
+        for (const key of next.keys) blocked.add(key);
+        bytes += next.bytes;
+        next.unit = this.#options.toStored?.(next.unit) ?? next.unit;
+        tick.push(next);
+      }
+      return kept.length > 0 ? [...kept, ...line.slice(index)] : line.slice(index);
+    };
+    if (this.#urgent.length > 0) this.#urgent = takeFrom(this.#urgent, this.#queue.length > 0 ? URGENT_PART : 1);
+    if (this.#queue.length > 0) this.#queue = takeFrom(this.#queue, 1);
+    for (const one of tick) for (const key of one.holds) this.#held.add(key);
+    return tick;
+  }
+
+  #isBarred({ writes }: Unit): boolean {
+    return this.#barred.size > 0 && writes.some(({ collection }) => this.#barred.has(collection));
+  }
+
+  async #commit(writer: TickWriter, tick: readonly Waiting[]): Promise<void> {
+    const marks = this.#marks.length > 0 && !tick.every((one) => isPlain(one.unit)) ? this.#marks.splice(0) : [];
+    const units = tick.map((one) => one.unit);
+    const failed = new Map<Unit, unknown>();
+    try {
+      await writer.write(units, marks, failed);
+    } catch (error) {
+      // A fault of the machinery itself: nobody may be told that his write is stored.
+      for (const unit of units) if (!failed.has(unit)) failed.set(unit, error);
+      this.#marks.push(...marks);
+      this.#noteFenced(error);
+      this.#options.onError(error, 'a tick could not be committed');
+    }
+    for (const one of tick) for (const key of one.holds) this.#held.delete(key);
+    this.#free.push(writer);
+    this.#failOvertaken(tick.filter((one) => !failed.has(one.unit)));
+    const tell = (from: number): void => {
+      for (const one of tick.slice(from, from + TOLD_AT_ONCE)) {
+        this.#unsettled.remove(one);
+        if (failed.has(one.unit)) one.reject(failed.get(one.unit));
+        else one.resolve();
+      }
+      if (from + TOLD_AT_ONCE < tick.length) setImmediate(tell, from + TOLD_AT_ONCE);
+      else this.#wake();
+    };
+    tell(0);
+    this.#wake();
+    this.#pump();
+  }
+
+  #noteFenced(error: unknown): void {
+    if (!(error instanceof Fenced) || this.#fenced) return;
+    this.#fenced = error;
+    this.#options.onFenced?.();
+  }
+
+  /** Units that wait with a version which the tick has just replaced cannot commit: they are told at once, without a tick of their own. */
+  #failOvertaken(stored: readonly Waiting[]): void {
+    const versions = new Map<string, bigint | null>();
+    for (const { unit } of stored)
+      for (const write of unit.writes)
+        if (write.op !== 'insert')
+          versions.set(keyOf(write), write.op === 'replace' ? (write.document['ars_version'] as Long).toBigInt() : null);
+    if (versions.size === 0) return;
+    const stays = (waiting: Waiting): boolean => {
+      const { unit, reject } = waiting;
+      for (const write of unit.writes) {
+        if (write.op === 'insert') continue;
+        const version = versions.get(keyOf(write));
+        if (version === undefined || version === write.version) continue;
+        this.#unsettled.remove(waiting);
+        if (!waiting.urgent) this.#bytesWaiting -= waiting.bytes;
+        reject(new VersionMiss(write.collection, write.id));
+        return false;
+      }
+      return true;
+    };
+    this.#urgent = this.#urgent.filter(stays);
+    this.#queue = this.#queue.filter(stays);
+  }
+
+  /** Clients wait no longer: what is in line is refused, of what is under way they are told that it is not known. */
+  #tellAway(error: unknown): void {
+    this.#away = error;
+    this.#bytesWaiting = 0;
+    for (const waiting of this.#queue.splice(0)) {
+      this.#unsettled.remove(waiting);
+      waiting.reject(error);
+    }
+    this.#wake();
+    for (const waiting of [...this.#unsettled]) if (!waiting.urgent) waiting.reject(error);
+  }
+
+  #settled(row: TickRow | null, units: readonly Unit[]): void {
+    this.#away = null;
+    if (row) this.journal.committed(row);
+    const events: StoredEvent[] = [];
+    for (const unit of units) if (!unit.isCopy) for (const event of unit.events) events.push(event);
+    const areFresh = !units.some(({ isTaken }) => isTaken);
+    const fresh = areFresh ? events : units.flatMap((unit) => (unit.isCopy || unit.isTaken ? [] : unit.events));
+    if (events.length === 0) return;
+    try {
+      this.#options.onEvents(events, fresh);
+    } catch (error) {
+      this.#options.onError(error, 'a listener to committed events failed');
+    }
+  }
+
+  #wake(): void {
+    for (const resume of this.#idle.splice(0)) resume();
+  }
+}
+
+const waits = ({ holds }: Waiting, taken: ReadonlySet<string>): boolean => taken.size > 0 && holds.some((key) => taken.has(key));

@@ -1,0 +1,33 @@
+// The door of the committer: the one way in which anything changes the store, and what survives a crash of it.
+
+export { type Beside, besideOf, partTexts, readTexts, removeTexts } from './beside.ts';
+export { type Completion, readCompletion, writeCompletion } from './completion.ts';
+export { Committer, type CommitterOptions, SLOTS } from './committer.ts';
+export { runIdOf } from './journal.ts';
+export { inPieces } from './long-runs.ts';
+export { openProcess, type ServiceProcess } from '../cluster/process.ts';
+export { holdsEvents, rowOf, type StoredRow } from './row-form.ts';
+export { opening, sealing, withEventTexts } from './sealing.ts';
+export { closeEpochs, type LeftOpen, openEpochs, readLeftOpen, referencesIn, removeOldEnds, removeRows } from './recovery.ts';
+export {
+  type Answer,
+  attemptOf,
+  isRedelivered,
+  type Chain,
+  DocumentRefused,
+  DuplicateKey,
+  Fenced,
+  keptAnswer,
+  type LogEntry,
+  QueueFull,
+  type Read,
+  type RunId,
+  type RunReference,
+  type Step,
+  type StoredEvent,
+  type Undecided,
+  type Unit,
+  VersionMiss,
+  type Write,
+} from './types.ts';
+export { keyOf } from './units.ts';

@@ -1,0 +1,185 @@
+// What dead processes left open in a namespace's journal: events whose runs are not marked done, and the recorded
+// steps of those runs. Reading changes nothing; a dead epoch is closed first, so that no late tick of it can commit.
+
+import { type Db, type MongoClient, MongoServerError } from 'mongodb';
+import { wholeEvent, wholeStep } from './aside.ts';
+import type { Cipher } from '../../model/values/index.ts';
+import { runIdOf } from './journal.ts';
+import { removeRange } from './removal.ts';
+import { EMPTY, rowOf, runsIn, type StoredRow } from './row-form.ts';
+import { opening, withEventTexts, withStepTexts } from './sealing.ts';
+import { attemptOf, type RowId, rootOf, type RunId, type RunReference, type Step, type StoredEvent } from './types.ts';
+
+const DUPLICATE = 11000;
+/** How long a process may stand still and still be kept from storing anything, a day. */
+const ENDS_KEPT_MS = 86_400_000;
+
+export interface LeftOpen {
+  /** Each with the runs that are still open, in the order of their commits. */
+  readonly events: readonly StoredEvent[];
+  readonly steps: ReadonlyMap<RunId, readonly Step[]>;
+}
+
+/** Ends the epochs for good: from here on no tick of theirs can commit. */
+export async function closeEpochs(db: Db, epochs: readonly number[], slots: number): Promise<void> {
+  const journal = db.collection<StoredRow>('journal');
+  for (const epoch of epochs)
+    for (let slot = 0; slot < slots; slot++)
+      for (;;) {
+        const [last] = await journal.find(rowsOfSlot(epoch, slot)).sort({ _id: -1 }).limit(1).toArray();
+        if (last?.closed) break;
+        try {
+          const seq = last ? last._id.seq + 1 : 0;
+          await journal.insertOne({
+            _id: { epoch, slot, seq },
+            order: Number.MAX_SAFE_INTEGER,
+            ...EMPTY,
+            closed: true,
+            closedAt: new Date(Date.now()),
+          });
+          break;
+        } catch (error) {
+          if (!(error instanceof MongoServerError && error.code === DUPLICATE)) throw error; // its tick came first: look again
+        }
+      }
+}
+
+/** Other epochs that have rows here. @param isWanted asked for each */
+export async function openEpochs(db: Db, isWanted: (epoch: number) => boolean | Promise<boolean>): Promise<number[]> {
+  const found: unknown[] = await db.collection('journal').distinct('_id.epoch', { closed: { $ne: true } });
+  const wanted: number[] = [];
+  for (const epoch of found.map(Number)) if (await isWanted(epoch)) wanted.push(epoch);
+  return wanted.sort((a, b) => a - b);
+}
+
+/** The rules that events in rows of any process name, with their texts, and those between which programs decide. Whether their runs are done is not asked. */
+export async function* referencesIn(db: Db): AsyncIterable<RunReference> {
+  const rows = db.collection<StoredRow>('journal').find({ 'heads.0': { $exists: true } }, { projection: { heads: 1 } });
+  for await (const { heads } of rows)
+    for (const { runs } of heads)
+      for (const reference of runs) for (let one: RunReference | null = reference; one; one = one.asks?.next ?? null) yield one;
+}
+
+/**
+ * Reads what the epochs left open, a row at a time: what has ended is not kept. An event that stands in two epochs' rows (a take-over was
+ * interrupted) counts once.
+ * @param cipher what texts of rows were sealed with; null where the namespace has no key
+ */
+export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Cipher | null = null): Promise<LeftOpen> {
+  const opened = opening(cipher);
+  const done = await readEnded(db, epochs);
+  const events = new Map<string, FoundEvent>();
+  const steps = new Map<RunId, { row: RowId; order: number; index: number; step: Step }[]>();
+  for (const epoch of [...epochs].sort((a, b) => a - b))
+    for await (const stored of db.collection<StoredRow>('journal').find(rowsOf(epoch)).sort({ order: 1 }).allowDiskUse()) {
+      const { _id: row, order, ...held } = rowOf(stored);
+      for (const [index, event] of held.events.entries()) {
+        if (event.runs.every(({ rule }) => done.has(runIdOf(event, rule)))) continue;
+        const key = `${event.uuid}/${attemptOf(event)}`;
+        events.set(key, { row, order, index, event, place: events.get(key)?.place ?? { epoch, order: event.order ?? order } });
+      }
+      for (const [index, step] of held.steps.entries()) {
+        if (done.has(rootOf(step.run))) continue;
+        const known = steps.get(step.run);
+        if (known) known.push({ row, order, index, step });
+        else steps.set(step.run, [{ row, order, index, step }]);
+      }
+    }
+  // Asked last: a process that only stood still may go on removing rows meanwhile, and each removal comes after its mark.
+  const lows = await readLows(db, epochs);
+  const isVoid = ({ row, order }: { row: RowId; order: number }): boolean => order < (lows.get(Number(row.epoch)) ?? 0);
+  for (const [key, found] of events) if (isVoid(found)) events.delete(key);
+  const open: StoredEvent[] = [];
+  const inOrder = [...events.values()].sort(({ place: a }, { place: b }) => a.epoch - b.epoch || a.order - b.order);
+  for (const found of inOrder) {
+    const { row, index } = found;
+    const { order: _, ...event } = found.event;
+    const runs = event.runs.filter((run) => !done.has(runIdOf(event, run.rule)));
+    if (runs.length > 0) open.push({ ...withEventTexts(await wholeEvent(db, row, index, event), opened), runs });
+  }
+  // Steps of children stand under ids that begin with their parent's; steps of what is done are of no use.
+  const isOpen = new Set(open.flatMap((event) => event.runs.map((run) => runIdOf(event, run.rule))));
+  const whole = new Map<RunId, Step[]>();
+  for (const [run, all] of steps) {
+    if (!isOpen.has(rootOf(run))) continue;
+    const found = all.filter((one) => !isVoid(one));
+    const last = new Map(found.map((one) => [`${one.step.site}.${one.step.nth}`, one])); // each once: it may stand in two epochs' rows
+    const read = [...last.values()].map(async ({ row, index, step }) => withStepTexts(await wholeStep(db, row, index, step), opened));
+    whole.set(run, await Promise.all(read));
+  }
+  return { events: open, steps: whole };
+}
+
+interface FoundEvent {
+  /** The row that it was read from last. */
+  readonly row: RowId;
+  readonly order: number;
+  readonly index: number;
+  readonly event: StoredEvent;
+  /** Where it came first. */
+  readonly place: { readonly epoch: number; readonly order: number };
+}
+
+/** The low-water marks of the epochs; none: nothing of theirs is void. */
+async function readLows(db: Db, epochs: readonly number[]): Promise<Map<number, number>> {
+  const lows = new Map<number, number>();
+  for (const epoch of epochs) {
+    const marked = db.collection<StoredRow>('journal').find({ ...rowsOf(epoch), low: { $gt: 0 } }, { projection: { low: 1 } });
+    for await (const { low } of marked) lows.set(epoch, Math.max(lows.get(epoch) ?? 0, Number(low)));
+  }
+  return lows;
+}
+
+/**
+ * The runs that have ended, read before the events: a process that only stood still may come back meanwhile and remove rows that it needs no more,
+ * and an event that is found after that must not lack its marks.
+ */
+async function readEnded(db: Db, epochs: readonly number[]): Promise<Set<RunId>> {
+  const ended = new Set<RunId>();
+  for (const epoch of epochs) {
+    const rows = db.collection<StoredRow>('journal').find({ ...rowsOf(epoch), done: { $ne: [] } }, { projection: { done: 1 } });
+    for await (const { done } of rows) for (const run of runsIn(done)) ended.add(run);
+  }
+  return ended;
+}
+
+/**
+ * Removes the epochs' rows once what they left open stands in rows of this process. One small transaction declares all of them void, so that no
+ * mark goes before its event; then they go, so many at a time. Of each slot the row that ends it stays, and the place before it: a process that
+ * comes back may not have heard that its last tick was committed, and must not find that place free.
+ */
+export async function removeRows(client: MongoClient, db: Db, epochs: readonly number[]): Promise<void> {
+  if (epochs.length === 0) return;
+  const journal = db.collection<StoredRow>('journal');
+  // The last closed row of each slot: the place before it is closed, too, where an earlier try has come so far.
+  const last = new Map<string, RowId>();
+  for (const epoch of epochs)
+    for (const { _id } of await journal
+      .find({ ...rowsOf(epoch), closed: true })
+      .sort({ _id: 1 })
+      .toArray())
+      last.set(`${_id.epoch} ${_id.slot}`, _id);
+  const ends = [...last.values()];
+  const low = Number.MAX_SAFE_INTEGER;
+  const voided = ends.map((_id) => ({ updateOne: { filter: { _id }, update: { $set: { low } } } }));
+  await client.withSession((session) =>
+    session.withTransaction(async () => {
+      if (voided.length > 0) await journal.bulkWrite(voided, { session });
+    }),
+  );
+  for (const { epoch, slot, seq } of ends) {
+    const before = { epoch, slot, seq: seq - 1 };
+    await journal.updateOne({ _id: before }, { $set: { ...EMPTY, closed: true, closedAt: new Date(Date.now()), low } });
+    const left = { ...rowsOfSlot(epoch, slot), closed: { $ne: true } };
+    const [first] = await journal.find(left).sort({ _id: 1 }).limit(1).toArray();
+    if (first) await removeRange(db, { epoch, slot }, Number(first._id.seq), seq);
+  }
+}
+
+/** Removes what ended epochs long ago. A process that stood still for so long finds that its lease is over before it stores anything. */
+export async function removeOldEnds(db: Db): Promise<void> {
+  await db.collection<StoredRow>('journal').deleteMany({ closed: true, closedAt: { $lt: new Date(Date.now() - ENDS_KEPT_MS) } });
+}
+
+const rowsOfSlot = (epoch: number, slot: number) => ({ _id: { $gte: { epoch, slot, seq: 0 }, $lt: { epoch, slot: slot + 1, seq: 0 } } });
+const rowsOf = (epoch: number) => ({ _id: { $gte: { epoch, slot: 0, seq: 0 }, $lt: { epoch: epoch + 1, slot: 0, seq: 0 } } });

@@ -1,0 +1,192 @@
+// One attempt to commit a tick: all its writes and its journal row in one transaction, or, for inserts that no rule
+// waits for, one unordered insert a collection. It tells which units stood in the way; what follows is the committer's business.
+
+import { type ClientSession, type Db, type Document, Long, MongoBulkWriteError, MongoServerError } from 'mongodb';
+import { insertAll, type WriteError } from '../../platform/mongo/index.ts';
+import { writeAside } from './aside.ts';
+import { storedRow } from './row-form.ts';
+import { DocumentRefused, DuplicateKey, Fenced, type TickRow, type Unit, VersionMiss, type Write } from './types.ts';
+
+const DURABLE = { w: 'majority', j: true } as const;
+const DUPLICATE = 11000;
+/** Geo keys that cannot be extracted, arrays side by side in one index, a key or a document that is too large. */
+const REFUSALS = new Set([16755, 16756, 171, 17280, 10334, 17419, 17420]);
+/** What a document of the store may have; what is long stands beside a row. */
+const ROW_BYTES = 16 * 1024 * 1024;
+/** The index every collection has: a duplicate there is our own earlier attempt, since ids are given out once. */
+const ID_INDEX = '_id_';
+
+/** Units that cannot commit, each with its reason. */
+export class Losers extends Error {
+  readonly units: ReadonlyMap<Unit, Error>;
+  constructor(units: ReadonlyMap<Unit, Error>) {
+    super('some units cannot commit');
+    this.units = units;
+  }
+}
+/** Some replace or delete found another version: `findMisses` tells which, once the transaction is gone. */
+export class Missed extends Error {}
+
+interface Placed {
+  readonly unit: Unit;
+  readonly write: Write;
+}
+
+/**
+ * Whether this unit can go without transaction and row: repeating its insert is harmless, and nothing follows from it. One insert only:
+ * without a transaction several would not stand or fall together.
+ */
+export const isPlain = (unit: Unit): boolean =>
+  unit.events.every((event) => event.runs.length === 0) &&
+  !unit.steps?.length &&
+  !unit.done?.length &&
+  unit.writes.length <= 1 &&
+  unit.writes.every((write) => write.op === 'insert');
+
+/** Stores the units of a tick without a row. Losers are the only ones not stored afterwards. */
+export async function insertPlain(db: Db, units: readonly Unit[]): Promise<void> {
+  const losers = new Map<Unit, Error>();
+  const groups = [...byCollection(units)].map(async ([name, group]) => {
+    for (const [unit, reason] of await insertGroup(db, name, group, undefined)) losers.set(unit, reason);
+  });
+  await settleAll([...groups, writeLogs(db, units)]);
+  if (losers.size > 0) throw new Losers(losers);
+}
+
+/** Commits the units with their row, or throws (Losers, Missed, Fenced, or the driver's error) with nothing stored but messages. */
+export async function commitWithRow(db: Db, session: ClientSession, units: readonly Unit[], row: TickRow): Promise<void> {
+  session.startTransaction({ writeConcern: DURABLE, readConcern: { level: 'local' } });
+  const besides = writeLogs(db, units);
+  besides.catch(() => undefined); // awaited below; this only keeps an early failure from being called unhandled
+  try {
+    for (const [name, group] of byCollection(units)) await writeGroup(db, name, group, session);
+    await writeRow(db, session, row);
+    await besides;
+    await session.commitTransaction();
+  } catch (error) {
+    if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // a lost connection has ended it already
+    throw error;
+  }
+}
+
+function byCollection(units: readonly Unit[]): Map<string, Placed[]> {
+  const groups = new Map<string, Placed[]>();
+  for (const unit of units)
+    for (const write of unit.writes) {
+      const group = groups.get(write.collection);
+      if (group) group.push({ unit, write });
+      else groups.set(write.collection, [{ unit, write }]);
+    }
+  return groups;
+}
+
+async function writeGroup(db: Db, name: string, group: readonly Placed[], session: ClientSession): Promise<void> {
+  const inserts = group.filter(({ write }) => write.op === 'insert');
+  const changes = group.filter(({ write }) => write.op !== 'insert');
+  if (inserts.length > 0) {
+    const losers = await insertGroup(db, name, inserts, session);
+    if (losers.size > 0) throw new Losers(losers);
+  }
+  if (changes.length === 0) return;
+  const operations = changes.map(({ write }) => {
+    if (write.op === 'insert') throw new TypeError('an insert among the changes');
+    const filter = { _id: write.id, ars_version: Long.fromBigInt(write.version) };
+    return write.op === 'replace' ? { replaceOne: { filter, replacement: write.document } } : { deleteOne: { filter } };
+  });
+  try {
+    const result = await db.collection(name).bulkWrite(operations, { session, ordered: false });
+    if (result.matchedCount + result.deletedCount < operations.length) throw new Missed();
+  } catch (error) {
+    throw lost(refusals(error, name), changes, error);
+  }
+}
+
+/** Gives the units whose document met a unique key; inside a transaction the store reports the first one only. */
+async function insertGroup(
+  db: Db,
+  name: string,
+  group: readonly Placed[],
+  session: ClientSession | undefined,
+): Promise<ReadonlyMap<Unit, Error>> {
+  const errors = await insertAll(
+    db,
+    name,
+    group.map(({ write }) => write as Write & { op: 'insert' }),
+    session,
+  );
+  const [first] = errors;
+  if (!first) return NOBODY;
+  const found = refusalsIn(errors, name);
+  if (found.size === 0) throw new MongoServerError({ ...first, message: first.errmsg });
+  if (session) return lost(found, group, first).units;
+  // Nothing but our own earlier attempt stands in the way: all of them are stored.
+  const others = new Map([...found].filter(([, reason]) => !(reason instanceof DuplicateKey && reason.index === ID_INDEX)));
+  return others.size === 0 ? NOBODY : lost(others, group, first).units;
+}
+
+const NOBODY: ReadonlyMap<Unit, Error> = new Map();
+
+function lost(found: ReadonlyMap<number, Error>, group: readonly Placed[], error: unknown): Losers {
+  const losers = new Map<Unit, Error>();
+  for (const [index, reason] of found) {
+    const placed = group[index];
+    if (placed) losers.set(placed.unit, reason);
+  }
+  if (losers.size === 0) throw error;
+  return new Losers(losers);
+}
+
+/** Why single documents were not stored, by their place in the request; empty when that is not all there is to say. */
+function refusals(error: unknown, collection: string): Map<number, Error> {
+  return error instanceof MongoBulkWriteError ? refusalsIn([error.writeErrors].flat(), collection) : new Map();
+}
+
+function refusalsIn(errors: readonly WriteError[], collection: string): Map<number, Error> {
+  const found = new Map<number, Error>();
+  for (const one of errors) {
+    const message = one.errmsg ?? '';
+    if (one.code === DUPLICATE) found.set(one.index, new DuplicateKey(collection, /index: (\S+) dup key/.exec(message)?.[1] ?? ''));
+    else if (REFUSALS.has(one.code)) found.set(one.index, new DocumentRefused(collection, one.code, message));
+    else return new Map();
+  }
+  return found;
+}
+
+/** After a rollback: the units whose documents don't have the version they were read at. */
+export async function findMisses(db: Db, units: readonly Unit[]): Promise<ReadonlyMap<Unit, Error>> {
+  const losers = new Map<Unit, Error>();
+  for (const [name, group] of byCollection(units)) {
+    const changes = group.flatMap(({ unit, write }) => (write.op === 'insert' ? [] : [{ unit, write }]));
+    if (changes.length === 0) continue;
+    const versions = new Map<string, bigint>();
+    const wanted = { _id: { $in: changes.map(({ write }) => write.id) } };
+    for await (const found of db.collection(name).find(wanted, { projection: { ars_version: 1 }, promoteLongs: false }))
+      versions.set(String(found['_id']), (found['ars_version'] as Long).toBigInt());
+    for (const { unit, write } of changes)
+      if (versions.get(write.id.toHexString()) !== write.version) losers.set(unit, new VersionMiss(name, write.id));
+  }
+  return losers;
+}
+
+async function writeRow(db: Db, session: ClientSession, row: TickRow): Promise<void> {
+  const stored = await writeAside(db, session, row);
+  const [refused] = await insertAll(db, 'journal', [{ document: storedRow(stored), mostBytes: ROW_BYTES }], session);
+  if (refused?.code === DUPLICATE) throw new Fenced('the journal of this process was closed by its successor');
+  if (refused) throw new MongoServerError({ ...refused, message: refused.errmsg });
+}
+
+/** Messages are written beside the transaction; one that is there already was written by an earlier attempt. */
+async function writeLogs(db: Db, units: readonly Unit[]): Promise<void> {
+  const logs = units.flatMap((unit) => unit.logs ?? []);
+  if (logs.length === 0) return;
+  try {
+    await db.collection('logs').insertMany([...logs] as Document[], { ordered: false, writeConcern: DURABLE });
+  } catch (error) {
+    if (!(error instanceof MongoBulkWriteError) || [error.writeErrors].flat().some((one) => one.code !== DUPLICATE)) throw error;
+  }
+}
+
+/** Waits for all, then throws the first failure: nothing goes on behind the back of a caller who was told. */
+async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason;
+}

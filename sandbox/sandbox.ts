@@ -1,0 +1,524 @@
+// The sandbox as a whole: gives each run an isolate, passes on what runs ask for and are told, repeats those that lost their isolate,
+// and keeps those apart that do harm. Processes are station.ts's, batches lane-queue.ts's, the record of a run is run.ts's.
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import type { Logger } from 'pino';
+import type { Out, RunId } from '../stdlib/isolate/protocol.ts';
+import { type Clock, systemClock } from '../platform/clock/index.ts';
+import { CascadeError } from '../model/errors/faults.ts';
+import { chargeCpu } from './cpu-time.ts';
+import { bundleFile } from './entries.ts';
+import { FuelGauge } from './fuel.ts';
+import { failureOf, type Limit, type RunLimits } from './failures.ts';
+import type { Batch, IsolateState, LaneRun } from './isolate-state.ts';
+import type { LaneQueue } from './lane-queue.ts';
+import { readOutbox } from './outbox.ts';
+import { OpenRuns } from './open-runs.ts';
+import { Procedures } from './procedures.ts';
+import { Quarantine } from './quarantine.ts';
+import { Run } from './run.ts';
+import { startItem } from './start-item.ts';
+import { Spare } from './spare.ts';
+import { type Death, Station, type StationEvents } from './station.ts';
+import type {
+  OpenRun,
+  Reply,
+  ResolvedProcedure,
+  RunFailure,
+  RunRequest,
+  Sandbox,
+  SandboxOptions,
+  SandboxStats,
+  WireError,
+} from './types.ts';
+import type { BatchReply } from './wire.ts';
+
+const DEFAULTS = {
+  heartbeatMs: 1_000,
+  memoryLimitMb: 512,
+  cpuTimeMs: 20_000,
+  memoryBytes: 256 * 1024 * 1024,
+  sliceFuel: 20_000,
+  stepTimeoutMs: 2_000,
+  quarantineMs: 600_000,
+  spareAfterMs: 2_000,
+};
+/** Used part of an isolate's heap above which it gets no new runs, and above which it is replaced. */
+const HEAP_FULL = 0.6;
+const HEAP_OVERFULL = 0.8;
+/** Ends of its surroundings that one run may cause. */
+const MAX_STRIKES = 3;
+/** As many ends from outside count as one of the run's own making. */
+const INTERRUPTIONS_PER_STRIKE = 3;
+/** Pings that may be missing before the process takes the service for dead. */
+const SILENT_HEARTBEATS = 15;
+/** What is kept of all open runs, in characters. */
+const MAX_RECORDS_LENGTH = 256 * 1024 * 1024;
+const TIDY_MS = 30_000;
+/** Runs of a namespace that go to one lane when they begin one after the other. */
+const RUNS_TOGETHER = 16;
+
+/** @throws when the sandbox process can't be started */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const sandbox = new LiveSandbox(options);
+  await sandbox.open();
+  return sandbox;
+}
+
+class LiveSandbox implements Sandbox {
+  readonly #settings: typeof DEFAULTS;
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #main: Station;
+  /** For suspects: one lane, one batch of one run at a time. It has a process while it is needed. */
+  readonly #apart: Station;
+  readonly #spare: Spare;
+  readonly #quarantine: Quarantine;
+  readonly #procedures: Procedures;
+  readonly #gauge: FuelGauge;
+  readonly #records = { held: 0, most: MAX_RECORDS_LENGTH };
+  /** Those that live in an isolate. */
+  readonly #live = new OpenRuns<LaneRun>();
+  /** Where the last run of this turn went, and how many more may follow it there before the lanes are compared again. */
+  #lastHome: IsolateState | null = null;
+  #sharesLeft = 0;
+  #open = 0;
+  readonly #tidy: NodeJS.Timeout;
+  #deaths = 0;
+  #replays = 0;
+  #isClosed = false;
+
+  constructor(options: SandboxOptions) {
+    const given = Object.entries(options).filter(([name, value]) => name in DEFAULTS && value !== undefined);
+    this.#settings = { ...DEFAULTS, ...Object.fromEntries(given) };
+    this.#log = options.log;
+    this.#clock = options.clock ?? systemClock;
+    const { heartbeatMs, memoryLimitMb, stepTimeoutMs } = this.#settings;
+    const child = {
+      lanes: options.lanes ?? Math.max(2, availableParallelism()),
+      settings: { memoryLimitMb, stepTimeoutMs, silenceMs: heartbeatMs * SILENT_HEARTBEATS },
+      bundle: options.bundle ?? readFileSync(bundleFile(), 'utf8'),
+      heartbeatMs,
+      log: options.log,
+    };
+    const spare = (this.#spare = new Spare(child, this.#settings.spareAfterMs));
+    const events: StationEvents = {
+      replied: (lane, batch, reply, text) => this.#replied(lane, batch, reply, text),
+      evicted: (isolate) => this.#rehome(isolate),
+      died: (death) => this.#died(death),
+      turned: () => {
+        this.#lastHome = null;
+      },
+    };
+    this.#main = new Station(
+      { child, spare, limits: { batches: 8, runsPerBatch: 256, memoryBytes: this.#settings.memoryBytes }, log: options.log },
+      events,
+    );
+    const alone = {
+      child: { ...child, lanes: 1 },
+      spare,
+      limits: { batches: 1, runsPerBatch: 1, memoryBytes: this.#settings.memoryBytes },
+      log: options.log,
+    };
+    this.#apart = new Station(alone, events);
+    this.#quarantine = new Quarantine(this.#settings.quarantineMs);
+    this.#gauge = new FuelGauge(this.#settings.sliceFuel);
+    this.#procedures = new Procedures(options.resolveProcedure);
+    this.#tidy = setInterval(() => this.#closeIdleQuarantine(), Math.min(TIDY_MS, this.#settings.quarantineMs)).unref();
+  }
+
+  open(): Promise<void> {
+    return this.#main.open('once');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#tidy);
+    this.#live.clear();
+    await Promise.all([this.#main.close(), this.#apart.close(), this.#spare.close()]);
+  }
+
+  start(request: RunRequest): OpenRun {
+    if (this.#isClosed) throw new Error('the sandbox is closed');
+    const run: LaneRun = new Run<IsolateState>(request, this.#records);
+    this.#open += 1;
+    this.#place(run);
+    return run;
+  }
+
+  drop(open: OpenRun): void {
+    const run = open as LaneRun;
+    if (run.isOpen) this.#forget(run, true);
+  }
+
+  answer(open: OpenRun, reply: Reply, at: number = this.#clock.now()): void {
+    const run = open as LaneRun;
+    if (!run.isOpen || !run.hasOpenRequest || this.#isClosed) return;
+    const next = run.answered(reply, at);
+    if (run.home === null) this.#place(run);
+    else if (next && 'item' in next) run.home.push({ runs: [run], text: next.item });
+    else if (next) {
+      const { site, nth, kind, payloadJson, tail } = next.pass;
+      this.#tell(run, () => run.request.observer.op(site, nth, kind, payloadJson, tail));
+    }
+  }
+
+  procedureChanged(namespace: string, name: string): void {
+    this.#procedures.changed(namespace, name);
+    for (const lane of [...this.#main.lanes, ...this.#apart.lanes])
+      for (const isolate of lane.isolates)
+        if (isolate.namespace === namespace) isolate.push({ runs: [], text: JSON.stringify(['forget', name]) });
+  }
+
+  pid(): number | undefined {
+    return this.#main.pid;
+  }
+
+  stats(): SandboxStats {
+    return {
+      runs: this.#open,
+      deaths: this.#deaths,
+      replays: this.#replays,
+      quarantinePid: this.#apart.pid,
+      sparePid: this.#spare.pid,
+      quarantinedNamespaces: this.#quarantine.namespaces(Date.now()),
+      lanes: this.#main.lanes.map((lane) => lane.stats()),
+    };
+  }
+
+  /** Begins a life of the run, the first or another one. */
+  #place(run: LaneRun): void {
+    if (run.hasBegun) {
+      if (!run.isRepeatable) return this.#lose(run);
+      this.#replays += 1;
+    }
+    const isolate = this.#homeFor(run);
+    run.begin(isolate, this.#live.next());
+    isolate.residents += 1;
+    this.#live.put(run);
+    run.sliceFuel ||= run.request.opts.fuel ?? this.#gauge.fuelFor(run); // the same in each life, so that slices are
+    if (run.request.event) isolate.pushStart(run);
+    else isolate.push(startItem(run, isolate, this.#settings.memoryBytes));
+  }
+
+  #homeFor({ isAlone, request: { id, namespace } }: LaneRun): IsolateState {
+    const isApart = isAlone || (!this.#quarantine.isEmpty && this.#quarantine.holds(namespace, Date.now()));
+    if (isApart) return this.#quarantineLane().isolate(isAlone ? `${namespace}\n${id}` : namespace, namespace);
+    const last = this.#lastHome;
+    if (last?.namespace === namespace && this.#sharesLeft > 0 && !last.isLost && !last.isRetiring) {
+      this.#sharesLeft -= 1;
+      return last;
+    }
+    this.#sharesLeft = RUNS_TOGETHER;
+    return (this.#lastHome = chooseLane(this.#main.lanes, namespace).isolate(namespace, namespace));
+  }
+
+  #quarantineLane(): LaneQueue {
+    if (!this.#apart.isOpen) void this.#apart.open('patiently');
+    return this.#apart.lanes[0] as LaneQueue;
+  }
+
+  #replied(lane: LaneQueue, batch: Batch, reply: BatchReply, text: string): void {
+    const { isolate } = batch;
+    if (reply.lost === 'stale') return;
+    if (reply.lost) {
+      this.#log.warn({ namespace: isolate.namespace, reason: reply.lost, detail: reply.detail }, 'an isolate was thrown away');
+      lane.lose(isolate, false);
+      this.#strikeAll([batch], reply.lost, [isolate]);
+      return;
+    }
+    for (const [hash, detail] of reply.unloadable ?? []) this.#log.error({ module: hash, detail }, 'a module does not load');
+    let outbox: Out[];
+    try {
+      outbox = readOutbox(text);
+    } catch (error) {
+      this.#log.error({ err: error, namespace: isolate.namespace }, 'an isolate answered what is no outbox');
+      lane.lose(isolate, true);
+      this.#strikeAll([batch], 'error', [isolate]);
+      return;
+    }
+    const runOf = (wireId: RunId): LaneRun | undefined => {
+      const run = this.#live.get(wireId as number);
+      return run?.home === isolate ? run : undefined;
+    };
+    chargeCpu(reply.cpuMs, outbox, runOf, this.#gauge);
+    for (const out of outbox) {
+      if (out[0] === 'ended') this.#end(out[1], runOf);
+      else {
+        const run = runOf(out[1]);
+        if (run) this.#take(run, isolate, out);
+      }
+    }
+    if (!this.#quarantine.isEmpty) for (const run of batch.runs) if (run.isAlone && run.turn === 'caller') this.#quarantine.clear(run);
+    this.#lookAtHeap(batch);
+    if (isolate.holdsTooMuchSource(this.#settings.memoryLimitMb)) isolate.retire();
+  }
+
+  #end(ranges: readonly RunId[], runOf: (id: RunId) => LaneRun | undefined): void {
+    for (let i = 0; i < ranges.length; i += 2) {
+      const first = ranges[i] as number;
+      const behind = first + (ranges[i + 1] as number);
+      for (let id = first; id < behind; id += 1) {
+        const run = runOf(id);
+        if (!run) continue;
+        this.#forget(run, false);
+        try {
+          run.request.observer.done('null');
+        } catch (error) {
+          this.#observerFailed(run, error);
+        }
+      }
+    }
+  }
+
+  #take(run: LaneRun, isolate: IsolateState, out: Exclude<Out, ['ended', ...unknown[]]>): void {
+    const { observer } = run.request;
+    switch (out[0]) {
+      case 'op': {
+        if (this.#isOverCpuTime(run)) return;
+        const [, , site, nth, kind, payload, tail] = out;
+        const payloadJson = JSON.stringify(payload);
+        const known = run.asks({ site, nth, kind, payloadJson, tail });
+        if (known === 'pass') this.#tell(run, () => observer.op(site, nth, kind, payloadJson, tail));
+        else if (known !== null) isolate.push({ runs: [run], text: known });
+        return;
+      }
+      case 'slice':
+        run.fuel = out[2];
+        if (run.cpuMs > this.#cpuTimeOf(run)) this.#stopAtSlice(run, isolate);
+        else this.#goOn(run, isolate, out[3]);
+        return;
+      case 'resolve':
+        run.turn = 'procedure';
+        this.#resolve(run, isolate, out[2]);
+        return;
+      case 'log':
+        if (run.logs(out[2])) this.#tell(run, () => observer.log(out[2], out[3], out[4]));
+        return;
+      case 'done':
+        this.#forget(run, false);
+        this.#tell(run, () => observer.done(JSON.stringify(out[2])));
+        return;
+      case 'fail':
+        this.#forget(run, false);
+        this.#tell(run, () => observer.fail(out[2]));
+    }
+  }
+
+  /** Ends a run that is over its time where it has just given way: the isolate raises the error there, with its place in the program. */
+  #stopAtSlice(run: LaneRun, isolate: IsolateState): void {
+    const at = run.goesOn(this.#clock.now());
+    const { code, message, params, status } = this.#failure(run, 'timeout');
+    const error: WireError = { code, message, params, status };
+    isolate.push({ runs: [run], text: `["err",${run.wireId},${JSON.stringify(error)},${at}]` });
+  }
+
+  /** @param charged what the run holds by its own estimate, which only grows; beyond the limit, what the isolate holds is what counts */
+  #goOn(run: LaneRun, isolate: IsolateState, charged: number): void {
+    const at = run.goesOn(this.#clock.now());
+    const limit = run.request.opts.memory ?? this.#settings.memoryBytes;
+    if (charged <= limit) {
+      isolate.push({ runs: [run], text: `["go",${run.wireId},${at}]` });
+      return;
+    }
+    const heapBytes = Math.round(isolate.heap * this.#settings.memoryLimitMb * 1024 * 1024);
+    // What others have left behind there counts, too, until the engine takes it away.
+    if (heapBytes > limit && !isolate.isOfOneRun && run.isRepeatable) this.#setApart(run);
+    else isolate.push({ runs: [run], text: `["go",${run.wireId},${at},${heapBytes}]` });
+  }
+
+  /** The run begins anew in an isolate of its own, where it can be seen what it does. */
+  #setApart(run: LaneRun): void {
+    const { home } = run;
+    run.strikes = Math.max(run.strikes, 1);
+    if (home) {
+      home.residents -= 1;
+      home.push({ runs: [], text: `["drop",${run.wireId}]` });
+    }
+    this.#live.remove(run);
+    run.home = null;
+    this.#place(run);
+  }
+
+  #resolve(run: LaneRun, isolate: IsolateState, name: string): void {
+    const asked = isolate.asked.get(name);
+    if (asked) {
+      asked.push(run);
+      return;
+    }
+    const runs = [run];
+    isolate.asked.set(name, runs);
+    /** Those that still wait for it here: others may have lost their isolate meanwhile. */
+    const waiting = (): LaneRun[] => {
+      isolate.asked.delete(name);
+      return runs.filter((one) => one.home === isolate && one.turn === 'procedure');
+    };
+    this.#procedures.find(isolate.namespace, name, {
+      found: (info) => {
+        const woken = waiting();
+        for (const one of woken) one.turn = 'isolate';
+        if (woken.length > 0) isolate.push({ runs: woken, text: procedureItem(name, info, isolate), program: info?.program ?? null });
+      },
+      failed: (error) => {
+        if (!(error instanceof CascadeError)) this.#log.error({ err: error, procedure: name }, 'a procedure cannot be looked up');
+        for (const one of waiting()) this.#fail(one, error instanceof CascadeError ? failureFrom(error) : this.#failure(one, 'error'));
+      },
+    });
+  }
+
+  #cpuTimeOf({ request }: LaneRun): number {
+    return Math.min(request.cpuTimeMs ?? Number.POSITIVE_INFINITY, this.#settings.cpuTimeMs);
+  }
+
+  #isOverCpuTime(run: LaneRun): boolean {
+    if (run.cpuMs <= this.#cpuTimeOf(run)) return false;
+    this.#fail(run, this.#failure(run, 'timeout'));
+    return true;
+  }
+
+  #lookAtHeap({ isolate, runs }: Batch): void {
+    if (isolate.heap <= HEAP_FULL) return;
+    if (isolate.heap <= HEAP_OVERFULL) {
+      if (isolate.residents === 0) isolate.retire();
+      return;
+    }
+    if (isolate.isOfOneRun || isolate.residents === 1) {
+      for (const run of this.#residentsOf(isolate)) this.#fail(run, this.#failure(run, 'memory'));
+      return;
+    }
+    // Who of them holds so much shows itself alone; the others begin anew here.
+    this.#log.warn({ namespace: isolate.namespace, heap: isolate.heap }, 'an isolate is replaced before its memory ends');
+    for (const run of runs) if (run.home === isolate) run.strikes = Math.max(run.strikes, 1);
+    isolate.retire();
+  }
+
+  #died(death: Death): void {
+    this.#deaths += 1;
+    const reason = death.cause === 'hang' ? 'timeout' : 'memory';
+    if (death.cause === 'interruption') this.#interruptAll(death);
+    else this.#strikeAll(death.suspects, reason, death.isolates);
+  }
+
+  /** The isolates are gone: the suspects are held to account for it, all others just go on elsewhere. */
+  #strikeAll(batches: Batch[], reason: Limit, isolates: IsolateState[]): void {
+    const suspects = new Set<LaneRun>();
+    for (const batch of batches) for (const run of batch.runs) if (run.home === batch.isolate) suspects.add(run);
+    const guilty = [...suspects].filter((run) => run.home?.isOfOneRun);
+    for (const run of guilty) this.#quarantine.convict(run.request.namespace, Date.now());
+    for (const run of suspects) {
+      run.strikes += 1;
+      this.#quarantine.suspect(run);
+    }
+    for (const isolate of isolates) this.#rehome(isolate, suspects, reason);
+  }
+
+  /** That says nothing of the runs, unless it always happens to the same one. */
+  #interruptAll({ suspects, isolates }: Death): void {
+    const often = new Set<LaneRun>();
+    for (const batch of suspects)
+      for (const run of batch.runs)
+        if (run.home === batch.isolate && ++run.interruptions % INTERRUPTIONS_PER_STRIKE === 0) {
+          run.strikes += 1;
+          often.add(run);
+        }
+    for (const isolate of isolates) this.#rehome(isolate, often, 'memory');
+  }
+
+  /** All that live in an isolate which is no more: who has something to do begins anew at once, who waits does so when the answer comes. */
+  #rehome(isolate: IsolateState, struck?: ReadonlySet<LaneRun>, reason: Limit = 'error'): void {
+    const residents = this.#residentsOf(isolate);
+    isolate.residents = 0;
+    for (const run of residents) {
+      this.#live.remove(run);
+      run.home = null;
+    }
+    for (const run of residents) {
+      if (!run.isOpen) continue; // dropped by an observer meanwhile
+      if (run.strikes >= MAX_STRIKES && struck?.has(run)) this.#fail(run, { ...this.#failure(run, reason), poison: true });
+      else if (run.turn !== 'caller') this.#place(run);
+      else if (!run.isRepeatable) this.#lose(run);
+    }
+  }
+
+  #failure(run: LaneRun, limit: Limit): RunFailure {
+    const limits: RunLimits = { cpuTimeMs: this.#cpuTimeOf(run), memoryBytes: run.request.opts.memory ?? this.#settings.memoryBytes };
+    return failureOf(limit, run.request.opts.resource, limits);
+  }
+
+  #fail(run: LaneRun, failure: RunFailure): void {
+    this.#forget(run, true);
+    this.#tell(run, () => run.request.observer.fail(failure));
+  }
+
+  /** It cannot be repeated from here: whoever can begin it anew does so. */
+  #lose(run: LaneRun): void {
+    const { observer } = run.request;
+    if (!observer.lost) return this.#fail(run, this.#failure(run, 'error'));
+    this.#forget(run, true);
+    this.#tell(run, () => observer.lost?.());
+  }
+
+  /** @param isLive it may still be going on over there */
+  #forget(run: LaneRun, isLive: boolean): void {
+    if (run.isOpen) this.#open -= 1;
+    run.isOpen = false;
+    this.#live.remove(run);
+    this.#quarantine.clear(run);
+    run.forgetRecord();
+    const { home } = run;
+    run.home = null;
+    if (!home) return;
+    home.residents -= 1;
+    if (home.isOfOneRun) home.retire();
+    else if (isLive) home.push({ runs: [], text: `["drop",${run.wireId}]` });
+  }
+
+  #tell(run: LaneRun, tell: () => void): void {
+    try {
+      tell();
+    } catch (error) {
+      this.#observerFailed(run, error);
+    }
+  }
+
+  #observerFailed(run: LaneRun, error: unknown): void {
+    this.#log.error({ err: error, run: run.request.id }, 'the observer of a run failed');
+  }
+
+  /** Looked for where it is rare, so that nothing need be kept where there are many. */
+  #residentsOf(isolate: IsolateState): LaneRun[] {
+    return [...this.#live].filter((run) => run.home === isolate);
+  }
+
+  #closeIdleQuarantine(): void {
+    if (!this.#apart.isOpen || this.#quarantine.namespaces(Date.now()).length > 0) return;
+    for (const lane of this.#apart.lanes) for (const isolate of lane.isolates) if (!isolate.isIdle) return;
+    void this.#apart.close();
+  }
+}
+
+/** The lane with least before it; among equals the namespace's own, so that a quiet namespace needs one isolate. */
+function chooseLane(lanes: readonly LaneQueue[], namespace: string): LaneQueue {
+  let hash = 0;
+  for (let i = 0; i < namespace.length; i += 1) hash = (Math.imul(hash, 31) + namespace.charCodeAt(i)) >>> 0;
+  let best: LaneQueue | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < lanes.length; i += 1) {
+    const lane = lanes[(hash + i) % lanes.length] as LaneQueue;
+    const isFull = (lane.find(namespace)?.heap ?? 0) > HEAP_FULL;
+    const load = lane.backlog + (isFull ? 1e9 : 0);
+    if (load < least) {
+      least = load;
+      best = lane;
+    }
+  }
+  return best as LaneQueue;
+}
+
+function procedureItem(name: string, info: ResolvedProcedure | null, isolate: IsolateState): string {
+  return JSON.stringify(['procedure', name, info && { ...info, program: isolate.nameOf(info.program) }]);
+}
+
+function failureFrom({ code, message, params, status }: CascadeError): RunFailure {
+  return { code, message, params, status, frames: [] };
+}
