@@ -1,5 +1,11 @@
-// Which folder may import which: server → runtime → stdlib → compiler's public types. Run by `npm test`.
-const ours = '^(compiler|stdlib|typing|runtime|server|case-runner|conformance|bench|examples|scripts)/';
+// Which folder may import which. Run by `npm test`.
+
+/** From the top down: each may import those below it, and nothing above it. */
+const layers = ['server', 'engine', 'features', 'resources', 'runtime', 'sandbox', 'identity', 'platform', 'model', 'stdlib', 'compiler'];
+const beside = ['typing', 'case-runner', 'conformance', 'bench', 'examples', 'scripts'];
+const oneOf = (names) => `^(${names.join('|')})/`;
+const ours = oneOf([...layers, ...beside]);
+const service = oneOf(['model', 'platform', 'identity', 'sandbox', 'runtime', 'resources', 'features', 'engine', 'server']);
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 const noTests = '\\.test\\.ts$';
 
@@ -29,22 +35,25 @@ module.exports = {
       { path: '^stdlib/', pathNot: noTests },
       { path: '^compiler/', dependencyTypesNot: ['type-only'] },
     ),
-    forbid(
-      'runtime-below-server',
-      'the runtime does not know how it is reached',
-      { path: '^runtime/', pathNot: noTests },
-      { path: '^(server|case-runner|conformance|bench|examples|scripts)/' },
-    ),
+    ...layers.slice(1).map((layer, i) => ({
+      ...forbid(
+        `${layer}-in-its-layer`,
+        'a layer imports those below it',
+        { path: `^${layer}/`, pathNot: `(${noTests}|/testing/)` },
+        { path: oneOf([...layers.slice(0, i + 1), ...beside]) },
+      ),
+      severity: ['identity', 'runtime', 'resources'].includes(layer) ? 'warn' : 'error',
+    })),
     forbid(
       'typing-on-compiler',
       'static types know the language and its built-ins, and no running service',
       { path: '^typing/', pathNot: noTests },
-      { path: '^(runtime|server|case-runner|conformance|bench|examples|scripts)/' },
+      { path: oneOf([...layers.slice(0, -2), ...beside.slice(1)]) },
     ),
     forbid(
       'typing-for-tools',
       'TypeScript is loaded by those who ask for advice, never by what serves',
-      { path: '^(compiler|stdlib|runtime|server/(http|websocket))/', pathNot: noTests },
+      { path: oneOf([...layers.slice(1), 'server/(http|websocket)']), pathNot: noTests },
       { path: '^typing/|node_modules/typescript/' },
     ),
     forbid(
@@ -92,13 +101,13 @@ module.exports = {
     forbid(
       'doors',
       'a top folder is entered by its door (or its own inner doors)',
-      { path: '^(typing|runtime|server)/', pathNot: noTests },
+      { path: oneOf(['typing', ...layers.slice(0, -2)]), pathNot: noTests },
       { path: '^compiler/', pathNot: '^compiler/(index|types|ast)\\.ts$' },
     ),
     forbid(
       'one-transport-a-file',
       'the libraries that speak HTTP and WebSocket are behind one interface each',
-      { path: '^(runtime|server)/', pathNot: '^server/transport/' },
+      { path: service, pathNot: '^server/transport/' },
       { path: 'node_modules/(uWebSockets\\.js|ws)/' },
     ),
     forbid('resolvable', 'what is imported exists', {}, { couldNotResolve: true, pathNot: '^estree$' }),

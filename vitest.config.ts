@@ -24,7 +24,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'service',
-          include: ['{runtime,server,case-runner,conformance,bench,examples,scripts,bin}/**/*.test.ts'],
+          include: [
+            '{model,platform,identity,sandbox,runtime,resources,features,engine,server,case-runner,conformance,bench,examples,scripts,bin}/**/*.test.ts',
+          ],
           exclude,
           globalSetup: ['scripts/testing/setup.ts'],
         },

@@ -28,7 +28,7 @@ import { KeptPrograms } from '../runtime/programs/kept-programs.ts';
 import { RuleLinks } from '../features/rules/loops.ts';
 import { executableKey } from '../runtime/programs/programs.ts';
 import { programFor } from '../runtime/programs/work-programs.ts';
-import { dropOrphans, undoHalfRenames } from '../resources/definitions/collections.ts';
+import { dropOrphans, undoHalfRenames } from '../features/types/collections.ts';
 import { loadRule } from '../features/rules/rules-kind.ts';
 import { loadScalars } from '../features/scalars/scalars-kind.ts';
 import { openState } from '../features/services/service-state.ts';
@@ -66,7 +66,7 @@ import { presentIn, Subscribers } from '../features/subscriptions/index.ts';
 import { TakeOver } from '../runtime/cluster/take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/index.ts';
 import type { ScalarDefinition } from '../model/types/index.ts';
-import { TypesInForce } from '../resources/types-in-force.ts';
+import { TypesInForce } from '../resources/catalog/types-in-force.ts';
 import type { Tally } from './tally.ts';
 import type { Cipher } from '../model/values/index.ts';
 

@@ -3,7 +3,7 @@
 
 import { trimCapped } from '../resources/instances/capped.ts';
 import { trimDeliveryRecords } from '../features/delivery/dead-letters.ts';
-import { dropOrphans } from '../resources/definitions/collections.ts';
+import { dropOrphans } from '../features/types/collections.ts';
 import { DEBUGCONFIGS, isExpired } from '../features/diagnostics/debugconfigs-kind.ts';
 import { deleteDefinition } from '../resources/definitions/operations.ts';
 import { trimRecordings } from '../features/diagnostics/recordings.ts';

@@ -12,9 +12,9 @@ const MUSL_MARK = '/etc/alpine-release';
 
 /** The entry as built, also when this file runs from its TypeScript source (as in tests). */
 const entry = new URL('./process.js', import.meta.url);
-const builtEntry = import.meta.url.endsWith('.ts') ? new URL('../../dist/runtime/sandbox/process.js', import.meta.url) : entry;
+const builtEntry = import.meta.url.endsWith('.ts') ? new URL('../dist/sandbox/process.js', import.meta.url) : entry;
 
-export const bundleFile = (): string => fileURLToPath(new URL('../../stdlib/isolate-bundle.js', builtEntry));
+export const bundleFile = (): string => fileURLToPath(new URL('../stdlib/isolate-bundle.js', builtEntry));
 
 /** The entry of the process and the flags that shut it in. Paths are real ones: following a link would need a right of its own. */
 export function processEntry(): { file: string; flags: string[] } {

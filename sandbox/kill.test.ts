@@ -84,7 +84,7 @@ test('a killed process is replaced (how soon: npm run bench -- sandbox)', async 
 });
 
 const service = `
-  import { openSandbox } from ${JSON.stringify(new URL('../../dist/runtime/sandbox/index.js', import.meta.url).href)};
+  import { openSandbox } from ${JSON.stringify(new URL('../dist/sandbox/index.js', import.meta.url).href)};
   const log = Object.fromEntries(['info', 'warn', 'error'].map((level) => [level, () => {}]));
   const bundle = process.env.BUNDLE;
   const sandbox = await openSandbox({ lanes: 2, heartbeatMs: 100, bundle, log, resolveProcedure: async () => null });
@@ -99,7 +99,7 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const)
   test(`the sandbox process does not outlive a service that gets ${signal}, though one of its lanes is stuck`, async () => {
     const parent = spawn(process.execPath, ['--input-type=module', '-e', service], {
       env: { BUNDLE: FAKE_BUNDLE },
-      cwd: fileURLToPath(new URL('../../', import.meta.url)),
+      cwd: fileURLToPath(new URL('../', import.meta.url)),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     try {

@@ -10,7 +10,10 @@ import { runOnRightNode } from './node/index.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(root, 'dist');
 const manifestFile = join(out, '.build.json');
-const rooms = ['compiler', 'stdlib', 'typing', 'runtime', 'server', 'case-runner', 'conformance', 'bench', 'examples', 'scripts'];
+const rooms = [
+  ...['compiler', 'stdlib', 'typing', 'model', 'platform', 'identity', 'sandbox', 'runtime', 'resources', 'features', 'engine', 'server'],
+  ...['case-runner', 'conformance', 'bench', 'examples', 'scripts'],
+];
 
 /** Scripts made of many files: the entry (below the repository) and the one file that comes out (below dist/). */
 const bundles = [

@@ -1,7 +1,13 @@
 // Rows of a reply as values of the language: what a client gets as text (a DateTime, a Decimal, a whole Real) is of its declared type.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError, CascadeErrors } from '../../model/errors/faults.ts';
-import { coerceProperty, coerceSystemProperty, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../../model/types/index.ts';
+import {
+  coerceProperty,
+  coerceSystemProperty,
+  SYSTEM_PROPERTIES,
+  type SystemProperty,
+  type TypeDefinition,
+} from '../../model/types/index.ts';
 
 export function typed(type: TypeDefinition, row: Value): Value {
   if (!isObject(row)) return row;

@@ -29,7 +29,7 @@ export class AbsentVersion extends Error {}
 /** The process as built, also when this file runs from its TypeScript source (as in tests). */
 const program = fileURLToPath(
   import.meta.url.endsWith('.ts')
-    ? new URL('../../dist/runtime/mongod/download-process.js', import.meta.url)
+    ? new URL('../../dist/platform/mongod/download-process.js', import.meta.url)
     : new URL('./download-process.js', import.meta.url),
 );
 

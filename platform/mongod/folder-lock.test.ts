@@ -18,7 +18,7 @@ function newFolder(): string {
   return folder;
 }
 
-const lockProgram = new URL('../../dist/runtime/mongod/folder-lock.js', import.meta.url).href;
+const lockProgram = new URL('../../dist/platform/mongod/folder-lock.js', import.meta.url).href;
 
 /** A process that tries to take the lock at a given moment, says `taken` or `refused`, and stays. */
 function contender(folder: string, at: number): { answer: Promise<string>; kill(): void } {

@@ -2,7 +2,13 @@
 
 import { isSecret } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../../model/types/index.ts';
+import {
+  type BaseType,
+  type PropertyDefinition,
+  SYSTEM_PROPERTIES,
+  type SystemProperty,
+  type TypeDefinition,
+} from '../../model/types/index.ts';
 
 export interface Shape {
   readonly type: TypeDefinition;

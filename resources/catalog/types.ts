@@ -26,7 +26,7 @@ import type { RuleLinks } from '../../features/rules/loops.ts';
 import type { DefinitionStore } from '../definitions/store.ts';
 import type { ImplementedEvents } from '../../features/services/implemented-events.ts';
 import type { Schedule } from '../../features/schedules/schedule.ts';
-import type { TypesInForce } from '../types-in-force.ts';
+import type { TypesInForce } from './types-in-force.ts';
 import type { SourceCounts } from '../../features/sources/state.ts';
 
 /** What the trigger indexes hand back with a rule of ours. */

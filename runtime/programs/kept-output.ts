@@ -143,7 +143,7 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 
 /** Stands for this compiler and the built-ins that it knows: another version of either has another. Read once a process. */
 export async function compilerHash(): Promise<string> {
-  const folder = join(import.meta.dirname, '../../../compiler');
+  const folder = join(import.meta.dirname, '../../compiler');
   const files = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.[jt]s$/.test(name)).sort();
   const hash = createHash('sha256').update(JSON.stringify([...builtinTable()]));
   for (const file of files) hash.update(`\n${file}\n`).update(await readFile(join(folder, file)));

@@ -3,7 +3,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-const folders = ['compiler', 'stdlib', 'typing', 'runtime', 'server', 'conformance', 'bench', 'examples', 'scripts'];
+const folders = [
+  ...['compiler', 'stdlib', 'typing', 'model', 'platform', 'identity', 'sandbox', 'runtime', 'resources', 'features', 'engine', 'server'],
+  ...['case-runner', 'conformance', 'bench', 'examples', 'scripts'],
+];
 
 /** A command of node_modules/.bin: what it holds to be true, and how it is called. */
 export const checks = [

@@ -6,14 +6,7 @@ import { answerAlone } from '../../features/builtins/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { fault } from '../../model/errors/faults.ts';
-import {
-  openSandbox,
-  type Program,
-  type ResolvedProcedure,
-  type RunFailure,
-  type RunRequest,
-  type Sandbox,
-} from '../../sandbox/index.ts';
+import { openSandbox, type Program, type ResolvedProcedure, type RunFailure, type RunRequest, type Sandbox } from '../../sandbox/index.ts';
 import { StateRoom } from '../../runtime/shared-state/index.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
 import { toWireError } from '../../runtime/runs/wire-error.ts';

@@ -19,7 +19,7 @@ import { raise } from '../../../runtime/events/events.ts';
 import { recordingWrites } from '../../../features/diagnostics/recordings.ts';
 import { serviceActor } from '../../../runtime/context/service-actor.ts';
 import type { InstanceResource, Namespace } from '../../../resources/catalog/types.ts';
-import { TypesInForce } from '../../../resources/types-in-force.ts';
+import { TypesInForce } from '../../../resources/catalog/types-in-force.ts';
 import { asRun, Contention, type Executable, ExecutionTimes, Pressure, type RunHost, Runner } from '../../../runtime/runs/index.ts';
 import type { RunRequest, Sandbox } from '../../../sandbox/index.ts';
 import type { WireError } from '../../../stdlib/isolate/protocol.ts';

@@ -1,6 +1,6 @@
 // A service reduced to its embedded database, as a process that tests can kill: `node host.mjs DATA_DIR`.
 // It says `ready {"uri","pid","port","isAdopted"}` on a line, and closes in order on SIGTERM.
-import { openEmbeddedMongod } from '../../../dist/runtime/mongod/index.js';
+import { openEmbeddedMongod } from '../../../dist/platform/mongod/index.js';
 import { pino } from 'pino';
 
 try {

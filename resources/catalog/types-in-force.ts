@@ -1,6 +1,6 @@
 // The types of a namespace, by name and by the collection that holds their instances.
 
-import type { TypeDefinition } from '../model/types/index.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
 
 /** How many types that are gone are known by name, for writes that come late. */
 const MOST_GONE = 1_000;
