@@ -9,7 +9,6 @@ import { type Collection, type Db, MongoClient } from 'mongodb';
 import pino from 'pino';
 import { RestClient, type StartedService, startService } from '../conformance/client/index.ts';
 import { openEmbeddedMongod } from '../platform/mongod/index.ts';
-import { instancesIn } from '../engine/testing/stored.ts';
 import { compare, type Contestant, type Effort } from './compare.ts';
 import { HTTP, httpRequest, type Load, load } from './load.ts';
 import { type Probe, probe } from './probe.ts';
@@ -138,6 +137,12 @@ const baseline = (name: string, { url, process }: Baseline): Contestant => ({
   protocol: HTTP,
   request: (n) => httpRequest('POST', '/insert', JSON_TYPE, JSON.stringify(reading(n))),
 });
+
+/** The collection of a type's instances. */
+async function instancesIn(db: Db, type: string): Promise<Collection> {
+  const row = await db.collection('resources').findOne({ kind: 'types', name: type });
+  return db.collection(String(row?.['collection']));
+}
 
 /** Waits until each reading has its alert. */
 async function sameCount(readings: Collection, alerts: Collection): Promise<void> {
