@@ -33,7 +33,7 @@ import { loadRule } from '../features/rules/rules-kind.ts';
 import { loadScalars } from '../features/scalars/scalars-kind.ts';
 import { openState } from '../features/services/service-state.ts';
 import { DEFINITIONS, DefinitionStore } from '../resources/definitions/store.ts';
-import { resumeBuilds } from '../resources/instances/type-storage.ts';
+import { IndexBuilds, resumeBuilds } from '../resources/instances/index-builds.ts';
 import { Deliveries } from '../features/delivery/index.ts';
 import { SUBSCRIPTIONS } from '../features/delivery/delivery-types.ts';
 import { deadLetter } from '../features/delivery/dead-letters.ts';
@@ -283,6 +283,7 @@ export async function openNamespace({
     rows,
     points: new PointReads(rows),
     equals: new EqualReads(rows),
+    indexBuilds: new IndexBuilds(db),
     largeResults: new LargeResults(),
     clock,
     committer,

@@ -73,6 +73,23 @@ test('an index is built beside the writes, and the definition does not wait for 
   await until(async () => (await db().collection('indexBuilds').countDocuments()) === 0);
 });
 
+test('a unique index is built beside the writes, and counts from the answer on', async () => {
+  await t.type('Sole', { n: { type: 'Integer' } });
+  const sole = await instancesIn(db(), 'Sole');
+  await sole.insertMany(Array.from({ length: 20_000 }, (_, n) => ({ n: -1 - n, ars_version: 1 })));
+  const writes = writing('Sole', (n) => `{"n":${n}}`);
+  await until(() => writes.stored > 20);
+  for (let round = 0; round < 3; round++) {
+    await change('Sole', { indexes: [{ keys: ['n'], options: { unique: true } }] });
+    await expect(put('Sole', '{"n":-1}')).rejects.toMatchObject({ code: 'cascade.resource.duplicate.key' });
+    await change('Sole', { indexes: [] });
+    await until(async () => (await sole.indexes()).length === 1);
+  }
+  const { stored, codes } = await writes.stop();
+  expect(codes).toEqual([]);
+  expect(await sole.countDocuments()).toBe(20_000 + stored);
+});
+
 test('what is written while a type is renamed is there under the new name', async () => {
   await t.type('Old', { n: { type: 'Integer' } });
   const writes = writing('Old', (n) => `{"n":${n}}`);

@@ -2,22 +2,19 @@
 
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
-import {
-  isServiceSet,
-  checkTypeChange,
-  compareTypes,
-  type MongoIndex,
-  parseType,
-  type TypeDefinition,
-  typeToValue,
-} from '../../model/types/index.ts';
+import { isServiceSet, checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../model/types/index.ts';
 import { SYSTEM_TYPES, TYPE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { omit } from '../../resources/definitions/store.ts';
 import { accessLevelsOf } from './access-levels.ts';
 import { servicesWithState, stateChanged } from '../services/service-state.ts';
-import { addedBy, buildInBackground, prepareCollection, removeInBackground, removeValues } from '../../resources/instances/type-storage.ts';
+import { buildAfter, buildBefore } from '../../resources/instances/index-builds.ts';
+import { addedBy, removeInBackground, removeValues } from '../../resources/instances/type-storage.ts';
 
 const CALLERS: readonly string[] = ['ars_properties', 'ars_group', 'ars_public', 'ars_relationships', 'ars_dependentResource'];
+
+/** Indexes on their way, as a type's representation tells while there are any. */
+const BUILDS = 'indexBuilds';
 
 export const TYPES: DefinitionResource = {
   kind: 'definitions',
@@ -30,7 +27,7 @@ export const TYPES: DefinitionResource = {
   async define(space, body, stored) {
     for (const key of Object.keys(body))
       if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw fault('cascade.type.property.name.reserved', key);
-    const checked = await parsed(space, body);
+    const checked = await parsed(space, omit(body, [BUILDS]));
     let type = stored ? { ...checked, collection: space.definitions.collectionOf(stored) } : checked;
     if (space.scalars.has(type.name)) throw fault('cascade.type.name.reserved', type.name);
     const before = stored ? space.types.get(String(getOwn(stored, 'name'))) : undefined;
@@ -38,7 +35,6 @@ export const TYPES: DefinitionResource = {
     const accessLevels = accessLevelsOf(type);
     const needsEmpty = before !== undefined && (await checkChanges(space, before, type));
     let lift: (() => void) | undefined;
-    let later: readonly MongoIndex[] = [];
     return {
       name: type.name,
       object: withCallersProperties({ ...typeToValue(type), accessLevels }, body),
@@ -48,23 +44,29 @@ export const TYPES: DefinitionResource = {
         await removeValues(space, type, before ? addedBy(before, type) : []);
         // Nothing may be stored between the look whether there are instances and the new definition.
         if (needsEmpty) lift = space.committer.bar([type.collection]);
-        await space.committer.exclusive(async () => {
-          if (needsEmpty) await checkChanges(space, before, type);
-          later = await prepareCollection(space, type, stored === null);
-        });
+        if (needsEmpty) await space.committer.exclusive(() => checkChanges(space, before, type));
+        await buildBefore(space, type, stored === null);
       },
-      abandon: () => lift?.(),
+      abandon: () => {
+        lift?.();
+        if (stored) buildAfter(space, type);
+      },
       apply: () => {
         if (before) removeInBackground(space, type, addedBy(type, before));
         space.types.set(type.name, type);
         lift?.();
-        buildInBackground(space, type, later);
+        if (stored) buildAfter(space, type);
         for (const service of servicesWithState(space, type.name)) stateChanged(space, service);
         space.when.retype(type.name);
         space.before.retype(type.name);
         space.correlations.retype(type.name);
       },
     };
+  },
+  show(space, stored) {
+    const type = space.types.get(String(getOwn(stored, 'name')));
+    const builds = type && space.indexBuilds.shown(type);
+    return builds ? { ...stored, [BUILDS]: builds } : stored;
   },
   async remove(space, stored) {
     const name = String(getOwn(stored, 'name'));

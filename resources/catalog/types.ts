@@ -23,6 +23,7 @@ import type { LargeResults } from '../representation/large-results.ts';
 import type { KeptOutput } from '../../runtime/programs/kept-output.ts';
 import type { KeptPrograms } from '../../runtime/programs/kept-programs.ts';
 import type { RuleLinks } from '../../features/rules/loops.ts';
+import type { IndexBuilds } from '../instances/index-builds.ts';
 import type { DefinitionStore } from '../definitions/store.ts';
 import type { ImplementedEvents } from '../../features/services/implemented-events.ts';
 import type { Schedule } from '../../features/schedules/schedule.ts';
@@ -70,6 +71,7 @@ export interface Namespace {
   readonly rows: RowReader;
   readonly points: PointReads;
   readonly equals: EqualReads;
+  readonly indexBuilds: IndexBuilds;
   readonly largeResults: LargeResults;
   readonly clock: Clock;
   readonly committer: Committer;
