@@ -10,7 +10,7 @@ export {
 export { USER_DETAILS, type UserDetail } from './documents.ts';
 export { openIdentity } from './open-identity.ts';
 export { generatePassword, type PasswordCost } from './passwords.ts';
-export type { FirstStart, FirstStartOptions, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
-export type { RightsOf } from './rights.ts';
+export type { FirstStart, FirstStartOptions, Identity, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
+export { namespaceAndProfiles, type RightsOf } from './rights.ts';
 export { SecurityLog } from './security-log.ts';
 export { narrowed } from './sessions.ts';

@@ -1,6 +1,6 @@
 // The identity store over the installation's database: logins, renewals, and the accounts behind them.
 import { type Db, ObjectId } from 'mongodb';
-import type { Identity } from '../resources/api.ts';
+import type { Identity } from './types.ts';
 import { CascadeError, fault } from '../model/errors/faults.ts';
 import { changeUser, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';

@@ -1,7 +1,7 @@
 // The rights that users have now, in memory: code that runs as somebody who is not there to log in has these (resources-and-api.md 7.6), and
 // every run asks for them when it begins.
 import { LRUCache } from 'lru-cache';
-import type { Identity } from '../resources/api.ts';
+import type { Identity } from './types.ts';
 import type { Soon } from '../platform/structures/soon.ts';
 import { normalName, profilesIn } from './accounts.ts';
 import type { IdentityCollections } from './documents.ts';
@@ -63,3 +63,9 @@ export class Rights {
     return user && profiles && identityOf(user, namespace, profiles);
   }
 }
+
+/** Who one is, as programs and clients see it: profiles with the namespace that they are of. */
+export const namespaceAndProfiles = ({ namespace, profiles }: Identity): { namespace: string; profiles: string[] } => ({
+  namespace,
+  profiles: profiles.map((profile) => `${namespace}.${profile}`),
+});

@@ -1,7 +1,7 @@
 // Tokens and whom they stand for: issued, verified with a bounded memory, ended. Passwords are `open-identity`'s.
 import { LRUCache } from 'lru-cache';
 import { ObjectId } from 'mongodb';
-import type { Identity } from '../resources/api.ts';
+import type { Identity } from './types.ts';
 import { fault } from '../model/errors/faults.ts';
 import type { Soon } from '../platform/structures/soon.ts';
 import { accept, isInvited, profilesIn } from './accounts.ts';

@@ -1,6 +1,5 @@
 // The shapes of identity: what the store keeps, what it answers, what it can be asked.
 import type { ClientSession } from 'mongodb';
-import type { Identity } from '../resources/api.ts';
 import type { Soon } from '../platform/structures/soon.ts';
 import type { TokenDocument, UserDetail } from './documents.ts';
 
@@ -159,4 +158,26 @@ export interface IdentityStore {
   createAccessToken(token: NewAccessToken): Promise<string>;
   /** A long-lived token and the sessions made from it. @returns whether there was one */
   deleteAccessToken(tokenOrName: string, username: string): Promise<boolean>;
+}
+
+/** Who asks, for one namespace (resources-and-api.md 6 and 7.2). */
+export interface Identity {
+  /** Lower case. */
+  username: string;
+  /** The namespace that the request acts in: the home namespace, or the target namespace when one was named. */
+  namespace: string;
+  /** One profile for the namespace and one for the system namespace, spelt `<profile>__system`. */
+  profiles: string[];
+  /** The system admin of the installation. */
+  system?: boolean;
+  /** The first admin of the installation, who may also create namespaces with a new organization (6.8). */
+  installationAdmin?: boolean;
+  /** The token has profiles of its own: whatever is done with it, at once or later, is done under these, never under the user's. */
+  restricted?: true;
+  /** The profiles are a procedure's own, in place of those of who calls it (language.md P8). */
+  lent?: true;
+  /** The service itself, for whom there are no rights to ask about. */
+  ofService?: true;
+  /** `_id` of the token that came with the request; absent for code that runs without one. */
+  token?: string;
 }

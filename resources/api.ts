@@ -1,30 +1,11 @@
 // What the bindings (server/) and the engine say to each other: one request, one reply, whatever the way in.
 // Types only. The engine keeps the meaning of an operation; a binding keeps the spelling of its protocol.
-import type { IdentityStore } from '../identity/index.ts';
-import type { Tally } from '../engine/tally.ts';
+import type { Identity, IdentityStore } from '../identity/index.ts';
+import type { Notice } from '../runtime/events/notice.ts';
+import type { Tally } from './tally.ts';
 import type { ObjectValue, Value } from '../stdlib/values/index.ts';
 
-/** Who asks, for one namespace (resources-and-api.md 6 and 7.2). */
-export interface Identity {
-  /** Lower case. */
-  username: string;
-  /** The namespace that the request acts in: the home namespace, or the target namespace when one was named. */
-  namespace: string;
-  /** One profile for the namespace and one for the system namespace, spelt `<profile>__system`. */
-  profiles: string[];
-  /** The system admin of the installation. */
-  system?: boolean;
-  /** The first admin of the installation, who may also create namespaces with a new organization (6.8). */
-  installationAdmin?: boolean;
-  /** The token has profiles of its own: whatever is done with it, at once or later, is done under these, never under the user's. */
-  restricted?: true;
-  /** The profiles are a procedure's own, in place of those of who calls it (language.md P8). */
-  lent?: true;
-  /** The service itself, for whom there are no rights to ask about. */
-  ofService?: true;
-  /** `_id` of the token that came with the request; absent for code that runs without one. */
-  token?: string;
-}
+export type { Identity, Notice };
 
 /** The operations of the generic resource API, and the type-specific ones (resources-and-api.md 2). */
 export const OPERATIONS = [
@@ -124,24 +105,6 @@ export interface Pieces {
   /** Lets go of what stands behind them. Called by whoever takes the pieces, however that ended; a second time does nothing. */
   close(): Promise<void>;
 }
-
-/** What a subscriber is told (8.4). */
-export type Notice =
-  | {
-      kind: 'event';
-      /** With the id of the instance. */
-      path: string;
-      /** The value's JSON text in REST's spelling: one for all subscribers. */
-      valueJson: string;
-      /** Milliseconds since the epoch. */
-      createdAt: number;
-      /** Of a reliable resource, for a persistent subscription: what its acknowledgement names (8.5). */
-      reliable?: { partitionId: number; sequenceId: number; redelivered: boolean };
-    }
-  /** Another socket has taken the persistent subscription over, or it is deleted; nothing follows. */
-  | { kind: 'taken'; name: string }
-  /** What was listened to is deleted; nothing follows. */
-  | { kind: 'gone' };
 
 export interface SubscribeOptions {
   /** Members that the value of an event must have, to be delivered. */

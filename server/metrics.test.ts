@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { fault } from '../model/errors/faults.ts';
 import { Durations } from './durations.ts';
-import { Tally } from '../engine/tally.ts';
+import { Tally } from '../resources/tally.ts';
 import { openMetrics } from './metrics.ts';
 import { openFakeServer } from './testing/fake-engine.ts';
 import { openTestSocket } from './testing/web-socket.ts';

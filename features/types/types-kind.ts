@@ -3,7 +3,7 @@
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { isServiceSet, checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../model/types/index.ts';
-import { SYSTEM_TYPES, TYPE_SHAPE } from '../../resources/catalog/system-types.ts';
+import { TYPE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { omit } from '../../resources/definitions/store.ts';
 import { accessLevelsOf } from './access-levels.ts';
@@ -23,7 +23,17 @@ export const TYPES: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'schema']),
   onExisting: 'conflict',
   type: TYPE_SHAPE,
-  builtIn: SYSTEM_TYPES,
+  builtIn: (space) => space.features.systemTypes,
+  async enforce(space, name, object) {
+    if (object) space.cipher ??= await space.accounts.keys.cipherOf(space.name);
+    const type = object && loadType(object, space);
+    if (type) space.types.set(name, type);
+    else space.types.delete(name);
+    for (const service of servicesWithState(space, name)) stateChanged(space, service);
+    space.when.retype(name);
+    space.before.retype(name);
+    space.correlations.retype(name);
+  },
   async define(space, body, stored) {
     for (const key of Object.keys(body))
       if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw fault('cascade.type.property.name.reserved', key);

@@ -8,7 +8,8 @@ import type { Soon } from '../../platform/structures/soon.ts';
 import type { Chosen } from '../../runtime/triggers/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { returned, shownOne } from '../scalars/index.ts';
-import { type Namespace, programIn, referenceOf } from '../catalog/types.ts';
+import type { Namespace } from '../catalog/types.ts';
+import { programIn, referenceOf } from '../../runtime/events/references.ts';
 
 /** The instance as the rules leave it; null when one of them cancels the operation. */
 export function runBefore(

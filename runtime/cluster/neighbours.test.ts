@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openOwnDatabase, type OwnDatabase } from '../../engine/testing/database.ts';
-import type { Notice } from '../../resources/api.ts';
+import type { Notice } from '../events/notice.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 
 let database: OwnDatabase;

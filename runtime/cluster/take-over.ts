@@ -1,8 +1,12 @@
 // What dead processes left open in a namespace: it stands in this process's rows before theirs go, and runs.
 
+import type { Db } from 'mongodb';
+import type { Logger } from 'pino';
+import type { Cipher } from '../../model/values/index.ts';
 import {
   attemptOf,
   closeEpochs,
+  type Committer,
   inPieces,
   readLeftOpen,
   removeOldEnds,
@@ -16,16 +20,26 @@ import {
 } from '../transactions/index.ts';
 import { executableKey, readExecutable } from '../programs/programs.ts';
 import { ASYNC } from '../events/events.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { STATEMENT } from '../runs/index.ts';
+import { type Executable, STATEMENT } from '../runs/index.ts';
 import { retryUntilAvailable, type Store } from '../../platform/mongo/index.ts';
+
+/** What of a namespace is taken over. */
+export interface TakenNamespace {
+  readonly name: string;
+  readonly db: Db;
+  readonly cipher: Cipher | null;
+  readonly committer: Committer;
+  readonly log: Logger;
+  /** Rules as compiled, by rule and program: gets the texts that open runs began with. */
+  readonly executables: Map<string, Executable>;
+}
 
 /**
  * The take-overs of a namespace by this process. One that fails half-way is tried again by the same process, which has begun to run what it had
  * copied by then: what stands in its own rows is not copied a second time, and no row of its own goes until the rows of the dead are gone.
  */
 export class TakeOver {
-  readonly #space: Namespace;
+  readonly #space: TakenNamespace;
   readonly #store: Pick<Store, 'client'>;
   /** Gets the steps of the runs that go on. */
   readonly #recorded: Map<RunId, readonly Step[]>;
@@ -33,7 +47,7 @@ export class TakeOver {
   readonly #copied = new Map<string, number>();
   #resumeCleaning: (() => void) | null = null;
 
-  constructor(space: Namespace, store: Pick<Store, 'client'>, recorded: Map<RunId, readonly Step[]>) {
+  constructor(space: TakenNamespace, store: Pick<Store, 'client'>, recorded: Map<RunId, readonly Step[]>) {
     this.#space = space;
     this.#store = store;
     this.#recorded = recorded;

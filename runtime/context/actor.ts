@@ -1,6 +1,6 @@
 // Who does something, and within what: every operation carries one of these, from a client's request, a rule's run or a procedure.
 
-import type { Identity } from '../../resources/api.ts';
+import type { Identity } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, Chain, RunId, Step, StoredEvent, Unit, Write } from '../transactions/index.ts';
 import type { StateUser } from '../shared-state/index.ts';

@@ -1,9 +1,10 @@
 // The service itself, where it does something without being asked.
 
 import type { Actor } from './actor.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Clock } from '../../platform/clock/index.ts';
+import type { Committer } from '../transactions/index.ts';
 
-export const serviceActor = (space: Namespace): Actor => ({
+export const serviceActor = (space: { readonly name: string; readonly clock: Clock; readonly committer: Committer }): Actor => ({
   identity: { username: 'system', namespace: space.name, profiles: [], ofService: true },
   clock: space.clock,
   chain: { root: null, depth: 0 },

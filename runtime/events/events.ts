@@ -4,19 +4,22 @@
 import { randomUUID } from 'node:crypto';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Doer as Actor } from '../context/actor.ts';
-import type { Identity } from '../../resources/api.ts';
+import type { Identity } from '../../identity/index.ts';
 import type { RunReference, StoredEvent } from '../transactions/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { eventObject } from './event-object.ts';
 import { keepValue } from './event-values.ts';
-import { type InstanceResource, type Namespace, referenceOf } from '../../resources/catalog/types.ts';
+import type { EventContext } from './context.ts';
+import { referenceOf } from './references.ts';
 
 /** Rule runs from one root event on (language.md G5). */
 export const LONGEST_CHAIN = 200;
 
 /** The path of a change of an instance: system resources have their own name in it (resources-and-api.md 8.1). */
-export const instanceEvent = ({ name, type }: Pick<InstanceResource, 'name' | 'type'>, operation: 'insert' | 'update' | 'delete'): string =>
-  `/types/${name === type.name ? name : `system.${name}`}/${operation}`;
+export const instanceEvent = (
+  { name, type }: { readonly name: string; readonly type: { readonly name: string } },
+  operation: 'insert' | 'update' | 'delete',
+): string => `/types/${name === type.name ? name : `system.${name}`}/${operation}`;
 
 export interface Raising {
   /** Gives the value's inner JSON, where the caller needs it, too; asked only when somebody takes the event. */
@@ -31,13 +34,13 @@ export interface Raising {
  * The event for a path and value, and those of services that it implements; nothing where neither a rule nor a subscriber takes it. One that no
  * rule takes is not stored.
  */
-export function raise(space: Namespace, path: string, value: Value, actor: Actor, raising: Raising = {}): StoredEvent[] {
+export function raise(space: EventContext, path: string, value: Value, actor: Actor, raising: Raising = {}): StoredEvent[] {
   const own = raiseOn(space, path, value, actor, raising);
   const implemented = space.implementedEvents.of(path);
   return implemented.length === 0 ? own : [...own, ...implemented.flatMap((event) => raiseOn(space, event, value, actor, {}))];
 }
 
-function raiseOn(space: Namespace, path: string, value: Value, actor: Actor, { valueJson, except, transport }: Raising): StoredEvent[] {
+function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, { valueJson, except, transport }: Raising): StoredEvent[] {
   const heard = space.subscribers.has(path) || space.deliveries.hears(path);
   const awaited = space.correlations.has(path);
   if (!heard && !awaited && !space.when.has(path)) return [];

@@ -3,7 +3,7 @@
 
 import { deepEquals } from '../../stdlib/operators/index.ts';
 import { decodeInner, getOwn, isObject, MAX_DEPTH, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Notice } from '../../resources/api.ts';
+import type { Notice } from './notice.ts';
 import type { StoredEvent } from '../transactions/index.ts';
 import { parseJson } from '../../model/values/index.ts';
 

@@ -3,7 +3,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { type Actor, ChildKeys, StartAgain } from '../context/actor.ts';
-import type { Identity } from '../../resources/api.ts';
+import type { Identity } from '../../identity/index.ts';
 import { type Answer, Fenced, keptAnswer, type Step, type Unit, type Write } from '../transactions/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';

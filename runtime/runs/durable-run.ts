@@ -4,7 +4,7 @@
 
 import type { Long } from 'mongodb';
 import { type Actor, ChildKeys, type Doer, type Reading, StartAgain, type StepKeeper } from '../context/actor.ts';
-import type { Identity } from '../../resources/api.ts';
+import type { Identity } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import {
   type Answer,

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Actor, ChildKeys, type StepKeeper } from '../context/actor.ts';
-import type { Identity } from '../../resources/api.ts';
+import type { Identity } from '../../identity/index.ts';
 import { type Answer, Fenced, type RunId, runIdOf, type Step, type StoredEvent, type Unit } from '../transactions/index.ts';
 import { decodeInner, encodeInner, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { CascadeErrors, fault } from '../../model/errors/faults.ts';

@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino';
 import type { Actor, Doer } from '../context/actor.ts';
-import type { Identity } from '../../resources/api.ts';
+import type { Identity } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, Committer, RunId, Step, StoredEvent, Unit, Write } from '../transactions/index.ts';
 import type { Work } from '../../model/query/index.ts';

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ApiReply, Engine, Health, Identity } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { readBuild } from '../../engine/about.ts';
+import { readBuild } from '../../platform/about/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { Metrics } from '../metrics.ts';
 import { isLoopback } from '../transport/index.ts';

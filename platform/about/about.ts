@@ -15,8 +15,8 @@ export interface About {
 
 /** What the build has left beside the compiled files, else the version of the sources. */
 export function readBuild(): Build {
-  const left = new URL('../build-info.json', import.meta.url);
+  const left = new URL('../../build-info.json', import.meta.url);
   if (existsSync(left)) return JSON.parse(readFileSync(left, 'utf8')) as Build;
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
   return { version, date: null, commit: null };
 }

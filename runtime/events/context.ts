@@ -1,0 +1,30 @@
+// What raising an event asks of a namespace.
+import type { Clock } from '../../platform/clock/index.ts';
+import type { Correlations } from '../correlation/index.ts';
+import type { StoredEvent } from '../transactions/index.ts';
+import type { TriggerIndex } from '../triggers/index.ts';
+
+/** Events that are delivered until they are acknowledged. */
+export interface ReliableEvents {
+  /** Whether somebody must acknowledge events of this path. */
+  hears(path: string): boolean;
+  /** The event with what is to be stored for those who must acknowledge it; the event itself where nobody must. */
+  attached(event: StoredEvent): StoredEvent;
+  /** A definition was deleted: what is pending for it ends. */
+  gone(kind: string, name: string): void;
+  /** Removes what is stored for the events of a deleted definition. */
+  discard(kind: string, name: string): Promise<void>;
+}
+
+export interface EventContext {
+  readonly name: string;
+  readonly clock: Clock;
+  /** WHEN rules by event path and condition. */
+  readonly when: TriggerIndex;
+  /** WHEN rules over several events. */
+  readonly correlations: Correlations;
+  readonly subscribers: { has(path: string): boolean };
+  readonly deliveries: Pick<ReliableEvents, 'hears' | 'attached'>;
+  /** Paths of service events that are raised with an event of the path. */
+  readonly implementedEvents: { of(path: string): readonly string[] };
+}
