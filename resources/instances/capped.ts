@@ -35,15 +35,16 @@ export function trimCapped(space: Namespace, type: TypeDefinition): Promise<void
 
 async function trim(space: Namespace, { collection: stored, maxStorage, maxObjects }: TypeDefinition): Promise<void> {
   const collection = space.db.collection(stored);
-  const [stats] = await collection
-    .aggregate<{ storageStats: { size: number; count: number } }>([{ $collStats: { storageStats: {} } }])
-    .toArray();
-  let { size = 0, count = 0 } = stats?.storageStats ?? {};
-  const tooMany = (): boolean => size > maxStorage || (maxObjects > 0 && count > maxObjects);
-  while (tooMany()) {
+  for (;;) {
+    // The oldest are read before it is counted: what another process removes in between is of these, and not counted any more.
     const oldest = await collection
       .aggregate([{ $sort: { _id: 1 } }, { $limit: BATCH }, { $project: { bytes: { $bsonSize: '$$ROOT' } } }])
       .toArray();
+    const [stats] = await collection
+      .aggregate<{ storageStats: { size: number; count: number } }>([{ $collStats: { storageStats: {} } }])
+      .toArray();
+    let { size = 0, count = 0 } = stats?.storageStats ?? {};
+    const tooMany = (): boolean => size > maxStorage || (maxObjects > 0 && count > maxObjects);
     let last: unknown;
     for (const { _id, bytes } of oldest) {
       if (!tooMany()) break;
@@ -53,5 +54,6 @@ async function trim(space: Namespace, { collection: stored, maxStorage, maxObjec
     }
     if (last === undefined) return;
     await collection.deleteMany({ _id: { $lte: last } as never });
+    if (!tooMany()) return;
   }
 }

@@ -86,6 +86,7 @@ export class SimulatedService {
   readonly #contention = new Contention();
   readonly #locks = new Locks((run) => this.#contention.leave(run));
   readonly #takeOver: TakeOver;
+  readonly #sandbox: SimulatedSandbox;
   isOpen = false;
 
   constructor(world: World, store: SimulatedStore, life: Life, epoch: number, { rules, correlated, types, harm }: Scenery) {
@@ -119,6 +120,7 @@ export class SimulatedService {
     const indexes = { when: new TriggerIndex(surroundings), before: new TriggerIndex(surroundings) };
     const sandbox = new SimulatedSandbox(world, life);
     sandbox.harm = harm;
+    this.#sandbox = sandbox;
     const host: RunHost = {
       namespace: 'sim',
       clock,
@@ -300,6 +302,11 @@ export class SimulatedService {
     return `open ${isOpen}, runs ${runner.pending}, units ${committer.waiting}, windows ${this.#correlations.isBusy}`;
   }
 
+  /** Whether a run has asked for anything in this life. */
+  hasBegun(run: RunId): boolean {
+    return this.#sandbox.asked.has(run);
+  }
+
   get isQuiet(): boolean {
     return this.isOpen && this.runner.pending === 0 && this.committer.waiting === 0 && !this.#correlations.isBusy;
   }
@@ -385,6 +392,8 @@ class SimulatedSandbox {
   readonly #world: World;
   readonly #life: Life;
   readonly #programs = new Map<string, Program>();
+  /** Runs that have asked for something. */
+  readonly asked = new Set<RunId>();
   /** Times that runs of an event have been disturbed. */
   readonly #disturbed = new Map<string, number>();
   /** Chance of that at each request. */
@@ -427,7 +436,7 @@ class SimulatedSandbox {
     if (times === MOST_DISTURBED) return;
     this.#disturbed.set(event.key, times + 1);
     const isLost = this.#world.chance(0.5);
-    this.#world.onStep?.(`${isLost ? 'loses' : 'harms'} ${id}`);
+    this.#world.onStep?.(`${isLost ? 'loses' : 'harms'} ${id.slice(id.indexOf('/'))}`);
     run.isOpen = false;
     if (isLost) observer.lost?.();
     else observer.fail({ code: 'cascade.execution.memory', message: 'over its memory', params: [], status: 429, frames: [] });
@@ -441,6 +450,7 @@ class SimulatedSandbox {
         const { done, value } = step(run.steps);
         if (!done) {
           const { kind, tail = false, ...payload } = value;
+          this.asked.add(run.request.id);
           observer.op(String(run.site++), 0, kind, encodeInner(payload), tail);
           return this.#disturb(run);
         }
