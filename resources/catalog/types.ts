@@ -24,7 +24,9 @@ import type { ApiReply, ApiRequest } from '../api.ts';
 import type { LargeResults } from '../representation/large-results.ts';
 import type { KeptOutput } from '../../runtime/programs/kept-output.ts';
 import type { KeptPrograms } from '../../runtime/programs/kept-programs.ts';
+import type { IndexBuilds } from '../instances/index-builds.ts';
 import type { DefinitionStore } from '../definitions/store.ts';
+import type { TypesInForce } from './types-in-force.ts';
 
 export interface Accounts {
   readonly identity: IdentityStore;
@@ -48,6 +50,7 @@ export interface Namespace {
   readonly rows: RowReader;
   readonly points: PointReads;
   readonly equals: EqualReads;
+  readonly indexBuilds: IndexBuilds;
   readonly largeResults: LargeResults;
   readonly clock: Clock;
   readonly committer: Committer;
@@ -55,7 +58,7 @@ export interface Namespace {
   readonly sandbox: Sandbox;
   readonly runs: RunHost;
   readonly log: Logger;
-  readonly types: Map<string, TypeDefinition>;
+  readonly types: TypesInForce;
   readonly scalars: Map<string, ScalarDefinition>;
   /** What encrypted properties are stored with; null while no type of the namespace has any. */
   cipher: Cipher | null;
@@ -138,8 +141,10 @@ export interface Defined {
   /** The key; the name for all but versioned rules. */
   readonly name: string;
   readonly object: ObjectValue;
-  /** Work on the store before the definition is stored (collections, indexes, programs). */
-  readonly prepare?: () => Promise<void>;
+  /** What the stored row has beside the definition. */
+  readonly beside?: (object: ObjectValue) => Readonly<Record<string, string>>;
+  /** Work on the store before the definition is stored (collections, indexes, programs). The object has its system properties. */
+  readonly prepare?: (object: ObjectValue) => Promise<void>;
   /** Puts it in force in memory, right after the commit and before the answer. The object has its system properties. */
   readonly apply: (object: ObjectValue) => void;
   /** Work on the store once it is in force, before the answer. */

@@ -130,11 +130,11 @@ async function prepareAndStore(
   stored: ObjectValue | null,
   actor: Actor,
 ): Promise<ObjectValue> {
-  await defined.prepare?.();
   const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
+  await defined.prepare?.(object);
   const seen = visible(kind, object);
   const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, seen, actor);
-  const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, stored)];
+  const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, stored, defined.beside?.(object))];
   await actor.commit({ writes, events }, { ok: encodeInner(seen) });
   space.definitions.put(kind.name, defined.name, object);
   defined.apply(object);
@@ -154,7 +154,7 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
   for (let tries = 0; ; tries++) {
     const { name, object } = findDefinition(space, kind, id, 'delete');
     const removal = await kind.remove(space, object, actor);
-    await removal.prepare?.();
+    await removal.prepare?.(object);
     const events = raise(space, `/types/system.${kind.name}/delete`, visible(kind, object), actor);
     const along = await goingAlong(space, kind, [object], actor);
     const writes = kind.isTransient?.(object) ? [] : [definitionRemoval(object)];
