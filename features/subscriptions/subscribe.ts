@@ -41,8 +41,8 @@ function requireHearing(space: Namespace, name: string, identity: Identity): voi
   if (account?.hasEvents === false) throw fault('cascade.event.path.invalid', `/types/${name}`);
   if (account) return requireAdmin(identity, 'subscribe', account.name);
   const resource = resourceOf(space, name);
-  requireRight(resource, 'select', identity);
-  if (ownOnly(resource, 'select', identity)) throw fault('cascade.authorization.denied', 'subscribe', resource.name);
+  requireRight(space, resource, 'select', identity);
+  if (ownOnly(space, resource, 'select', identity)) throw fault('cascade.authorization.denied', 'subscribe', resource.name);
 }
 
 /** In event paths `system.<resource>` is the resource, any other name a type. */

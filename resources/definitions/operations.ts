@@ -193,7 +193,7 @@ export function findDefinition(
 ): { name: string; object: ObjectValue } {
   const found = space.definitions.find(kind.name, id);
   if (found) return found;
-  if (builtInAt(space, kind, id)) throw fault('cascade.authorization.denied', operation, kind.name);
+  if (builtInAt(space, kind, id)) throw kind.refuseBuiltIn?.(id) ?? fault('cascade.authorization.denied', operation, kind.name);
   throw notFound(kind, id);
 }
 
