@@ -1,11 +1,11 @@
 // Random operations by users with random profiles and groups, in two namespaces in which everything has the same names, beside a plain model of
-// what each may see. CASCADE_RIGHTS_SEED repeats a failure, CASCADE_RIGHTS_STEPS says how many operations there are.
+// what each may see. CASCADE_SEED repeats a failure, CASCADE_RIGHTS_STEPS says how many operations there are.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
 import type { ApiReply, Identity, Notice, Subscription } from '../../resources/api.ts';
 
-const SEED = Number(process.env['CASCADE_RIGHTS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = Number(process.env['CASCADE_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const STEPS = Number(process.env['CASCADE_RIGHTS_STEPS'] ?? 400);
 const SITES = ['a', 'b'];
 const GROUPS = ['day', 'night'];

@@ -99,7 +99,7 @@ export function changeAtOnce(space: Namespace, kind: string, payloadJson: string
   const identity = acting(space, doer.identity);
   if (identity instanceof Promise) return null;
   const resource = changeable(space, text(payload, 'resource'), 'insert', identity);
-  return resource.kind === 'instances' ? (insertAtOnce(space, resource, values, doer)?.unit ?? null) : null;
+  return resource.kind === 'instances' ? (insertAtOnce(space, resource, values, { ...doer, identity })?.unit ?? null) : null;
 }
 
 /** A statement that this installation cannot carry out. */

@@ -43,14 +43,8 @@ export function plan({ only, minutes, seed }) {
     {
       name: 'rights',
       what: '100,000 random operations by users with random rights beside a model',
-      command: [
-        'env',
-        'CASCADE_RIGHTS_STEPS=100000',
-        `CASCADE_RIGHTS_SEED=${seed}`,
-        'node',
-        'scripts/test.mjs',
-        'features/profiles/random-rights',
-      ],
+      env: { CASCADE_RIGHTS_STEPS: '100000', CASCADE_SEED: String(seed) },
+      command: ['node', 'scripts/test.mjs', 'features/profiles/random-rights'],
     },
     { name: 'faults', what: 'seeded faults, which the cases must notice', command: npm('faults') },
     { name: 'flood', what: 'more inserts than the rules can follow', command: npm('flood') },
