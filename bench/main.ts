@@ -11,6 +11,7 @@ import type { Effort } from './compare.ts';
 import { correlate } from './correlate.ts';
 import { durable } from './durable.ts';
 import { front } from './front.ts';
+import { rights } from './rights.ts';
 import { rules } from './rules/index.ts';
 import { sandbox } from './sandbox.ts';
 import { stream } from './stream.ts';
@@ -24,6 +25,7 @@ const BENCHES: Readonly<
 > = {
   rules,
   api,
+  rights,
   durable,
   stream,
   front,

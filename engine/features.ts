@@ -5,6 +5,8 @@ import { builtins } from '../features/builtins/feature.ts';
 import { collaboration } from '../features/collaboration/feature.ts';
 import { delivery } from '../features/delivery/feature.ts';
 import { deployment } from '../features/deployment/feature.ts';
+import { groups } from '../features/groups/feature.ts';
+import { profiles } from '../features/profiles/feature.ts';
 import { diagnostics } from '../features/diagnostics/feature.ts';
 import { notifications } from '../features/notifications/feature.ts';
 import { procedures } from '../features/procedures/feature.ts';
@@ -28,6 +30,8 @@ export const FEATURES = new FeatureRegistry([
   schedules,
   deployment,
   accounts,
+  profiles,
+  groups,
   collaboration,
   notifications,
   delivery,

@@ -3,6 +3,7 @@
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import type { CascadeError } from '../../stdlib/errors.ts';
 import type { About } from '../../platform/about/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Clock } from '../../platform/clock/index.ts';
@@ -127,6 +128,8 @@ export interface DefinitionResource {
   readonly listed?: TypeDefinition;
   /** Definitions of the service itself, by name: listed with the others, never changed. */
   builtIn?(space: Namespace): ReadonlyMap<string, ObjectValue>;
+  /** What changes and deletions of the service's own are refused with; absent: cascade.authorization.denied. */
+  refuseBuiltIn?(name: string): CascadeError;
   /** Puts in force here what another process has stored, or takes it out of force. @param object null: it was deleted */
   enforce?(space: Namespace, name: string, object: ObjectValue | null): void | Promise<void>;
   /** A stored property that nobody is shown, in whatever way they look. */

@@ -11,6 +11,7 @@ import { raise } from '../../runtime/events/events.ts';
 import { goingAlong } from '../instances/delete.ts';
 import { pageOf, type Selected } from '../instances/select.ts';
 import { idOf, stampChanged, stampNew, versionOf } from '../representation/stamp.ts';
+import { accompanied, admit } from '../access/gate.ts';
 import type { DefinitionResource, Namespace } from '../catalog/types.ts';
 import { cut } from '../representation/cut.ts';
 import { compareBy } from './sort.ts';
@@ -131,11 +132,13 @@ async function prepareAndStore(
   actor: Actor,
 ): Promise<ObjectValue> {
   const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
+  const change = { operation: stored ? 'update' : 'insert', resource: kind, before: stored, after: object, doer: actor } as const;
+  await admit(space, change);
   await defined.prepare?.(object);
   const seen = visible(kind, object);
   const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, seen, actor);
   const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, stored, defined.beside?.(object))];
-  await actor.commit({ writes, events }, { ok: encodeInner(seen) });
+  await actor.commit(accompanied(space, change, { writes, events }), { ok: encodeInner(seen) });
   space.definitions.put(kind.name, defined.name, object);
   defined.apply(object);
   await defined.settle?.();
@@ -154,12 +157,15 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
   for (let tries = 0; ; tries++) {
     const { name, object } = findDefinition(space, kind, id, 'delete');
     const removal = await kind.remove(space, object, actor);
+    const change = { operation: 'delete', resource: kind, before: object, after: null, doer: actor } as const;
+    await admit(space, change);
     await removal.prepare?.(object);
     const events = raise(space, `/types/system.${kind.name}/delete`, visible(kind, object), actor);
     const along = await goingAlong(space, kind, [object], actor);
     const writes = kind.isTransient?.(object) ? [] : [definitionRemoval(object)];
     try {
-      await actor.commit({ writes: [...writes, ...along.writes], events: [...events, ...along.events] }, { ok: '1' });
+      const unit = { writes: [...writes, ...along.writes], events: [...events, ...along.events] };
+      await actor.commit(accompanied(space, change, unit), { ok: '1' });
     } catch (error) {
       if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
       await space.refresh(kind.name, name);
@@ -187,7 +193,7 @@ export function findDefinition(
 ): { name: string; object: ObjectValue } {
   const found = space.definitions.find(kind.name, id);
   if (found) return found;
-  if (builtInAt(space, kind, id)) throw fault('cascade.authorization.denied', operation, kind.name);
+  if (builtInAt(space, kind, id)) throw kind.refuseBuiltIn?.(id) ?? fault('cascade.authorization.denied', operation, kind.name);
   throw notFound(kind, id);
 }
 

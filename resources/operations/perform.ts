@@ -19,7 +19,7 @@ import { deleteWithDependents } from '../instances/dependent-definitions.ts';
 import { compareBy } from '../definitions/sort.ts';
 import type { Failed } from '../instances/bulk.ts';
 import { deleteMany, deleteOne } from '../instances/delete.ts';
-import { condition, read, readAt } from '../instances/find.ts';
+import { condition, conditionAsked, read, readAt } from '../instances/find.ts';
 import { insertAtOnce, insertMany, insertOne } from '../instances/insert.ts';
 import { type ProgramQuery, selectPages, selectRows, type WalkPage } from '../instances/select.ts';
 import { changeOf, updateMany, updateOne, versionIn } from '../instances/update.ts';
@@ -63,7 +63,7 @@ const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   },
   create: async (space, payload, actor) => {
     const resource = definitionKind(space, text(payload, 'kind'));
-    requireRight(resource, 'insert', actor.identity);
+    requireRight(space, resource, 'insert', actor.identity);
     const value = getOwn(payload, 'value');
     const body: Value = typeof value === 'string' ? { ruleText: value } : value;
     const options = getOwn(payload, 'options');
@@ -72,7 +72,7 @@ const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   },
   drop: async (space, payload, actor) => {
     const resource = definitionKind(space, text(payload, 'kind'));
-    requireRight(resource, 'delete', actor.identity);
+    requireRight(space, resource, 'delete', actor.identity);
     await deleteWithDependents(space, resource, text(payload, 'name'), actor);
     return { ok: 'null' };
   },
@@ -99,7 +99,7 @@ export function changeAtOnce(space: Namespace, kind: string, payloadJson: string
   const identity = acting(space, doer.identity);
   if (identity instanceof Promise) return null;
   const resource = changeable(space, text(payload, 'resource'), 'insert', identity);
-  return resource.kind === 'instances' ? (insertAtOnce(space, resource, values, doer)?.unit ?? null) : null;
+  return resource.kind === 'instances' ? (insertAtOnce(space, resource, values, { ...doer, identity })?.unit ?? null) : null;
 }
 
 /** A statement that this installation cannot carry out. */
@@ -248,8 +248,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const resource = changeable(space, text(payload, 'resource'), 'update', actor.identity);
   if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
   const version = versionIn(resource, values);
-  const predicate = await condition(space, resource, where, actor);
-  const query = instanceQuery(predicate, resource.type);
+  const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
   if (version !== undefined && !query) throw fault('cascade.update.version.query', resource.name);
   const change = changeOf(resource, await toStored(space, resource.type, withoutVersion(values), actor));
   const onError = getOwn(payload, 'onError') === true;
@@ -259,7 +258,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   }
   if (version !== undefined) {
     const find = async (): Promise<ObjectValue> => {
-      const [found] = await read(space, resource, toFilter(predicate), 1);
+      const [found] = await read(space, resource, toFilter(await condition(space, resource, where, actor)), 1);
       if (!found) throw fault('cascade.resource.not.found', `/${resource.name}`);
       return found;
     };
@@ -329,7 +328,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const account = changeableAccount(space, payload, 'delete');
   if (account) return account.remove(space, getOwn(payload, 'where'), actor);
   const resource = changeable(space, text(payload, 'resource'), 'delete', actor.identity);
-  const where = withOwn(getOwn(payload, 'where'), ownOnly(resource, 'delete', actor.identity));
+  const where = withOwn(getOwn(payload, 'where'), ownOnly(space, resource, 'delete', actor.identity));
   if (resource.kind === 'definitions') {
     const found = matchingStored(space, resource, where, actor);
     if (found.length === 0 && isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
@@ -339,7 +338,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     });
     return { ok: String(gone.length) };
   }
-  const query = instanceQuery(await condition(space, resource, where, actor), resource.type);
+  const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
   if (query?.by !== 'id') {
     const count = await deleteMany(space, resource, where, actor);
     return { ok: count === null ? await asRun('delete', payload, actor) : String(count) };
@@ -414,8 +413,8 @@ function readable(space: Namespace, payload: ObjectValue, operation: string, cal
   const account = space.features.installationResource(name, null);
   if (account) return [account, payload];
   const resource = resolve(space, name, null);
-  requireRight(resource, operation, caller);
-  const own = ownOnly(resource, operation, caller);
+  requireRight(space, resource, operation, caller);
+  const own = ownOnly(space, resource, operation, caller);
   return [resource, own ? payloadWith(payload, withOwn(getOwn(payload, 'where'), own)) : payload];
 }
 
@@ -434,7 +433,7 @@ function changeable(
 ): InstanceResource | (Resource & { kind: 'definitions' }) {
   const resource = resolve(space, name, null);
   if (!resource.operations.has(operation)) throw fault('cascade.method.not.allowed', operation, resource.name);
-  requireRight(resource, operation, caller);
+  requireRight(space, resource, operation, caller);
   return resource;
 }
 

@@ -47,6 +47,12 @@ export function plan({ only, minutes, seed }) {
       command: ['node', 'scripts/bare-root.mjs', major, ...(major === '24' ? ['--docs'] : [])],
     })),
     { name: 'omit-dev', what: 'every command without development packages', command: ['node', 'scripts/omit-dev.mjs'] },
+    {
+      name: 'rights',
+      what: '100,000 random operations by users with random rights beside a model',
+      env: { CASCADE_RIGHTS_STEPS: '100000', CASCADE_SEED: String(seed) },
+      command: ['node', 'scripts/test.mjs', 'features/profiles/random-rights'],
+    },
     { name: 'faults', what: 'seeded faults, which the cases must notice', command: npm('faults') },
     { name: 'flood', what: 'more inserts than the rules can follow', command: npm('flood') },
     { name: 'flood:reliable', what: 'more messages than are acknowledged', command: npm('flood', '--kind', 'reliable') },
