@@ -56,7 +56,8 @@ test('every alert is there once and every tally is right', async () => {
 });
 
 test('the order of the rows does not matter', async () => {
-  expect(await outcomeOf(shuffled(features, 7))).toEqual({ summary: expectedSummary(features), alerts: expectedAlerts(features) });
+  const some = features.slice(0, 400);
+  expect(await outcomeOf(shuffled(some, 7))).toEqual({ summary: expectedSummary(some), alerts: expectedAlerts(some) });
 });
 
 test('what the loader has sent is normalised', async () => {

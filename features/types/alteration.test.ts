@@ -127,6 +127,18 @@ test('a type that gets values of another kind holds none of the old', async () =
     for (const row of await t.rows('Turned')) expect(typeof row['n']).toBe(wanted);
     if (!changed) await t.ask('delete', 'Turned', { parameters: { where: '{}' } });
   }
+  // Each of those may be refused, as something of the old kind came first; with nothing stored none is.
+  await t.ask('delete', 'Turned', { parameters: { where: '{}' } });
+  for (const [type, body, wrong] of [
+    ['Integer', '{"n":1}', '{"n":"x"}'],
+    ['String', '{"n":"x"}', '{"n":[]}'],
+  ] as const) {
+    await change('Turned', { properties: { n: { type } } });
+    await put('Turned', body);
+    await expect(put('Turned', wrong)).rejects.toMatchObject({ code: 'cascade.type.property.invalid' });
+    expect((await t.rows('Turned')).map(({ n }) => n)).toEqual([type === 'Integer' ? 1 : 'x']);
+    await t.ask('delete', 'Turned', { parameters: { where: '{}' } });
+  }
 });
 
 test('a removed property is gone for good, and one that is added changes nothing that is stored', async () => {

@@ -54,6 +54,7 @@ export function plan({ only, minutes, seed }) {
       command: ['node', 'scripts/test.mjs', 'features/profiles/random-rights'],
     },
     { name: 'faults', what: 'seeded faults, which the cases must notice', command: npm('faults') },
+    { name: 'faults:kernel', what: 'seeded faults of the kernel, which the simulation must notice', command: npm('faults:kernel') },
     { name: 'flood', what: 'more inserts than the rules can follow', command: npm('flood') },
     { name: 'flood:reliable', what: 'more messages than are acknowledged', command: npm('flood', '--kind', 'reliable') },
     { name: 'crosscheck', what: 'built-ins against Java and Python', command: npm('crosscheck', '--seed', String(seed)) },
