@@ -23,6 +23,7 @@ import { type Place, Shares } from '../runtime/admission/shares.ts';
 import { isPassing, openStore, type Store } from '../platform/mongo/index.ts';
 import { subscribe } from '../features/subscriptions/index.ts';
 import { Tally } from '../resources/tally.ts';
+import { deliveriesOf } from '../features/delivery/namespace-state.ts';
 
 export interface EngineConfig {
   readonly mongoUri: string;
@@ -233,7 +234,7 @@ export async function openEngine({
       tally,
       async load() {
         const open = await namespaces.all();
-        const pending = await Promise.all(open.map(({ space }) => space.deliveries.pending()));
+        const pending = await Promise.all(open.map(({ space }) => deliveriesOf(space).pending()));
         return {
           queueDepth: open.reduce((sum, one) => sum + one.pending, 0),
           requestsWaiting: shares.waiting,
@@ -256,12 +257,12 @@ export async function openEngine({
       },
       async acknowledge(identity, { subscriptionName, partitionId, sequenceId }) {
         const { space } = await namespaces.of(identity.namespace);
-        if ((await space.deliveries.acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
+        if ((await deliveriesOf(space).acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
           log.info({ subscriptionName, partitionId, sequenceId }, 'there was nothing to acknowledge');
       },
       async unsubscribe(identity, name) {
         const { space } = await namespaces.of(identity.namespace);
-        await space.deliveries.unsubscribe(identity, name);
+        await deliveriesOf(space).unsubscribe(identity, name);
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
         const { namespace } = request.identity;

@@ -10,7 +10,8 @@ import { fault } from '../../model/errors/faults.ts';
 import { raise } from '../../runtime/events/events.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { AccountResource } from './index.ts';
-import { objectOf, requireAdmin } from './rights.ts';
+import { requireAdmin } from '../../resources/access/rights.ts';
+import { objectOf } from '../../resources/requests/fields.ts';
 
 /** Who changes something; the address of the client, where one asks. */
 export interface By {

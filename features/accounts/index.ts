@@ -15,7 +15,7 @@ import { counted, NO_CONTENT, reply } from '../../resources/requests/request.ts'
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { accountAt, bodyOf, insertAccount, matching, note, removeAccounts, updateAccount, upsertAccount } from './changes.ts';
 import { NAMESPACES } from './namespaces.ts';
-import { objectOf } from './rights.ts';
+import { objectOf } from '../../resources/requests/fields.ts';
 import { TOKENS } from './tokens.ts';
 import { USERS } from './users.ts';
 
@@ -40,13 +40,6 @@ export interface AccountResource {
 
 export const ACCOUNTS: readonly AccountResource[] = [USERS, TOKENS, NAMESPACES];
 
-const RESOURCES = new Map<string, AccountResource>(
-  ACCOUNTS.flatMap((one) => [
-    [one.name, one],
-    [one.type.name, one],
-  ]),
-);
-
 /** Operations that are no commands. */
 const GENERIC: ReadonlySet<string> = new Set(['aggregate', 'insert', 'upsert', 'update', 'patch', 'delete']);
 
@@ -61,13 +54,6 @@ export const operationsOf = ({ update, upserts, unpatched, remove }: AccountReso
     ...(update && !unpatched ? ['patch'] : []),
     ...(remove ? ['delete'] : []),
   ]);
-
-/** Undefined when the name means something else; their type names count under `custom/`, too. */
-export function accountResource(name: string, custom: boolean | null): AccountResource | undefined {
-  const bare = name.startsWith('system.') ? name.slice('system.'.length) : name;
-  const found = RESOURCES.get(bare);
-  return custom === true && found?.name === bare ? undefined : found;
-}
 
 export async function carryOutAccount(space: Namespace, resource: AccountResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { parameters, resourceId } = request;

@@ -8,7 +8,12 @@ import type { NamespaceRecord, UserRecord } from '../../identity/index.ts';
 import { NAMESPACE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { AccountResource } from './index.ts';
-import { objectOf, profilesIn, requiredText, requireAdmin, requireKnown, textIn } from './rights.ts';
+import { profilesIn } from './rights.ts';
+import { requireAdmin } from '../../resources/access/rights.ts';
+import { objectOf } from '../../resources/requests/fields.ts';
+import { requireKnown } from '../../resources/requests/fields.ts';
+import { requiredText } from '../../resources/requests/fields.ts';
+import { textIn } from '../../resources/requests/fields.ts';
 import { requireAnotherAdmin } from './users.ts';
 
 const DEFAULT_PROFILES = ['user', 'user__system'];

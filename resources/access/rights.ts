@@ -11,6 +11,11 @@ import type { Namespace, Resource } from '../catalog/types.ts';
 
 export const isAdmin = ({ profiles, system }: Identity): boolean => profiles.includes('admin') || system === true;
 
+/** @throws cascade.authorization.denied */
+export function requireAdmin(caller: Identity, operation: string, resource: string): void {
+  if (!isAdmin(caller)) throw fault('cascade.authorization.denied', operation, resource);
+}
+
 /** Who calls a procedure that is open to everybody (7.6): no user, and no profiles but the procedure's. */
 export const PUBLIC_EXECUTOR = 'publicExecutor';
 

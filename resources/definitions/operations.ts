@@ -187,19 +187,20 @@ export function findDefinition(
 ): { name: string; object: ObjectValue } {
   const found = space.definitions.find(kind.name, id);
   if (found) return found;
-  if (builtInAt(kind, id)) throw fault('cascade.authorization.denied', operation, kind.name);
+  if (builtInAt(space, kind, id)) throw fault('cascade.authorization.denied', operation, kind.name);
   throw notFound(kind, id);
 }
 
 /** A definition as it is shown. @throws cascade.resource.not.found */
 export function readDefinition(space: Namespace, kind: DefinitionResource, id: string): ObjectValue {
-  const found = space.definitions.find(kind.name, id)?.object ?? builtInAt(kind, id);
+  const found = space.definitions.find(kind.name, id)?.object ?? builtInAt(space, kind, id);
   if (!found) throw notFound(kind, id);
   return shown(space, kind, found);
 }
 
-function builtInAt(kind: DefinitionResource, id: string): ObjectValue | undefined {
-  return kind.builtIn?.get(id) ?? [...(kind.builtIn?.values() ?? [])].find((object) => idOf(object) === id);
+function builtInAt(space: Namespace, kind: DefinitionResource, id: string): ObjectValue | undefined {
+  const builtIn = kind.builtIn?.(space);
+  return builtIn?.get(id) ?? [...(builtIn?.values() ?? [])].find((object) => idOf(object) === id);
 }
 
 export const shown = (space: Namespace, kind: DefinitionResource, stored: ObjectValue): ObjectValue => kind.show?.(space, stored) ?? stored;
@@ -224,7 +225,7 @@ export function matchingStored(
 /** The definitions that a condition matches, those of the service first, as they are shown. */
 export function matching(space: Namespace, kind: DefinitionResource, where: Value, actor: Actor): ObjectValue[] {
   const predicate = definitionCondition(kind, where, actor);
-  const all = [...(kind.builtIn?.values() ?? []), ...space.definitions.list(kind.name).map(([, object]) => object)];
+  const all = [...(kind.builtIn?.(space).values() ?? []), ...space.definitions.list(kind.name).map(([, object]) => object)];
   return inTime(() => all.map((object) => shown(space, kind, object)).filter((object) => matches(predicate, object)));
 }
 

@@ -40,6 +40,13 @@ export function plan({ only, minutes, seed }) {
       times: REPETITIONS,
       command: ['node', 'scripts/test.mjs', ...CONCURRENT],
     },
+    { name: 'docs', what: 'every sh block of the documents, in a fresh folder', command: ['node', 'scripts/doc-blocks/main.mjs'] },
+    ...['20', '22', '24', '26'].map((major) => ({
+      name: `bare-root:${major}`,
+      what: `npm start in a bare Debian with Node ${major} (needs root)`,
+      command: ['node', 'scripts/bare-root.mjs', major, ...(major === '24' ? ['--docs'] : [])],
+    })),
+    { name: 'omit-dev', what: 'every command without development packages', command: ['node', 'scripts/omit-dev.mjs'] },
     { name: 'faults', what: 'seeded faults, which the cases must notice', command: npm('faults') },
     { name: 'faults:kernel', what: 'seeded faults of the kernel, which the simulation must notice', command: npm('faults:kernel') },
     { name: 'flood', what: 'more inserts than the rules can follow', command: npm('flood') },
