@@ -32,7 +32,7 @@ export async function rights(effort: Effort): Promise<Figure[]> {
     await client.login(service.user, service.password);
     const properties = { site: { type: 'String' }, n: { type: 'Integer' }, rate: { type: 'Real' }, note: { type: 'String' } };
     await expectOk(client, 'POST', '/types', { body: { name: 'BenchRight', properties } });
-    await expectOk(client, 'POST', '/profiles', { body: PROFILE });
+    await expectOk(client, 'POST', '/profiles', { text: JSON.stringify(PROFILE), headers: JSON_TYPE });
     const made = await client.send('POST', '/tokens', { body: { name: 'bench', profiles: ['bench_clerk'] } });
     const text = JSON.stringify(Array.from({ length: INSTANCES }, (_, n) => instance(n)));
     const stored = await client.send('POST', '/custom/BenchRight', { text, headers: JSON_TYPE });
