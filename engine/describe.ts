@@ -40,7 +40,7 @@ const described = (name: string, custom: boolean, resource: Resource): Described
   custom,
   operations: resource.operations,
   commands: custom ? [] : commandsOf(name),
-  answers: resource.kind === 'instances' ? 'array' : 'object',
+  answers: resource.kind === 'instances' && resource.answers !== 'object' ? 'array' : 'object',
   isProgram: !custom && PROGRAMS.has(name),
   schema: typeToSchema(resource.type),
 });

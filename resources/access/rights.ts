@@ -69,9 +69,11 @@ interface Rights {
   /** insert, update, upsert, patch, and commands. */
   readonly write: Who;
   readonly delete: Who;
+  /** Where it is another's than `write`. */
+  readonly insert?: Who;
   readonly publish?: Who;
   /** The condition that an instance is the caller's own. */
-  readonly own?: (username: string) => ObjectValue;
+  readonly own?: (username: string, reads: boolean) => ObjectValue;
 }
 
 const DEFINITION: Rights = { select: 'all', write: 'admin', delete: 'admin' };
@@ -86,6 +88,7 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['services', { ...DEFINITION, publish: 'all' }],
   ['sources', { ...DEFINITION, publish: 'admin' }],
   ['logs', DEFINITION],
+  ['documents', { select: 'own', insert: 'all', write: 'own', delete: 'own', own: ownOrPublic }],
   ['deadletters', ADMINS],
   ['ArsSubscription', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
   ['ArsEventAcknowledgement', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
@@ -101,6 +104,12 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['ArsActivityPattern', DEFINITION],
   ['ArsCollaborationType', DEFINITION],
 ]);
+
+/** Of documents everybody reads the public ones, too. */
+function ownOrPublic(username: string, reads: boolean): ObjectValue {
+  const own = { ars_createdBy: username };
+  return reads ? { $or: [own, { name: { $regex: '^public/' } }] } : own;
+}
 
 const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 'schema', 'status']);
 
@@ -122,13 +131,14 @@ function whoIn(rights: Rights, operation: string): Who {
   if (READS.has(operation)) return rights.select;
   if (operation === 'execute') return 'all';
   if (operation === 'publish' || operation === 'query') return rights.publish ?? 'nobody';
+  if (operation === 'insert' && rights.insert !== undefined) return rights.insert;
   return operation === 'delete' ? rights.delete : rights.write;
 }
 
 /** What an instance must meet to be the caller's to see or delete; null where all are. */
 export function ownOnly(resource: Resource, operation: string, caller: Identity): ObjectValue | null {
   if (caller.ofService || whoMay(resource, operation, caller) !== 'own') return null;
-  return RIGHTS.get(resource.name)?.own?.(caller.username) ?? null;
+  return RIGHTS.get(resource.name)?.own?.(caller.username, READS.has(operation)) ?? null;
 }
 
 /** Both conditions. */

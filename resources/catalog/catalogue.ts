@@ -15,6 +15,7 @@ import { TOPICS } from '../../features/topics/topics-kind.ts';
 import { collectionOf } from '../instances/type-storage.ts';
 import { TYPES } from '../../features/types/types-kind.ts';
 import { DELIVERY_RESOURCES } from '../../features/delivery/delivery-types.ts';
+import { DOCUMENTS } from '../../features/documents/index.ts';
 import { SERVICE_RESOURCES, serviceTypeOf } from '../../features/collaboration/service-types.ts';
 import { LOG_TYPE, SNAPSHOT_TYPE } from './system-types.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from './types.ts';
@@ -54,15 +55,19 @@ export const DEFINITION_KINDS: readonly DefinitionResource[] = [
   DEPLOYCONFIGS,
 ];
 
+/** Instances of the service's own types that have a resource of their own. */
+const OWN_RESOURCES: readonly InstanceResource[] = [DOCUMENTS];
+const OWN_BY_COLLECTION = new Map(OWN_RESOURCES.map(({ collection, type }) => [collection, type]));
+
 const SYSTEM = new Map<string, Resource>(
-  [...DEFINITION_KINDS, LOGS, ...SERVICE_RESOURCES, ...DELIVERY_RESOURCES].map((resource) => [resource.name, resource]),
+  [...DEFINITION_KINDS, LOGS, ...OWN_RESOURCES, ...SERVICE_RESOURCES, ...DELIVERY_RESOURCES].map((resource) => [resource.name, resource]),
 );
 /** By the names of their types; these are also reached under `custom/`. */
 const BY_TYPE_NAME = new Map<string, Resource>([
   ...DEFINITION_KINDS.map((kind): [string, Resource] => [kind.systemType, kind]),
   [LOG_TYPE.name, LOGS],
   [SNAPSHOT_TYPE.name, SNAPSHOTS],
-  ...[...SERVICE_RESOURCES, ...DELIVERY_RESOURCES].map((resource): [string, Resource] => [resource.type.name, resource]),
+  ...[...OWN_RESOURCES, ...SERVICE_RESOURCES, ...DELIVERY_RESOURCES].map((resource): [string, Resource] => [resource.type.name, resource]),
 ]);
 
 /** Every resource of the service that has instances to address: by its own name, or else by its type's (under `custom/`). */
@@ -111,5 +116,5 @@ export function typeOfCollection(space: Pick<Namespace, 'types'>, collection: st
   if (!collection.startsWith('t.')) return undefined;
   let name = typeNames.get(collection);
   if (name === undefined) typeNames.set(collection, (name = collection.slice(2)));
-  return space.types.get(name) ?? serviceTypeOf(collection);
+  return space.types.get(name) ?? serviceTypeOf(collection) ?? OWN_BY_COLLECTION.get(collection);
 }

@@ -2,6 +2,7 @@
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { typeToValue } from '../../model/types/index.ts';
+import { DOCUMENT_TYPE } from '../../features/documents/document-type.ts';
 import { DELIVERY_TYPES } from '../../features/delivery/delivery-types.ts';
 import { SERVICE_TYPES } from '../../features/collaboration/service-types.ts';
 import { systemType } from './system-type.ts';
@@ -253,5 +254,6 @@ export const SYSTEM_TYPES: ReadonlyMap<string, ObjectValue> = new Map(
     SOURCE_SHAPE,
     CONFIGURATION_SHAPE,
     DEPLOYCONFIG_SHAPE,
+    DOCUMENT_TYPE,
   ].map((type, i) => [type.name, { _id: (i + 1).toString(16).padStart(24, '0'), ...typeToValue(type), ...SYSTEMS }]),
 );

@@ -6,7 +6,8 @@ import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { About } from '../../platform/about/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Clock } from '../../platform/clock/index.ts';
-import type { Committer } from '../../runtime/transactions/index.ts';
+import type { Committer, Write } from '../../runtime/transactions/index.ts';
+import type { ApiReply, ApiRequest } from '../api.ts';
 import type { Correlations } from '../../runtime/correlation/index.ts';
 import type { Directory, IdentityStore, RightsOf, SecurityLog } from '../../identity/index.ts';
 import type { NamespaceKeys } from '../../platform/keys/index.ts';
@@ -100,6 +101,21 @@ export interface InstanceResource {
   readonly defaultSort: Readonly<Record<string, 1 | -1>>;
   /** The collection is made with the first instance, not with the namespace: most namespaces never need it. */
   readonly late?: true;
+  /** What REST answers for one: the instance, where it is a system resource with this; else an array of it. */
+  readonly answers?: 'object';
+  readonly guard?: InstanceGuard;
+  /** Bytes in or out over HTTP (`ApiRequest.transfer`). */
+  transfer?(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply>;
+}
+
+/** What is particular to the instances of a system resource, in whatever way they are changed. */
+export interface InstanceGuard {
+  /** In place of the usual INSERT and UPSERT. */
+  insert?(space: Namespace, resource: InstanceResource, body: Value, actor: Actor, upsert: boolean): Promise<ObjectValue | null>;
+  /** Refuses what an update may not set. @throws CascadeError */
+  change?(stored: ObjectValue, changes: ObjectValue): void;
+  /** What is stored with the deletion of these. */
+  along?(space: Namespace, gone: readonly ObjectValue[]): Promise<Write[]>;
 }
 
 /** Definitions: few, all in memory, stored by kind and name in one collection. */

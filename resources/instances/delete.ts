@@ -150,7 +150,8 @@ export async function goingAlong(
     };
     await deleteOne(space, own, async () => instance, gathering, {}, all);
   }
-  return { writes: [...entries, ...parts.flatMap(({ writes }) => writes)], events: parts.flatMap(({ events }) => events) };
+  const own = resource.kind === 'instances' ? await resource.guard?.along?.(space, gone) : undefined;
+  return { writes: [...entries, ...(own ?? []), ...parts.flatMap(({ writes }) => writes)], events: parts.flatMap(({ events }) => events) };
 }
 
 const NONE: ReadonlySet<string> = new Set();

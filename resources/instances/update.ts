@@ -36,7 +36,10 @@ export interface Locked {
 /** The change of a body in its stored form (scalars/): named properties, the rest stays. */
 export const changeOf = (resource: InstanceResource, body: Value): Change => {
   if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
-  return (stored) => prepareUpdate(resource.type, stored, body);
+  return (stored) => {
+    resource.guard?.change?.(stored, body);
+    return prepareUpdate(resource.type, stored, body);
+  };
 };
 
 /** The version that a body names for optimistic locking. @throws type.property.invalid, of a definition resource.property.invalid */

@@ -5,6 +5,7 @@ import { decodeInner, getOwn } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { type StoredEvent, VersionMiss, type Write } from '../../runtime/transactions/index.ts';
+import { duplicateDocument } from '../../features/documents/index.ts';
 import { deployByCommand } from '../../features/deployment/deployment.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { objectOf, requireAdmin, textIn } from '../../features/accounts/rights.ts';
@@ -69,6 +70,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
     },
   },
   configurations: { deploy: deployment('deploy'), undeploy: deployment('undeploy') },
+  documents: { duplicate: duplicateDocument },
   deadletters: { retry: (space, id, _request, actor) => retry(space, id, actor) },
   types: {
     rename: async (space, id, { object }, actor) => reply(definitionJson(await renameType(space, TYPES, id, object, actor))),
