@@ -35,15 +35,16 @@ module.exports = {
       { path: '^stdlib/', pathNot: noTests },
       { path: '^compiler/', dependencyTypesNot: ['type-only'] },
     ),
-    ...layers.slice(1).map((layer, i) => ({
-      ...forbid(
-        `${layer}-in-its-layer`,
-        'a layer imports those below it',
-        { path: `^${layer}/`, pathNot: `(${noTests}|/testing/)` },
-        { path: oneOf([...layers.slice(0, i + 1), ...beside]) },
+    ...layers
+      .slice(1)
+      .map((layer, i) =>
+        forbid(
+          `${layer}-in-its-layer`,
+          'a layer imports those below it',
+          { path: `^${layer}/`, pathNot: `(${noTests}|/testing/)` },
+          { path: oneOf([...layers.slice(0, i + 1), ...beside]) },
+        ),
       ),
-      severity: ['identity', 'runtime', 'resources'].includes(layer) ? 'warn' : 'error',
-    })),
     forbid(
       'typing-on-compiler',
       'static types know the language and its built-ins, and no running service',

@@ -3,8 +3,7 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../stdlib/values/index.ts';
 import type { ApiDescription, DescribedProcedure, DescribedResource } from '../resources/api.ts';
 import { baseSchema, typeToSchema } from '../model/types/index.ts';
-import { ACCOUNTS, operationsOf } from '../features/accounts/index.ts';
-import { instancesOf, systemResources } from '../resources/catalog/catalogue.ts';
+import { instancesOf } from '../resources/catalog/catalogue.ts';
 import { commandsOf } from '../resources/requests/commands.ts';
 import type { Namespace, Resource } from '../resources/catalog/types.ts';
 
@@ -13,13 +12,13 @@ const PROGRAMS = new Set(['rules', 'procedures']);
 export function describe(space: Namespace): ApiDescription {
   const own = [...space.types.values()]
     .filter(({ role }) => role === 'standard')
-    .map((type) => described(type.name, true, instancesOf(type)));
-  const accounts = ACCOUNTS.map(
+    .map((type) => described(space, type.name, true, instancesOf(type)));
+  const accounts = space.features.installation.map(
     (account): DescribedResource => ({
       name: account.name,
       custom: false,
-      operations: operationsOf(account),
-      commands: Object.keys(account.commands ?? {}).filter((command) => command !== 'getAuthorizedUsers'),
+      operations: account.operations,
+      commands: account.commands.filter((command) => command !== 'getAuthorizedUsers'),
       answers: 'object',
       isProgram: false,
       schema: typeToSchema(account.type),
@@ -27,7 +26,11 @@ export function describe(space: Namespace): ApiDescription {
   );
   return {
     namespace: space.name,
-    resources: [...systemResources().map(({ name, custom, resource }) => described(name, custom, resource)), ...accounts, ...own],
+    resources: [
+      ...[...space.features.addressed()].map(({ name, custom, resource }) => described(space, name, custom, resource)),
+      ...accounts,
+      ...own,
+    ],
     procedures: space.definitions
       .list('procedures')
       .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC')
@@ -35,11 +38,11 @@ export function describe(space: Namespace): ApiDescription {
   };
 }
 
-const described = (name: string, custom: boolean, resource: Resource): DescribedResource => ({
+const described = (space: Namespace, name: string, custom: boolean, resource: Resource): DescribedResource => ({
   name,
   custom,
   operations: resource.operations,
-  commands: custom ? [] : commandsOf(name),
+  commands: custom ? [] : commandsOf(space, name),
   answers: resource.kind === 'instances' && resource.answers !== 'object' ? 'array' : 'object',
   isProgram: !custom && PROGRAMS.has(name),
   schema: typeToSchema(resource.type),

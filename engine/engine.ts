@@ -1,6 +1,8 @@
 // The engine: everything behind the bindings. Its parts open in order and close in reverse; namespaces are opened when they are
 // first asked for, and those with open runs at the start.
 
+import { auditedIn, auditSecurity } from '../features/audits/index.ts';
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type About, readBuild } from '../platform/about/index.ts';
 import type { Actor } from '../runtime/context/actor.ts';
@@ -9,7 +11,7 @@ import { type Clock, openSharedClock } from '../platform/clock/index.ts';
 import { Fenced, openEpochs, openProcess, QueueFull } from '../runtime/transactions/index.ts';
 import { CascadeError, CascadeErrors, fault } from '../model/errors/faults.ts';
 import { openNamespaceKeys } from '../platform/keys/index.ts';
-import { openDirectory, openIdentity, type PasswordCost, SecurityLog } from '../identity/index.ts';
+import { type IdentityStore, openDirectory, openIdentity, type PasswordCost, SecurityLog } from '../identity/index.ts';
 import { FOLLOWED, openNamespace } from './namespace.ts';
 import { type Change, Leaders, openChanges } from '../runtime/cluster/index.ts';
 import { OpenNamespaces } from './open-namespaces.ts';
@@ -23,6 +25,7 @@ import { type Place, Shares } from '../runtime/admission/shares.ts';
 import { isPassing, openStore, type Store } from '../platform/mongo/index.ts';
 import { subscribe } from '../features/subscriptions/index.ts';
 import { Tally } from '../resources/tally.ts';
+import { deliveriesOf } from '../features/delivery/namespace-state.ts';
 
 export interface EngineConfig {
   readonly mongoUri: string;
@@ -57,7 +60,7 @@ export async function openEngine({
   masterKey,
   clock: given,
   mostOpenEvaluations = MOST_OPEN_EVALUATIONS,
-  about = nameless(),
+  about: aboutIt = nameless(),
   passwordCost,
   log,
 }: EngineConfig): Promise<Engine> {
@@ -104,8 +107,16 @@ export async function openEngine({
     const security = new SecurityLog(log);
     const identity = openIdentity(store.installation, Date.now, { exclusive, security, ...(passwordCost && { passwordCost }) });
     const keys = openNamespaceKeys(store.installation, masterKey ?? null);
-    const accounts = { identity, directory: openDirectory(store.installation), keys, security };
+    const drop = async (name: string): Promise<void> => {
+      // What is under way there has so long to end: who deletes it is itself one of them.
+      const closing = namespaces.release(name).then((open) => open?.[Symbol.asyncDispose]());
+      const dropped = closing.then(() => dropNamespace(store, identity, name));
+      dropped.catch((err: unknown) => log.error({ err, namespace: name }, 'the data of a deleted namespace could not be removed: the next start does it'));
+      await Promise.race([dropped.catch(() => undefined), sleep(DROP_MS, new AbortController().signal)]);
+    };
+    const accounts = { identity, directory: openDirectory(store.installation), keys, security, drop };
     const compiler = await compilerHash();
+    const about = { ...aboutIt, nodeUuid: await nodeUuidOf(store) };
     const leaders = exclusive ? null : new Leaders(store.installation, process);
 
     const namespaces: OpenNamespaces = new OpenNamespaces({
@@ -130,6 +141,10 @@ export async function openEngine({
       isShared: !exclusive,
       log,
     });
+    security.heard = (heard) => {
+      const done = auditedIn(heard, accounts.directory).then(async (name) => auditSecurity((await namespaces.of(name)).space, heard, clock));
+      done.catch((err: unknown) => log.error({ err }, 'an audit could not be stored'));
+    };
     keep({
       // Before the sandbox goes: what was acknowledged gets its time to finish, the rest is in the journal.
       async [Symbol.asyncDispose]() {
@@ -149,6 +164,7 @@ export async function openEngine({
     // Without the key that their data are sealed with there is nothing to try again: the start says so.
     await Promise.all(known.map((name) => keys.cipherOf(name)));
     await namespaces.takeOver(known, dead);
+    for (const name of await identity.deletedNamespaces()) await dropNamespace(store, identity, name);
     status = 'ok';
     const watch = setInterval(() => {
       store.client
@@ -233,7 +249,7 @@ export async function openEngine({
       tally,
       async load() {
         const open = await namespaces.all();
-        const pending = await Promise.all(open.map(({ space }) => space.deliveries.pending()));
+        const pending = await Promise.all(open.map(({ space }) => deliveriesOf(space).pending()));
         return {
           queueDepth: open.reduce((sum, one) => sum + one.pending, 0),
           requestsWaiting: shares.waiting,
@@ -256,12 +272,12 @@ export async function openEngine({
       },
       async acknowledge(identity, { subscriptionName, partitionId, sequenceId }) {
         const { space } = await namespaces.of(identity.namespace);
-        if ((await space.deliveries.acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
+        if ((await deliveriesOf(space).acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
           log.info({ subscriptionName, partitionId, sequenceId }, 'there was nothing to acknowledge');
       },
       async unsubscribe(identity, name) {
         const { space } = await namespaces.of(identity.namespace);
-        await space.deliveries.unsubscribe(identity, name);
+        await deliveriesOf(space).unsubscribe(identity, name);
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
         const { namespace } = request.identity;
@@ -313,6 +329,22 @@ const ACCOUNTS = ['users', 'tokens'];
 function mayEnd({ collection, document, updated }: Change): boolean {
   if (collection === 'tokens') return document === null && updated === undefined;
   return !(updated?.length === 1 && updated[0] === 'lastLogin');
+}
+
+/** A deletion is answered after so long, even when the data of the namespace are still being removed. */
+const DROP_MS = 5_000;
+
+async function dropNamespace(store: Store, identity: IdentityStore, name: string): Promise<void> {
+  await store.namespace(name).dropDatabase();
+  await identity.namespaceDropped(name);
+}
+
+/** Made with the first start. */
+async function nodeUuidOf(store: Store): Promise<string> {
+  const found = await store.installation
+    .collection<{ _id: string; uuid: string }>('installation')
+    .findOneAndUpdate({ _id: 'node' }, { $setOnInsert: { uuid: randomUUID() } }, { upsert: true, returnDocument: 'after' });
+  return found!.uuid;
 }
 
 const knownNamespaces = async (store: Store): Promise<string[]> =>

@@ -4,6 +4,13 @@ import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { Identity } from '../resources/api.ts';
 import type { About } from '../platform/about/index.ts';
+import { FEATURES } from './features.ts';
+import { FeatureStates } from '../resources/feature.ts';
+import { RULE_LINKS } from '../features/rules/namespace-state.ts';
+import { IMPLEMENTED_EVENTS } from '../features/services/namespace-state.ts';
+import { SOURCE_COUNTS } from '../features/sources/namespace-state.ts';
+import { SCHEDULE } from '../features/schedules/namespace-state.ts';
+import { DELIVERIES_STATE } from '../features/delivery/namespace-state.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import {
   attemptOf,
@@ -56,6 +63,7 @@ import { follow, refresh, refreshAll } from '../resources/definitions/follow.ts'
 import { loadType } from '../features/types/types-kind.ts';
 import type { Accounts, Namespace } from '../resources/catalog/types.ts';
 import { indexDependents } from '../resources/instances/dependents.ts';
+import { AUDITS } from '../resources/access/audits.ts';
 import { ANSWERS, indexAnswers } from '../resources/requests/once.ts';
 import { SourceCounts } from '../features/sources/index.ts';
 import { openUpkeep } from './upkeep.ts';
@@ -102,6 +110,7 @@ const COLLECTIONS = [
   'programs',
   RECORDINGS,
   'resources',
+  AUDITS,
   't.ArsRuleSnapshot',
 ];
 
@@ -195,7 +204,7 @@ export async function openNamespace({
       const begun = listeners.call('correlation', () => correlations.arrive(events)) ?? events.map(withoutPlaces);
       listeners.call('rules', () => runner?.begin(begun));
       listeners.call('subscriptions', () => subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1)));
-      listeners.call('deliveries', () => space.deliveries.committed(fresh));
+      listeners.call('deliveries', () => deliveries.committed(fresh));
     },
     toStored: (unit) => (leads || (isHeir && unit.isTaken) ? unit : arrivals.hand(unit)),
     onFenced,
@@ -238,7 +247,7 @@ export async function openNamespace({
     executable: (rule, program) => executableFor(space, rule, program),
     programFor,
     conditionFailed: (rule, error) => failures.record(rule, error),
-    declined: (actor) => space.deliveries.acknowledgeRun(actor),
+    declined: (actor) => deliveries.acknowledgeRun(actor),
     admit: (identity) => acting({ rightsOf }, identity),
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
@@ -251,7 +260,7 @@ export async function openNamespace({
       recorded.delete(run);
       return steps;
     },
-    settle: (event, rule, store) => space.deliveries.settle(event, `/rules/${rule}`, store),
+    settle: (event, rule, store) => deliveries.settle(event, `/rules/${rule}`, store),
     lost: (event, rule) => endLost(space, event, rule),
     poisoned: (event, target, error) => deadLetter(space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
     failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
@@ -273,8 +282,16 @@ export async function openNamespace({
     present: presentEvent,
     isOpen: (event, rule) => runner?.isOpen(event, rule) === true,
   });
+  const states = new FeatureStates();
+  states.set(RULE_LINKS, new RuleLinks());
+  states.set(IMPLEMENTED_EVENTS, implementedEvents);
+  states.set(SOURCE_COUNTS, sources);
+  states.set(SCHEDULE, schedule);
+  states.set(DELIVERIES_STATE, deliveries);
   const space: Namespace = {
     name,
+    features: FEATURES,
+    states,
     rightsOf,
     accounts,
     about,
@@ -301,14 +318,11 @@ export async function openNamespace({
     },
     executables,
     programs: new KeptPrograms(db, executables),
-    ruleLinks: new RuleLinks(),
     output,
     when: new TriggerIndex(surroundings),
     before: new TriggerIndex(surroundings),
     correlations,
-    sources,
     implementedEvents,
-    schedule,
     state,
     deliveries,
     subscribers,
@@ -364,7 +378,7 @@ export async function openNamespace({
     pressure.close();
     executionTimes.close();
     for (const one of opened) await one[Symbol.asyncDispose]();
-    await space.sources.settle(clock.now(), true);
+    await sources.settle(clock.now(), true);
     await deliveries.close();
     await arrivals.close();
     await schedule[Symbol.asyncDispose]();

@@ -3,6 +3,7 @@
 export {
   type Directory,
   type NamespaceRecord,
+  type OrganizationRecord,
   openDirectory,
   type TokenRecord,
   type UserRecord,
@@ -11,6 +12,6 @@ export { USER_DETAILS, type UserDetail } from './documents.ts';
 export { openIdentity } from './open-identity.ts';
 export { generatePassword, type PasswordCost } from './passwords.ts';
 export type { FirstStart, FirstStartOptions, Identity, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
-export type { RightsOf } from './rights.ts';
-export { SecurityLog } from './security-log.ts';
+export { namespaceAndProfiles, type RightsOf } from './rights.ts';
+export { type Heard, SecurityLog } from './security-log.ts';
 export { narrowed } from './sessions.ts';

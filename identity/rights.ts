@@ -63,3 +63,9 @@ export class Rights {
     return user && profiles && identityOf(user, namespace, profiles);
   }
 }
+
+/** Who one is, as programs and clients see it: profiles with the namespace that they are of. */
+export const namespaceAndProfiles = ({ namespace, profiles }: Identity): { namespace: string; profiles: string[] } => ({
+  namespace,
+  profiles: profiles.map((profile) => `${namespace}.${profile}`),
+});

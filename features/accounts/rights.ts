@@ -1,16 +1,10 @@
-// Who may do what to accounts, and the fields of their bodies (resources-and-api.md 7.5 for the default profiles, 4.11).
+// Which profiles may be given to whom (resources-and-api.md 7.5 for the default profiles, 4.11).
 
-import { isServiceSet } from '../../model/types/index.ts';
-import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-
-/** @throws cascade.authorization.denied */
-export function requireAdmin(caller: Identity, operation: string, resource: string): void {
-  if (!isAdmin(caller)) throw fault('cascade.authorization.denied', operation, resource);
-}
 
 /**
  * Whoever lets others act under profiles must have these, or administer the namespace that they are of (language.md P8).
@@ -29,25 +23,6 @@ export function isGrantable(name: string, caller: Identity): boolean {
 
 /** `system.p` is another spelling of `p__system`. */
 const usualName = (name: string): string => (name.startsWith('system.') ? `${name.slice('system.'.length)}__system` : name);
-
-/** The text of a field; null when it is not set. */
-export function textIn(resource: string, body: ObjectValue, name: string): string | null {
-  const value = Object.hasOwn(body, name) ? getOwn(body, name) : null;
-  if (value !== null && typeof value !== 'string') throw fault('cascade.resource.property.invalid', resource, name, 'no String');
-  return value;
-}
-
-export function requiredText(resource: string, body: ObjectValue, name: string): string {
-  const text = textIn(resource, body, name);
-  if (text === null) throw fault('cascade.resource.property.required', resource, name);
-  return text;
-}
-
-/** @throws cascade.resource.property.unknown */
-export function requireKnown(resource: string, body: ObjectValue, known: readonly string[]): void {
-  const stranger = Object.keys(body).find((name) => !isServiceSet(name) && !known.includes(name));
-  if (stranger !== undefined) throw fault('cascade.resource.property.unknown', resource, stranger);
-}
 
 /**
  * One profile of this namespace and one of the system namespace, in their usual spelling.
@@ -68,5 +43,3 @@ export function profilesIn(space: Namespace, value: Value, caller: Identity): st
     throw fault('cascade.profile.escalation', theirs);
   return [ours, theirs];
 }
-
-export const objectOf = (value: Value): ObjectValue => (isObject(value) ? value : {});

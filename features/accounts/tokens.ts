@@ -9,7 +9,10 @@ import { TOKEN_SHAPE } from '../../resources/catalog/system-types.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { AccountResource } from './index.ts';
-import { profilesIn, requiredText, requireAdmin, requireKnown } from './rights.ts';
+import { profilesIn } from './rights.ts';
+import { requireAdmin } from '../../resources/access/rights.ts';
+import { requireKnown } from '../../resources/requests/fields.ts';
+import { requiredText } from '../../resources/requests/fields.ts';
 
 const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType', 'username'];
 

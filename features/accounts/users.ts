@@ -8,7 +8,11 @@ import { USER_SHAPE } from '../../resources/catalog/system-types.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { AccountResource } from './index.ts';
-import { isGrantable, profilesIn, requiredText, requireAdmin, requireKnown, textIn } from './rights.ts';
+import { isGrantable, profilesIn } from './rights.ts';
+import { requireAdmin } from '../../resources/access/rights.ts';
+import { requireKnown } from '../../resources/requests/fields.ts';
+import { requiredText } from '../../resources/requests/fields.ts';
+import { textIn } from '../../resources/requests/fields.ts';
 
 const KNOWN = ['username', 'password', 'oldPassword', 'profiles', 'active', 'lastLogin', ...USER_DETAILS];
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allBuiltins } from '../../stdlib/builtins/index.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
-import { answeredBuiltins } from './index.ts';
+import { FEATURES } from '../../engine/features.ts';
 import { evaluator } from './testing/value.ts';
 
 let t: TestEngine;
@@ -16,7 +16,7 @@ const value = evaluator(() => t);
 
 test('every built-in that the host is asked for is answered, and no other', () => {
   const asked = [...allBuiltins()].filter(({ host }) => host && !host.known && !host.shared).map(({ info }) => info.name);
-  expect([...answeredBuiltins].sort()).toEqual(asked.sort());
+  expect([...FEATURES.builtins.keys()].sort()).toEqual(asked.sort());
 });
 
 test('builtins.md 19, 20: namespace and profiles are the caller’s', async () => {

@@ -1,6 +1,6 @@
 // Under whose identity code runs, as far as the run itself does not know it (builtins.md 19, 20).
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
-import type { Identity } from '../../resources/api.ts';
+import { namespaceAndProfiles } from '../../identity/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -8,16 +8,12 @@ import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
 
 const ok = (value: Value): Answer => ({ ok: encodeInner(value) });
 
-const profilesOf = ({ namespace, profiles }: Identity): string[] => profiles.map((profile) => `${namespace}.${profile}`);
-
-export const namespaceAndProfiles = (identity: Identity): Value => ({ namespace: identity.namespace, profiles: profilesOf(identity) });
-
 async function detailsOf(space: Namespace, username: string) {
   return (await space.accounts.directory.detailsOf(username)) ?? {};
 }
 
 export const identity: HostBuiltins = {
-  'Context.profiles': async (space, _args, actor) => ok(profilesOf(actor.identity)),
+  'Context.profiles': async (space, _args, actor) => ok(namespaceAndProfiles(actor.identity).profiles),
   'Context.preferredUsername': async (space, _args, { identity: { username } }) =>
     ok((await detailsOf(space, username)).preferredUsername ?? username),
   'Context.email': async (space, _args, { identity: { username } }) => ok((await detailsOf(space, username)).email ?? null),

@@ -6,7 +6,6 @@ import type { ApiRequest } from '../../resources/api.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { parseProps, parseSort } from '../../model/query/index.ts';
 import { CascadeError, CascadeErrors } from '../../model/errors/faults.ts';
-import { type AccountResource, accountResource, carryOutAccount } from '../accounts/index.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
 import { cursors } from '../../resources/instances/cursors.ts';
 import { remember } from '../../resources/instances/find.ts';
@@ -17,7 +16,7 @@ import { executeProcedure } from '../../resources/requests/invoke.ts';
 import { idOf as requestedId } from '../../resources/requests/request.ts';
 import { ownOnly, requireRight, withOwn } from '../../resources/access/rights.ts';
 import { idOf } from '../../resources/representation/stamp.ts';
-import type { InstanceResource, Namespace, Resource } from '../../resources/catalog/types.ts';
+import type { InstallationResource, InstanceResource, Namespace, Resource } from '../../resources/catalog/types.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { requestOf } from './messages.ts';
 import { typed } from './typed-rows.ts';
@@ -51,7 +50,7 @@ function walkOf(
   { op, resourceName, custom, resourceId, parameters }: ApiRequest,
   actor: Actor,
 ): ReturnType<typeof selectPages> | null {
-  if (accountResource(resourceName, custom)) return null;
+  if (space.features.installationResource(resourceName, custom)) return null;
   if (op !== 'select' || resourceId !== undefined || ['page', 'limit', 'count'].some((name) => Object.hasOwn(parameters, name)))
     return null;
   const resource = resolve(space, resourceName, custom);
@@ -68,7 +67,8 @@ const INSTANCE_OPERATIONS: ReadonlySet<string> = new Set(['insert', 'upsert', 'u
 
 async function answerTo(space: Namespace, request: ApiRequest, actor: Actor, shape: Shape): Promise<Answer> {
   const several = Array.isArray(request.object) && (request.op === 'insert' || request.op === 'upsert');
-  if (several && !accountResource(request.resourceName, request.custom)) return answerToMany(space, request, actor, shape);
+  if (several && !space.features.installationResource(request.resourceName, request.custom))
+    return answerToMany(space, request, actor, shape);
   const shaped = (rows: readonly string[], count: number): Answer => {
     const all = request.parameters['count'] === true ? [`{"count":${count}}`, ...rows] : rows;
     return shape(`[${all.join(',')}]`, rows);
@@ -144,7 +144,7 @@ class NotAtOnce extends Error {}
  * @throws CascadeError what a client would be told
  */
 export async function rowsOf(space: Namespace, request: ApiRequest, actor: Actor): Promise<Value[]> {
-  const account = accountResource(request.resourceName, request.custom);
+  const account = space.features.installationResource(request.resourceName, request.custom);
   if (account) return accountRows(space, account, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);
   if (request.op === 'execute' && resource.name === 'procedures') {
@@ -163,8 +163,8 @@ export async function rowsOf(space: Namespace, request: ApiRequest, actor: Actor
 }
 
 /** Users, tokens and namespaces are the installation's: what is done to them is not part of the run's own commits. */
-async function accountRows(space: Namespace, account: AccountResource, request: ApiRequest, actor: Actor): Promise<Value[]> {
-  const reply = await carryOutAccount(space, account, request, actor);
+async function accountRows(space: Namespace, account: InstallationResource, request: ApiRequest, actor: Actor): Promise<Value[]> {
+  const reply = await account.carryOut(space, request, actor);
   const body = reply.body === undefined ? [] : parseJson(reply.body);
   const rows = Array.isArray(body) ? body : [body];
   return reply.count === undefined ? rows : [{ count: reply.count }, ...rows];

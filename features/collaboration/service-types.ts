@@ -1,7 +1,6 @@
 // The types in which built-in services keep what they know (builtins.md 23 to 30). Their instances are read and written like those of
 // users' types; a service changes several of them in one unit (runtime/builtins/together.ts). A collection is made with its first instance.
 
-import type { TypeDefinition } from '../../model/types/index.ts';
 import { collectionOf } from '../../resources/instances/type-storage.ts';
 import { type Shape, systemType } from '../../resources/catalog/system-type.ts';
 import type { InstanceResource } from '../../resources/catalog/types.ts';
@@ -132,9 +131,3 @@ export const SERVICE_RESOURCES: readonly InstanceResource[] = [
   COLLABORATION_TYPES,
   DEPLOY_STATUS,
 ];
-export const SERVICE_TYPES: readonly TypeDefinition[] = SERVICE_RESOURCES.map(({ type }) => type);
-
-const BY_COLLECTION = new Map(SERVICE_RESOURCES.map(({ collection, type }) => [collection, type]));
-
-/** The service's own type whose instances a collection holds. */
-export const serviceTypeOf = (collection: string): TypeDefinition | undefined => BY_COLLECTION.get(collection);

@@ -1,10 +1,10 @@
 // The types in which the delivery of events keeps what users may look at: dead letters, persistent subscriptions, acknowledgements
 // (resources-and-api.md 4.21, integrations.md 12.4). Only the service writes them.
 
-import type { TypeDefinition } from '../../model/types/index.ts';
 import { collectionOf } from '../../resources/instances/type-storage.ts';
 import { type Shape, systemType } from '../../resources/catalog/system-type.ts';
 import type { InstanceResource } from '../../resources/catalog/types.ts';
+import { deliveriesOf } from './namespace-state.ts';
 
 function keptForDelivery(
   typeName: string,
@@ -41,17 +41,20 @@ export const DEAD_LETTERS = keptForDelivery(
   { name: 'deadletters' },
 );
 
-export const SUBSCRIPTIONS = keptForDelivery(
-  'ArsSubscription',
-  ['delete'],
-  {
-    name: 'indexed String',
-    topic: 'String',
-    username: 'String',
-    eventFilter: 'Object',
-  },
-  { naturalKey: ['name'] },
-);
+export const SUBSCRIPTIONS: InstanceResource = {
+  end: (space, name) => deliveriesOf(space).end(name),
+  ...keptForDelivery(
+    'ArsSubscription',
+    ['delete'],
+    {
+      name: 'indexed String',
+      topic: 'String',
+      username: 'String',
+      eventFilter: 'Object',
+    },
+    { naturalKey: ['name'] },
+  ),
+};
 
 export const ACKNOWLEDGEMENTS = keptForDelivery('ArsEventAcknowledgement', [], {
   subscriptionName: 'indexed String',
@@ -62,4 +65,3 @@ export const ACKNOWLEDGEMENTS = keptForDelivery('ArsEventAcknowledgement', [], {
 });
 
 export const DELIVERY_RESOURCES: readonly InstanceResource[] = [DEAD_LETTERS, SUBSCRIPTIONS, ACKNOWLEDGEMENTS];
-export const DELIVERY_TYPES: readonly TypeDefinition[] = DELIVERY_RESOURCES.map(({ type }) => type);

@@ -5,7 +5,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import type { Unit } from '../../runtime/transactions/index.ts';
 import type { RunError } from '../../runtime/runs/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
-import { SNAPSHOTS } from '../../resources/catalog/catalogue.ts';
+import { SNAPSHOTS } from './kept.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { stampNew } from '../../resources/representation/stamp.ts';
 import { SNAPSHOT_TYPE } from '../../resources/catalog/system-types.ts';

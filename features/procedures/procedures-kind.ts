@@ -24,6 +24,7 @@ export const PROCEDURES: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'execute']),
   onExisting: 'update',
   type: PROCEDURE_SHAPE,
+  enforce: (space, name) => space.sandbox.procedureChanged(space.name, name),
   async define(space, body, stored, actor) {
     const text = textField('procedures', body, 'ruleText');
     const procedure = compileText(text, 'procedure', false, (service) => stateNamesOf(space, service)) as CompiledProcedure;

@@ -12,6 +12,7 @@ import { LONGEST_CHAIN } from '../../runtime/events/events.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
 import { snapshot } from '../diagnostics/snapshots.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import { deliveriesOf } from '../delivery/namespace-state.ts';
 
 /** Ends the run of an event whose chain is too long. @returns false when it may run */
 export function endChain(space: Namespace, event: StoredEvent, rule: string): boolean {
@@ -38,7 +39,7 @@ function endUnrun(space: Namespace, event: StoredEvent, rule: string, reason: De
   const dead = deadLetter(space, { event, target: resource, reason, error, deliveries: attemptOf(event) });
   space.log.error({ rule, namespace: space.name, event: event.uuid }, describe(error));
   const unit = { events: [...told.events, ...dead.events], done: [runIdOf(event, rule)] };
-  space.deliveries
+  deliveriesOf(space)
     .settle(event, resource, (settled) => space.committer.submit({ ...unit, writes: [...told.writes, ...dead.writes, ...settled] }, true))
     .catch((failed: unknown) => space.log.error({ err: failed }, 'the end of a run that could not begin was not stored'));
 }

@@ -15,6 +15,8 @@ import type { IndexedProgram } from '../../runtime/events/references.ts';
 import { compileText, programOf } from '../../runtime/programs/programs.ts';
 import { checkFields, invalidField, textField, warningsOf, withoutOldText } from '../../resources/definitions/fields.ts';
 import { withErrors } from '../../resources/definitions/told-errors.ts';
+import { deliveriesOf } from '../delivery/namespace-state.ts';
+import { ruleLinksOf } from './namespace-state.ts';
 
 export const RULES: DefinitionResource = {
   kind: 'definitions',
@@ -23,6 +25,10 @@ export const RULES: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   onExisting: 'update',
   type: RULE_SHAPE,
+  enforce(space, name, object) {
+    if (object) loadRule(space, object);
+    else leaveForce(space, name);
+  },
   async define(space, body, stored, actor) {
     const text = textField('rules', body, 'ruleText');
     const ours = actor.ofService === true || stored !== null; // a stored one has its name already
@@ -47,20 +53,20 @@ export const RULES: DefinitionResource = {
           trigger.paths.map((path): Value => ({ path, kind: rule.timing === 'before' ? 'BEFORE' : 'WHEN' })),
         ),
         ...(rule.description ? { description: rule.description } : {}),
-        ...warningsOf(rule.warnings, active ? loopWarning(space.ruleLinks.roundThrough(rule)) : []),
+        ...warningsOf(rule.warnings, active ? loopWarning(ruleLinksOf(space).roundThrough(rule)) : []),
       },
       prepare: async () => {
         await Promise.all([space.programs.keep(executable, space.clock.now()), space.output.keep(text, rule)]);
       },
       apply: () => enforce(space, rule, executable, active),
-      ...(active ? {} : { settle: () => space.deliveries.acknowledgeFor(rule.fullName) }),
+      ...(active ? {} : { settle: () => deliveriesOf(space).acknowledgeFor(rule.fullName) }),
     };
   },
   /** Rules on a type that is no longer there are told as erroneous; they have no events (resources-and-api.md 4.1). */
   show: (space, stored) => withErrors(space, stored, triggeringTypes(stored)),
   async remove(space, stored) {
     const name = String(getOwn(stored, 'name'));
-    return { apply: () => leaveForce(space, name), settle: () => space.deliveries.acknowledgeFor(name) };
+    return { apply: () => leaveForce(space, name), settle: () => deliveriesOf(space).acknowledgeFor(name) };
   },
 };
 
@@ -83,7 +89,7 @@ export function leaveForce(space: Namespace, name: string): void {
   space.before.remove(name);
   space.correlations.remove(baseNameOf(name), name);
   space.programs.retire(name, space.clock.now());
-  space.ruleLinks.remove(name);
+  ruleLinksOf(space).remove(name);
 }
 
 /** Puts a stored rule in force: when a namespace is opened, or another process has stored it. A text that no longer compiles stays, and is told. */
@@ -97,8 +103,8 @@ function enforce(space: Namespace, rule: CompiledRule, executable: Executable, a
   space.before.remove(rule.fullName);
   const baseName = baseNameOf(rule.fullName);
   if (!active || !isCorrelated(rule)) space.correlations.remove(baseName, rule.fullName);
-  if (active) space.ruleLinks.put(rule);
-  else space.ruleLinks.remove(rule.fullName);
+  if (active) ruleLinksOf(space).put(rule);
+  else ruleLinksOf(space).remove(rule.fullName);
   if (!active) return space.programs.retire(rule.fullName, space.clock.now());
   space.programs.enforce(rule.fullName, executable, space.clock.now());
   if (isCorrelated(rule)) space.correlations.put({ compiled: rule, baseName, executable });

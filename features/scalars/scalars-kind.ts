@@ -31,6 +31,7 @@ export const SCALARS: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   onExisting: 'update',
   type: SCALAR_SHAPE,
+  enforce: (space, name, object) => followScalar(space, name, object),
   async define(space, body, stored) {
     const name = textField('scalars', body, 'name');
     checkName('scalar', name);

@@ -12,6 +12,7 @@ import { checkFields, invalidField, textField } from '../../resources/definition
 import { putDefinition } from '../../resources/definitions/operations.ts';
 import { omit } from '../../resources/definitions/store.ts';
 import { checkTopic } from '../topics/topics-kind.ts';
+import { scheduleOf } from './namespace-state.ts';
 
 const NAME = 'scheduledevents';
 /** Kept with the event and not shown: when it was delivered last. */
@@ -25,16 +26,24 @@ export const SCHEDULED_EVENTS: DefinitionResource = {
   onExisting: (stored) => (isPeriodic(stored) ? 'update' : 'conflict'),
   type: SCHEDULED_EVENT_SHAPE,
   isTransient: (stored) => getOwn(stored, 'isTransient') === true,
+  enforce(space, name, object) {
+    if (object) scheduleOf(space).put(name, object);
+    else scheduleOf(space).remove(name);
+  },
   define: async (space, body, stored) => defined(space, body, stored, 'refused'),
   show: (_space, stored) => omit(stored, [LAST]),
   async remove(space, stored) {
-    return { apply: () => space.schedule.remove(String(getOwn(stored, 'name'))) };
+    return { apply: () => scheduleOf(space).remove(String(getOwn(stored, 'name'))) };
   },
 };
 
 /** As a statement may write it: a time that is over means at once. */
 const BY_STATEMENT: DefinitionResource = {
   ...SCHEDULED_EVENTS,
+  enforce(space, name, object) {
+    if (object) scheduleOf(space).put(name, object);
+    else scheduleOf(space).remove(name);
+  },
   define: async (space, body, stored) => defined(space, body, stored, 'at once'),
 };
 
@@ -85,7 +94,7 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
     isTransient,
     ...(stored && Object.hasOwn(stored, LAST) ? { [LAST]: getOwn(stored, LAST) } : {}),
   };
-  return { name, object, apply: (kept) => space.schedule.put(name, kept) };
+  return { name, object, apply: (kept) => scheduleOf(space).put(name, kept) };
 }
 
 interface Schedule {

@@ -9,6 +9,8 @@ import { SERVICE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
 import { stateChanged } from './service-state.ts';
+import { scheduleOf } from '../schedules/namespace-state.ts';
+import { implementedEventsOf } from './namespace-state.ts';
 
 /** Milliseconds (resources-and-api.md 9.1, minimumScheduledProcedureInterval). */
 const SHORTEST_SCHEDULE_MS = 60_000;
@@ -20,6 +22,12 @@ export const SERVICES: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish', 'status']),
   onExisting: 'update',
   type: SERVICE_SHAPE,
+  enforce(space, name, object) {
+    stateChanged(space, name);
+    for (const inForce of [implementedEventsOf(space), scheduleOf(space)])
+      if (object) inForce.putService(name, object);
+      else inForce.removeService(name);
+  },
   async define(space, body) {
     const name = textField('services', body, 'name');
     checkName('service', name);
@@ -33,8 +41,8 @@ export const SERVICES: DefinitionResource = {
       object: { ...fields, active: getOwn(fields, 'active') !== false },
       apply: (kept) => {
         stateChanged(space, name);
-        space.implementedEvents.putService(name, kept);
-        space.schedule.putService(name, kept);
+        implementedEventsOf(space).putService(name, kept);
+        scheduleOf(space).putService(name, kept);
       },
     };
   },
@@ -47,8 +55,8 @@ export const SERVICES: DefinitionResource = {
     if (user !== undefined) throw fault('cascade.service.in.use', name, user);
     return {
       apply: () => {
-        space.implementedEvents.removeService(name);
-        space.schedule.removeService(name);
+        implementedEventsOf(space).removeService(name);
+        scheduleOf(space).removeService(name);
       },
     };
   },

@@ -12,6 +12,7 @@ import { raise, type Raising } from '../../runtime/events/events.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { bindsOn, programIn } from '../../runtime/events/references.ts';
 import { isActive, own, pipelineOf, stateOf } from './state.ts';
+import { sourceCountsOf } from './namespace-state.ts';
 
 export const sourcePath = (name: string): string => `/sources/${name}/publish`;
 
@@ -29,7 +30,7 @@ export async function receive(space: Namespace, source: ObjectValue, message: Va
   const { error } = stateOf(space, source);
   if (error?.code === 'cascade.source.pipeline.unresolved')
     throw fault('cascade.source.pipeline.unresolved', name, 'a rule of its pipeline is not there');
-  space.sources.add(name, 'received', space.clock.now());
+  sourceCountsOf(space).add(name, 'received', space.clock.now());
   const unwound = own(source, 'autoUnwind') === true && Array.isArray(message) ? message : [message];
   const events = [];
   for (const one of unwound) {
@@ -73,15 +74,15 @@ async function throughPipeline(
     } catch (error) {
       const detail = `the rule ${ruleName} of the pipeline failed: ${error instanceof Error ? error.message : String(error)}`;
       const failed = fault('cascade.source.pipeline.failed', name, detail);
-      space.sources.add(name, 'failed', space.clock.now());
-      const line = space.sources.lineOf(name, failed.message, space.clock.now());
+      sourceCountsOf(space).add(name, 'failed', space.clock.now());
+      const line = sourceCountsOf(space).lineOf(name, failed.message, space.clock.now());
       if (line !== null) await space.committer.submit({ writes: [], events: [], logs: [logOf(space, name, line)] }, true);
       if (own(source, 'isReliable') === true) throw failed;
-      space.sources.add(name, 'dropped', space.clock.now());
+      sourceCountsOf(space).add(name, 'dropped', space.clock.now());
       return undefined;
     }
     if (current === null) {
-      space.sources.add(name, 'dropped', space.clock.now());
+      sourceCountsOf(space).add(name, 'dropped', space.clock.now());
       return undefined;
     }
   }

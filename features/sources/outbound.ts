@@ -10,6 +10,7 @@ import type { Namespace } from '../../resources/catalog/types.ts';
 import { sourcePath } from './inbound.ts';
 import { SOURCE_KINDS } from './kinds.ts';
 import { isActive, isMocked, noConnection, own } from './state.ts';
+import { sourceCountsOf } from './namespace-state.ts';
 
 /** @throws cascade.resource.not.found */
 export function sourceNamed(space: Namespace, name: string): ObjectValue {
@@ -39,7 +40,7 @@ export async function publishToSource(space: Namespace, id: string, value: Value
   const request: ObjectValue = {};
   for (const part of [value, isObject(using) ? using : {}]) for (const key of Object.keys(part)) setOwn(request, key, getOwn(part, key));
   await mock(space, source, 'publish', 'pubDesc', request, actor);
-  space.sources.add(name, 'published', space.clock.now());
+  sourceCountsOf(space).add(name, 'published', space.clock.now());
   const echo = own(own(source, 'config') as ObjectValue, 'echoPublish') === true;
   const message = Object.hasOwn(request, 'message')
     ? getOwn(request, 'message')
@@ -65,7 +66,7 @@ export async function querySource(space: Namespace, id: string, request: ObjectV
 }
 
 function unavailable(space: Namespace, source: ObjectValue, name: string): Error {
-  space.sources.add(name, 'failed', space.clock.now());
+  sourceCountsOf(space).add(name, 'failed', space.clock.now());
   return fault('cascade.source.unavailable', name, noConnection(source));
 }
 
@@ -108,7 +109,7 @@ async function mock(...asked: Parameters<typeof mocked>): Promise<Value> {
   try {
     return await mocked(...asked);
   } catch (error) {
-    space.sources.add(String(own(source, 'name')), 'failed', space.clock.now());
+    sourceCountsOf(space).add(String(own(source, 'name')), 'failed', space.clock.now());
     throw error;
   }
 }

@@ -19,6 +19,8 @@ import { SOURCE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
 import { checkRedelivery } from '../topics/topics-kind.ts';
+import { deliveriesOf } from '../delivery/namespace-state.ts';
+import { sourceCountsOf } from './namespace-state.ts';
 
 const DEFAULTS = {
   active: true,
@@ -49,7 +51,9 @@ export const SOURCES: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish', 'query', 'status']),
   onExisting: 'update',
   type: SHAPE,
+  listed: SOURCE_SHAPE,
   hidden: 'secrets',
+  audited: true,
   async define(space, body, stored) {
     const name = textField('sources', body, 'name');
     checkName('source', name);
@@ -74,8 +78,8 @@ export const SOURCES: DefinitionResource = {
     return {
       name,
       object: { ...fields, direction, active: own(fields, 'active') ?? true, config: open, secrets },
-      ...(own(fields, 'isReliable') === true ? { prepare: () => space.deliveries.layOut() } : {}),
-      apply: () => space.sources.began(name, space.clock.now()),
+      ...(own(fields, 'isReliable') === true ? { prepare: () => deliveriesOf(space).layOut() } : {}),
+      apply: () => sourceCountsOf(space).began(name, space.clock.now()),
     };
   },
   show(space, stored) {
@@ -85,7 +89,7 @@ export const SOURCES: DefinitionResource = {
     return { ...object, state: stateOf(space, stored).state, isUnavailable: false };
   },
   async remove(space, stored) {
-    return { apply: () => space.sources.forget(String(own(stored, 'name'))) };
+    return { apply: () => sourceCountsOf(space).forget(String(own(stored, 'name'))) };
   },
 };
 

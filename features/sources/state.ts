@@ -3,6 +3,7 @@
 import type { Db } from 'mongodb';
 import { DateTime, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import { sourceCountsOf } from './namespace-state.ts';
 
 export interface Counts {
   received: number;
@@ -137,7 +138,7 @@ export const noConnection = (source: ObjectValue): string => `this version has n
 export function statusOfSource(space: Namespace, source: ObjectValue): ObjectValue {
   const name = String(own(source, 'name'));
   const { state, error } = stateOf(space, source);
-  const counts = space.sources.of(name);
+  const counts = sourceCountsOf(space).of(name);
   const at = (ms: number | null | undefined): Value => (ms == null ? null : new DateTime(ms));
   return {
     name,

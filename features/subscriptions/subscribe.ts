@@ -3,14 +3,14 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { accountResource } from '../accounts/index.ts';
-import { requireAdmin } from '../accounts/rights.ts';
+import { requireAdmin } from '../../resources/access/rights.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
 import { ownOnly, requireRight } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { instanceToJson, toJson } from '../../model/values/index.ts';
 import { parseEventPath } from '../../runtime/events/event-path.ts';
 import type { Present } from '../../runtime/events/subscribers.ts';
+import { deliveriesOf } from '../delivery/namespace-state.ts';
 
 /**
  * Begins a subscription that lasts until it is closed or what it listens to is deleted.
@@ -31,14 +31,14 @@ export async function subscribe(
     throw fault('cascade.resource.not.found', `/sources/${at.name}`);
   if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
   if (persistent === true || subscriptionName !== undefined)
-    return space.deliveries.subscribe(identity, at.path, filter, subscriptionName ?? null, deliver);
+    return deliveriesOf(space).subscribe(identity, at.path, filter, subscriptionName ?? null, deliver);
   return { close: space.subscribers.add(at.path, { filter, deliver }) };
 }
 
 /** Whoever may select all instances may listen to what becomes of them; to those of users, tokens and namespaces, admins. */
 function requireHearing(space: Namespace, name: string, identity: Identity): void {
-  const account = accountResource(name, !name.startsWith('system.'));
-  if (account?.name === 'namespaces') throw fault('cascade.event.path.invalid', `/types/${name}`); // a namespace hears of no other
+  const account = space.features.installationResource(name, !name.startsWith('system.'));
+  if (account?.hasEvents === false) throw fault('cascade.event.path.invalid', `/types/${name}`);
   if (account) return requireAdmin(identity, 'subscribe', account.name);
   const resource = resourceOf(space, name);
   requireRight(resource, 'select', identity);
@@ -74,7 +74,7 @@ function idIn(type: string, value: ObjectValue): string {
 }
 
 function instanceJson(space: Namespace, type: string, value: ObjectValue): string {
-  if (accountResource(type, !type.startsWith('system.'))) return toJson(value);
+  if (space.features.installationResource(type, !type.startsWith('system.'))) return toJson(value);
   const resource = resourceOf(space, type);
   if (resource.kind === 'instances') return instanceToJson(resource.type, value);
   return toJson(resource.show?.(space, value) ?? value);

@@ -5,6 +5,7 @@ import { checkName } from '../../model/types/index.ts';
 import { TOPIC_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource } from '../../resources/catalog/types.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { deliveriesOf } from '../delivery/namespace-state.ts';
 
 /** @throws cascade.topic.name.invalid, .reserved (integrations.md 9.1) */
 export const checkTopic = (name: string): void => checkName('topic', name);
@@ -24,7 +25,7 @@ export const TOPICS: DefinitionResource = {
     checkTopic(name);
     const fields = checkFields(TOPICS, body, 'kept');
     checkRedelivery('topics', fields);
-    const prepare = getOwn(fields, 'isReliable') === true ? { prepare: () => space.deliveries.layOut() } : {};
+    const prepare = getOwn(fields, 'isReliable') === true ? { prepare: () => deliveriesOf(space).layOut() } : {};
     return { name, object: fields, ...prepare, apply: () => undefined };
   },
   show(_space, stored) {

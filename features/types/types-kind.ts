@@ -11,7 +11,7 @@ import {
   type TypeDefinition,
   typeToValue,
 } from '../../model/types/index.ts';
-import { SYSTEM_TYPES, TYPE_SHAPE } from '../../resources/catalog/system-types.ts';
+import { TYPE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { accessLevelsOf } from './access-levels.ts';
 import { servicesWithState, stateChanged } from '../services/service-state.ts';
@@ -33,7 +33,17 @@ export const TYPES: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'schema']),
   onExisting: 'conflict',
   type: TYPE_SHAPE,
-  builtIn: SYSTEM_TYPES,
+  builtIn: (space) => space.features.systemTypes,
+  async enforce(space, name, object) {
+    if (object) space.cipher ??= await space.accounts.keys.cipherOf(space.name);
+    const type: TypeDefinition | null = object && loadType(object, space);
+    if (type) space.types.set(name, type);
+    else space.types.delete(name);
+    for (const service of servicesWithState(space, name)) stateChanged(space, service);
+    space.when.retype(name);
+    space.before.retype(name);
+    space.correlations.retype(name);
+  },
   async define(space, body, stored) {
     for (const key of Object.keys(body))
       if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw fault('cascade.type.property.name.reserved', key);

@@ -11,6 +11,11 @@ import type { Namespace, Resource } from '../catalog/types.ts';
 
 export const isAdmin = ({ profiles, system }: Identity): boolean => profiles.includes('admin') || system === true;
 
+/** @throws cascade.authorization.denied */
+export function requireAdmin(caller: Identity, operation: string, resource: string): void {
+  if (!isAdmin(caller)) throw fault('cascade.authorization.denied', operation, resource);
+}
+
 /** Who calls a procedure that is open to everybody (7.6): no user, and no profiles but the procedure's. */
 export const PUBLIC_EXECUTOR = 'publicExecutor';
 
@@ -89,6 +94,9 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['sources', { ...DEFINITION, publish: 'admin' }],
   ['logs', DEFINITION],
   ['documents', { select: 'own', insert: 'all', write: 'own', delete: 'own', own: ownOrPublic }],
+  ['audits', { select: 'own', insert: 'all', write: 'admin', delete: 'admin', own: byProperty('username') }],
+  ['secrets', ADMINS],
+  ['projects', ADMINS],
   ['deadletters', ADMINS],
   ['ArsSubscription', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
   ['ArsEventAcknowledgement', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],

@@ -1,10 +1,5 @@
 // Shapes of system resources, for conditions, sorting and, where they are kept as instances, for storage.
 
-import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { typeToValue } from '../../model/types/index.ts';
-import { DOCUMENT_TYPE } from '../../features/documents/document-type.ts';
-import { DELIVERY_TYPES } from '../../features/delivery/delivery-types.ts';
-import { SERVICE_TYPES } from '../../features/collaboration/service-types.ts';
 import { systemType } from './system-type.ts';
 
 export const TYPE_SHAPE = systemType(
@@ -204,6 +199,12 @@ export const TOKEN_SHAPE = systemType(
   ['name'],
 );
 
+export const ORGANIZATION_SHAPE = systemType(
+  'ArsOrganization',
+  { name: 'String', description: 'String', namespace: 'String', quota: 'Object' },
+  ['name'],
+);
+
 export const NAMESPACE_SHAPE = systemType(
   'ArsNamespace',
   { namespace: 'String', organizationRef: 'ResourceReference', encryptionKey: 'secret String' },
@@ -231,29 +232,5 @@ export const SNAPSHOT_TYPE = systemType('ArsRuleSnapshot', {
   username: 'String',
 });
 
-const SYSTEMS = { ars_namespace: 'system', ars_version: 1 } as const;
-
-/** The service's own types as `types` lists them; nobody changes them. Their ids are below all others: they come first. */
-export const SYSTEM_TYPES: ReadonlyMap<string, ObjectValue> = new Map(
-  [
-    TYPE_SHAPE,
-    RULE_SHAPE,
-    PROCEDURE_SHAPE,
-    SERVICE_SHAPE,
-    TOPIC_SHAPE,
-    DEBUGCONFIG_SHAPE,
-    USER_SHAPE,
-    TOKEN_SHAPE,
-    NAMESPACE_SHAPE,
-    LOG_TYPE,
-    SNAPSHOT_TYPE,
-    ...SERVICE_TYPES,
-    SCALAR_SHAPE,
-    ...DELIVERY_TYPES,
-    SCHEDULED_EVENT_SHAPE,
-    SOURCE_SHAPE,
-    CONFIGURATION_SHAPE,
-    DEPLOYCONFIG_SHAPE,
-    DOCUMENT_TYPE,
-  ].map((type, i) => [type.name, { _id: (i + 1).toString(16).padStart(24, '0'), ...typeToValue(type), ...SYSTEMS }]),
-);
+/** The system properties of the service's own types. */
+export const systemProperties = { ars_namespace: 'system', ars_version: 1 } as const;

@@ -6,12 +6,10 @@ import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { About } from '../../platform/about/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Clock } from '../../platform/clock/index.ts';
-import type { Committer, Write } from '../../runtime/transactions/index.ts';
-import type { ApiReply, ApiRequest } from '../api.ts';
+import type { Answer, Committer, Write } from '../../runtime/transactions/index.ts';
 import type { Correlations } from '../../runtime/correlation/index.ts';
-import type { Directory, IdentityStore, RightsOf, SecurityLog } from '../../identity/index.ts';
+import type { Directory, Identity, IdentityStore, RightsOf, SecurityLog } from '../../identity/index.ts';
 import type { NamespaceKeys } from '../../platform/keys/index.ts';
-import type { Deliveries } from '../../features/delivery/index.ts';
 import type { Contention, Executable, RunHost } from '../../runtime/runs/index.ts';
 import type { EqualReads, PointReads, RowReader } from '../../platform/mongo/index.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
@@ -19,25 +17,30 @@ import type { TriggerIndex } from '../../runtime/triggers/index.ts';
 import type { ScalarDefinition, TypeDefinition } from '../../model/types/index.ts';
 import type { Cipher } from '../../model/values/index.ts';
 import type { StateRoom } from '../../runtime/shared-state/index.ts';
-import type { Subscribers } from '../../features/subscriptions/index.ts';
+import type { EventContext, ReliableEvents } from '../../runtime/events/context.ts';
+import type { Subscribers } from '../../runtime/events/subscribers.ts';
+import type { FeatureRegistry, FeatureStates } from '../feature.ts';
+import type { ApiReply, ApiRequest } from '../api.ts';
 import type { LargeResults } from '../representation/large-results.ts';
 import type { KeptOutput } from '../../runtime/programs/kept-output.ts';
 import type { KeptPrograms } from '../../runtime/programs/kept-programs.ts';
-import type { RuleLinks } from '../../features/rules/loops.ts';
 import type { DefinitionStore } from '../definitions/store.ts';
-import type { ImplementedEvents } from '../../features/services/implemented-events.ts';
-import type { Schedule } from '../../features/schedules/schedule.ts';
-import type { SourceCounts } from '../../features/sources/state.ts';
 
 export interface Accounts {
   readonly identity: IdentityStore;
   readonly directory: Directory;
   readonly keys: NamespaceKeys;
   readonly security: SecurityLog;
+  /** Closes a namespace that was deleted and removes its data. */
+  drop(namespace: string): Promise<void>;
 }
 
 export interface Namespace {
   readonly name: string;
+  /** What can be named here. */
+  readonly features: FeatureRegistry;
+  /** What features keep for this namespace. */
+  readonly states: FeatureStates;
   readonly rightsOf: RightsOf;
   /** Users, tokens and namespaces: the installation's, not this namespace's. */
   readonly accounts: Accounts;
@@ -66,8 +69,6 @@ export interface Namespace {
   /** Rules as compiled, by rule and program: those in force, and those that open events name. */
   readonly executables: Map<string, Executable>;
   readonly programs: KeptPrograms;
-  /** Which rules set which others going. */
-  readonly ruleLinks: RuleLinks;
   /** What rules compile to, kept from start to start. */
   readonly output: KeptOutput;
   /** WHEN rules and BEFORE rules by event path and condition. */
@@ -75,16 +76,12 @@ export interface Namespace {
   readonly before: TriggerIndex;
   /** WHEN rules that wait for more than one event. */
   readonly correlations: Correlations;
-  /** How often something came through each source. */
-  readonly sources: SourceCounts;
   /** Outbound events of services that others stand for. */
-  readonly implementedEvents: ImplementedEvents;
-  /** What happens at a time. */
-  readonly schedule: Schedule;
+  readonly implementedEvents: EventContext['implementedEvents'];
   /** What services keep between calls, and what runs share. */
   readonly state: StateRoom;
   /** Events of reliable resources until they are acknowledged. */
-  readonly deliveries: Deliveries;
+  readonly deliveries: ReliableEvents;
   /** Who listens besides rules. */
   readonly subscribers: Subscribers;
 }
@@ -106,6 +103,10 @@ export interface InstanceResource {
   readonly guard?: InstanceGuard;
   /** Bytes in or out over HTTP (`ApiRequest.transfer`). */
   transfer?(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply>;
+  /** Addressed as types are, under `custom/`. */
+  readonly asType?: true;
+  /** How an instance goes, where that is more than its removal. @param name as stored */
+  end?(space: Namespace, name: string): Promise<void>;
 }
 
 /** What is particular to the instances of a system resource, in whatever way they are changed. */
@@ -128,6 +129,8 @@ export interface DefinitionResource {
   readonly onExisting: 'update' | 'conflict' | ((stored: ObjectValue) => 'update' | 'conflict');
   /** Kept in memory only: a restart forgets it. */
   readonly isTransient?: (stored: ObjectValue) => boolean;
+  /** Each change of one is audited (8.3). */
+  readonly audited?: true;
   /** Shape for conditions and sorting. */
   readonly type: TypeDefinition;
   /**
@@ -136,8 +139,12 @@ export interface DefinitionResource {
    * @throws CascadeError, CascadeErrors when it is wrong
    */
   define(space: Namespace, body: ObjectValue, stored: ObjectValue | null, actor: Actor): Promise<Defined>;
-  /** Definitions of the service itself: listed with the others, never changed. */
-  readonly builtIn?: ReadonlyMap<string, ObjectValue>;
+  /** The type as `types` lists it, where it has properties that nobody is shown. */
+  readonly listed?: TypeDefinition;
+  /** Definitions of the service itself, by name: listed with the others, never changed. */
+  builtIn?(space: Namespace): ReadonlyMap<string, ObjectValue>;
+  /** Puts in force here what another process has stored, or takes it out of force. @param object null: it was deleted */
+  enforce?(space: Namespace, name: string, object: ObjectValue | null): void | Promise<void>;
   /** A stored property that nobody is shown, in whatever way they look. */
   readonly hidden?: string;
   /** The representation, where it has more than what is stored. */
@@ -158,6 +165,24 @@ export interface Defined {
   readonly settle?: () => Promise<void>;
   /** Instead of `apply`, when it could not be stored after `prepare` had begun. */
   readonly abandon?: () => void;
+}
+
+/** What the installation keeps, not a namespace (users, tokens, namespaces). Changes of it are commits of their own. */
+export interface InstallationResource {
+  readonly name: string;
+  readonly type: TypeDefinition;
+  readonly operations: ReadonlySet<string>;
+  /** Names of its custom commands. */
+  readonly commands: readonly string[];
+  /** Whether clients may listen to its events. */
+  readonly hasEvents: boolean;
+  carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply>;
+  /** What the caller may see of it and the condition holds for, as it is shown. */
+  matching(space: Namespace, where: Value, caller: Identity): Promise<ObjectValue[]>;
+  /** INSERT and UPSERT of programs. */
+  put(space: Namespace, values: ObjectValue | Value[], upserts: boolean, actor: Actor): Promise<Answer>;
+  update(space: Namespace, values: ObjectValue, where: Value, actor: Actor): Promise<Answer>;
+  remove(space: Namespace, where: Value, actor: Actor): Promise<Answer>;
 }
 
 export type Resource = InstanceResource | DefinitionResource;

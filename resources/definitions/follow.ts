@@ -4,48 +4,12 @@
 import type { ObjectId } from 'mongodb';
 import { type Document } from 'mongodb';
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import type { TypeDefinition } from '../../model/types/index.ts';
 import { fromBson } from '../../model/values/index.ts';
 import { idOf, versionOf } from '../representation/stamp.ts';
 import type { Namespace } from '../catalog/types.ts';
-import { leaveForce, loadRule } from '../../features/rules/rules-kind.ts';
-import { followScalar } from '../../features/scalars/scalars-kind.ts';
-import { servicesWithState, stateChanged } from '../../features/services/service-state.ts';
 import { DEFINITIONS } from './store.ts';
-import { loadType } from '../../features/types/types-kind.ts';
 
 const RAW = { raw: true, readConcern: { level: 'majority' } } as const;
-
-type Follow = (space: Namespace, name: string, object: ObjectValue | null) => void | Promise<void>;
-
-const FOLLOW: Readonly<Record<string, Follow>> = {
-  async types(space, name, object) {
-    if (object) space.cipher ??= await space.accounts.keys.cipherOf(space.name);
-    const type: TypeDefinition | null = object && loadType(object, space);
-    if (type) space.types.set(name, type);
-    else space.types.delete(name);
-    for (const service of servicesWithState(space, name)) stateChanged(space, service);
-    space.when.retype(name);
-    space.before.retype(name);
-    space.correlations.retype(name);
-  },
-  scalars: (space, name, object) => followScalar(space, name, object),
-  services(space, name, object) {
-    stateChanged(space, name);
-    for (const inForce of [space.implementedEvents, space.schedule])
-      if (object) inForce.putService(name, object);
-      else inForce.removeService(name);
-  },
-  procedures: (space, name) => space.sandbox.procedureChanged(space.name, name),
-  rules(space, name, object) {
-    if (object) loadRule(space, object);
-    else leaveForce(space, name);
-  },
-  scheduledevents(space, name, object) {
-    if (object) space.schedule.put(name, object);
-    else space.schedule.remove(name);
-  },
-};
 
 /** A change of the collection, whoever has made it. @param seen the row as the driver reads it (numbers are not exact); null: it is removed */
 export async function follow(space: Namespace, id: ObjectId, seen: Document | null): Promise<void> {
@@ -74,7 +38,7 @@ async function change(space: Namespace, kind: string, name: string, object: Obje
   if (object) space.definitions.put(kind, name, object);
   else space.definitions.remove(kind, name);
   try {
-    await FOLLOW[kind]?.(space, name, object);
+    await space.features.kind(kind)?.enforce?.(space, name, object);
   } catch (error) {
     space.log.error({ err: error, kind, name, namespace: space.name }, 'a definition of another process could not be put in force');
   }

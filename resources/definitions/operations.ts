@@ -8,6 +8,7 @@ import { fault } from '../../model/errors/faults.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { raise } from '../../runtime/events/events.ts';
+import { auditOf } from '../access/audits.ts';
 import { goingAlong } from '../instances/delete.ts';
 import { pageOf, type Selected } from '../instances/select.ts';
 import { idOf, stampChanged, stampNew, versionOf } from '../representation/stamp.ts';
@@ -134,8 +135,9 @@ async function prepareAndStore(
   const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
   const seen = visible(kind, object);
   const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, seen, actor);
+  const audit = auditOf(space, kind, stored ? 'update' : 'insert', object, actor);
   const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, stored)];
-  await actor.commit({ writes, events }, { ok: encodeInner(seen) });
+  await actor.commit({ writes: [...writes, ...audit.writes], events: [...events, ...audit.events] }, { ok: encodeInner(seen) });
   space.definitions.put(kind.name, defined.name, object);
   defined.apply(object);
   await defined.settle?.();
@@ -159,7 +161,11 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
     const along = await goingAlong(space, kind, [object], actor);
     const writes = kind.isTransient?.(object) ? [] : [definitionRemoval(object)];
     try {
-      await actor.commit({ writes: [...writes, ...along.writes], events: [...events, ...along.events] }, { ok: '1' });
+      const audit = auditOf(space, kind, 'delete', object, actor);
+      await actor.commit(
+        { writes: [...writes, ...along.writes, ...audit.writes], events: [...events, ...along.events, ...audit.events] },
+        { ok: '1' },
+      );
     } catch (error) {
       if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
       await space.refresh(kind.name, name);
@@ -187,19 +193,20 @@ export function findDefinition(
 ): { name: string; object: ObjectValue } {
   const found = space.definitions.find(kind.name, id);
   if (found) return found;
-  if (builtInAt(kind, id)) throw fault('cascade.authorization.denied', operation, kind.name);
+  if (builtInAt(space, kind, id)) throw fault('cascade.authorization.denied', operation, kind.name);
   throw notFound(kind, id);
 }
 
 /** A definition as it is shown. @throws cascade.resource.not.found */
 export function readDefinition(space: Namespace, kind: DefinitionResource, id: string): ObjectValue {
-  const found = space.definitions.find(kind.name, id)?.object ?? builtInAt(kind, id);
+  const found = space.definitions.find(kind.name, id)?.object ?? builtInAt(space, kind, id);
   if (!found) throw notFound(kind, id);
   return shown(space, kind, found);
 }
 
-function builtInAt(kind: DefinitionResource, id: string): ObjectValue | undefined {
-  return kind.builtIn?.get(id) ?? [...(kind.builtIn?.values() ?? [])].find((object) => idOf(object) === id);
+function builtInAt(space: Namespace, kind: DefinitionResource, id: string): ObjectValue | undefined {
+  const builtIn = kind.builtIn?.(space);
+  return builtIn?.get(id) ?? [...(builtIn?.values() ?? [])].find((object) => idOf(object) === id);
 }
 
 export const shown = (space: Namespace, kind: DefinitionResource, stored: ObjectValue): ObjectValue => kind.show?.(space, stored) ?? stored;
@@ -224,7 +231,7 @@ export function matchingStored(
 /** The definitions that a condition matches, those of the service first, as they are shown. */
 export function matching(space: Namespace, kind: DefinitionResource, where: Value, actor: Actor): ObjectValue[] {
   const predicate = definitionCondition(kind, where, actor);
-  const all = [...(kind.builtIn?.values() ?? []), ...space.definitions.list(kind.name).map(([, object]) => object)];
+  const all = [...(kind.builtIn?.(space).values() ?? []), ...space.definitions.list(kind.name).map(([, object]) => object)];
   return inTime(() => all.map((object) => shown(space, kind, object)).filter((object) => matches(predicate, object)));
 }
 

@@ -7,6 +7,7 @@ import { type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { idToBson } from '../../model/values/index.ts';
+import { auditOf } from '../access/audits.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
 import { shownOne } from '../scalars/index.ts';
@@ -40,7 +41,8 @@ export async function deleteOne(
     const events = resource.type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, resource.type, stored, actor), actor);
     const along = await goingAlong(space, resource, [stored], actor, doomed);
     try {
-      await actor.commit({ writes: [removal(resource, stored), ...along.writes], events: [...events, ...along.events] }, { ok: '1' });
+      const audit = auditOf(space, resource, 'delete', stored, actor).writes;
+      await actor.commit({ writes: [removal(resource, stored), ...along.writes, ...audit], events: [...events, ...along.events] }, { ok: '1' });
       return 1;
     } catch (error) {
       if (!(error instanceof VersionMiss)) throw error; // changed meanwhile: it is deleted as it is now, if it still is

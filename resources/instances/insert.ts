@@ -7,6 +7,7 @@ import { fault } from '../../model/errors/faults.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
 import { checkFinal, prepareInsert, type TypeDefinition } from '../../model/types/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
+import { auditOf } from '../access/audits.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
 import { trimCapped } from './capped.ts';
@@ -198,6 +199,7 @@ function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectVal
   const mostBytes = sizeWithin(stamped) ?? sizeOf(document);
   const own: Write = { collection, op: 'insert', document, isNew: true, mostBytes };
   const entries = entriesFor(resource, stamped);
-  const unit: Unit = { writes: entries.length === 0 ? [own] : [own, ...entries], events };
+  const audit = type.audited ? auditOf(space, resource, 'insert', stamped, doer).writes : [];
+  const unit: Unit = { writes: entries.length + audit.length === 0 ? [own] : [own, ...entries, ...audit], events };
   return { unit, json };
 }

@@ -11,6 +11,7 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { checkFinal, coerceSystemProperty, prepareUpdate } from '../../model/types/index.ts';
 import { idToBson, instanceToBson } from '../../model/values/index.ts';
+import { auditOf } from '../access/audits.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
 import { shownOne } from '../scalars/index.ts';
@@ -135,7 +136,11 @@ interface Changed {
 
 function unitOf(space: Namespace, resource: InstanceResource, stored: ObjectValue, { next, shown, json }: Changed, actor: Actor): Unit {
   return {
-    writes: [replacement(resource, stored, next, json), ...entriesFor(resource, next, stored)],
+    writes: [
+      replacement(resource, stored, next, json),
+      ...entriesFor(resource, next, stored),
+      ...auditOf(space, resource, 'update', next, actor).writes,
+    ],
     events: resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'update'), shown, actor, { valueJson: () => json }),
   };
 }

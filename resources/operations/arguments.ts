@@ -4,7 +4,7 @@ import { langError } from '../../stdlib/errors.ts';
 import { DateTime, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { requireAdmin } from '../../features/accounts/rights.ts';
+import { requireAdmin } from '../access/rights.ts';
 import type { Namespace } from '../catalog/types.ts';
 
 export const outOfRange = (parameter: string, value: Value): CascadeError => langError('cascade.lang.range', parameter, value);

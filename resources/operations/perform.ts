@@ -6,21 +6,16 @@ import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, type Doer, partOf } from '../../runtime/context/actor.ts';
 import type { Identity } from '../api.ts';
-import { answerBuiltin } from '../../features/builtins/index.ts';
 import type { Answer, Unit } from '../../runtime/transactions/index.ts';
 import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { asRun, runDirect } from '../../runtime/runs/index.ts';
 import { aggregateRows } from '../aggregate/aggregate-rows.ts';
-import { deleteAccounts, matching as matchingAccounts, putAccounts, updateAccounts } from '../../features/accounts/changes.ts';
-import { type AccountResource, accountResource, operationsOf } from '../../features/accounts/index.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import { cursors } from '../instances/cursors.ts';
 import { cut } from '../representation/cut.ts';
 import { changeDefinition, definitionCondition, matching, matchingStored, putDefinition } from '../definitions/operations.ts';
 import { deleteWithDependents } from '../instances/dependent-definitions.ts';
-import { checkNodes } from '../../features/deployment/nodes.ts';
-import { scheduleByStatement } from '../../features/schedules/scheduledevents-kind.ts';
 import { compareBy } from '../definitions/sort.ts';
 import type { Failed } from '../instances/bulk.ts';
 import { deleteMany, deleteOne } from '../instances/delete.ts';
@@ -30,21 +25,19 @@ import { type ProgramQuery, selectPages, selectRows, type WalkPage } from '../in
 import { changeOf, updateMany, updateOne, versionIn } from '../instances/update.ts';
 import { upsertOne } from '../instances/upsert.ts';
 import { asyncCall } from '../../runtime/events/events.ts';
-import { publishRequest, publishTopic } from '../../features/topics/publish.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { acting, ownOnly, payloadWith, requireRight, withOwn } from '../access/rights.ts';
 import { toShown, toStored } from '../scalars/index.ts';
-import { publishServiceEvent } from '../../features/services/service-events.ts';
-import { publishToSource, querySource } from '../../features/sources/index.ts';
-import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import type { InstallationResource, InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import type { ProgramOperation } from '../feature.ts';
+import { text, typeName } from './payload.ts';
 
 /** Rows of a SELECT into an array (language.md E3). */
 const ARRAY_ROWS = 1_000;
 const MOST_ARRAY_ROWS = 10_000;
 
-type Perform = (space: Namespace, payload: ObjectValue, actor: Actor) => Promise<Answer>;
-
-const OPERATIONS: Readonly<Record<string, Perform>> = {
+/** The statements on instances and definitions; those of features are registered. */
+const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   select,
   open,
   next: async (_space, payload) => ({ ok: await cursors.next(text(payload, 'cursor')) }),
@@ -56,54 +49,18 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
   upsert,
   update,
   delete: remove,
-  publish: async (space, payload, actor) => {
-    const topic = text(payload, 'topic');
-    requireRight(definitionKind(space, 'topic'), 'publish', actor.identity);
-    const schedule = Object.hasOwn(payload, 'schedule') ? getOwn(payload, 'schedule') : undefined;
-    if (schedule === undefined) await publishTopic(space, topic, getOwn(payload, 'value'), actor);
-    else {
-      requireRight(definitionKind(space, 'scheduledevent'), 'insert', actor.identity);
-      await scheduleByStatement(space, topic, getOwn(payload, 'value'), schedule, actor);
-    }
-    return { ok: 'null' };
-  },
-  publishRequest: async (space, payload, actor) => {
-    const type = text(payload, 'resource');
-    if (!space.types.has(type)) throw fault('cascade.resource.type.not.found', type);
-    const value = getOwn(payload, 'value');
-    if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH REQUEST');
-    await publishRequest(space, type, value, actor);
-    return { ok: 'null' };
-  },
-  publishServiceEvent: async (space, payload, actor) => {
-    const target = text(payload, 'target').replace(/^\//, '');
-    const slash = target.lastIndexOf('/');
-    if (slash < 0) throw fault('cascade.resource.not.found', `/services/${target}`);
-    const from = getOwn(payload, 'from');
-    const by = typeof from === 'string' ? from : null;
-    await publishServiceEvent(space, target.slice(0, slash), target.slice(slash + 1), getOwn(payload, 'value'), actor, by);
-    return { ok: 'null' };
-  },
-  publishSource: async (space, payload, actor) => {
-    requireRight(definitionKind(space, 'source'), 'publish', actor.identity);
-    await publishToSource(space, text(payload, 'source'), getOwn(payload, 'value'), getOwn(payload, 'using'), actor);
-    return { ok: 'null' };
-  },
-  query: async (space, payload, actor) => {
-    requireRight(definitionKind(space, 'source'), 'query', actor.identity);
-    return { ok: encodeInner(await querySource(space, text(payload, 'source'), getOwn(payload, 'request') as ObjectValue, actor)) };
-  },
   execute,
   executeAll,
-  nodes: async (space, payload, actor) => {
-    checkNodes(space, getOwn(payload, 'where'), getOwn(payload, 'cardinality'), actor);
-    return { ok: 'null' };
-  },
   state: (space, payload, actor) => {
     if (!actor.state) throw refused('state outside of a run');
     return space.state.perform(payload, actor.state);
   },
-  builtin: (space, payload, actor) => answerBuiltin(space, text(payload, 'name'), getOwn(payload, 'args') as Value[], actor),
+  builtin: async (space, payload, actor) => {
+    const name = text(payload, 'name');
+    const answer = space.features.builtins.get(name);
+    if (!answer) throw langError('cascade.lang.procedure.unknown', name);
+    return answer(space, getOwn(payload, 'args') as Value[], actor);
+  },
   create: async (space, payload, actor) => {
     const resource = definitionKind(space, text(payload, 'kind'));
     requireRight(resource, 'insert', actor.identity);
@@ -123,7 +80,7 @@ const OPERATIONS: Readonly<Record<string, Perform>> = {
 
 /** Carries out one request of a program, with the rights that who it runs as has now. @throws CascadeError, VersionMiss, StartAgain */
 export async function perform(space: Namespace, kind: string, payloadJson: string, actor: Actor): Promise<Answer> {
-  const operation = Object.hasOwn(OPERATIONS, kind) ? OPERATIONS[kind] : undefined;
+  const operation = Object.hasOwn(OPERATIONS, kind) ? OPERATIONS[kind] : space.features.operations.get(kind);
   if (!operation) throw refused(kind);
   const known = acting(space, actor.identity);
   const identity = known instanceof Promise ? await known : known;
@@ -192,7 +149,7 @@ function wholeOption(payload: ObjectValue, name: string): number | undefined {
 
 async function rowsOf(space: Namespace, resource: Selectable, query: ProgramQuery, actor: Actor): Promise<string[]> {
   if (!('kind' in resource)) {
-    const found = await matchingAccounts(space, resource, query.where, actor.identity);
+    const found = await resource.matching(space, query.where, actor.identity);
     return inMemory(found, resource.type, query).map(encodeInner);
   }
   if (resource.kind === 'instances') return selectRows(space, resource, query, actor);
@@ -239,10 +196,10 @@ async function aggregated(
 
 // ---------------------------------------------------------------- changes
 async function insert(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const account = changeableAccount(payload, 'insert');
+  const account = changeableAccount(space, payload, 'insert');
   const values = getOwn(payload, 'values');
   if (!isObject(values) && !Array.isArray(values)) throw langError('cascade.lang.insert.value', typeName(values), 'inserted');
-  if (account) return putAccounts(space, account, values, false, actor);
+  if (account) return account.put(space, values, false, actor);
   const resource = changeable(space, text(payload, 'resource'), 'insert', actor.identity);
   if (getOwn(payload, 'series') === true) checkSeries(values);
   if (resource.kind === 'definitions') {
@@ -263,10 +220,10 @@ function checkSeries(values: Value): void {
 }
 
 async function upsert(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const account = changeableAccount(payload, 'upsert');
+  const account = changeableAccount(space, payload, 'upsert');
   const values = getOwn(payload, 'values');
   if (!isObject(values) && !Array.isArray(values)) throw langError('cascade.lang.insert.value', typeName(values), 'upserted');
-  if (account) return putAccounts(space, account, values, true, actor);
+  if (account) return account.put(space, values, true, actor);
   const resource = changeable(space, text(payload, 'resource'), 'upsert', actor.identity);
   const one = (value: Value, by: Actor): Promise<ObjectValue | null> =>
     resource.kind === 'definitions' ? putDefinition(space, resource, value, by, true) : upsertOne(space, resource, value, by);
@@ -285,11 +242,11 @@ async function inOrder<T>(values: readonly T[], actor: Actor, one: (value: T, ac
 }
 
 async function update(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const account = changeableAccount(payload, 'update');
+  const account = changeableAccount(space, payload, 'update');
   const values = getOwn(payload, 'values');
   const given = getOwn(payload, 'where');
   if (!isObject(values)) throw langError('cascade.lang.insert.value', typeName(values), 'used in UPDATE');
-  if (account) return updateAccounts(space, account, values, given, actor);
+  if (account) return account.update(space, values, given, actor);
   const resource = changeable(space, text(payload, 'resource'), 'update', actor.identity);
   const where = withOwn(given, ownOnly(resource, 'update', actor.identity));
   if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
@@ -372,8 +329,8 @@ async function eachDefinition<T extends Value>(
 }
 
 async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const account = changeableAccount(payload, 'delete');
-  if (account) return deleteAccounts(space, account, getOwn(payload, 'where'), actor);
+  const account = changeableAccount(space, payload, 'delete');
+  if (account) return account.remove(space, getOwn(payload, 'where'), actor);
   const resource = changeable(space, text(payload, 'resource'), 'delete', actor.identity);
   const where = withOwn(getOwn(payload, 'where'), ownOnly(resource, 'delete', actor.identity));
   if (resource.kind === 'definitions') {
@@ -452,12 +409,12 @@ function aliased(where: Value): Value {
 
 // ---------------------------------------------------------------- resources
 /** Users, tokens and namespaces are the installation's. */
-type Selectable = Resource | AccountResource;
+type Selectable = Resource | InstallationResource;
 
 /** What is read, and the payload with no more than what is the caller's to see. @throws cascade.authorization.denied */
 function readable(space: Namespace, payload: ObjectValue, operation: string, caller: Identity): [Selectable, ObjectValue] {
   const name = text(payload, 'resource');
-  const account = accountResource(name, null);
+  const account = space.features.installationResource(name, null);
   if (account) return [account, payload];
   const resource = resolve(space, name, null);
   requireRight(resource, operation, caller);
@@ -466,9 +423,9 @@ function readable(space: Namespace, payload: ObjectValue, operation: string, cal
 }
 
 /** Undefined: it is a resource of the namespace. Who may do it is asked where it is done, as for clients. @throws method.not.allowed */
-function changeableAccount(payload: ObjectValue, operation: string): AccountResource | undefined {
-  const account = accountResource(text(payload, 'resource'), null);
-  if (account && !operationsOf(account).has(operation)) throw fault('cascade.method.not.allowed', operation, account.name);
+function changeableAccount(space: Namespace, payload: ObjectValue, operation: string): InstallationResource | undefined {
+  const account = space.features.installationResource(text(payload, 'resource'), null);
+  if (account && !account.operations.has(operation)) throw fault('cascade.method.not.allowed', operation, account.name);
   return account;
 }
 
@@ -489,15 +446,3 @@ function definitionKind(space: Namespace, kind: string): Resource & { kind: 'def
   if (resource.kind !== 'definitions') throw fault('cascade.resource.type.not.found', `${kind}s`);
   return resource;
 }
-
-const text = (payload: ObjectValue, name: string): string => String(getOwn(payload, name));
-const typeName = (value: Value): string =>
-  value === null
-    ? 'null'
-    : Array.isArray(value)
-      ? 'List'
-      : typeof value === 'string'
-        ? 'String'
-        : typeof value === 'boolean'
-          ? 'Boolean'
-          : 'value';

@@ -9,7 +9,6 @@ import { instanceToJson, parseJson, toJson } from '../../model/values/index.ts';
 import { changeDefinition, definitionJson, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
 import { deleteDependents, deleteWithDependents } from '../instances/dependent-definitions.ts';
 import { toFilter } from '../../model/query/index.ts';
-import { SUBSCRIPTIONS } from '../../features/delivery/delivery-types.ts';
 import { deleteMany, deleteOne } from '../instances/delete.ts';
 import { condition, read, readAt } from '../instances/find.ts';
 import { changeOf, updateOne } from '../instances/update.ts';
@@ -110,7 +109,7 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
   if (resourceId !== undefined) return { ...NO_CONTENT, ...counted(request, await removeOne(space, resource, resourceId, request, actor)) };
   const where = parameters['where'];
   if (where === undefined) throw fault('cascade.delete.where.required', resource.name);
-  if (resource.name === SUBSCRIPTIONS.name && resource.kind === 'instances') {
+  if (resource.kind === 'instances' && resource.end) {
     const filter = toFilter(await condition(space, resource, where, actor));
     let count = 0;
     for (
@@ -118,7 +117,7 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
       some.length > 0;
       some = await read(space, resource, filter, AT_A_TIME)
     ) {
-      for (const stored of some) await space.deliveries.end(String(stored['name']));
+      for (const stored of some) await resource.end(space, String(stored['name']));
       count += some.length;
     }
     return { ...NO_CONTENT, ...counted(request, count) };
@@ -142,11 +141,11 @@ async function removeOne(space: Namespace, resource: Resource, id: string, reque
   }
   const stored = await readAt(space, resource, id, actor);
   const version = demandedVersion(resource, request, stored);
-  if (resource.name !== SUBSCRIPTIONS.name) {
+  if (!resource.end) {
     const count = await deleteOne(space, resource, () => readAt(space, resource, id, actor), actor, { version });
     if (count > 0) await deleteDependents(space, resource, stored, actor);
     return count;
   }
-  await space.deliveries.end(String(stored['name']));
+  await resource.end(space, String(stored['name']));
   return 1;
 }

@@ -5,7 +5,6 @@ import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import type { ApiRequest } from '../api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { isWellFormed } from '../../model/values/index.ts';
-import { accountResource } from '../../features/accounts/index.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import type { Namespace } from '../catalog/types.ts';
 
@@ -15,7 +14,7 @@ const WRITES: ReadonlySet<string> = new Set(['insert', 'upsert', 'update', 'patc
 /** @throws type.property.invalid, request.body.invalid; always */
 export function refuseIllFormed(space: Namespace, request: ApiRequest, offset: number): never {
   const { op, resourceName, custom, object = null } = request;
-  if (WRITES.has(op) && !accountResource(resourceName, custom)) {
+  if (WRITES.has(op) && !space.features.installationResource(resourceName, custom)) {
     const resource = resolve(space, resourceName, custom);
     const name = propertyIn(op === 'patch' ? patched(object) : object);
     if (resource.kind === 'instances' && name !== undefined && isWellFormed(name)) {

@@ -5,8 +5,6 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import { type ApiReply, type ApiRequest, OPERATIONS } from '../api.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { accountResource, carryOutAccount } from '../../features/accounts/index.ts';
-import { INVITATIONS, redeemInvitation } from '../../features/accounts/invitations.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import { condition, notFound, read, readAt } from '../instances/find.ts';
 import { ownOnly, requireRight, withOwn } from '../access/rights.ts';
@@ -16,10 +14,9 @@ import { patch, remove, update } from './change.ts';
 import { command, commandsOf } from './commands.ts';
 import { refuseIllFormed } from './ill-formed.ts';
 import { insert } from './insert.ts';
-import { execute, publish, query } from './invoke.ts';
+import { execute, publish, query, status } from './invoke.ts';
 import { requirePublic } from './public.ts';
 import { schema } from './schema.ts';
-import { status } from './status.ts';
 import { select } from './select.ts';
 
 type CarryOut = (space: Namespace, resource: Resource, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
@@ -45,14 +42,15 @@ const GENERIC: ReadonlySet<string> = new Set(OPERATIONS);
 export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (request.publicOnly && !request.transfer) requirePublic(space, request);
   if (request.illFormedAt !== undefined) refuseIllFormed(space, request, request.illFormedAt);
-  if (request.resourceName === INVITATIONS && request.custom !== true) return redeemInvitation(space, request, actor);
-  const account = accountResource(request.resourceName, request.custom);
-  if (account) return carryOutAccount(space, account, request, actor);
+  const own = request.custom === true ? undefined : space.features.requests.get(request.resourceName);
+  if (own) return own(space, request, actor);
+  const installed = space.features.installationResource(request.resourceName, request.custom);
+  if (installed) return installed.carryOut(space, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);
   const { identity } = actor;
   if (request.transfer && resource.kind === 'instances' && resource.transfer) return resource.transfer(space, resource, request, actor);
   if (!GENERIC.has(request.op)) {
-    if (commandsOf(resource.name).includes(request.op)) requireRight(resource, request.op, identity);
+    if (commandsOf(space, resource.name).includes(request.op)) requireRight(resource, request.op, identity);
     return command(space, resource, request, actor);
   }
   const op = request.op === 'selectOne' ? 'select' : request.op;
@@ -60,8 +58,8 @@ export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): P
   if (!operation || !resource.operations.has(op)) throw fault('cascade.method.not.allowed', request.op, resource.name);
   const asked = op === 'insert' && request.parameters['upsert'] === true ? 'upsert' : op;
   if (!request.publicOnly) requireRight(resource, asked, identity);
-  const own = ownOnly(resource, op, identity);
-  return own ? carryOutOwn(space, resource, { ...request, op }, actor, own) : operation(space, resource, request, actor);
+  const mine = ownOnly(resource, op, identity);
+  return mine ? carryOutOwn(space, resource, { ...request, op }, actor, mine) : operation(space, resource, request, actor);
 }
 
 /** The operation on what is the caller's own of a resource that has others', too: those are not there for it. */

@@ -4,38 +4,27 @@ import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest, Identity } from '../api.ts';
-import { namespaceAndProfiles } from '../../features/builtins/identity.ts';
+import { namespaceAndProfiles } from '../../identity/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { AHEAD_BYTES } from '../representation/large-results.ts';
-import { publishTopic } from '../../features/topics/publish.ts';
-import { publishServiceEvent } from '../../features/services/service-events.ts';
-import { publishToSource, querySource } from '../../features/sources/index.ts';
 import type { Namespace, Resource } from '../catalog/types.ts';
 import { elementsOf, flushingOf } from './elements.ts';
 import { idOf, reply } from './request.ts';
 
-export async function publish(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
-  const id = idOf(request);
-  const payload = request.object ?? null;
-  if (resource.name === 'services') {
-    const slash = id.lastIndexOf('/');
-    await publishServiceEvent(space, id.slice(0, slash), id.slice(slash + 1), payload, actor);
-  } else if (resource.name === 'sources') await publishToSource(space, id, payload, null, actor);
-  else {
-    if (!id.startsWith('/')) throw fault('cascade.resource.not.found', `/topics/${id}`);
-    await publishTopic(space, id, payload, actor);
-  }
-  return reply('{}');
-}
+/** PUBLISH, QUERY and STATUS mean something of their own for each resource that has them. */
+const answered =
+  (operation: 'publish' | 'query' | 'status') =>
+  async (space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> => {
+    const answer = space.features.answer(resource.name, operation);
+    if (!answer) throw fault('cascade.method.not.allowed', operation, resource.name);
+    return answer(space, request, actor);
+  };
 
-/** The response of a source, bare (integrations.md 1.5). */
-export async function query(space: Namespace, _resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
-  const asked = request.object ?? {};
-  if (!isObject(asked)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
-  return reply(toJson(await querySource(space, idOf(request), asked, actor)));
-}
+export const publish = answered('publish');
+export const query = answered('query');
+export const status = answered('status');
 
 export async function execute(space: Namespace, _resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const name = idOf(request);

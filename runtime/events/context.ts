@@ -12,6 +12,8 @@ export interface ReliableEvents {
   attached(event: StoredEvent): StoredEvent;
   /** A definition was deleted: what is pending for it ends. */
   gone(kind: string, name: string): void;
+  /** Removes what is stored for the events of a deleted definition. */
+  discard(kind: string, name: string): Promise<void>;
 }
 
 export interface EventContext {

@@ -79,7 +79,7 @@ function contentReply(http: HttpRequest, { fileType, sizeBytes, digest, open }: 
   const ifRange = http.headers.get('if-range');
   const asked = http.method === 'GET' && (ifRange === undefined || ifRange.trim() === tag) ? http.headers.get('range') : undefined;
   const range = asked === undefined ? null : rangeIn(asked, sizeBytes);
-  if (range === 'unsatisfiable') return { status: 416, headers: { ...headers, 'Content-Range': `bytes */${sizeBytes}` } };
+  if (range === 'unsatisfiable') return { status: 416, headers: { ...headers, 'Content-Range': `bytes */${sizeBytes}` }, body: '' };
   const [from, to] = range ?? [0, sizeBytes];
   const bytes = { ...open(from, to), lengthBytes: to - from };
   if (!range) return { status: 200, headers, bytes, contentType: fileType };

@@ -17,6 +17,7 @@ import { present } from '../../../resources/instances/present.ts';
 import { updateMany, updateOne } from '../../../resources/instances/update.ts';
 import { raise } from '../../../runtime/events/events.ts';
 import { recordingWrites } from '../../../features/diagnostics/recordings.ts';
+import { FeatureRegistry } from '../../../resources/feature.ts';
 import { serviceActor } from '../../../runtime/context/service-actor.ts';
 import type { InstanceResource, Namespace } from '../../../resources/catalog/types.ts';
 import { asRun, Contention, type Executable, ExecutionTimes, Pressure, type RunHost, Runner } from '../../../runtime/runs/index.ts';
@@ -204,6 +205,7 @@ export class SimulatedService {
     const nobody = { has: () => false };
     this.space = {
       name: 'sim',
+      features: new FeatureRegistry([]),
       definitions: { get: () => undefined },
       db,
       rows: {

@@ -1,10 +1,11 @@
 // What a rule says of the delivery of its event (builtins.md 22, integrations.md 12.3).
 import { isRedelivered } from '../../runtime/transactions/index.ts';
 import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import { deliveriesOf } from '../delivery/namespace-state.ts';
 
 export const acknowledgement: HostBuiltins = {
   'Event.ack': async (space, _args, actor) => {
-    await space.deliveries.acknowledgeRun(actor);
+    await deliveriesOf(space).acknowledgeRun(actor);
     return { ok: 'null' };
   },
   'Event.isRedelivered': (_space, _args, { event }) => ({

@@ -1,17 +1,21 @@
-// `…/services/<service>/_status` and `…/sources/<source>/_status` (resources-and-api.md 4.5, integrations.md 1.8): how one of them is.
-
+// What clients ask of services besides their definitions (resources-and-api.md 4.5): to raise an event, and how they are.
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import type { ApiReply, ApiRequest } from '../api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { toJson } from '../../model/values/index.ts';
-import type { Namespace, Resource } from '../catalog/types.ts';
-import { sourceNamed, statusOfSource } from '../../features/sources/index.ts';
-import { idOf, reply } from './request.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { ResourceRequest } from '../../resources/feature.ts';
+import { idOf, reply } from '../../resources/requests/request.ts';
+import { publishServiceEvent } from './service-events.ts';
 
-export async function status(space: Namespace, resource: Resource, request: ApiRequest): Promise<ApiReply> {
+/** @throws cascade.resource.not.found */
+export const publish: ResourceRequest = async (space, request, actor) => {
   const id = idOf(request);
-  return reply(toJson(resource.name === 'sources' ? statusOfSource(space, sourceNamed(space, id)) : statusOfService(space, id)));
-}
+  const slash = id.lastIndexOf('/');
+  await publishServiceEvent(space, id.slice(0, slash), id.slice(slash + 1), request.object ?? null, actor);
+  return reply('{}');
+};
+
+export const status: ResourceRequest = async (space, request) => reply(toJson(statusOfService(space, idOf(request))));
 
 function statusOfService(space: Namespace, id: string): ObjectValue {
   const found = space.definitions.find('services', id);

@@ -1,0 +1,15 @@
+// People who work together: chats, tracks, collaborations, recommendations.
+import type { Feature } from '../../resources/feature.ts';
+import { activityPatterns } from './activity-patterns.ts';
+import { chat } from './chat.ts';
+import { collaborationGeneration } from './collaboration-generation.ts';
+import { collaborations } from './collaborations.ts';
+import { locationTracking } from './location-tracking.ts';
+import { recommend } from './recommend.ts';
+import { SERVICE_RESOURCES } from './service-types.ts';
+
+export const collaboration: Feature = {
+  name: 'collaboration',
+  instances: SERVICE_RESOURCES,
+  builtins: { ...recommend, ...chat, ...locationTracking, ...collaborations, ...activityPatterns, ...collaborationGeneration },
+};

@@ -1,0 +1,7 @@
+// The reliable events of a namespace, until they are acknowledged.
+import { StateKey } from '../../resources/feature.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Deliveries } from './deliveries.ts';
+
+export const DELIVERIES_STATE = new StateKey<Deliveries>('delivery');
+export const deliveriesOf = (space: Pick<Namespace, 'states'>): Deliveries => space.states.get(DELIVERIES_STATE);

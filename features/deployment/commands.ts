@@ -1,0 +1,20 @@
+// The commands of configurations.
+import { decodeInner, getOwn } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { toJson } from '../../model/values/index.ts';
+import type { Command } from '../../resources/feature.ts';
+import { objectOf, textIn } from '../../resources/requests/fields.ts';
+import { reply } from '../../resources/requests/request.ts';
+import { deployByCommand } from './deployment.ts';
+
+/** Brings a configuration to its nodes, or away from them (4.20). Data: `globalId` of a deployment, `errorsOnly`. */
+export const deployment =
+  (operation: 'deploy' | 'undeploy'): Command =>
+  async (space, id, { object }, actor) => {
+    const data = objectOf(object ?? null);
+    const globalId = textIn('configurations', data, 'globalId');
+    const errorsOnly = Object.hasOwn(data, 'errorsOnly') ? getOwn(data, 'errorsOnly') : false;
+    if (typeof errorsOnly !== 'boolean') throw fault('cascade.resource.property.invalid', 'configurations', 'errorsOnly', 'no Boolean');
+    const answer = await deployByCommand(space, id, operation, { globalId, errorsOnly }, actor);
+    return reply(toJson('ok' in answer ? decodeInner(answer.ok) : []));
+  };

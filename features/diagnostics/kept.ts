@@ -1,0 +1,23 @@
+// What programs leave behind for those who look for errors: messages and snapshots. Only the service writes them.
+import { LOG_TYPE, SNAPSHOT_TYPE } from '../../resources/catalog/system-types.ts';
+import type { InstanceResource } from '../../resources/catalog/types.ts';
+import { collectionOf } from '../../resources/instances/type-storage.ts';
+
+export const LOGS: InstanceResource = {
+  kind: 'instances',
+  name: 'logs',
+  type: LOG_TYPE,
+  collection: 'logs',
+  operations: new Set(['select', 'aggregate', 'delete']),
+  defaultSort: { invocationId: 1, sequenceId: 1 },
+};
+
+export const SNAPSHOTS: InstanceResource = {
+  kind: 'instances',
+  name: 'ArsRuleSnapshot',
+  type: SNAPSHOT_TYPE,
+  collection: collectionOf('ArsRuleSnapshot'),
+  operations: new Set(['select', 'aggregate']),
+  defaultSort: { _id: 1 },
+  asType: true,
+};

@@ -1,0 +1,29 @@
+// Rules: what follows when an event occurs.
+import { fault } from '../../model/errors/faults.ts';
+import { toJson } from '../../model/values/index.ts';
+import { requireAdmin } from '../../resources/access/rights.ts';
+import type { Feature } from '../../resources/feature.ts';
+import { reply } from '../../resources/requests/request.ts';
+import { findRecording } from '../diagnostics/recordings.ts';
+import { RULES } from './rules-kind.ts';
+import { why } from './why.ts';
+
+export const rules: Feature = {
+  name: 'rules',
+  kinds: [RULES],
+  commands: {
+    // Of all rules on the path with the id `*` (interface of `cascade why` and `cascade replay`).
+    rules: {
+      why: async (space, id, { object }, actor) => {
+        requireAdmin(actor.identity, 'why', 'rules');
+        return reply(toJson(await why(space, id === '*' ? null : id, object ?? null)));
+      },
+      recording: async (space, id, _request, actor) => {
+        requireAdmin(actor.identity, 'recording', 'rules');
+        const found = await findRecording(space, id);
+        if (!found) throw fault('cascade.resource.not.found', `/recordings/${id}`);
+        return reply(JSON.stringify({ ...found, _id: undefined, ars_version: undefined }));
+      },
+    },
+  },
+};

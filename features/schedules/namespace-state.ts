@@ -1,0 +1,7 @@
+// What happens at a time in a namespace.
+import { StateKey } from '../../resources/feature.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Schedule } from './schedule.ts';
+
+export const SCHEDULE = new StateKey<Schedule>('schedules');
+export const scheduleOf = (space: Pick<Namespace, 'states'>): Schedule => space.states.get(SCHEDULE);

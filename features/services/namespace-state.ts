@@ -1,0 +1,7 @@
+// Outbound events of services that others stand for.
+import { StateKey } from '../../resources/feature.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { ImplementedEvents } from './implemented-events.ts';
+
+export const IMPLEMENTED_EVENTS = new StateKey<ImplementedEvents>('services');
+export const implementedEventsOf = (space: Pick<Namespace, 'states'>): ImplementedEvents => space.states.get(IMPLEMENTED_EVENTS);

@@ -1,0 +1,47 @@
+// Topics: messages within a namespace, and requests that a rule answers.
+import { langError } from '../../stdlib/errors.ts';
+import { getOwn, isObject } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { requireRight } from '../../resources/access/rights.ts';
+import type { Feature } from '../../resources/feature.ts';
+import { typeName } from '../../resources/operations/payload.ts';
+import { idOf, reply } from '../../resources/requests/request.ts';
+import { scheduleByStatement, SCHEDULED_EVENTS } from '../schedules/scheduledevents-kind.ts';
+import { publishRequest, publishTopic } from './publish.ts';
+import { TOPICS } from './topics-kind.ts';
+
+export const topics: Feature = {
+  name: 'topics',
+  kinds: [TOPICS],
+  answers: {
+    topics: {
+      publish: async (space, request, actor) => {
+        const id = idOf(request);
+        if (!id.startsWith('/')) throw fault('cascade.resource.not.found', `/topics/${id}`);
+        await publishTopic(space, id, request.object ?? null, actor);
+        return reply('{}');
+      },
+    },
+  },
+  operations: {
+    publish: async (space, payload, actor) => {
+      const topic = String(getOwn(payload, 'topic'));
+      requireRight(TOPICS, 'publish', actor.identity);
+      const schedule = Object.hasOwn(payload, 'schedule') ? getOwn(payload, 'schedule') : undefined;
+      if (schedule === undefined) await publishTopic(space, topic, getOwn(payload, 'value'), actor);
+      else {
+        requireRight(SCHEDULED_EVENTS, 'insert', actor.identity);
+        await scheduleByStatement(space, topic, getOwn(payload, 'value'), schedule, actor);
+      }
+      return { ok: 'null' };
+    },
+    publishRequest: async (space, payload, actor) => {
+      const type = String(getOwn(payload, 'resource'));
+      if (!space.types.has(type)) throw fault('cascade.resource.type.not.found', type);
+      const value = getOwn(payload, 'value');
+      if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH REQUEST');
+      await publishRequest(space, type, value, actor);
+      return { ok: 'null' };
+    },
+  },
+};

@@ -1,0 +1,14 @@
+// Types: what instances of a namespace are like.
+import type { Feature } from '../../resources/feature.ts';
+import { definitionJson } from '../../resources/definitions/operations.ts';
+import { reply } from '../../resources/requests/request.ts';
+import { renameType } from './rename-type.ts';
+import { TYPES } from './types-kind.ts';
+
+export const types: Feature = {
+  name: 'types',
+  kinds: [TYPES],
+  commands: {
+    types: { rename: async (space, id, { object }, actor) => reply(definitionJson(await renameType(space, TYPES, id, object, actor))) },
+  },
+};

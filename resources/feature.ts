@@ -1,0 +1,173 @@
+// What a feature registers with the service. A feature is one folder of features/, and one line in engine/features.ts; nothing below it names it.
+import type { ObjectValue } from '../stdlib/values/index.ts';
+import { typeToValue, type TypeDefinition } from '../model/types/index.ts';
+import type { Actor } from '../runtime/context/actor.ts';
+import type { Answer } from '../runtime/transactions/index.ts';
+import type { ApiReply, ApiRequest } from './api.ts';
+import type { DefinitionResource, InstallationResource, InstanceResource, Namespace, Resource } from './catalog/types.ts';
+import { systemProperties } from './catalog/system-types.ts';
+import type { HostBuiltins } from './operations/builtin-types.ts';
+
+/**
+ * One statement of a program (stdlib/isolate/protocol.ts, OpPayloads).
+ * @throws CascadeError what the program gets as an exception
+ */
+export type ProgramOperation = (space: Namespace, payload: ObjectValue, actor: Actor) => Promise<Answer>;
+
+/** A custom command (resources-and-api.md 2.13). @param id as addressed; `*` may mean all */
+export type Command = (space: Namespace, id: string, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
+
+/** A client's request that means something of its own for this resource. */
+export type ResourceRequest = (space: Namespace, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
+type OwnRequest = 'publish' | 'query' | 'status';
+
+export interface Feature {
+  readonly name: string;
+  /** Resources that are definitions: few, in memory, stored by name. */
+  readonly kinds?: readonly DefinitionResource[];
+  /** Resources of the service that are instances, each in a collection of its own. */
+  readonly instances?: readonly InstanceResource[];
+  /** Resources that the installation keeps, not the namespace. */
+  readonly installation?: readonly InstallationResource[];
+  /** Statements of programs, by the kind of the operation. */
+  readonly operations?: Readonly<Record<string, ProgramOperation>>;
+  readonly builtins?: HostBuiltins;
+  /** Custom commands, by resource and name. */
+  readonly commands?: Readonly<Record<string, Readonly<Record<string, Command>>>>;
+  /** How clients publish on, query and ask the status of its resources, by resource. */
+  readonly answers?: Readonly<Record<string, Readonly<Partial<Record<OwnRequest, ResourceRequest>>>>>;
+  /** Requests to names that are no resources, by name; addressed without `custom/`. */
+  readonly requests?: Readonly<Record<string, ResourceRequest>>;
+}
+
+/** All features of a service, looked up by what they offer. Fixed when the service starts. */
+export class FeatureRegistry {
+  readonly kinds: readonly DefinitionResource[];
+  readonly installation: readonly InstallationResource[];
+  readonly operations: ReadonlyMap<string, ProgramOperation>;
+  readonly builtins: ReadonlyMap<string, HostBuiltins[string]>;
+  readonly requests: ReadonlyMap<string, ResourceRequest>;
+  /** The service's own types as `types` lists them; nobody changes them. Their ids are below all others: they come first. */
+  readonly systemTypes: ReadonlyMap<string, ObjectValue>;
+  readonly #named = new Map<string, Resource>();
+  readonly #byTypeName = new Map<string, Resource>();
+  readonly #byCollection = new Map<string, TypeDefinition>();
+  readonly #installation = new Map<string, InstallationResource>();
+  readonly #kinds = new Map<string, DefinitionResource>();
+  readonly #commands: ReadonlyMap<string, Readonly<Record<string, Command>>>;
+  readonly #answers: ReadonlyMap<string, Readonly<Partial<Record<OwnRequest, ResourceRequest>>>>;
+
+  /** @throws Error when two features offer the same */
+  constructor(features: readonly Feature[]) {
+    this.kinds = features.flatMap(({ kinds = [] }) => kinds);
+    this.installation = features.flatMap(({ installation = [] }) => installation);
+    const instances = features.flatMap((feature) => feature.instances ?? []);
+    for (const kind of this.kinds) {
+      put(this.#kinds, kind.name, kind);
+      put(this.#named, kind.name, kind);
+      put(this.#byTypeName, kind.systemType, kind);
+    }
+    for (const resource of instances) {
+      if (!resource.asType) put(this.#named, resource.name, resource);
+      put(this.#byTypeName, resource.type.name, resource);
+      put(this.#byCollection, resource.collection, resource.type);
+    }
+    for (const resource of this.installation)
+      for (const name of [resource.name, resource.type.name]) put(this.#installation, name, resource);
+    this.operations = merged(features.map(({ operations }) => operations));
+    this.builtins = merged(features.map(({ builtins }) => builtins));
+    this.requests = merged(features.map(({ requests }) => requests));
+    this.#commands = merged(features.map(({ commands }) => commands));
+    this.#answers = merged(features.map(({ answers }) => answers));
+    const types = [
+      ...this.kinds.map(({ type, listed }) => listed ?? type),
+      ...[...this.installation, ...instances].map(({ type }) => type),
+    ];
+    this.systemTypes = new Map(
+      types.map((type, i) => [type.name, { _id: (i + 1).toString(16).padStart(24, '0'), ...typeToValue(type), ...systemProperties }]),
+    );
+  }
+
+  /** A system resource by its own name. */
+  named(name: string): Resource | undefined {
+    return this.#named.get(name);
+  }
+
+  /** A system resource by the name of its type. */
+  ofType(name: string): Resource | undefined {
+    return this.#byTypeName.get(name);
+  }
+
+  kind(name: string): DefinitionResource | undefined {
+    return this.#kinds.get(name);
+  }
+
+  /** The custom commands of a resource. */
+  commandsOf(resource: string): Readonly<Record<string, Command>> {
+    return this.#commands.get(resource) ?? {};
+  }
+
+  answer(resource: string, operation: OwnRequest): ResourceRequest | undefined {
+    return this.#answers.get(resource)?.[operation];
+  }
+
+  /** The service's own type whose instances a collection holds. */
+  typeOfCollection(collection: string): TypeDefinition | undefined {
+    return this.#byCollection.get(collection);
+  }
+
+  /**
+   * A resource of the installation; undefined when the name means something else.
+   * @param custom as for resolve(): under `custom/` only the name of its type counts
+   */
+  installationResource(name: string, custom: boolean | null): InstallationResource | undefined {
+    const bare = name.startsWith('system.') ? name.slice('system.'.length) : name;
+    const found = this.#installation.get(bare);
+    return custom === true && found?.name === bare ? undefined : found;
+  }
+
+  /** Every system resource that has instances to address: by its own name, or else by its type's (under `custom/`). */
+  *addressed(): Iterable<{ name: string; custom: boolean; resource: Resource }> {
+    for (const [name, resource] of this.#named) yield { name, custom: false, resource };
+    const named = new Set(this.#named.values());
+    for (const [name, resource] of this.#byTypeName) if (!named.has(resource)) yield { name, custom: true, resource };
+  }
+}
+
+/** Finds what a feature keeps for a namespace. @typeParam T what that is */
+export class StateKey<T> {
+  readonly name: string;
+  /** Never set: it binds T to the key. */
+  declare readonly state: T;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** What features keep for one namespace while it is open. */
+export class FeatureStates {
+  readonly #states = new Map<StateKey<unknown>, unknown>();
+
+  set<T>(key: StateKey<T>, state: T): T {
+    this.#states.set(key, state);
+    return state;
+  }
+
+  /** @throws Error when the feature has kept nothing */
+  get<T>(key: StateKey<T>): T {
+    if (!this.#states.has(key)) throw new Error(`the namespace has no state of ${key.name}`);
+    return this.#states.get(key) as T;
+  }
+}
+
+function put<T>(map: Map<string, T>, name: string, value: T): void {
+  if (map.has(name)) throw new Error(`two features offer ${name}`);
+  map.set(name, value);
+}
+
+function merged<T>(parts: readonly (Readonly<Record<string, T>> | undefined)[]): Map<string, T> {
+  const map = new Map<string, T>();
+  for (const part of parts) for (const [name, value] of Object.entries(part ?? {})) put(map, name, value);
+  return map;
+}
