@@ -111,7 +111,9 @@ export async function openEngine({
       // What is under way there has so long to end: who deletes it is itself one of them.
       const closing = namespaces.release(name).then((open) => open?.[Symbol.asyncDispose]());
       const dropped = closing.then(() => dropNamespace(store, identity, name));
-      dropped.catch((err: unknown) => log.error({ err, namespace: name }, 'the data of a deleted namespace could not be removed: the next start does it'));
+      dropped.catch((err: unknown) =>
+        log.error({ err, namespace: name }, 'the data of a deleted namespace could not be removed: the next start does it'),
+      );
       await Promise.race([dropped.catch(() => undefined), sleep(DROP_MS, new AbortController().signal)]);
     };
     const accounts = { identity, directory: openDirectory(store.installation), keys, security, drop };
@@ -142,7 +144,9 @@ export async function openEngine({
       log,
     });
     security.heard = (heard) => {
-      const done = auditedIn(heard, accounts.directory).then(async (name) => auditSecurity((await namespaces.of(name)).space, heard, clock));
+      const done = auditedIn(heard, accounts.directory).then(async (name) =>
+        auditSecurity((await namespaces.of(name)).space, heard, clock),
+      );
       done.catch((err: unknown) => log.error({ err }, 'an audit could not be stored'));
     };
     keep({

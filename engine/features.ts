@@ -8,6 +8,7 @@ import { delivery } from '../features/delivery/feature.ts';
 import { deployment } from '../features/deployment/feature.ts';
 import { diagnostics } from '../features/diagnostics/feature.ts';
 import { documents } from '../features/documents/feature.ts';
+import { nodes } from '../features/nodes/feature.ts';
 import { notifications } from '../features/notifications/feature.ts';
 import { procedures } from '../features/procedures/feature.ts';
 import { rules } from '../features/rules/feature.ts';
@@ -39,5 +40,6 @@ export const FEATURES = new FeatureRegistry([
   audits,
   secrets,
   projects,
+  nodes,
   builtins,
 ]);

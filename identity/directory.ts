@@ -112,7 +112,12 @@ export function openDirectory(db: Db): Directory {
         .find(all ? {} : { namespace: { $in: own } })
         .sort({ _id: 1 })
         .toArray();
-      return found.map((one) => ({ ...made(one), namespace: one.namespace, organization: one.organization, properties: one.properties ?? null }));
+      return found.map((one) => ({
+        ...made(one),
+        namespace: one.namespace,
+        organization: one.organization,
+        properties: one.properties ?? null,
+      }));
     },
     async setNamespaceProperties(namespace, properties) {
       await namespaces.updateOne({ namespace }, properties === null ? { $unset: { properties: '' } } : { $set: { properties } });
@@ -120,7 +125,10 @@ export function openDirectory(db: Db): Directory {
     async organizations(namespace) {
       const of = namespace === null ? null : ((await namespaces.findOne({ namespace }))?.organization ?? null);
       if (namespace !== null && of === null) return [];
-      const found = await organizations.find(of === null ? {} : { name: of }).sort({ _id: 1 }).toArray();
+      const found = await organizations
+        .find(of === null ? {} : { name: of })
+        .sort({ _id: 1 })
+        .toArray();
       return found.map((one) => ({
         ...made(one),
         name: one.name,

@@ -209,7 +209,9 @@ async function tellOf(
 ): Promise<void> {
   const path = `/types/system.${resource.name}/${operation}`;
   const events = SILENT.has(resource.name) ? [] : raise(space, path, without(value, SECRETS), actor);
-  const audits = (resource.unaudited ? [] : objects).map((one) => entryFor(space, `/${resource.name}/${auditKey(resource, one)}`, operation, actor));
+  const audits = (resource.unaudited ? [] : objects).map((one) =>
+    entryFor(space, `/${resource.name}/${auditKey(resource, one)}`, operation, actor),
+  );
   if (events.length + audits.length === 0) return;
   await actor.commit({ writes: audits.flatMap(({ writes }) => writes), events: [...events, ...audits.flatMap((one) => one.events)] });
 }

@@ -195,4 +195,11 @@ function requireFileType(fileType: Value): void {
 }
 
 /** The fields of a document, to check a change by. */
-const CHANGED = { properties: new Map(Object.entries({ name: 'String', fileType: 'String', content: 'String', contentSize: 'Integer' }).map(([name, base]) => [name, { name, base, multi: false }])) } as never;
+const CHANGED = {
+  properties: new Map(
+    Object.entries({ name: 'String', fileType: 'String', content: 'String', contentSize: 'Integer' }).map(([name, base]) => [
+      name,
+      { name, base, multi: false },
+    ]),
+  ),
+} as never;

@@ -37,7 +37,12 @@ export interface ContentRow extends Content {
 export async function contentOf(space: Pick<Namespace, 'db'>, documentId: string): Promise<ContentRow | null> {
   const row = await space.db.collection(CONTENTS).findOne({ _id: ObjectId.createFromHexString(documentId) }, { promoteLongs: true });
   if (!row) return null;
-  return { file: row['file'] as ObjectId, sizeBytes: Number(row['size']), digest: String(row['digest']), version: BigInt(row['ars_version'] as number) };
+  return {
+    file: row['file'] as ObjectId,
+    sizeBytes: Number(row['size']),
+    digest: String(row['digest']),
+    version: BigInt(row['ars_version'] as number),
+  };
 }
 
 const contentDocument = (_id: ObjectId, { file, sizeBytes, digest }: Content, version: bigint): Document & { _id: ObjectId } => ({
@@ -66,7 +71,10 @@ const doom = (file: ObjectId): Write => ({
 /** What goes with documents that are deleted. */
 export async function contentRemovals(space: Namespace, gone: readonly ObjectValue[]): Promise<Write[]> {
   const ids = gone.map((stored) => idToBson(getOwn(stored, '_id')) as unknown as ObjectId);
-  const rows = await space.db.collection(CONTENTS).find({ _id: { $in: ids } }).toArray();
+  const rows = await space.db
+    .collection(CONTENTS)
+    .find({ _id: { $in: ids } })
+    .toArray();
   sweepSoon(space);
   return rows.flatMap((row): Write[] => [
     { collection: CONTENTS, op: 'delete', id: row._id, version: BigInt(row['ars_version'] as number) },
@@ -90,16 +98,14 @@ const ignoreExisting = (error: unknown): void => {
  * Stores bytes as they come, no faster than the store takes them. The file is removed again by `abandon`, or by a later start.
  * @throws document.too.large
  */
-export async function storeContent(
-  space: Namespace,
-  name: string,
-  bytes: AsyncIterable<Uint8Array>,
-  limitBytes: number,
-): Promise<Content> {
+export async function storeContent(space: Namespace, name: string, bytes: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Content> {
   const file = new ObjectId();
   const doomed = space.db.collection(DOOMED);
   await doomed.insertOne({ _id: file, ars_version: Long.ONE, at: new Date() });
-  const touch = setInterval(() => void doomed.updateOne({ _id: file }, { $set: { at: new Date() } }).catch(() => undefined), TOUCH_EVERY_MS);
+  const touch = setInterval(
+    () => void doomed.updateOne({ _id: file }, { $set: { at: new Date() } }).catch(() => undefined),
+    TOUCH_EVERY_MS,
+  );
   const hash = createHash('sha256');
   let sizeBytes = 0;
   try {
@@ -166,7 +172,10 @@ export function readContent(space: Pick<Namespace, 'db'>, { file, digest }: Cont
   const last = Math.max(first, Math.ceil(to / CHUNK_BYTES) - 1);
   const cursor = space.db
     .collection(`${BUCKET}.chunks`)
-    .find({ files_id: file, n: { $gte: first, $lte: last } }, { sort: { n: 1 }, batchSize: CHUNKS_AT_A_TIME, projection: { n: 1, data: 1 } });
+    .find(
+      { files_id: file, n: { $gte: first, $lte: last } },
+      { sort: { n: 1 }, batchSize: CHUNKS_AT_A_TIME, projection: { n: 1, data: 1 } },
+    );
   let expected = first;
   return {
     async next(): Promise<Buffer | null> {

@@ -8,7 +8,8 @@ const OF_THE_SERVICE = 'system/';
 export const PUBLIC = 'public/';
 const UNKNOWN = 'application/octet-stream';
 /** `type/subtype` with parameters, all of characters that may stand in a header. */
-const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[\w !#$%&'()*+,./:;<=>?@[\]^`{|}~-]*"))*$/;
+const MEDIA_TYPE =
+  /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[\w !#$%&'()*+,./:;<=>?@[\]^`{|}~-]*"))*$/;
 const LONGEST_MEDIA_TYPE = 255;
 
 /** @throws document.name.invalid, document.name.reserved */

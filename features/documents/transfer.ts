@@ -11,12 +11,7 @@ import { documentNamed, isVisible, layOut, type NewDocument, putDocuments, requi
 import { abandon, contentOf, readContent, storeContent } from './content-store.ts';
 import { checkDocumentName, fileTypeOf, PUBLIC } from './names.ts';
 
-export async function transferDocument(
-  space: Namespace,
-  resource: InstanceResource,
-  request: ApiRequest,
-  actor: Actor,
-): Promise<ApiReply> {
+export async function transferDocument(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { transfer } = request;
   if (transfer?.kind === 'upload') return upload(space, resource, transfer.parts, transfer.limitBytes, actor);
   return download(space, resource, request, actor);

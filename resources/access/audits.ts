@@ -73,7 +73,8 @@ type Changed = 'insert' | 'update' | 'delete';
 
 /** The audit of a change of one instance or definition; nothing where its resource is not audited. */
 export function auditOf(space: Namespace, resource: Resource, op: Changed, stored: ObjectValue, doer: Doer): Unit {
-  if (resource.kind === 'instances') return resource.type.audited ? entryFor(space, `/${resource.name}/${idOf(stored)}`, op, doer, true) : NOTHING;
+  if (resource.kind === 'instances')
+    return resource.type.audited ? entryFor(space, `/${resource.name}/${idOf(stored)}`, op, doer, true) : NOTHING;
   if (!resource.audited) return NOTHING;
   return entryFor(space, `/${resource.name}/${String(getOwn(stored, 'name'))}`, op, doer);
 }

@@ -149,6 +149,8 @@ export interface DefinitionResource {
   readonly hidden?: string;
   /** The representation, where it has more than what is stored. */
   show?(space: Namespace, stored: ObjectValue): ObjectValue;
+  /** What a body posted to the collection means besides a definition (2.13); null: it is one. */
+  onCollection?(space: Namespace, body: ObjectValue, actor: Actor): Promise<ApiReply | null>;
   /** Before it goes: refuses, or gives what takes it out of effect. */
   remove(space: Namespace, stored: ObjectValue, actor: Actor): Promise<Pick<Defined, 'prepare' | 'apply' | 'settle'>>;
 }

@@ -42,7 +42,10 @@ export async function deleteOne(
     const along = await goingAlong(space, resource, [stored], actor, doomed);
     try {
       const audit = auditOf(space, resource, 'delete', stored, actor).writes;
-      await actor.commit({ writes: [removal(resource, stored), ...along.writes, ...audit], events: [...events, ...along.events] }, { ok: '1' });
+      await actor.commit(
+        { writes: [removal(resource, stored), ...along.writes, ...audit], events: [...events, ...along.events] },
+        { ok: '1' },
+      );
       return 1;
     } catch (error) {
       if (!(error instanceof VersionMiss)) throw error; // changed meanwhile: it is deleted as it is now, if it still is

@@ -23,6 +23,10 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   const body = bodyOf(resource, request);
   if (!Array.isArray(body) && !isObject(body))
     throw fault('cascade.request.body.invalid', 'an object or an array of objects is expected', 0);
+  if (resource.kind === 'definitions' && resource.onCollection && isObject(body)) {
+    const done = await resource.onCollection(space, body, actor);
+    if (done) return done;
+  }
   const one = (object: Value, by: Actor): Promise<ObjectValue | null> => {
     if (resource.kind === 'definitions') return putDefinition(space, resource, object, by, upsert);
     return upsert ? upsertOne(space, resource, object, by) : insertOne(space, resource, object, by);
@@ -36,7 +40,8 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   }
   if (body.length > MOST_INSTANCES) throw fault('cascade.request.too.many.instances', MOST_INSTANCES);
   // Without user code in between they all share a tick, which keeps their order; else, and for definitions, one after the other.
-  const apart = resource.kind === 'definitions' || resource.guard?.insert !== undefined || upsert || space.before.has(`/types/${resource.name}/insert`);
+  const apart =
+    resource.kind === 'definitions' || resource.guard?.insert !== undefined || upsert || space.before.has(`/types/${resource.name}/insert`);
   // Each is a part of the request: what an earlier try of it has stored is answered as it was.
   const part = async (object: Value, number: number): Promise<string | null> => {
     const note = actor.parts?.get(number);

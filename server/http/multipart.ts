@@ -23,7 +23,11 @@ export const isMultipart = (contentType = ''): boolean => /^multipart\/form-data
  * The parts of a body in order. Each is to be taken before the next is asked for; what is left of it is skipped.
  * @throws request.body.invalid, request.content.type, request.too.many.instances, and what the body ends with
  */
-export async function* partsOf(body: AsyncIterable<Uint8Array>, boundary: string, encoding: string | undefined): AsyncGenerator<UploadedPart> {
+export async function* partsOf(
+  body: AsyncIterable<Uint8Array>,
+  boundary: string,
+  encoding: string | undefined,
+): AsyncGenerator<UploadedPart> {
   const parser = new Dicer({ boundary, maxHeaderPairs: MOST_HEADERS });
   const found = new Handover<{ part: Dicer.PartStream; headers: Record<string, string[]> }>();
   let open: Dicer.PartStream | null = null;
@@ -71,7 +75,8 @@ export async function* partsOf(body: AsyncIterable<Uint8Array>, boundary: string
   }
 }
 
-const isOurs = (error: unknown): error is Error => error instanceof Error && String((error as { code?: unknown }).code).startsWith('cascade.');
+const isOurs = (error: unknown): error is Error =>
+  error instanceof Error && String((error as { code?: unknown }).code).startsWith('cascade.');
 
 function inflated(body: AsyncIterable<Uint8Array>, encoding = 'identity'): AsyncIterable<Uint8Array> {
   const name = encoding.trim().toLowerCase();
