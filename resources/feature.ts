@@ -6,6 +6,7 @@ import type { Answer } from '../runtime/transactions/index.ts';
 import type { ApiReply, ApiRequest } from './api.ts';
 import type { DefinitionResource, InstallationResource, InstanceResource, Namespace, Resource } from './catalog/types.ts';
 import { systemProperties } from './catalog/system-types.ts';
+import type { Policy } from './access/policy.ts';
 import type { HostBuiltins } from './operations/builtin-types.ts';
 
 /**
@@ -32,6 +33,8 @@ export interface Feature {
   /** Statements of programs, by the kind of the operation. */
   readonly operations?: Readonly<Record<string, ProgramOperation>>;
   readonly builtins?: HostBuiltins;
+  /** What it has to say about access and changes; asked in the order of the features. */
+  readonly policies?: readonly Policy[];
   /** Custom commands, by resource and name. */
   readonly commands?: Readonly<Record<string, Readonly<Record<string, Command>>>>;
   /** How clients publish on, query and ask the status of its resources, by resource. */
@@ -44,6 +47,7 @@ export interface Feature {
 export class FeatureRegistry {
   readonly kinds: readonly DefinitionResource[];
   readonly installation: readonly InstallationResource[];
+  readonly policies: readonly Policy[];
   readonly operations: ReadonlyMap<string, ProgramOperation>;
   readonly builtins: ReadonlyMap<string, HostBuiltins[string]>;
   readonly requests: ReadonlyMap<string, ResourceRequest>;
@@ -74,6 +78,7 @@ export class FeatureRegistry {
     }
     for (const resource of this.installation)
       for (const name of [resource.name, resource.type.name]) put(this.#installation, name, resource);
+    this.policies = features.flatMap(({ policies = [] }) => policies);
     this.operations = merged(features.map(({ operations }) => operations));
     this.builtins = merged(features.map(({ builtins }) => builtins));
     this.requests = merged(features.map(({ requests }) => requests));

@@ -1,7 +1,7 @@
 // Reads by id that come together are one request to the store: those of a turn of the event loop, and those that come while others
 // are under way. A document by itself costs the store and its driver many times what it costs among a hundred.
 
-import { type Document, ObjectId } from 'mongodb';
+import { BSON, type Document, ObjectId } from 'mongodb';
 import { type RowReader } from './rows.ts';
 
 /** Requests of a group under way; what comes meanwhile shares the next. */
@@ -13,10 +13,11 @@ interface Asker {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Reads of one collection with one projection. */
+/** Reads of one collection with one projection, by those who may see the same of it. */
 interface Group {
   readonly collection: string;
   readonly projection: Document | undefined;
+  readonly visible: Document | undefined;
   /** By id; an id that is asked for twice is read once. */
   waiting: Map<string, Asker[]>;
   underWay: number;
@@ -34,12 +35,14 @@ export class PointReads {
   /**
    * The stored document; null when there is none. It is read after the call, so it has what was committed before.
    * @param id 24 hex digits
+   * @param visible what the document must meet for who asks; absent: it may see all
    */
-  read(collection: string, id: string, projection?: Document): Promise<Uint8Array | null> {
-    const key = projection ? `${collection} ${JSON.stringify(projection)}` : collection;
+  read(collection: string, id: string, projection?: Document, visible?: Document): Promise<Uint8Array | null> {
+    const shape = projection ? `${collection} ${JSON.stringify(projection)}` : collection;
+    const key = visible ? `${shape} ${BSON.EJSON.stringify(visible, { relaxed: false })}` : shape;
     let group = this.#groups.get(key);
     if (!group) {
-      group = { collection, projection, waiting: new Map(), underWay: 0, isPlanned: false };
+      group = { collection, projection, visible, waiting: new Map(), underWay: 0, isPlanned: false };
       this.#groups.set(key, group);
     }
     return new Promise((resolve, reject) => {
@@ -79,9 +82,10 @@ export class PointReads {
   }
 
   /** Answers those whose document is there, and takes them out of `asked`. */
-  async #fetch({ collection, projection }: Group, asked: Map<string, Asker[]>): Promise<void> {
+  async #fetch({ collection, projection, visible }: Group, asked: Map<string, Asker[]>): Promise<void> {
     const ids = Array.from(asked.keys(), (id) => ObjectId.createFromHexString(id));
-    const filter = { _id: ids.length === 1 ? ids[0] : { $in: ids } };
+    const named = { _id: ids.length === 1 ? ids[0] : { $in: ids } };
+    const filter = visible ? { $and: [named, visible] } : named;
     const rows = this.#reader.find(collection, { filter, projection, limit: ids.length });
     try {
       while (asked.size > 0 && !rows.isDone)

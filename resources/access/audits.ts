@@ -7,7 +7,8 @@ import type { Unit, Write } from '../../runtime/transactions/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { instanceToBson } from '../../model/values/index.ts';
 import { systemType } from '../catalog/system-type.ts';
-import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import type { Change } from './policy.ts';
 import { idOf, stampNew } from '../representation/stamp.ts';
 
 export const AUDIT_TYPE = systemType(
@@ -68,20 +69,20 @@ export function audited(space: Namespace, entry: AuditEntry, doer: Doer, ofType 
   return { writes, events: raise(space, `/audits/${resource}/publish`, value, doer) };
 }
 
-const NOTHING: Unit = { writes: [], events: [] };
-type Changed = 'insert' | 'update' | 'delete';
+type Changed = Change['operation'];
 
-/** The audit of a change of one instance or definition; nothing where its resource is not audited. */
-export function auditOf(space: Namespace, resource: Resource, op: Changed, stored: ObjectValue, doer: Doer): Unit {
-  if (resource.kind === 'instances')
-    return resource.type.audited ? entryFor(space, `/${resource.name}/${idOf(stored)}`, op, doer, true) : NOTHING;
-  if (!resource.audited) return NOTHING;
-  return entryFor(space, `/${resource.name}/${String(getOwn(stored, 'name'))}`, op, doer);
+/** What is stored with a change of one instance or definition; null where its resource is not audited. Of many there is one audit (8.3). */
+export function auditOf(space: Namespace, { operation, resource, before, after, doer, isOneOfMany }: Change): Unit | null {
+  const stored = after ?? before;
+  if (isOneOfMany || !stored) return null;
+  if (resource.kind === 'definitions')
+    return resource.audited ? entryFor(space, `/${resource.name}/${String(getOwn(stored, 'name'))}`, operation, doer) : null;
+  return resource.type.audited ? entryFor(space, `/${resource.name}/${idOf(stored)}`, operation, doer, true) : null;
 }
 
-/** The audit of a change of many, of which there is one (8.3). */
-export const auditOfMany = (space: Namespace, { type }: InstanceResource, op: Changed, doer: Doer): Unit =>
-  type.audited ? entryFor(space, `/types/${type.name}`, op, doer, true) : NOTHING;
+/** The audit of a statement that has changed several instances of a type. */
+export const auditOfMany = (space: Namespace, { type }: InstanceResource, op: Changed, doer: Doer): Unit['writes'] =>
+  type.audited ? entryFor(space, `/types/${type.name}`, op, doer, true).writes : [];
 
 /** `<op> of <entity> by <user>`. */
 export const entryFor = (space: Namespace, entity: string, op: string, doer: Doer, ofType = false): Unit =>

@@ -4,15 +4,17 @@ import { BSON, type Document, MongoServerError } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply } from '../api.ts';
-import type { ConditionContext } from '../../model/query/index.ts';
+import { type ConditionContext, toFilter } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { DEFINITIONS } from '../definitions/store.ts';
 import { pipelineLimit } from '../instances/time-limit.ts';
 import { AHEAD_BYTES, readAhead } from '../representation/large-results.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toBson } from '../../model/values/index.ts';
+import { instancesOf } from '../catalog/catalogue.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { Budget } from './expressions.ts';
+import { restriction } from '../access/gate.ts';
 import { toShown, withConstraints } from '../scalars/index.ts';
 import { rowToJson, typedPart } from './results.ts';
 import { shapeOf } from './shape.ts';
@@ -57,6 +59,7 @@ export async function aggregate(
   const isDefinition = resource.kind === 'definitions';
   const condition = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
   const prepared = resource.kind === 'instances' ? await withFirstMatches(space, resource, pipeline, condition, actor) : pipeline;
+  const allowed = resource.kind === 'instances' ? restriction(space, resource, 'aggregate', actor) : null;
   const { stages, shape } = buildPipeline(prepared, shapeOf(resource.type, resource.kind !== 'instances'), {
     budget: new Budget(),
     condition,
@@ -65,7 +68,11 @@ export async function aggregate(
       if (!type) throw fault('cascade.resource.type.not.found', name);
       return type;
     },
-    front: {},
+    visible: (type) => {
+      const seen = restriction(space, instancesOf(type), 'select', actor);
+      return seen && toFilter(seen);
+    },
+    front: allowed ? toFilter(allowed) : {},
     nested: false,
   });
   const before = resource.kind === 'rows' ? givenRows(resource) : isDefinition ? definitionsOf(resource.name) : [];

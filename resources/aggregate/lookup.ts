@@ -10,10 +10,13 @@ import { fieldAt, newName, shapeOf, type Shape, without } from './shape.ts';
 /** @throws cascade.resource.type.not.found */
 export type TypeNamed = (name: string) => TypeDefinition;
 
+/** What the caller sees of a type's instances, for the store; null: all. @throws cascade.authorization.denied */
+export type VisibleOf = (type: TypeDefinition) => Document | null;
+
 /** Holds a converted key for the length of the join; no property is called so. */
 const KEY = '__key';
 
-export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed): { stages: Document[]; shape: Shape } {
+export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed, visibleOf: VisibleOf): { stages: Document[]; shape: Shape } {
   // A database is named by an object.
   if (['let', 'pipeline'].some((name) => Object.hasOwn(body, name)) || isObject(getOwn(body, 'from')))
     throw fault('cascade.query.stage.forbidden', '$lookup');
@@ -29,7 +32,9 @@ export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed): {
   const foreign = fieldAt(shapeOf(type, false), text('foreignField'), '$lookup');
   const as = newName(text('as'), '$lookup');
   const from = collectionOf(type.name);
-  const join = (localField: string): Document => ({ $lookup: { from, localField, foreignField: foreign.path, as } });
+  const visible = visibleOf(type);
+  const only = visible ? { pipeline: [{ $match: visible }] } : {};
+  const join = (localField: string): Document => ({ $lookup: { from, localField, foreignField: foreign.path, as, ...only } });
   const secrets = [...type.properties.values()].filter(({ encrypted }) => encrypted).map(({ name }) => `${as}.${name}`);
   const stages =
     local.isObjectId === foreign.isObjectId

@@ -8,13 +8,14 @@ import { coerceProperty } from '../../model/types/index.ts';
 import { propertyToBson } from '../../model/values/index.ts';
 import { type Budget, expression, literal, refused } from './expressions.ts';
 import { geoNear } from './geo-near.ts';
-import { lookup, type TypeNamed } from './lookup.ts';
+import { lookup, type TypeNamed, type VisibleOf } from './lookup.ts';
 import { fieldAt, keeping, newName, type Shape, untyped, without } from './shape.ts';
 
 export interface Surroundings {
   readonly budget: Budget;
   readonly condition: ConditionContext;
   readonly typeNamed: TypeNamed;
+  readonly visible: VisibleOf;
   /** Conditions of the service that hold for every document. */
   readonly front: Document;
   /** Inside $facet. */
@@ -116,7 +117,7 @@ const STAGES: Readonly<Record<string, Build>> = {
     if (Object.keys(stage).length === 0) throw invalid('', '$facet');
     return { stages: [{ $facet: stage }], shape: untyped(shape) };
   },
-  $lookup: (operand, shape, { typeNamed }) => lookup(objectOf(operand, '$lookup'), shape, typeNamed),
+  $lookup: (operand, shape, { typeNamed, visible }) => lookup(objectOf(operand, '$lookup'), shape, typeNamed, visible),
   $geoNear: (operand, shape, { condition, front }) => geoNear(objectOf(operand, '$geoNear'), shape, condition, front),
 };
 

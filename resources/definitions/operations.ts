@@ -8,10 +8,10 @@ import { fault } from '../../model/errors/faults.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { raise } from '../../runtime/events/events.ts';
-import { auditOf } from '../access/audits.ts';
 import { goingAlong } from '../instances/delete.ts';
 import { pageOf, type Selected } from '../instances/select.ts';
 import { idOf, stampChanged, stampNew, versionOf } from '../representation/stamp.ts';
+import { accompanied, admit } from '../access/gate.ts';
 import type { DefinitionResource, Namespace } from '../catalog/types.ts';
 import { cut } from '../representation/cut.ts';
 import { compareBy } from './sort.ts';
@@ -131,13 +131,14 @@ async function prepareAndStore(
   stored: ObjectValue | null,
   actor: Actor,
 ): Promise<ObjectValue> {
-  await defined.prepare?.();
   const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
+  const change = { operation: stored ? 'update' : 'insert', resource: kind, before: stored, after: object, doer: actor } as const;
+  await admit(space, change);
+  await defined.prepare?.();
   const seen = visible(kind, object);
   const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, seen, actor);
-  const audit = auditOf(space, kind, stored ? 'update' : 'insert', object, actor);
   const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, stored)];
-  await actor.commit({ writes: [...writes, ...audit.writes], events: [...events, ...audit.events] }, { ok: encodeInner(seen) });
+  await actor.commit(accompanied(space, change, { writes, events }), { ok: encodeInner(seen) });
   space.definitions.put(kind.name, defined.name, object);
   defined.apply(object);
   await defined.settle?.();
@@ -156,16 +157,15 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
   for (let tries = 0; ; tries++) {
     const { name, object } = findDefinition(space, kind, id, 'delete');
     const removal = await kind.remove(space, object, actor);
+    const change = { operation: 'delete', resource: kind, before: object, after: null, doer: actor } as const;
+    await admit(space, change);
     await removal.prepare?.();
     const events = raise(space, `/types/system.${kind.name}/delete`, visible(kind, object), actor);
     const along = await goingAlong(space, kind, [object], actor);
     const writes = kind.isTransient?.(object) ? [] : [definitionRemoval(object)];
     try {
-      const audit = auditOf(space, kind, 'delete', object, actor);
-      await actor.commit(
-        { writes: [...writes, ...along.writes, ...audit.writes], events: [...events, ...along.events, ...audit.events] },
-        { ok: '1' },
-      );
+      const unit = { writes: [...writes, ...along.writes], events: [...events, ...along.events] };
+      await actor.commit(accompanied(space, change, unit), { ok: '1' });
     } catch (error) {
       if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
       await space.refresh(kind.name, name);

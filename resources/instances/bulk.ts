@@ -147,7 +147,7 @@ export class BulkWalk {
   }
 
   #audit(count: number): Unit['writes'] {
-    return count === 0 ? [] : auditOfMany(this.#space, this.#resource, this.#statement.operation, this.#actor).writes;
+    return count === 0 ? [] : auditOfMany(this.#space, this.#resource, this.#statement.operation, this.#actor);
   }
 
   /** One event for all (language.md U5), none when nothing was hit. */

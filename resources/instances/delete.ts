@@ -7,11 +7,11 @@ import { type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { idToBson } from '../../model/values/index.ts';
-import { auditOf } from '../access/audits.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
 import { shownOne } from '../scalars/index.ts';
 import { idOf, versionOf } from '../representation/stamp.ts';
+import { accompanied, additionsOf, admit, requireWithin } from '../access/gate.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { condition, read } from './find.ts';
 import { BulkWalk } from './bulk.ts';
@@ -36,16 +36,16 @@ export async function deleteOne(
         locked.version,
         versionOf(stored),
       );
+    const deletion = { operation: 'delete', resource, before: stored, after: null, doer: actor } as const;
+    if (doomed === NONE) requireWithin(space, resource, 'delete', stored, actor);
     if (!(await allowed(space, resource, stored, actor))) return 0;
+    if (doomed === NONE) await admit(space, deletion);
     const path = instanceEvent(resource, 'delete');
     const events = resource.type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, resource.type, stored, actor), actor);
     const along = await goingAlong(space, resource, [stored], actor, doomed);
     try {
-      const audit = auditOf(space, resource, 'delete', stored, actor).writes;
-      await actor.commit(
-        { writes: [removal(resource, stored), ...along.writes, ...audit], events: [...events, ...along.events] },
-        { ok: '1' },
-      );
+      const unit: Unit = { writes: [removal(resource, stored), ...along.writes], events: [...events, ...along.events] };
+      await actor.commit(accompanied(space, deletion, unit), { ok: '1' });
       return 1;
     } catch (error) {
       if (!(error instanceof VersionMiss)) throw error; // changed meanwhile: it is deleted as it is now, if it still is
@@ -58,7 +58,7 @@ export async function deleteOne(
  * @returns how many; null: they are more than one tick takes, and nobody would know of the rest after a crash: it has to be asked for `asRun`
  */
 export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number | null> {
-  const filter = toFilter(await condition(space, resource, where, actor));
+  const filter = toFilter(await condition(space, resource, where, actor, 'delete'));
   if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);
   const walk = new BulkWalk(space, resource, { operation: 'delete', where, filter, told: String }, actor);
   const first = await walk.read();
@@ -67,7 +67,11 @@ export async function deleteMany(space: Namespace, resource: InstanceResource, w
   if (!walk.hasBegun && first.isLast && first.instances.length < 2) return one ? deleteFound(space, resource, filter, one, actor) : 0;
   await walk.through(first, async ({ instances, isLast }) => {
     const doomed: ObjectValue[] = [];
-    for (const stored of instances) if (await allowed(space, resource, stored, walk.on(stored))) doomed.push(stored);
+    for (const stored of instances) {
+      if (!(await allowed(space, resource, stored, walk.on(stored)))) continue;
+      await admit(space, { operation: 'delete', resource, before: stored, after: null, doer: actor });
+      doomed.push(stored);
+    }
     await deleteBatch(space, resource, filter, doomed, walk, isLast, actor);
   });
   return walk.count;
@@ -111,11 +115,13 @@ async function deleteBatch(
   const last = doomed[doomed.length - 1];
   if (!last) return;
   const along = await goingAlong(space, resource, doomed, actor);
+  const deletions = doomed.map((before) => ({ operation: 'delete', resource, before, after: null, doer: actor, isOneOfMany: true }) as const);
+  const added = additionsOf(space, deletions) ?? { writes: [], events: [] };
   try {
     await walk.store(
       doomed.map((stored) => removal(resource, stored)),
       last,
-      along,
+      { writes: [...along.writes, ...added.writes], events: [...along.events, ...added.events] },
       isLast,
     );
   } catch (error) {

@@ -10,12 +10,31 @@ import { instanceFromBson } from '../../model/values/index.ts';
 import { keyConstant, withConstraints } from '../scalars/index.ts';
 import { timeLimit } from './time-limit.ts';
 import { idOf, versionOf } from '../representation/stamp.ts';
+import { both, restriction } from '../access/gate.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 
 const ID = /^[0-9a-f]{24}$/;
 
-/** A where-object as a checked condition on this type, for this caller. */
-export async function condition(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<Predicate> {
+/**
+ * A where-object as a checked condition on this type, with what the caller may see, and may change where that is meant.
+ * @throws cascade.query.…, cascade.authorization.denied
+ */
+export async function condition(
+  space: Namespace,
+  resource: InstanceResource,
+  where: Value,
+  actor: Actor,
+  purpose: 'select' | 'update' | 'delete' = 'select',
+): Promise<Predicate> {
+  const asked = await conditionAsked(space, resource, where, actor);
+  const visible = restriction(space, resource, 'select', actor);
+  const seen = visible ? both(asked, visible) : asked;
+  const changeable = purpose === 'select' ? null : restriction(space, resource, purpose, actor);
+  return changeable ? both(seen, changeable) : seen;
+}
+
+/** The same as it was asked, whoever asks: what it names, never what is read. */
+export async function conditionAsked(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<Predicate> {
   if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
   const context = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
   return parseWhere(await withConstraints(space, resource, where, context, actor), resource.type, context);
@@ -89,7 +108,7 @@ export async function storedBy(
 
 /**
  * The instance at an address: its `_id`, else its natural key (resources-and-api.md 1.2).
- * @param actor who asks, for keys that a scalar's procedure converts; null for types without
+ * @param actor who asks: others' instances are not there for it, and keys may be a scalar's; null: the service, for types without
  * @throws cascade.resource.not.found
  */
 export async function readAt(space: Namespace, resource: InstanceResource, id: string, actor: Actor | null = null): Promise<ObjectValue> {
@@ -104,13 +123,15 @@ export async function storedAt(
   actor: Actor | null,
   projection?: Document,
 ): Promise<Uint8Array> {
+  const visible = actor && restriction(space, resource, 'select', actor);
+  const filter = visible ? toFilter(visible) : undefined;
   if (ID.test(id)) {
-    const found = await space.points.read(resource.collection, id, projection);
+    const found = await space.points.read(resource.collection, id, projection, filter);
     if (found) return found;
   }
   const byKey = await naturalKeyFilter(space, resource, id, actor);
   if (byKey) {
-    const [found] = await storedBy(space, resource, byKey, 1, projection);
+    const [found] = await storedBy(space, resource, filter ? { $and: [byKey, filter] } : byKey, 1, projection);
     if (found) return found;
   }
   throw notFound(resource, id);

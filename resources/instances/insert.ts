@@ -7,12 +7,12 @@ import { fault } from '../../model/errors/faults.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
 import { checkFinal, prepareInsert, type TypeDefinition } from '../../model/types/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
-import { auditOf } from '../access/audits.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
 import { trimCapped } from './capped.ts';
 import { isConverted, shownOne, toShown, toStored } from '../scalars/index.ts';
 import { stampNew } from '../representation/stamp.ts';
+import { accompanied, admit, requireWithin } from '../access/gate.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { entriesFor } from './dependents.ts';
 import { laidOut } from './late-collections.ts';
@@ -44,6 +44,8 @@ export async function insertStored(space: Namespace, resource: InstanceResource,
   const instance = ready instanceof Promise ? await ready : ready;
   if (!instance) return null;
   const stamped = stampNew(instance, actor);
+  const admitted = admitInsert(space, resource, stamped, actor);
+  if (admitted) await admitted;
   const soon = shownOne(space, resource.type, stamped, actor);
   const shown = soon instanceof Promise ? await soon : soon;
   const { unit, json } = unitOf(space, resource, stamped, shown, actor);
@@ -75,6 +77,7 @@ export function insertAtOnce(space: Namespace, resource: InstanceResource, body:
   const instance = prepareInsert(type, body);
   checkFinal(type, instance);
   const stamped = stampNew(instance, doer);
+  if (admitInsert(space, resource, stamped, doer)) return null;
   return { unit: unitOf(space, resource, stamped, stamped, doer).unit, stamped };
 }
 
@@ -96,7 +99,9 @@ export async function insertMany(
   for (const body of converted) {
     try {
       const instance = await prepared(space, resource, await body, actor);
-      if (instance) ready.push(instance);
+      if (!instance) continue;
+      await admitInsert(space, resource, stampNew(instance, actor), actor);
+      ready.push(instance);
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error));
       break;
@@ -185,6 +190,12 @@ function passed(space: Namespace, type: TypeDefinition, body: Value, actor: Acto
   return left instanceof Promise ? left.then(checked) : checked(left);
 }
 
+/** @throws cascade.authorization.denied, and what a policy refuses it with */
+function admitInsert(space: Namespace, resource: InstanceResource, stamped: ObjectValue, doer: Doer): Soon<void> {
+  requireWithin(space, resource, 'insert', stamped, doer);
+  return admit(space, { operation: 'insert', resource, before: null, after: stamped, doer });
+}
+
 /**
  * @param stamped as it is stored; @param shown as everybody sees it
  * @returns beside the unit that as text, made when it is wanted
@@ -199,7 +210,6 @@ function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectVal
   const mostBytes = sizeWithin(stamped) ?? sizeOf(document);
   const own: Write = { collection, op: 'insert', document, isNew: true, mostBytes };
   const entries = entriesFor(resource, stamped);
-  const audit = type.audited ? auditOf(space, resource, 'insert', stamped, doer).writes : [];
-  const unit: Unit = { writes: entries.length + audit.length === 0 ? [own] : [own, ...entries, ...audit], events };
-  return { unit, json };
+  const unit: Unit = { writes: entries.length === 0 ? [own] : [own, ...entries], events };
+  return { unit: accompanied(space, { operation: 'insert', resource, before: null, after: stamped, doer }, unit), json };
 }

@@ -11,11 +11,11 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { checkFinal, coerceSystemProperty, prepareUpdate } from '../../model/types/index.ts';
 import { idToBson, instanceToBson } from '../../model/values/index.ts';
-import { auditOf } from '../access/audits.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
 import { shownOne } from '../scalars/index.ts';
 import { idOf, stampChanged, versionOf } from '../representation/stamp.ts';
+import { accompanied, additionsOf, admit, requireWithin } from '../access/gate.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { condition, read } from './find.ts';
 import { BulkWalk, type Failed, isRefusal } from './bulk.ts';
@@ -116,6 +116,7 @@ async function changed(
 ): Promise<ObjectValue | null> {
   const { type } = resource;
   if (type.maxStorage > 0) throw fault('cascade.type.capped.readonly', type.name);
+  requireWithin(space, resource, 'update', stored, actor);
   let next: ObjectValue | null = await change(stored);
   if (!type.rulesSuppressed) {
     const submitted = next;
@@ -124,7 +125,9 @@ async function changed(
   }
   if (!next) return null;
   checkFinal(type, next, stored);
-  return stampChanged(next, stored, actor);
+  const stamped = stampChanged(next, stored, actor);
+  await admit(space, { operation: 'update', resource, before: stored, after: stamped, doer: actor });
+  return stamped;
 }
 
 /** The instance after a change: as it is stored, as everybody sees it, and that as text. */
@@ -135,14 +138,11 @@ interface Changed {
 }
 
 function unitOf(space: Namespace, resource: InstanceResource, stored: ObjectValue, { next, shown, json }: Changed, actor: Actor): Unit {
-  return {
-    writes: [
-      replacement(resource, stored, next, json),
-      ...entriesFor(resource, next, stored),
-      ...auditOf(space, resource, 'update', next, actor).writes,
-    ],
+  const unit: Unit = {
+    writes: [replacement(resource, stored, next, json), ...entriesFor(resource, next, stored)],
     events: resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'update'), shown, actor, { valueJson: () => json }),
   };
+  return accompanied(space, { operation: 'update', resource, before: stored, after: next, doer: actor }, unit);
 }
 
 function replacement(resource: InstanceResource, stored: ObjectValue, next: ObjectValue, json: string): Unit['writes'][number] {
@@ -169,7 +169,7 @@ export async function updateMany(
   actor: Actor,
   onError: Told | null,
 ): Promise<string | null> {
-  const filter = toFilter(await condition(space, resource, where, actor));
+  const filter = toFilter(await condition(space, resource, where, actor, 'update'));
   const told = onError ?? ((count: number) => (count > 1 ? String(count) : 'null'));
   const walk = new BulkWalk(space, resource, { operation: 'update', where, filter, told }, actor);
   const first = await walk.read();
@@ -244,11 +244,13 @@ async function updateBatch(
   }
   const last = ready[ready.length - 1]?.stored;
   if (!last) return;
+  const changes = ready.map(({ stored, next }) => ({ operation: 'update', resource, before: stored, after: next, doer: actor, isOneOfMany: true }) as const);
+  const added = additionsOf(space, changes) ?? { writes: [], events: [] };
   try {
     await walk.store(
       ready.map(({ stored, next }) => replacement(resource, stored, next, encodeInner(next))),
       last,
-      { writes: ready.flatMap(({ stored, next }) => entriesFor(resource, next, stored)), events: [] },
+      { writes: [...ready.flatMap(({ stored, next }) => entriesFor(resource, next, stored)), ...added.writes], events: added.events },
       isLast,
     );
   } catch (error) {

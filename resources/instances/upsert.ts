@@ -3,13 +3,14 @@
 import { getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, StartAgain } from '../../runtime/context/actor.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import { parseWhere, toFilter } from '../../model/query/index.ts';
+import { parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { prepareUpdate } from '../../model/types/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { toStored } from '../scalars/index.ts';
 import { idOf } from '../representation/stamp.ts';
 import { read } from './find.ts';
+import { both, restriction } from '../access/gate.ts';
 import { insertStored } from './insert.ts';
 import { keyText, upsertKeys } from './natural-key.ts';
 import { updateOne } from './update.ts';
@@ -21,7 +22,9 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
   if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
   if (resource.guard?.insert) return resource.guard.insert(space, resource, body, actor, true);
   const stored = (await toStored(space, resource.type, body, actor)) as ObjectValue;
-  const { filter, described, key } = match(resource, stored);
+  const { predicate, described, key } = match(resource, stored);
+  const visible = restriction(space, resource, 'select', actor);
+  const filter = toFilter(visible ? both(predicate, visible) : predicate);
   const changes = without(stored, ['_id', 'ars_version']);
   for (let tries = 0; ; tries++) {
     const found = await read(space, resource, filter, 2);
@@ -53,10 +56,7 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
 class Vanished extends Error {}
 
 /** How the instance is found. */
-function match(
-  resource: InstanceResource,
-  body: ObjectValue,
-): { filter: ReturnType<typeof toFilter>; described: string; key: string | null } {
+function match(resource: InstanceResource, body: ObjectValue): { predicate: Predicate; described: string; key: string | null } {
   const keys = upsertKeys(resource.type);
   const where: ObjectValue = {};
   for (const key of keys) {
@@ -66,7 +66,7 @@ function match(
   }
   const described = keys.map((key) => `${key}=${text(getOwn(body, key))}`).join(', ');
   const predicate = parseWhere(where, resource.type, { username: '', namespace: '', now: 0 });
-  return { filter: toFilter(predicate), described, key: keyText(predicate, resource.type) };
+  return { predicate, described, key: keyText(predicate, resource.type) };
 }
 
 function without(body: ObjectValue, names: readonly string[]): ObjectValue {

@@ -19,7 +19,7 @@ import { deleteWithDependents } from '../instances/dependent-definitions.ts';
 import { compareBy } from '../definitions/sort.ts';
 import type { Failed } from '../instances/bulk.ts';
 import { deleteMany, deleteOne } from '../instances/delete.ts';
-import { condition, read, readAt } from '../instances/find.ts';
+import { condition, conditionAsked, read, readAt } from '../instances/find.ts';
 import { insertAtOnce, insertMany, insertOne } from '../instances/insert.ts';
 import { type ProgramQuery, selectPages, selectRows, type WalkPage } from '../instances/select.ts';
 import { changeOf, updateMany, updateOne, versionIn } from '../instances/update.ts';
@@ -251,8 +251,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const where = withOwn(given, ownOnly(resource, 'update', actor.identity));
   if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
   const version = versionIn(resource, values);
-  const predicate = await condition(space, resource, where, actor);
-  const query = instanceQuery(predicate, resource.type);
+  const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
   if (version !== undefined && !query) throw fault('cascade.update.version.query', resource.name);
   const change = changeOf(resource, await toStored(space, resource.type, withoutVersion(values), actor));
   const onError = getOwn(payload, 'onError') === true;
@@ -262,7 +261,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   }
   if (version !== undefined) {
     const find = async (): Promise<ObjectValue> => {
-      const [found] = await read(space, resource, toFilter(predicate), 1);
+      const [found] = await read(space, resource, toFilter(await condition(space, resource, where, actor)), 1);
       if (!found) throw fault('cascade.resource.not.found', `/${resource.name}`);
       return found;
     };
@@ -342,7 +341,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     });
     return { ok: String(gone.length) };
   }
-  const query = instanceQuery(await condition(space, resource, where, actor), resource.type);
+  const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
   if (query?.by !== 'id') {
     const count = await deleteMany(space, resource, where, actor);
     return { ok: count === null ? await asRun('delete', payload, actor) : String(count) };

@@ -1,0 +1,90 @@
+// The one gate of access: what the registered policies say, as a condition for reads and as refusals and additions for changes.
+
+import type { ObjectValue } from '../../stdlib/values/index.ts';
+import type { Identity } from '../../identity/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { matches, parseWhere, type Predicate } from '../../model/query/index.ts';
+import type { Soon } from '../../platform/structures/soon.ts';
+import type { Doer } from '../../runtime/context/actor.ts';
+import type { Unit } from '../../runtime/transactions/index.ts';
+import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import type { Capability, Change } from './policy.ts';
+
+/**
+ * What all policies leave of the instances.
+ * @returns where-objects that must all hold; none: no restriction
+ * @throws cascade.authorization.denied
+ */
+export function restrictionsOf(space: Namespace, resource: InstanceResource, capability: Capability, caller: Identity): ObjectValue[] {
+  if (caller.ofService) return [];
+  const found: ObjectValue[] = [];
+  for (const policy of space.features.policies) {
+    const where = policy.restrict?.(space, { resource, capability, caller }) ?? null;
+    if (where !== null && Object.keys(where).length > 0) found.push(where);
+  }
+  return found;
+}
+
+/** The same as a checked condition; null without restriction. @throws cascade.authorization.denied */
+export function restriction(space: Namespace, resource: InstanceResource, capability: Capability, doer: Pick<Doer, 'identity' | 'clock'>) {
+  const { identity, clock } = doer;
+  const all = restrictionsOf(space, resource, capability, identity);
+  if (all.length === 0) return null;
+  const context = { username: identity.username, namespace: identity.namespace, now: clock.now() };
+  return all.map((where) => parseWhere(where, resource.type, context)).reduce(both);
+}
+
+/** Both conditions; the order of the first. */
+export const both = (first: Predicate, second: Predicate): Predicate => ({
+  condition: { op: 'and', terms: [first.condition, second.condition] },
+  type: first.type,
+  near: first.near,
+  hasRegex: first.hasRegex || second.hasRegex,
+});
+
+/** An instance that is about to be inserted, updated or deleted lies within the caller's rights. @throws cascade.authorization.denied */
+export function requireWithin(
+  space: Namespace,
+  resource: InstanceResource,
+  capability: Capability,
+  instance: ObjectValue,
+  doer: Pick<Doer, 'identity' | 'clock'>,
+): void {
+  const allowed = restriction(space, resource, capability, doer);
+  if (allowed && !matches(allowed, instance)) throw fault('cascade.authorization.denied', capability, resource.name);
+}
+
+/** All policies let the change pass. @throws what one of them refuses it with */
+export function admit(space: Namespace, change: Change): Soon<void> {
+  let waiting: Promise<void> | undefined;
+  for (const policy of space.features.policies) {
+    if (!policy.admit) continue;
+    if (waiting) waiting = waiting.then(() => policy.admit?.(space, change));
+    else waiting = policy.admit(space, change) ?? undefined;
+  }
+  return waiting;
+}
+
+/** The unit of a change with what the policies add to it. */
+export function accompanied(space: Namespace, change: Change, unit: Unit): Unit {
+  const more = additionsOf(space, [change]);
+  return more ? { ...unit, writes: [...unit.writes, ...more.writes], events: [...unit.events, ...more.events] } : unit;
+}
+
+/** What the policies add to several changes; null: nothing. */
+export function additionsOf(space: Namespace, changes: readonly Change[]): Pick<Unit, 'writes' | 'events'> | null {
+  let writes: Unit['writes'] = [];
+  let events: Unit['events'] = [];
+  let isEmpty = true;
+  for (const policy of space.features.policies) {
+    if (!policy.accompany) continue;
+    for (const change of changes) {
+      const added = policy.accompany(space, change);
+      if (!added) continue;
+      isEmpty = false;
+      writes = [...writes, ...added.writes];
+      events = [...events, ...added.events];
+    }
+  }
+  return isEmpty ? null : { writes, events };
+}
