@@ -115,7 +115,9 @@ async function deleteBatch(
   const last = doomed[doomed.length - 1];
   if (!last) return;
   const along = await goingAlong(space, resource, doomed, actor);
-  const deletions = doomed.map((before) => ({ operation: 'delete', resource, before, after: null, doer: actor, isOneOfMany: true }) as const);
+  const deletions = doomed.map(
+    (before) => ({ operation: 'delete', resource, before, after: null, doer: actor, isOneOfMany: true }) as const,
+  );
   const added = additionsOf(space, deletions) ?? { writes: [], events: [] };
   try {
     await walk.store(

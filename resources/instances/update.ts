@@ -244,7 +244,9 @@ async function updateBatch(
   }
   const last = ready[ready.length - 1]?.stored;
   if (!last) return;
-  const changes = ready.map(({ stored, next }) => ({ operation: 'update', resource, before: stored, after: next, doer: actor, isOneOfMany: true }) as const);
+  const changes = ready.map(
+    ({ stored, next }) => ({ operation: 'update', resource, before: stored, after: next, doer: actor, isOneOfMany: true }) as const,
+  );
   const added = additionsOf(space, changes) ?? { writes: [], events: [] };
   try {
     await walk.store(

@@ -32,12 +32,14 @@ export async function* partsOf(
   const found = new Handover<{ part: Dicer.PartStream; headers: Record<string, string[]> }>();
   let open: Dicer.PartStream | null = null;
   let count = 0;
+  let failure: Error | null = null;
   let isStopped = false;
   let stop = (): void => undefined;
   const stopped = new Promise<void>((resolve) => (stop = resolve));
   const end = (reason: Error | null): void => {
     if (isStopped) return;
-    const told = reason && !isOurs(reason) ? fault('cascade.request.body.invalid', 'it is no multipart/form-data', 0) : reason;
+    const told = reason && !isOurs(reason) ? malformed() : reason;
+    failure = told;
     if (told) {
       isStopped = true;
       stop();
@@ -65,13 +67,24 @@ export async function* partsOf(
     for (let next = await found.take(); next !== null; next = await found.take()) {
       const { part, headers } = next;
       open = part;
-      yield { ...described(headers), bytes: part };
+      yield { ...described(headers), bytes: contentOf(part, () => failure) };
       open = null;
       part.resume();
     }
   } finally {
     isStopped = true;
     stop();
+  }
+}
+
+const malformed = () => fault('cascade.request.body.invalid', 'it is no multipart/form-data', 0);
+
+/** The bytes of a part. @throws what the body ended with, in our words */
+async function* contentOf(part: Dicer.PartStream, failure: () => Error | null): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of part) yield piece as Uint8Array;
+  } catch (error) {
+    throw failure() ?? (isOurs(error) ? error : malformed());
   }
 }
 

@@ -1,7 +1,7 @@
 // `cascade diff DIR`: what an import would change. `+` is only in the folder, `-` only in the namespace, `~` in both and not the same.
 import { openRemote, type RemoteOptions } from '../remote.ts';
 import type { Terminal } from '../terminal.ts';
-import { canonical, documentName, JSON_FOLDERS, type Members, programName, PROGRAMS } from './layout.ts';
+import { agrees, canonical, documentName, JSON_FOLDERS, type Members, programName, PROGRAMS } from './layout.ts';
 import { digestOf, filesOf, isJson, type LocalFile, readObject, readText } from './local.ts';
 import { digestAt, listed } from './present.ts';
 
@@ -10,9 +10,11 @@ export async function diffProject(root: string, options: RemoteOptions, terminal
   const remote = await openRemote(options);
   const lines: string[] = [];
   const compare = (folder: string, here: ReadonlyMap<string, string>, there: ReadonlyMap<string, string>): void => {
+    const isJsonFolder = JSON_FOLDERS.includes(folder);
     for (const name of [...new Set([...here.keys(), ...there.keys()])].sort()) {
       const [local, present] = [here.get(name), there.get(name)];
-      if (local !== present) lines.push(`${present === undefined ? '+' : local === undefined ? '-' : '~'} ${folder}/${name.replace(/^\//, '')}`);
+      if (local === undefined || !(local === present || (isJsonFolder && agrees(local, present))))
+        lines.push(`${present === undefined ? '+' : local === undefined ? '-' : '~'} ${folder}/${name.replace(/^\//, '')}`);
     }
   };
   for (const folder of JSON_FOLDERS) {

@@ -4,7 +4,7 @@ import { openAsBlob } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { openRemote, type Remote, type RemoteOptions } from '../remote.ts';
 import type { Terminal } from '../terminal.ts';
-import { canonical, documentName, JSON_AFTER, JSON_BEFORE, type Members, PROGRAMS, toSend } from './layout.ts';
+import { agrees, canonical, documentName, JSON_AFTER, JSON_BEFORE, type Members, PROGRAMS, toSend } from './layout.ts';
 import { digestOf, filesOf, isJson, type LocalFile, readObject, readText } from './local.ts';
 import { digestAt, errorIn, listed, RESOURCES } from './present.ts';
 
@@ -66,7 +66,7 @@ async function jsonItems(remote: Remote, files: readonly LocalFile[], notice: (l
     }
     const load = async (): Promise<Outcome> => {
       const object = await readObject(file.file);
-      if (present.get(file.folder)?.get(String(object['name'])) === canonical(object)) return null;
+      if (agrees(canonical(object), present.get(file.folder)?.get(String(object['name'])))) return null;
       return sent(remote, `${RESOURCES}/${file.folder}?upsert=true`, JSON.stringify(toSend(object)), JSON_TYPE);
     };
     return [{ file, load }];
@@ -116,7 +116,12 @@ async function loadData(remote: Remote, { path, file }: LocalFile, notice: (line
   if (!hasKey) notice(`data/${path}: ${type} has no natural key: a second import makes its instances twice`);
   for (let first = 0; first < rows.length; first += CHUNK) {
     const body = JSON.stringify(rows.slice(first, first + CHUNK));
-    const answer = await remote.send('POST', `${RESOURCES}/custom/${encodeURIComponent(type)}${hasKey ? '?upsert=true' : ''}`, body, JSON_TYPE);
+    const answer = await remote.send(
+      'POST',
+      `${RESOURCES}/custom/${encodeURIComponent(type)}${hasKey ? '?upsert=true' : ''}`,
+      body,
+      JSON_TYPE,
+    );
     if (!answer.ok) return errorIn(answer);
     const isPartial = answer.headers.get('x-partial-result') === 'true';
     const results = (await answer.json()) as { errors?: { code: string; message: string }[] }[];

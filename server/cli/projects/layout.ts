@@ -11,8 +11,10 @@ export type Members = Record<string, unknown>;
 
 /** What the service sets, and what it works out. */
 const LEFT_OUT = new Set(
-  ('_id ars_namespace ars_version ars_createdAt ars_createdBy ars_modifiedAt ars_modifiedBy ' +
-    'errors compileWarnings triggers state isUnavailable').split(' '),
+  (
+    '_id ars_namespace ars_version ars_createdAt ars_createdBy ars_modifiedAt ars_modifiedBy ' +
+    'errors compileWarnings triggers state isUnavailable'
+  ).split(' '),
 );
 
 /** What is the service's own and no project's. */
@@ -39,6 +41,25 @@ const EMPTY: Readonly<Record<string, readonly unknown[]>> = { maxStorage: [0], m
 export function canonical(object: Members): string {
   const set = Object.entries(written(object)).filter(([key, value]) => !EMPTY[key]?.includes(value));
   return JSON.stringify(sorted(Object.fromEntries(set)));
+}
+
+/** What a service fills in where a file says nothing. */
+const DEFAULTS: ReadonlySet<string> = new Set(['false', 'null', '[]', '{}', '""', '"standard"', '"ars_readOnly"', '"ars_readWrite"']);
+
+/** Whether an import of this definition changes nothing: what it names is the same there, and what else is there are defaults. Both are canonical. */
+export const agrees = (local: string, present: string | undefined): boolean =>
+  present !== undefined && (local === present || isWithin(JSON.parse(local), JSON.parse(present)));
+
+function isWithin(local: unknown, present: unknown): boolean {
+  if (Array.isArray(local))
+    return Array.isArray(present) && local.length === present.length && local.every((one, i) => isWithin(one, present[i]));
+  if (typeof local !== 'object' || local === null) return local === present;
+  if (typeof present !== 'object' || present === null || Array.isArray(present)) return false;
+  const [here, there] = [local as Members, present as Members];
+  return (
+    Object.keys(here).every((key) => isWithin(here[key], there[key])) &&
+    Object.keys(there).every((key) => Object.hasOwn(here, key) || DEFAULTS.has(JSON.stringify(there[key])))
+  );
 }
 
 /** What is sent: "not set" is not sent. */
@@ -77,6 +98,9 @@ export function documentName(file: string): string {
 
 /** The name in a program's text; null where there is none. */
 export function programName(text: string): string | null {
-  const bare = text.replace(/^\uFEFF/, '').replace(/\/\*[\s\S]*?\*\//g, ' ').replace(/\/\/.*$/gm, '');
+  const bare = text
+    .replace(/^\uFEFF/, '')
+    .replace(/\/\*[\s\S]*?\*\//g, ' ')
+    .replace(/\/\/.*$/gm, '');
   return /^\s*(?:[A-Z]+\s+)*?(?:RULE|PROCEDURE)\s+([A-Za-z_][\w.]*(?::[\w.-]+)?)/im.exec(bare)?.[1] ?? null;
 }
