@@ -43,7 +43,7 @@ const described = (space: Namespace, name: string, custom: boolean, resource: Re
   custom,
   operations: resource.operations,
   commands: custom ? [] : commandsOf(space, name),
-  answers: resource.kind === 'instances' ? 'array' : 'object',
+  answers: resource.kind === 'instances' && resource.answers !== 'object' ? 'array' : 'object',
   isProgram: !custom && PROGRAMS.has(name),
   schema: typeToSchema(resource.type),
 });

@@ -1,6 +1,8 @@
 // The engine: everything behind the bindings. Its parts open in order and close in reverse; namespaces are opened when they are
 // first asked for, and those with open runs at the start.
 
+import { auditedIn, auditSecurity } from '../features/audits/index.ts';
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type About, readBuild } from '../platform/about/index.ts';
 import type { Actor } from '../runtime/context/actor.ts';
@@ -9,7 +11,7 @@ import { type Clock, openSharedClock } from '../platform/clock/index.ts';
 import { Fenced, openEpochs, openProcess, QueueFull } from '../runtime/transactions/index.ts';
 import { CascadeError, CascadeErrors, fault } from '../model/errors/faults.ts';
 import { openNamespaceKeys } from '../platform/keys/index.ts';
-import { openDirectory, openIdentity, type PasswordCost, SecurityLog } from '../identity/index.ts';
+import { type IdentityStore, openDirectory, openIdentity, type PasswordCost, SecurityLog } from '../identity/index.ts';
 import { FOLLOWED, openNamespace } from './namespace.ts';
 import { type Change, Leaders, openChanges } from '../runtime/cluster/index.ts';
 import { OpenNamespaces } from './open-namespaces.ts';
@@ -58,7 +60,7 @@ export async function openEngine({
   masterKey,
   clock: given,
   mostOpenEvaluations = MOST_OPEN_EVALUATIONS,
-  about = nameless(),
+  about: aboutIt = nameless(),
   passwordCost,
   log,
 }: EngineConfig): Promise<Engine> {
@@ -105,8 +107,18 @@ export async function openEngine({
     const security = new SecurityLog(log);
     const identity = openIdentity(store.installation, Date.now, { exclusive, security, ...(passwordCost && { passwordCost }) });
     const keys = openNamespaceKeys(store.installation, masterKey ?? null);
-    const accounts = { identity, directory: openDirectory(store.installation), keys, security };
+    const drop = async (name: string): Promise<void> => {
+      // What is under way there has so long to end: who deletes it is itself one of them.
+      const closing = namespaces.release(name).then((open) => open?.[Symbol.asyncDispose]());
+      const dropped = closing.then(() => dropNamespace(store, identity, name));
+      dropped.catch((err: unknown) =>
+        log.error({ err, namespace: name }, 'the data of a deleted namespace could not be removed: the next start does it'),
+      );
+      await Promise.race([dropped.catch(() => undefined), sleep(DROP_MS, new AbortController().signal)]);
+    };
+    const accounts = { identity, directory: openDirectory(store.installation), keys, security, drop };
     const compiler = await compilerHash();
+    const about = { ...aboutIt, nodeUuid: await nodeUuidOf(store) };
     const leaders = exclusive ? null : new Leaders(store.installation, process);
 
     const namespaces: OpenNamespaces = new OpenNamespaces({
@@ -131,6 +143,12 @@ export async function openEngine({
       isShared: !exclusive,
       log,
     });
+    security.heard = (heard) => {
+      const done = auditedIn(heard, accounts.directory).then(async (name) =>
+        auditSecurity((await namespaces.of(name)).space, heard, clock),
+      );
+      done.catch((err: unknown) => log.error({ err }, 'an audit could not be stored'));
+    };
     keep({
       // Before the sandbox goes: what was acknowledged gets its time to finish, the rest is in the journal.
       async [Symbol.asyncDispose]() {
@@ -150,6 +168,7 @@ export async function openEngine({
     // Without the key that their data are sealed with there is nothing to try again: the start says so.
     await Promise.all(known.map((name) => keys.cipherOf(name)));
     await namespaces.takeOver(known, dead);
+    for (const name of await identity.deletedNamespaces()) await dropNamespace(store, identity, name);
     status = 'ok';
     const watch = setInterval(() => {
       store.client
@@ -314,6 +333,22 @@ const ACCOUNTS = ['users', 'tokens'];
 function mayEnd({ collection, document, updated }: Change): boolean {
   if (collection === 'tokens') return document === null && updated === undefined;
   return !(updated?.length === 1 && updated[0] === 'lastLogin');
+}
+
+/** A deletion is answered after so long, even when the data of the namespace are still being removed. */
+const DROP_MS = 5_000;
+
+async function dropNamespace(store: Store, identity: IdentityStore, name: string): Promise<void> {
+  await store.namespace(name).dropDatabase();
+  await identity.namespaceDropped(name);
+}
+
+/** Made with the first start. */
+async function nodeUuidOf(store: Store): Promise<string> {
+  const found = await store.installation
+    .collection<{ _id: string; uuid: string }>('installation')
+    .findOneAndUpdate({ _id: 'node' }, { $setOnInsert: { uuid: randomUUID() } }, { upsert: true, returnDocument: 'after' });
+  return found!.uuid;
 }
 
 const knownNamespaces = async (store: Store): Promise<string[]> =>

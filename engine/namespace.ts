@@ -63,6 +63,7 @@ import { follow, refresh, refreshAll } from '../resources/definitions/follow.ts'
 import { loadType } from '../features/types/types-kind.ts';
 import type { Accounts, Namespace } from '../resources/catalog/types.ts';
 import { indexDependents } from '../resources/instances/dependents.ts';
+import { AUDITS } from '../resources/access/audits.ts';
 import { ANSWERS, indexAnswers } from '../resources/requests/once.ts';
 import { SourceCounts } from '../features/sources/index.ts';
 import { openUpkeep } from './upkeep.ts';
@@ -110,6 +111,7 @@ const COLLECTIONS = [
   'programs',
   RECORDINGS,
   'resources',
+  AUDITS,
   't.ArsRuleSnapshot',
 ];
 

@@ -88,6 +88,14 @@ export class OpenNamespaces {
     return fulfilled(this.#served.values());
   }
 
+  /** No longer served. @returns it, to be closed; undefined: it was not open */
+  async release(name: string): Promise<OpenNamespace | undefined> {
+    const opened = await this.#opened.get(name)?.catch(() => undefined);
+    for (const map of [this.#served, this.#opened, this.#owed, this.#errors]) map.delete(name);
+    this.#unavailable.delete(name);
+    return opened;
+  }
+
   /** No more tries. @returns all that were opened, to be closed */
   async close(): Promise<OpenNamespace[]> {
     this.#isClosed = true;

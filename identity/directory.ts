@@ -3,6 +3,7 @@
 import { type Db, ObjectId } from 'mongodb';
 import { isInvited, normalName, profilesOf, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, type TokenDocument, USER_DETAILS, type UserDetail, type UserDocument } from './documents.ts';
+import { fault } from '../model/errors/faults.ts';
 import { generatePassword } from './passwords.ts';
 import { hashToken } from './tokens.ts';
 
@@ -36,9 +37,28 @@ export interface TokenRecord extends Made {
 export interface NamespaceRecord extends Made {
   readonly namespace: string;
   readonly organization: string | null;
+  /** JSON; null: none. */
+  readonly properties: string | null;
+}
+
+export interface OrganizationRecord extends Made {
+  readonly name: string;
+  readonly description: string | null;
+  /** The root namespace. */
+  readonly namespace: string;
+  /** JSON. */
+  readonly quota: string;
 }
 
 export interface Directory {
+  /** That of a namespace, if it has one; of null: all. */
+  organizations(namespace: string | null): Promise<OrganizationRecord[]>;
+  /** @param quota JSON */
+  changeOrganization(name: string, change: { description?: string | null; quota?: string }): Promise<void>;
+  /** @throws organization.in.use while a namespace is its */
+  removeOrganization(name: string): Promise<void>;
+  /** @param properties JSON; null: none */
+  setNamespaceProperties(namespace: string, properties: string | null): Promise<void>;
   /** Users at home in the namespace, authorized or invited there; of null: all of the installation, each as it is at home. */
   users(namespace: string | null): Promise<UserRecord[]>;
   /** A user as it is in a namespace, or of null at home; null when there is no such user. */
@@ -60,7 +80,7 @@ export interface Directory {
 /** @param db the installation's */
 export function openDirectory(db: Db): Directory {
   const collections = collectionsOf(db);
-  const { users, tokens, namespaces } = collections;
+  const { users, tokens, namespaces, organizations } = collections;
   return {
     async users(namespace) {
       const found = await users
@@ -92,7 +112,40 @@ export function openDirectory(db: Db): Directory {
         .find(all ? {} : { namespace: { $in: own } })
         .sort({ _id: 1 })
         .toArray();
-      return found.map((one) => ({ ...made(one), namespace: one.namespace, organization: one.organization }));
+      return found.map((one) => ({
+        ...made(one),
+        namespace: one.namespace,
+        organization: one.organization,
+        properties: one.properties ?? null,
+      }));
+    },
+    async setNamespaceProperties(namespace, properties) {
+      await namespaces.updateOne({ namespace }, properties === null ? { $unset: { properties: '' } } : { $set: { properties } });
+    },
+    async organizations(namespace) {
+      const of = namespace === null ? null : ((await namespaces.findOne({ namespace }))?.organization ?? null);
+      if (namespace !== null && of === null) return [];
+      const found = await organizations
+        .find(of === null ? {} : { name: of })
+        .sort({ _id: 1 })
+        .toArray();
+      return found.map((one) => ({
+        ...made(one),
+        name: one.name,
+        description: one.description ?? null,
+        namespace: one.namespace,
+        quota: one.quota ?? '{}',
+      }));
+    },
+    async changeOrganization(name, { description, quota }) {
+      const $set = { ...(description != null && { description }), ...(quota !== undefined && { quota }) };
+      if (Object.keys($set).length > 0) await organizations.updateOne({ name }, { $set });
+      if (description === null) await organizations.updateOne({ name }, { $unset: { description: '' } });
+    },
+    async removeOrganization(name) {
+      const used = await namespaces.findOne({ organization: name });
+      if (used) throw fault('cascade.organization.in.use', name, used.namespace);
+      await organizations.deleteOne({ name });
     },
     hasNamespace: async (name) => (await namespaces.findOne({ namespace: name }, { projection: { _id: 1 } })) !== null,
     async detailsOf(username) {

@@ -70,6 +70,8 @@ export interface NamespaceDocument {
   _id: ObjectId;
   namespace: string;
   organization: string | null;
+  /** `ars_properties`, as JSON. */
+  properties?: string;
   createdAt: Date;
   createdBy: string;
 }
@@ -91,6 +93,8 @@ export interface OrganizationDocument {
   _id: ObjectId;
   name: string;
   description?: string;
+  /** JSON. */
+  quota?: string;
   /** The root namespace. */
   namespace: string;
   createdAt: Date;
@@ -112,6 +116,9 @@ export interface IdentityCollections {
   organizations: Collection<OrganizationDocument>;
   invitations: Collection<InvitationDocument>;
   installation: Collection<InstallationDocument>;
+  /** By the names of namespaces that were deleted and whose data may still be there. */
+  deleted: Collection<{ _id: string }>;
+  keys: Collection<{ _id: string }>;
 }
 
 export const collectionsOf = (db: Db): IdentityCollections => ({
@@ -122,6 +129,8 @@ export const collectionsOf = (db: Db): IdentityCollections => ({
   organizations: db.collection('organizations'),
   invitations: db.collection('invitations'),
   installation: db.collection('installation'),
+  deleted: db.collection('deletedNamespaces'),
+  keys: db.collection('encryptionKeys'),
 });
 
 /** Idempotent. Expired tokens are removed by the database within a minute or so; `verify` does not wait for that. */

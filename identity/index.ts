@@ -3,6 +3,7 @@
 export {
   type Directory,
   type NamespaceRecord,
+  type OrganizationRecord,
   openDirectory,
   type TokenRecord,
   type UserRecord,
@@ -12,5 +13,5 @@ export { openIdentity } from './open-identity.ts';
 export { generatePassword, type PasswordCost } from './passwords.ts';
 export type { FirstStart, FirstStartOptions, Identity, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
 export { namespaceAndProfiles, type RightsOf } from './rights.ts';
-export { SecurityLog } from './security-log.ts';
+export { type Heard, SecurityLog } from './security-log.ts';
 export { narrowed } from './sessions.ts';

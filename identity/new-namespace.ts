@@ -2,6 +2,7 @@
 import { type ClientSession, ObjectId } from 'mongodb';
 import { fault } from '../model/errors/faults.ts';
 import { authorizing, normalName, refusingDuplicates, userDocument } from './accounts.ts';
+import { requireDropped } from './delete-namespace.ts';
 import type { IdentityCollections } from './documents.ts';
 import type { PasswordHashing } from './hashing.ts';
 import type { NewNamespace } from './types.ts';
@@ -37,6 +38,7 @@ export async function createNamespace(
   await client.withSession((session) =>
     session.withTransaction(async () => {
       const entry = { _id: new ObjectId(), namespace, organization: organization?.name ?? null, ...made };
+      await requireDropped(collections, namespace, session);
       await refusingDuplicates('namespaces', `namespace=${namespace}`, () => namespaces.insertOne(entry, { session }));
       if (organization) {
         const { name, description } = organization;

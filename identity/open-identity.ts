@@ -1,4 +1,5 @@
 // The identity store over the installation's database: logins, renewals, and the accounts behind them.
+import { deleteNamespace } from './delete-namespace.ts';
 import { type Db, ObjectId } from 'mongodb';
 import type { Identity } from './types.ts';
 import { CascadeError, fault } from '../model/errors/faults.ts';
@@ -106,10 +107,10 @@ export function openIdentity(
   }
 
   /** A session for who has shown a password or token; told of either way. */
-  async function entered(username: string, address: string | null, issuing: Promise<Session>): Promise<Session> {
+  async function entered(username: string, address: string | null, issuing: Promise<Session>, byPassword = false): Promise<Session> {
     try {
       const session = await issuing;
-      security?.loggedIn(username, session.identity.namespace, address);
+      security?.loggedIn(username, session.identity.namespace, address, byPassword);
       return session;
     } catch (error) {
       if (error instanceof CascadeError) security?.loginFailed(username, address, error.status === 403 ? 'namespace' : 'token');
@@ -135,7 +136,7 @@ export function openIdentity(
       const user = await authenticate(username, password, address);
       if (user && !user.active) security?.loginFailed(user.username, address, 'inactive');
       if (!user?.active) throw fault('io.service.security.authentication.failed');
-      const session = await entered(user.username, address, sessions.issue(user, targetNamespace ?? user.namespace, null));
+      const session = await entered(user.username, address, sessions.issue(user, targetNamespace ?? user.namespace, null), true);
       await users.updateOne({ _id: user._id }, { $set: { lastLogin: date() } });
       return session;
     },
@@ -185,6 +186,17 @@ export function openIdentity(
     },
     async checkPassword(username, password, address) {
       return (await authenticate(username, password, address)) !== null;
+    },
+    async deleteNamespace(namespace) {
+      try {
+        await deleteNamespace(collections, namespace);
+      } finally {
+        changed(null);
+      }
+    },
+    deletedNamespaces: async () => (await collections.deleted.find().toArray()).map(({ _id }) => _id),
+    async namespaceDropped(namespace) {
+      await collections.deleted.deleteOne({ _id: namespace });
     },
     async deleteUser(name) {
       const username = normalName(name);

@@ -34,23 +34,41 @@ export interface Refusal {
   readonly code: string;
 }
 
+/** What of all that is audited, too. */
+export interface Heard {
+  readonly kind: 'login' | 'loginFailed' | 'refused';
+  readonly username: string;
+  /** Null: where the user is at home. */
+  readonly namespace: string | null;
+  readonly address: string | null;
+  readonly operation?: string;
+  readonly resource?: string;
+  readonly code?: string;
+}
+
 type Kind = 'loginFailed' | 'locked' | 'refused';
 
 export class SecurityLog {
   readonly #log: Logger;
   readonly #written = new Map<Kind, number>();
+  /** Told of what is audited; as often as there are lines. */
+  heard: (heard: Heard) => void = () => undefined;
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  loggedIn(username: string, namespace: string, address: string | null): void {
+  loggedIn(username: string, namespace: string, address: string | null, byPassword = false): void {
+    if (byPassword) this.heard({ kind: 'login', username, namespace, address });
     this.#log.debug({ security: 'login', username, namespace, address }, 'a login');
   }
 
   /** @param reason `password` also stands for a user that does not exist */
   loginFailed(username: string, address: string | null, reason: 'password' | 'inactive' | 'token' | 'namespace'): void {
-    this.#warn('loginFailed', { username: username.slice(0, LONGEST_NAME), address, reason }, 'a login has failed');
+    const name = username.slice(0, LONGEST_NAME);
+    const isWritten = this.#warn('loginFailed', { username: name, address, reason }, 'a login has failed');
+    if (isWritten && (reason === 'password' || reason === 'inactive'))
+      this.heard({ kind: 'loginFailed', username: name, namespace: null, address });
   }
 
   /** So many passwords were wrong that no further one is looked at for a while. */
@@ -62,7 +80,8 @@ export class SecurityLog {
   refused(refusal: Refusal): void {
     const namespace = refusal.namespace.slice(0, LONGEST_NAME);
     const resource = refusal.resource.slice(0, LONGEST_NAME);
-    this.#warn('refused', { ...refusal, namespace, resource }, 'an operation was refused');
+    if (this.#warn('refused', { ...refusal, namespace, resource }, 'an operation was refused'))
+      this.heard({ kind: 'refused', ...refusal, namespace, resource });
   }
 
   /** A user, token or namespace was made, changed or ended, or somebody was let into a namespace. */
@@ -88,11 +107,14 @@ export class SecurityLog {
     this.#log.warn({ security: 'reset', username, by }, 'the password of an account was reset on the command line');
   }
 
-  #warn(kind: Kind, members: object, message: string): void {
+  /** @returns whether the line was written */
+  #warn(kind: Kind, members: object, message: string): boolean {
     const written = this.#written.get(kind);
     if (written === undefined) setTimeout(() => this.#closeWindow(kind), WINDOW_MS).unref();
     this.#written.set(kind, (written ?? 0) + 1);
-    if ((written ?? 0) < MOST_LINES) this.#log.warn({ security: kind, ...members }, message);
+    if ((written ?? 0) >= MOST_LINES) return false;
+    this.#log.warn({ security: kind, ...members }, message);
+    return true;
   }
 
   #closeWindow(kind: Kind): void {

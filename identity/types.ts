@@ -131,6 +131,15 @@ export interface IdentityStore {
    * @throws resource.name.invalid, user.name.invalid, user.password.weak, user.not.found, resource.duplicate.key; then nothing of it is there
    */
   createNamespace(namespace: NewNamespace, also?: (session: ClientSession) => Promise<unknown>): Promise<void>;
+  /**
+   * With the users at home there, their tokens and those of the namespace, authorizations and invitations. Its name is not free before
+   * `namespaceDropped`. @throws resource.not.found, organization.in.use
+   */
+  deleteNamespace(namespace: string): Promise<void>;
+  /** Namespaces that were deleted, whose data may still be there. */
+  deletedNamespaces(): Promise<string[]>;
+  /** Nothing of it is left. */
+  namespaceDropped(namespace: string): Promise<void>;
   /** @throws user.name.invalid, user.password.weak, resource.duplicate.key */
   createUser(user: NewUser): Promise<void>;
   /** Changes all of it or nothing. @throws user.password.weak, user.not.found */

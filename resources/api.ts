@@ -62,6 +62,36 @@ export interface ApiRequest {
   exactReals?: boolean;
   /** Of an EXECUTE over HTTP, for the procedure: names in lower case, without credentials and what proxies say of the client. */
   headers?: Readonly<Record<string, string>>;
+  /** Bytes go in or out beside the request; only HTTP can. */
+  transfer?: Transfer;
+}
+
+export type Transfer =
+  | { readonly kind: 'upload'; readonly parts: AsyncIterable<UploadedPart>; readonly limitBytes: number }
+  | { readonly kind: 'download' };
+
+/** A part of a multipart body. Its bytes are taken, in full or not, before the next part. */
+export interface UploadedPart {
+  readonly name: string;
+  /** As the sender says; null when it says nothing. */
+  readonly fileType: string | null;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+/** Bytes that were asked for. */
+export interface DownloadedContent {
+  readonly fileType: string;
+  readonly sizeBytes: number;
+  /** SHA-256 in lower-case hex. */
+  readonly digest: string;
+  /** Those from `from` to before `to`; closed by whoever takes them. */
+  open(from: number, to: number): BytePieces;
+}
+
+/** Bytes, a piece at a time, never an empty one; null at the end. */
+export interface BytePieces {
+  next(): Promise<Buffer | null>;
+  close(): Promise<void>;
 }
 
 export interface Load {
@@ -93,6 +123,8 @@ export interface ApiReply {
   retryAfterSeconds?: number;
   /** What an ETag holds, without its quotes. */
   version?: string;
+  /** In place of a body: what a download asked for. */
+  content?: DownloadedContent;
 }
 
 /** A long JSON array, made as it is taken: what is held is a piece, not the whole. */

@@ -28,6 +28,8 @@ export interface ListenOptions {
   corsOrigins?: CorsOrigins | undefined;
   /** Of one body, and of one WebSocket message. */
   bodyLimitBytes?: number | undefined;
+  /** Of one uploaded document. */
+  documentLimitBytes?: number | undefined;
   /** Of one request. */
   timeoutMs?: number;
   /** Whether the process's own figures (memory, processor, garbage collection, event loop) are told with the metrics. */
@@ -63,7 +65,7 @@ export async function listen({
   metrics.watch({ cascade_ws_connections: () => sockets.open, cascade_ws_subscriptions: () => sockets.subscriptions });
   let isDraining = false;
   const health = (): Health => (isDraining ? { ready: false, status: 'draining' } : engine.health());
-  const binding = openBinding({ engine, log, timeoutMs, metrics, health });
+  const binding = openBinding({ engine, log, timeoutMs, metrics, health, documentLimitBytes: options.documentLimitBytes });
   const http = bindHttp(transport, binding, { log, clientOf, ...options });
   const actual = await transport.listen(host, port);
   return {

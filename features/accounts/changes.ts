@@ -9,6 +9,7 @@ import { type InstanceQuery, instanceQuery, matches, parseWhere } from '../../mo
 import { fault } from '../../model/errors/faults.ts';
 import { raise } from '../../runtime/events/events.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import { audited, entryFor } from '../../resources/access/audits.ts';
 import type { AccountResource } from './index.ts';
 import { requireAdmin } from '../../resources/access/rights.ts';
 import { objectOf } from '../../resources/requests/fields.ts';
@@ -24,6 +25,7 @@ const SECRETS: ReadonlySet<string> = new Set(['accessToken', 'generatedPassword'
 
 export async function insertAccount(space: Namespace, resource: AccountResource, given: Value, by: By): Promise<ObjectValue> {
   const body = bodyOf(given);
+  if (!resource.insert) throw fault('cascade.method.not.allowed', 'insert', resource.name);
   const made = await resource.insert(space, body, by.actor.identity);
   note(space, resource, 'insert', by, made, body);
   await tell(space, resource, 'insert', made, by.actor);
@@ -80,7 +82,9 @@ export async function removeAccounts(
       gone.push(one);
     }
   } finally {
-    await tellAll(space, resource, 'delete', gone, where, by.actor);
+    // Of a namespace that is gone nothing is told in itself.
+    if (!gone.some((one) => resource.name === 'namespaces' && getOwn(one, 'namespace') === space.name))
+      await tellAll(space, resource, 'delete', gone, where, by.actor);
   }
 }
 
@@ -187,14 +191,52 @@ async function accountWith(
 
 // ---------------------------------------------------------------- told
 /** What a namespace has no event for: that there is another one is none of its business. */
-const SILENT: ReadonlySet<string> = new Set(['namespaces']);
+const SILENT: ReadonlySet<string> = new Set(['namespaces', 'organizations']);
 
 /** Those who may see all accounts may hear of them: subscribers and rules that are admins'. */
 async function tell(space: Namespace, resource: AccountResource, operation: string, value: ObjectValue, actor: Actor): Promise<void> {
-  if (SILENT.has(resource.name)) return;
-  const events = raise(space, `/types/system.${resource.name}/${operation}`, without(value, SECRETS), actor);
-  if (events.length > 0) await actor.commit({ writes: [], events });
+  await tellOf(space, resource, operation, [value], value, actor);
 }
+
+/** One event, and an audit of each, in one commit. */
+async function tellOf(
+  space: Namespace,
+  resource: AccountResource,
+  operation: string,
+  objects: readonly ObjectValue[],
+  value: ObjectValue,
+  actor: Actor,
+): Promise<void> {
+  const path = `/types/system.${resource.name}/${operation}`;
+  const events = SILENT.has(resource.name) ? [] : raise(space, path, without(value, SECRETS), actor);
+  const audits = (resource.unaudited ? [] : objects).map((one) =>
+    entryFor(space, `/${resource.name}/${auditKey(resource, one)}`, operation, actor),
+  );
+  if (events.length + audits.length === 0) return;
+  await actor.commit({ writes: audits.flatMap(({ writes }) => writes), events: [...events, ...audits.flatMap((one) => one.events)] });
+}
+
+/** Of a token its `_id`: its name is unique for its creator only (8.3). */
+const auditKey = ({ name, type }: AccountResource, object: ObjectValue): string =>
+  String(getOwn(object, name === 'tokens' ? '_id' : (type.naturalKey[0] ?? '_id')));
+
+/** A command on a namespace is audited (8.3): who was let in or out, and with which profiles. */
+export async function auditCommand(space: Namespace, op: string, stored: ObjectValue, data: ObjectValue, actor: Actor): Promise<void> {
+  const name = AUDITED_COMMANDS[op];
+  if (name === undefined) return;
+  const namespace = String(getOwn(stored, 'namespace'));
+  const [username, profiles] = [getOwn(data, 'username'), getOwn(data, 'profiles')];
+  const whom = typeof username === 'string' ? username.toLowerCase() : 'an invitation';
+  const as = Array.isArray(profiles) ? ` as ${profiles.map(String).join(', ')}` : '';
+  const entry = { entity: `/namespaces/${namespace}`, op: name, message: `${name} ${whom}${as} by ${actor.identity.username}` };
+  await actor.commit(audited(space, entry, actor));
+}
+
+const AUDITED_COMMANDS: Readonly<Record<string, string>> = {
+  authorizeUser: 'authorized',
+  delegateUserAuthZ: 'authorized',
+  revokeUserAuthZ: 'revoked',
+};
 
 /** Several have one event (resources-and-api.md 8.1). */
 async function tellAll(
@@ -208,7 +250,7 @@ async function tellAll(
   const [only] = objects;
   if (!only) return;
   const value = objects.length === 1 ? only : { ars_bulkOperation: true, count: objects.length, qual: where };
-  await tell(space, resource, operation, value, actor);
+  await tellOf(space, resource, operation, objects, value, actor);
 }
 
 /** The log has what was done, by whom, from where; values only where they are no secrets. */

@@ -10,7 +10,7 @@ const installed = (account: AccountResource): InstallationResource => ({
   type: account.type,
   operations: operationsOf(account),
   commands: Object.keys(account.commands ?? {}),
-  hasEvents: account.name !== 'namespaces', // a namespace hears of no other
+  hasEvents: account.name !== 'namespaces' && account.name !== 'organizations', // a namespace hears of no other
   carryOut: (space, request, actor) => carryOutAccount(space, account, request, actor),
   matching: (space, where, caller) => matching(space, account, where, caller),
   put: (space, values, upserts, actor) => putAccounts(space, account, values, upserts, actor),

@@ -13,42 +13,45 @@ import { patchChanges } from '../../resources/representation/patch.ts';
 import { eachInserted } from '../../resources/requests/insert.ts';
 import { counted, NO_CONTENT, reply } from '../../resources/requests/request.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { accountAt, bodyOf, insertAccount, matching, note, removeAccounts, updateAccount, upsertAccount } from './changes.ts';
+import { auditCommand, accountAt, bodyOf, insertAccount, matching, note, removeAccounts, updateAccount, upsertAccount } from './changes.ts';
 import { NAMESPACES } from './namespaces.ts';
+import { ORGANIZATIONS } from './organizations.ts';
 import { objectOf } from '../../resources/requests/fields.ts';
 import { TOKENS } from './tokens.ts';
 import { USERS } from './users.ts';
 
 /** How one of them is listed and changed; what is absent is not offered. */
 export interface AccountResource {
-  readonly name: 'users' | 'tokens' | 'namespaces';
+  readonly name: 'users' | 'tokens' | 'namespaces' | 'organizations';
   readonly type: TypeDefinition;
   /** What the caller may see, as it is shown. */
   list(space: Namespace, caller: Identity): Promise<ObjectValue[]>;
   /** Whether this id means that object. */
   isAt(space: Namespace, id: string, object: ObjectValue): Promise<boolean> | boolean;
-  insert(space: Namespace, body: ObjectValue, caller: Identity): Promise<ObjectValue>;
+  insert?(space: Namespace, body: ObjectValue, caller: Identity): Promise<ObjectValue>;
   /** @param address of the client, where one asks */
   update?(space: Namespace, stored: ObjectValue, changes: ObjectValue, caller: Identity, address: string | null): Promise<void>;
   /** Whether an UPSERT is offered (4.22). */
   readonly upserts?: true;
+  /** Its changes are not audited (4.22). */
+  readonly unaudited?: true;
   /** What may be updated, but not patched (4.22). */
   readonly unpatched?: true;
   remove?(space: Namespace, stored: ObjectValue, caller: Identity): Promise<void>;
   readonly commands?: Readonly<Record<string, (space: Namespace, stored: ObjectValue, data: Value, caller: Identity) => Promise<Value>>>;
 }
 
-export const ACCOUNTS: readonly AccountResource[] = [USERS, TOKENS, NAMESPACES];
+export const ACCOUNTS: readonly AccountResource[] = [USERS, TOKENS, NAMESPACES, ORGANIZATIONS];
 
 /** Operations that are no commands. */
 const GENERIC: ReadonlySet<string> = new Set(['aggregate', 'insert', 'upsert', 'update', 'patch', 'delete']);
 
 /** The operations that it offers, besides its commands. */
-export const operationsOf = ({ update, upserts, unpatched, remove }: AccountResource): ReadonlySet<string> =>
+export const operationsOf = ({ insert, update, upserts, unpatched, remove }: AccountResource): ReadonlySet<string> =>
   new Set([
     'select',
     'aggregate',
-    'insert',
+    ...(insert ? ['insert'] : []),
     ...(upserts ? ['upsert'] : []),
     ...(update ? ['update'] : []),
     ...(update && !unpatched ? ['patch'] : []),
@@ -107,7 +110,11 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       if (!command || resourceId === undefined) throw fault('cascade.operation.unknown', op);
       const stored = await accountAt(space, resource, resourceId, caller);
       const result = await command(space, stored, request.object ?? null, caller);
-      if (op !== 'getAuthorizedUsers') note(space, resource, op, by, stored, objectOf(request.object ?? null));
+      if (op !== 'getAuthorizedUsers') {
+        const data = objectOf(request.object ?? null);
+        note(space, resource, op, by, stored, data);
+        await auditCommand(space, op, stored, data, actor);
+      }
       return reply(definitionJson({ result }).slice('{"result":'.length, -1));
     }
   }

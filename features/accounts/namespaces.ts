@@ -4,6 +4,7 @@ import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
+import { parseJson, toJson } from '../../model/values/index.ts';
 import type { NamespaceRecord, UserRecord } from '../../identity/index.ts';
 import { NAMESPACE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -54,6 +55,26 @@ export const NAMESPACES: AccountResource = {
     const stored = (await directory.namespaces('', true)).find((one) => one.namespace === namespace);
     if (!stored) throw fault('cascade.resource.not.found', `/namespaces/${namespace}`);
     return { ...shown(stored), ...(password === null && !known && { generatedPassword: generated }) };
+  },
+  /** `ars_properties`, by an admin of the namespace. */
+  async update(space, stored, changes, caller) {
+    const namespace = administered(space, stored, caller, 'update');
+    requireKnown('namespaces', changes, ['namespace', 'organizationRef', 'encryptionKey', 'ars_properties']);
+    for (const key of ['namespace', 'organizationRef', 'encryptionKey'])
+      if (Object.hasOwn(changes, key) && getOwn(changes, key) !== (Object.hasOwn(stored, key) ? getOwn(stored, key) : undefined))
+        throw fault('cascade.resource.key.immutable', 'namespaces', key);
+    if (!Object.hasOwn(changes, 'ars_properties')) return;
+    const properties = getOwn(changes, 'ars_properties');
+    if (properties !== null && !isObject(properties)) throw invalid('ars_properties', 'no Object');
+    await space.accounts.directory.setNamespaceProperties(namespace, properties && toJson(properties));
+  },
+  /** By its own admin, with all that is in it. */
+  async remove(space, stored, caller) {
+    const namespace = String(getOwn(stored, 'namespace'));
+    if (namespace !== space.name || LASTING.has(namespace)) throw fault('cascade.authorization.denied', 'delete', 'namespaces');
+    requireAdmin(caller, 'delete', 'namespaces');
+    await space.accounts.identity.deleteNamespace(namespace);
+    await space.accounts.drop(namespace);
   },
   commands: {
     async getAuthorizedUsers(space, stored, _data, caller) {
@@ -110,6 +131,9 @@ export const NAMESPACES: AccountResource = {
   },
 };
 
+/** They are the installation's. */
+const LASTING: ReadonlySet<string> = new Set(['system', 'main']);
+
 const invalid = (property: string, reason: string) => fault('cascade.resource.property.invalid', 'namespaces', property, reason);
 
 function organizationIn(body: ObjectValue): { name: string; description?: string } | null {
@@ -160,10 +184,11 @@ function requireInvitable(user: UserRecord, caller: Identity): void {
     throw fault('cascade.authorization.denied', 'authorizeUser', 'namespaces');
 }
 
-const shown = ({ _id, namespace, organization, createdAt, createdBy }: NamespaceRecord): ObjectValue => ({
+const shown = ({ _id, namespace, organization, properties, createdAt, createdBy }: NamespaceRecord): ObjectValue => ({
   _id,
   namespace,
   organizationRef: organization === null ? null : `/organizations/${organization}`,
+  ...(properties !== null && { ars_properties: parseJson(properties) }),
   ars_createdAt: new DateTime(createdAt.getTime()),
   ars_createdBy: createdBy,
 });

@@ -5,9 +5,9 @@ import { identity } from './identity.ts';
 import { installation } from './installation.ts';
 import { references } from './references.ts';
 import { resourceApi } from './resource-api.ts';
-import { tokens } from './tokens.ts';
+import { tokens, tokensByDocument } from './tokens.ts';
 
 export const builtins: Feature = {
   name: 'builtins',
-  builtins: { ...identity, ...events, ...references, ...tokens, ...resourceApi, ...installation },
+  builtins: { ...identity, ...events, ...references, ...tokens, ...tokensByDocument, ...resourceApi, ...installation },
 };

@@ -40,8 +40,6 @@ test('what is missing or unknown is refused', () => {
   expect(call('createTokenWithHeaders', { typ: 'JWT' }, {}, 'k1')).toBe('cascade.lang.range ["headers","an Object without alg"]');
   expect(call('createToken', 'HS256', {}, null)).toBe('cascade.lang.null ["signingKey"]');
   expect(call('createToken', 'RS256', {}, 'k1')).toBe('cascade.lang.range ["signingKey","no key"]');
-  expect(call('createTokenUsingResource', 'HS256', {}, 'system.documents', 'k')).toBe('cascade.resource.not.found ["/documents/k"]');
-  expect(call('decodeAndVerifyTokenUsingResource', TOKEN, 'types', 'k')).toBe('cascade.lang.range ["resource","types"]');
 });
 
 test('an unsigned token is never verified', () => {

@@ -3,9 +3,12 @@ import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign, ti
 import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, isObject, type ObjectValue, parseJsonText, stringify, type Value } from '../../stdlib/values/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError } from '../../model/errors/faults.ts';
 import { outOfRange, own } from '../../resources/operations/arguments.ts';
 import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { readDocument } from '../documents/index.ts';
 
 interface Algorithm {
   readonly family: 'HS' | 'RS' | 'ES';
@@ -106,29 +109,38 @@ function isPublicKey(key: string): boolean {
   }
 }
 
-/** The key that a document holds. @throws cascade.lang.range, cascade.resource.not.found */
-function keyIn(resource: Value, resourceId: Value): never {
+/** A longer key is none. */
+const MOST_KEY_BYTES = 64 * 1024;
+
+/** The key that a document holds. @throws cascade.lang.range, cascade.resource.not.found, cascade.document.too.large */
+async function keyIn(space: Namespace, resource: Value, resourceId: Value, actor: Actor): Promise<string> {
   if (resource !== 'system.documents') throw outOfRange('resource', resource);
-  throw fault('cascade.resource.not.found', `/documents/${String(resourceId)}`);
+  return (await readDocument(space, String(resourceId), actor, MOST_KEY_BYTES)).bytes.toString('utf8');
 }
 
 /** They need nothing of a namespace. */
 const answered =
   (make: (args: readonly Value[]) => Value) =>
   (_space: unknown, args: readonly Value[]): Answer => ({ ok: encodeInner(make(args)) });
+/** With the key in a document: its resource and name are the last two arguments. */
+const answeredBy =
+  (make: (args: readonly Value[], key: string) => Value) =>
+  async (space: Namespace, args: readonly Value[], actor: Actor): Promise<Answer> => {
+    const [resource = null, id = null] = args.slice(-2);
+    return { ok: encodeInner(make(args, await keyIn(space, resource, id, actor))) };
+  };
 const withType = (alg: Value): ObjectValue => ({ typ: 'JWT', alg });
 
 export const tokens = {
   'JWT.createToken': answered(([alg = null, claims = null, key = null]) => created(withType(alg), claims, key)),
   'JWT.createTokenWithHeaders': answered(([headers = null, claims = null, key = null]) => created(headers as ObjectValue, claims, key)),
-  'JWT.createTokenUsingResource': answered(([alg = null, claims = null, resource = null, id = null]) =>
-    created(withType(alg), claims, keyIn(resource, id)),
-  ),
-  'JWT.createTokenWithHeadersUsingResource': answered(([headers = null, claims = null, resource = null, id = null]) =>
-    created(headers as ObjectValue, claims, keyIn(resource, id)),
-  ),
   'JWT.decodeAndVerifyToken': answered(([token = null, key = null]) => decoded(String(token), key)),
-  'JWT.decodeAndVerifyTokenUsingResource': answered(([token = null, resource = null, id = null]) =>
-    decoded(String(token), keyIn(resource, id)),
+} satisfies HostBuiltins;
+
+export const tokensByDocument = {
+  'JWT.createTokenUsingResource': answeredBy(([alg = null, claims = null], key) => created(withType(alg), claims, key)),
+  'JWT.createTokenWithHeadersUsingResource': answeredBy(([headers = null, claims = null], key) =>
+    created(headers as ObjectValue, claims, key),
   ),
+  'JWT.decodeAndVerifyTokenUsingResource': answeredBy(([token = null], key) => decoded(String(token), key)),
 } satisfies HostBuiltins;

@@ -53,6 +53,7 @@ export const SOURCES: DefinitionResource = {
   type: SHAPE,
   listed: SOURCE_SHAPE,
   hidden: 'secrets',
+  audited: true,
   async define(space, body, stored) {
     const name = textField('sources', body, 'name');
     checkName('source', name);

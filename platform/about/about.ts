@@ -11,6 +11,8 @@ export interface About {
   /** The address by which clients reach the service, without a final slash. It is known once the service listens. */
   serverUri(): string;
   readonly build: Build;
+  /** Of the installation, for ever the same; absent where nothing is stored. */
+  readonly nodeUuid?: string;
 }
 
 /** What the build has left beside the compiled files, else the version of the sources. */

@@ -25,6 +25,8 @@ export interface Change {
   readonly before: ObjectValue | null;
   /** As it will be stored, with its system properties; null for a delete. */
   readonly after: ObjectValue | null;
+  /** It is one of many that one statement changes. */
+  readonly isOneOfMany?: true;
   /** Who changes it; `identity.ofService` is the service itself. */
   readonly doer: Doer;
 }

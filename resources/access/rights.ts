@@ -75,9 +75,11 @@ interface Rights {
   /** insert, update, upsert, patch, and commands. */
   readonly write: Who;
   readonly delete: Who;
+  /** Where it is another's than `write`. */
+  readonly insert?: Who;
   readonly publish?: Who;
   /** The condition that an instance is the caller's own. */
-  readonly own?: (username: string) => ObjectValue;
+  readonly own?: (username: string, reads: boolean) => ObjectValue;
 }
 
 const DEFINITION: Rights = { select: 'all', write: 'admin', delete: 'admin' };
@@ -93,6 +95,10 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['sources', { ...DEFINITION, publish: 'admin' }],
   ['logs', DEFINITION],
   ['groups', { select: 'all', write: 'all', delete: 'all' }],
+  ['documents', { select: 'own', insert: 'all', write: 'own', delete: 'own', own: ownOrPublic }],
+  ['audits', { select: 'own', insert: 'all', write: 'admin', delete: 'admin', own: byProperty('username') }],
+  ['secrets', ADMINS],
+  ['projects', ADMINS],
   ['deadletters', ADMINS],
   ['ArsSubscription', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
   ['ArsEventAcknowledgement', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
@@ -108,6 +114,12 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['ArsActivityPattern', DEFINITION],
   ['ArsCollaborationType', DEFINITION],
 ]);
+
+/** Of documents everybody reads the public ones, too. */
+function ownOrPublic(username: string, reads: boolean): ObjectValue {
+  const own = { ars_createdBy: username };
+  return reads ? { $or: [own, { name: { $regex: '^public/' } }] } : own;
+}
 
 const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 'schema', 'status']);
 
@@ -212,13 +224,14 @@ function whoIn(rights: Rights, operation: string): Who {
   if (READS.has(operation)) return rights.select;
   if (operation === 'execute') return 'all';
   if (operation === 'publish' || operation === 'query') return rights.publish ?? 'nobody';
+  if (operation === 'insert' && rights.insert !== undefined) return rights.insert;
   return operation === 'delete' ? rights.delete : rights.write;
 }
 
 /** What an instance must meet to be the caller's to see or delete; null where all are. */
 export function ownOnly(space: Namespace, resource: Resource, operation: string, caller: Identity): ObjectValue | null {
   if (caller.ofService || whoMay(space, resource, operation, caller) !== 'own') return null;
-  return RIGHTS.get(resource.name)?.own?.(caller.username) ?? null;
+  return RIGHTS.get(resource.name)?.own?.(caller.username, READS.has(operation)) ?? null;
 }
 
 /** Both conditions. */

@@ -199,6 +199,12 @@ export const TOKEN_SHAPE = systemType(
   ['name'],
 );
 
+export const ORGANIZATION_SHAPE = systemType(
+  'ArsOrganization',
+  { name: 'String', description: 'String', namespace: 'String', quota: 'Object' },
+  ['name'],
+);
+
 export const NAMESPACE_SHAPE = systemType(
   'ArsNamespace',
   { namespace: 'String', organizationRef: 'ResourceReference', encryptionKey: 'secret String' },

@@ -7,7 +7,7 @@ import type { CascadeError } from '../../stdlib/errors.ts';
 import type { About } from '../../platform/about/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Clock } from '../../platform/clock/index.ts';
-import type { Answer, Committer } from '../../runtime/transactions/index.ts';
+import type { Answer, Committer, Write } from '../../runtime/transactions/index.ts';
 import type { Correlations } from '../../runtime/correlation/index.ts';
 import type { Directory, Identity, IdentityStore, RightsOf, SecurityLog } from '../../identity/index.ts';
 import type { NamespaceKeys } from '../../platform/keys/index.ts';
@@ -34,6 +34,8 @@ export interface Accounts {
   readonly directory: Directory;
   readonly keys: NamespaceKeys;
   readonly security: SecurityLog;
+  /** Closes a namespace that was deleted and removes its data. */
+  drop(namespace: string): Promise<void>;
 }
 
 export interface Namespace {
@@ -100,10 +102,25 @@ export interface InstanceResource {
   readonly defaultSort: Readonly<Record<string, 1 | -1>>;
   /** The collection is made with the first instance, not with the namespace: most namespaces never need it. */
   readonly late?: true;
+  /** What REST answers for one: the instance, where it is a system resource with this; else an array of it. */
+  readonly answers?: 'object';
+  readonly guard?: InstanceGuard;
+  /** Bytes in or out over HTTP (`ApiRequest.transfer`). */
+  transfer?(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply>;
   /** Addressed as types are, under `custom/`. */
   readonly asType?: true;
   /** How an instance goes, where that is more than its removal. @param name as stored */
   end?(space: Namespace, name: string): Promise<void>;
+}
+
+/** What is particular to the instances of a system resource, in whatever way they are changed. */
+export interface InstanceGuard {
+  /** In place of the usual INSERT and UPSERT. */
+  insert?(space: Namespace, resource: InstanceResource, body: Value, actor: Actor, upsert: boolean): Promise<ObjectValue | null>;
+  /** Refuses what an update may not set. @throws CascadeError */
+  change?(stored: ObjectValue, changes: ObjectValue): void;
+  /** What is stored with the deletion of these. */
+  along?(space: Namespace, gone: readonly ObjectValue[]): Promise<Write[]>;
 }
 
 /** Definitions: few, all in memory, stored by kind and name in one collection. */
@@ -116,6 +133,8 @@ export interface DefinitionResource {
   readonly onExisting: 'update' | 'conflict' | ((stored: ObjectValue) => 'update' | 'conflict');
   /** Kept in memory only: a restart forgets it. */
   readonly isTransient?: (stored: ObjectValue) => boolean;
+  /** Each change of one is audited (8.3). */
+  readonly audited?: true;
   /** Shape for conditions and sorting. */
   readonly type: TypeDefinition;
   /**
@@ -136,6 +155,8 @@ export interface DefinitionResource {
   readonly hidden?: string;
   /** The representation, where it has more than what is stored. */
   show?(space: Namespace, stored: ObjectValue): ObjectValue;
+  /** What a body posted to the collection means besides a definition (2.13); null: it is one. */
+  onCollection?(space: Namespace, body: ObjectValue, actor: Actor): Promise<ApiReply | null>;
   /** Before it goes: refuses, or gives what takes it out of effect. */
   remove(space: Namespace, stored: ObjectValue, actor: Actor): Promise<Pick<Defined, 'prepare' | 'apply' | 'settle'>>;
 }

@@ -10,6 +10,7 @@ import { DocumentRefused, DuplicateKey, type StoredEvent, type Unit, VersionMiss
 import { CascadeErrors, fault } from '../../model/errors/faults.ts';
 import { idToBson, instanceFromBson } from '../../model/values/index.ts';
 import { toWireError } from '../../runtime/runs/wire-error.ts';
+import { auditOfMany } from '../access/audits.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
 import { idOf, versionOf } from '../representation/stamp.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
@@ -104,7 +105,7 @@ export class BulkWalk {
       if (!this.#hasEnded) await this.#end(NOTHING);
     } catch (error) {
       if (this.count > 0 && !this.#hasEnded && (error instanceof CascadeError || error instanceof CascadeErrors))
-        await this.#actor.commit({ writes: [], events: this.#events(this.count) }, { error: toWireError(error) });
+        await this.#actor.commit({ writes: this.#audit(this.count), events: this.#events(this.count) }, { error: toWireError(error) });
       throw error;
     }
   }
@@ -141,8 +142,12 @@ export class BulkWalk {
   async #end({ writes, events }: Unit, more = 0): Promise<void> {
     const count = this.count + more;
     const ok = await this.#statement.told(count, this.failed);
-    await this.#actor.commit({ writes, events: [...events, ...this.#events(count)] }, { ok });
+    await this.#actor.commit({ writes: [...writes, ...this.#audit(count)], events: [...events, ...this.#events(count)] }, { ok });
     this.#hasEnded = true;
+  }
+
+  #audit(count: number): Unit['writes'] {
+    return count === 0 ? [] : auditOfMany(this.#space, this.#resource, this.#statement.operation, this.#actor);
   }
 
   /** One event for all (language.md U5), none when nothing was hit. */

@@ -115,7 +115,9 @@ async function deleteBatch(
   const last = doomed[doomed.length - 1];
   if (!last) return;
   const along = await goingAlong(space, resource, doomed, actor);
-  const deletions = doomed.map((before) => ({ operation: 'delete', resource, before, after: null, doer: actor }) as const);
+  const deletions = doomed.map(
+    (before) => ({ operation: 'delete', resource, before, after: null, doer: actor, isOneOfMany: true }) as const,
+  );
   const added = additionsOf(space, deletions) ?? { writes: [], events: [] };
   try {
     await walk.store(
@@ -161,7 +163,8 @@ export async function goingAlong(
     };
     await deleteOne(space, own, async () => instance, gathering, {}, all);
   }
-  return { writes: [...entries, ...parts.flatMap(({ writes }) => writes)], events: parts.flatMap(({ events }) => events) };
+  const own = resource.kind === 'instances' ? await resource.guard?.along?.(space, gone) : undefined;
+  return { writes: [...entries, ...(own ?? []), ...parts.flatMap(({ writes }) => writes)], events: parts.flatMap(({ events }) => events) };
 }
 
 const NONE: ReadonlySet<string> = new Set();

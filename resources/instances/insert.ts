@@ -21,6 +21,7 @@ import { asFault, sizeOf, sizeWithin } from './refusals.ts';
 
 /** Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
 export function insertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+  if (resource.guard?.insert) return resource.guard.insert(space, resource, body, actor, false);
   const stored = toStored(space, resource.type, body, actor);
   if (stored instanceof Promise) return stored.then((all) => insertStored(space, resource, all, actor));
   return insertStored(space, resource, stored, actor);
@@ -71,7 +72,7 @@ export interface ReadyInsert {
  */
 export function insertAtOnce(space: Namespace, resource: InstanceResource, body: Value, doer: Doer): ReadyInsert | null {
   const { type } = resource;
-  if (type.maxStorage > 0 || resource.late || isConverted(type)) return null;
+  if (type.maxStorage > 0 || resource.late || resource.guard?.insert || isConverted(type)) return null;
   if (!type.rulesSuppressed && space.before.has(`/types/${type.name}/insert`)) return null;
   const instance = prepareInsert(type, body);
   checkFinal(type, instance);

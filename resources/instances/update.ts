@@ -37,7 +37,10 @@ export interface Locked {
 /** The change of a body in its stored form (scalars/): named properties, the rest stays. */
 export const changeOf = (resource: InstanceResource, body: Value): Change => {
   if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
-  return (stored) => prepareUpdate(resource.type, stored, body);
+  return (stored) => {
+    resource.guard?.change?.(stored, body);
+    return prepareUpdate(resource.type, stored, body);
+  };
 };
 
 /** The version that a body names for optimistic locking. @throws type.property.invalid, of a definition resource.property.invalid */
@@ -241,7 +244,9 @@ async function updateBatch(
   }
   const last = ready[ready.length - 1]?.stored;
   if (!last) return;
-  const changes = ready.map(({ stored, next }) => ({ operation: 'update', resource, before: stored, after: next, doer: actor }) as const);
+  const changes = ready.map(
+    ({ stored, next }) => ({ operation: 'update', resource, before: stored, after: next, doer: actor, isOneOfMany: true }) as const,
+  );
   const added = additionsOf(space, changes) ?? { writes: [], events: [] };
   try {
     await walk.store(

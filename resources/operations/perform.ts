@@ -206,6 +206,8 @@ async function insert(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     if (!Array.isArray(values)) return { ok: encodeInner(await putDefinition(space, resource, values, actor, false)) };
     return { ok: encodeInner(await inOrder(values, actor, (value, part) => putDefinition(space, resource, value, part, false))) };
   }
+  if (Array.isArray(values) && resource.guard?.insert)
+    return { ok: encodeInner(await inOrder(values, actor, (value, part) => insertOne(space, resource, value, part))) };
   if (Array.isArray(values)) return { ok: encodeInner(await insertMany(space, resource, values, actor)) };
   return { ok: encodeInner(await insertOne(space, resource, values, actor)) };
 }
@@ -242,10 +244,11 @@ async function inOrder<T>(values: readonly T[], actor: Actor, one: (value: T, ac
 async function update(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
   const account = changeableAccount(space, payload, 'update');
   const values = getOwn(payload, 'values');
-  const where = getOwn(payload, 'where');
+  const given = getOwn(payload, 'where');
   if (!isObject(values)) throw langError('cascade.lang.insert.value', typeName(values), 'used in UPDATE');
-  if (account) return account.update(space, values, where, actor);
+  if (account) return account.update(space, values, given, actor);
   const resource = changeable(space, text(payload, 'resource'), 'update', actor.identity);
+  const where = withOwn(given, ownOnly(space, resource, 'update', actor.identity));
   if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
   const version = versionIn(resource, values);
   const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);

@@ -16,7 +16,7 @@ import { patchChanges } from '../representation/patch.ts';
 import { shownOne, toStored } from '../scalars/index.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { asRun } from '../../runtime/runs/index.ts';
-import { bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
+import { answersArray, bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
 
 /** Persistent subscriptions that one deletion looks at in one go. */
 const AT_A_TIME = 1_000;
@@ -89,7 +89,11 @@ async function instanceUpdate(
   const first = await readAt(space, resource, id, actor);
   const version = demandedVersion(resource, request, first);
   const { type } = resource;
-  if (namesNothing(await change(first))) return reply(`[${instanceToJson(type, await shownOne(space, type, first, actor))}]`);
+  const answered = (instance: ObjectValue): ApiReply => {
+    const json = instanceToJson(type, instance);
+    return reply(answersArray(resource) ? `[${json}]` : json);
+  };
+  if (namesNothing(await change(first))) return answered(await shownOne(space, type, first, actor));
   let known: ObjectValue | null = first;
   const find = async (): Promise<ObjectValue> => {
     const stored = known ?? (await readAt(space, resource, id, actor));
@@ -102,7 +106,7 @@ async function instanceUpdate(
     return next;
   };
   const next = await updateOne(space, resource, find, toNext, actor, { version });
-  return next ? reply(`[${instanceToJson(type, next)}]`) : NO_CONTENT;
+  return next ? answered(next) : NO_CONTENT;
 }
 
 export async function remove(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {

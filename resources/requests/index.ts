@@ -40,7 +40,7 @@ const GENERIC: ReadonlySet<string> = new Set(OPERATIONS);
 
 /** Carries out a client's request. @throws CascadeError, CascadeErrors, at once or later */
 export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
-  if (request.publicOnly) requirePublic(space, request);
+  if (request.publicOnly && !request.transfer) requirePublic(space, request);
   if (request.illFormedAt !== undefined) refuseIllFormed(space, request, request.illFormedAt);
   const own = request.custom === true ? undefined : space.features.requests.get(request.resourceName);
   if (own) return own(space, request, actor);
@@ -48,6 +48,7 @@ export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): P
   if (installed) return installed.carryOut(space, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);
   const { identity } = actor;
+  if (request.transfer && resource.kind === 'instances' && resource.transfer) return resource.transfer(space, resource, request, actor);
   if (!GENERIC.has(request.op)) {
     if (commandsOf(space, resource.name).includes(request.op)) requireRight(space, resource, request.op, identity);
     return command(space, resource, request, actor);
@@ -71,7 +72,9 @@ async function carryOutOwn(space: Namespace, resource: Resource, request: ApiReq
     return operation(space, resource, { ...request, object }, actor);
   }
   if (resourceId !== undefined) {
-    await requireOwn(space, resource, resourceId, actor, own);
+    const seen = ownOnly(space, resource, 'select', actor.identity);
+    await requireOwn(space, resource, resourceId, actor, seen ?? own);
+    if (seen && !(await isOwn(space, resource, resourceId, actor, own))) throw fault('cascade.authorization.denied', op, resource.name);
     return operation(space, resource, request, actor);
   }
   if (op === 'delete' && parameters['where'] === undefined) return operation(space, resource, request, actor); // is refused
@@ -80,9 +83,13 @@ async function carryOutOwn(space: Namespace, resource: Resource, request: ApiReq
 
 /** @throws cascade.resource.not.found */
 async function requireOwn(space: Namespace, resource: Resource, id: string, actor: Actor, own: ObjectValue): Promise<void> {
-  if (resource.kind !== 'instances') return;
+  if (!(await isOwn(space, resource, id, actor, own))) throw notFound(resource, id);
+}
+
+/** @throws cascade.resource.not.found */
+async function isOwn(space: Namespace, resource: Resource, id: string, actor: Actor, own: ObjectValue): Promise<boolean> {
+  if (resource.kind !== 'instances') return true;
   const stored = await readAt(space, resource, id, actor);
   const one = { $and: [{ _id: getOwn(stored, '_id') }, own] };
-  const [found] = await read(space, resource, toFilter(await condition(space, resource, one, actor)), 1);
-  if (!found) throw notFound(resource, id);
+  return (await read(space, resource, toFilter(await condition(space, resource, one, actor)), 1)).length > 0;
 }

@@ -11,7 +11,7 @@ import { insertAtOnce, insertOne, type ReadyInsert } from '../instances/insert.t
 import { asFault, tooFull } from '../instances/refusals.ts';
 import { upsertOne } from '../instances/upsert.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
-import { bodyOf, counted, NO_CONTENT } from './request.ts';
+import { answersArray, bodyOf, counted, NO_CONTENT } from './request.ts';
 
 const MOST_INSTANCES = 10_000;
 /** So many errors are told of one request; of each instance that is refused at least the first. */
@@ -23,6 +23,10 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   const body = bodyOf(resource, request);
   if (!Array.isArray(body) && !isObject(body))
     throw fault('cascade.request.body.invalid', 'an object or an array of objects is expected', 0);
+  if (resource.kind === 'definitions' && resource.onCollection && isObject(body)) {
+    const done = await resource.onCollection(space, body, actor);
+    if (done) return done;
+  }
   const one = (object: Value, by: Actor): Promise<ObjectValue | null> => {
     if (resource.kind === 'definitions') return putDefinition(space, resource, object, by, upsert);
     return upsert ? upsertOne(space, resource, object, by) : insertOne(space, resource, object, by);
@@ -32,11 +36,12 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   if (!Array.isArray(body)) {
     const stored = await one(body, actor);
     if (stored === null) return { ...NO_CONTENT, ...counted(request, 0) };
-    return { status: 200, body: resource.kind === 'instances' ? `[${textOf(stored)}]` : textOf(stored), ...counted(request, 1) };
+    return { status: 200, body: answersArray(resource) ? `[${textOf(stored)}]` : textOf(stored), ...counted(request, 1) };
   }
   if (body.length > MOST_INSTANCES) throw fault('cascade.request.too.many.instances', MOST_INSTANCES);
   // Without user code in between they all share a tick, which keeps their order; else, and for definitions, one after the other.
-  const apart = resource.kind === 'definitions' || upsert || space.before.has(`/types/${resource.name}/insert`);
+  const apart =
+    resource.kind === 'definitions' || resource.guard?.insert !== undefined || upsert || space.before.has(`/types/${resource.name}/insert`);
   // Each is a part of the request: what an earlier try of it has stored is answered as it was.
   const part = async (object: Value, number: number): Promise<string | null> => {
     const note = actor.parts?.get(number);

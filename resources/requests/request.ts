@@ -7,6 +7,9 @@ import { versionIn } from '../instances/update.ts';
 import { versionOf } from '../representation/stamp.ts';
 import type { Resource } from '../catalog/types.ts';
 
+/** Whether one instance is answered as an array of one: those of types are, those of system resources where they say so (2). */
+export const answersArray = (resource: Resource): boolean => resource.kind === 'instances' && resource.answers !== 'object';
+
 export const NO_CONTENT: ApiReply = { status: 204 };
 
 export const reply = (body: string): ApiReply => ({ status: 200, body });

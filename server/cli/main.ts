@@ -88,6 +88,18 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
       const { replay } = await import('./replay.ts');
       code = await replay(run, options, terminal);
     });
+  for (const [name, purpose] of [
+    ['import', 'the files of a project into a namespace; what is the same is left alone; exit code 1 when some could not be loaded'],
+    ['export', 'the definitions and documents of a namespace as the files of a project'],
+    ['diff', 'what an import would change: + added, - only in the namespace, ~ changed; exit code 1 when there is any'],
+  ] as const)
+    remotely(program.command(name))
+      .description(purpose)
+      .argument('<folder>', 'of the project')
+      .action(async (folder: string, options: RemoteOptions) => {
+        const { diffProject, exportProject, importProject } = await import('./projects/index.ts');
+        code = await { import: importProject, export: exportProject, diff: diffProject }[name](folder, options, terminal);
+      });
   program
     .command('test')
     .description('runs the tests of a project on a clock that jumps; exit code 0 when all pass')

@@ -12,7 +12,7 @@ export const wholeNumber =
     return number;
   };
 
-const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 * 1024 };
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 const LEAST_BODY_BYTES = 1024;
 const MOST_BODY_BYTES = 256 * 1024 * 1024;
 
@@ -22,6 +22,17 @@ export function bodyBytes(text: string): number {
   const bytes = Number(digits) * (UNITS[unit.toLowerCase()] ?? Number.NaN);
   if (!(bytes >= LEAST_BODY_BYTES && bytes <= MOST_BODY_BYTES))
     throw new InvalidArgumentError('It must be a number of bytes from 1K to 256M, such as 10M.');
+  return bytes;
+}
+
+const MOST_DOCUMENT_BYTES = 64 * 1024 ** 3;
+
+/** Bytes; `K`, `M` and `G` are KiB, MiB and GiB. */
+export function documentBytes(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,12})([kKmMgG]?)$/.exec(text) ?? [];
+  const bytes = Number(digits) * (UNITS[unit.toLowerCase()] ?? Number.NaN);
+  if (!(bytes >= LEAST_BODY_BYTES && bytes <= MOST_DOCUMENT_BYTES))
+    throw new InvalidArgumentError('It must be a number of bytes from 1K to 64G, such as 100M.');
   return bytes;
 }
 

@@ -13,6 +13,8 @@ export interface Remote {
   command(resource: string, id: string, op: string, data: unknown): Promise<unknown>;
   /** An instance, or null when there is none. */
   get(resource: string, id: string): Promise<Record<string, unknown> | null>;
+  /** Any request, below the service's address. @throws UsageError when nobody answers */
+  send(method: string, path: string, body?: NonNullable<RequestInit['body']>, contentType?: string): Promise<Response>;
 }
 
 /** Options left out are taken from CASCADE_URL, CASCADE_USER, CASCADE_PASSWORD and CASCADE_TOKEN. */
@@ -35,6 +37,12 @@ export async function openRemote(given: RemoteOptions): Promise<Remote> {
       if (!answer.ok) throw new UsageError(await told(answer));
       return (await answer.json()) as Record<string, unknown>;
     },
+    send: (method, path, body, contentType) =>
+      reach(`${url}${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${token}`, ...(contentType !== undefined && { 'Content-Type': contentType }) },
+        ...(body !== undefined && { body }),
+      }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { CorsOrigins, TrustedProxies } from '../http/index.ts';
 import type { TransportKind } from '../transport/index.ts';
-import { bodyBytes, origins, packages, proxies, webAddress, wholeNumber } from './option-values.ts';
+import { bodyBytes, documentBytes, origins, packages, proxies, webAddress, wholeNumber } from './option-values.ts';
 
 /** Where the data is; `admin` is told so, too. */
 export interface StoreOptions {
@@ -17,6 +17,7 @@ export interface ServeOptions extends StoreOptions {
   http?: TransportKind;
   lanes?: number;
   bodyLimit?: number;
+  documentLimit?: number;
   corsOrigins?: CorsOrigins;
   idleTimeout?: number;
   trustProxy?: TrustedProxies;
@@ -56,6 +57,7 @@ export function addServeOptions(command: Command): Command {
   );
   add(option('--lanes <count>', 'worker threads for programs; one for each processor when absent', 'LANES').argParser(wholeNumber(1, 64)));
   add(option('--body-limit <bytes>', 'of one request or message; 10M when absent', 'BODY_LIMIT').argParser(bodyBytes));
+  add(option('--document-limit <bytes>', 'of one uploaded document; 100M when absent', 'DOCUMENT_LIMIT').argParser(documentBytes));
   add(
     option(
       '--cors-origins <origins>',

@@ -39,6 +39,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
         trustedProxies: options.trustProxy,
         corsOrigins: options.corsOrigins,
         bodyLimitBytes: options.bodyLimit,
+        documentLimitBytes: options.documentLimit,
         ...(idleTimeout !== undefined && {
           webSocket: { silenceSeconds: idleTimeout, pingMs: Math.min(PING_MS, (idleTimeout * 1_000) / 3) },
         }),

@@ -57,6 +57,9 @@ function readRequest(value: Value, index: number, outer: HttpRequest): HttpReque
     },
     mostRows: MOST_ROWS,
     body: () => bytesOf(body, headers.get('content-type')),
+    stream: () => {
+      throw fault('cascade.request.content.type', headers.get('content-type') ?? '');
+    },
   };
 }
 

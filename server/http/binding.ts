@@ -11,6 +11,7 @@ import { isLoopback } from '../transport/index.ts';
 import { authenticate, identify, refresh, revoke } from './authentication.ts';
 import { batch } from './batch.ts';
 import { Deadlines } from './deadlines.ts';
+import { documentReply, isUpload, publicDocumentReply, uploadRequest } from './documents.ts';
 import { errorReply } from './errors.ts';
 import { frontPage } from './front-page.ts';
 import { openManual } from './manual.ts';
@@ -34,6 +35,8 @@ export interface BindingOptions {
   /** Default 120 s. */
   timeoutMs?: number;
   metrics: Metrics;
+  /** Of one document; default 100 MiB. */
+  documentLimitBytes?: number | undefined;
   /** What /healthz and /readyz say; the engine's own word when absent. */
   health?: () => Health;
 }
@@ -44,6 +47,7 @@ export function openBinding({
   log,
   timeoutMs = 120_000,
   metrics,
+  documentLimitBytes = 100 * 1024 * 1024,
   health = () => engine.health(),
 }: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
   const deadlines = new Deadlines(timeoutMs);
@@ -69,6 +73,8 @@ export function openBinding({
       return { status: 200, body: toJson(openApiDocument(await engine.describe(identity))) };
     },
     socketInfo: () => ({ status: 200, body: socketInfo(randomInt(2 ** 32)) }),
+    document: async (http, query) => documentReply(http, engine, await identify(http, query, engine.identity)),
+    publicDocument: (http) => publicDocumentReply(http, engine),
     metrics: async (http, query) => {
       if (!isOfThisMachine(http) && (await identify(http, query, engine.identity)).system !== true)
         throw fault('cascade.authorization.denied', 'select', 'metrics');
@@ -108,6 +114,7 @@ export function openBinding({
     const identity = known instanceof Promise ? await known : known;
     if (place.invalid) throw place.invalid;
     const action = place.methods[method as Method]!;
+    if (isUpload(http, place, action)) return resourceReply(await engine.execute(uploadRequest(http, identity, documentLimitBytes)));
     const read = apiRequest(http, place, action, query, identity);
     const request = read instanceof Promise ? await read : read;
     request.streams = http.mostRows === undefined;

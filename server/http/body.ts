@@ -10,6 +10,9 @@ const gunzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip
 /** What is read and thrown away of a body that is too large, so that its sender reads the answer; a longer one is cut off. */
 const DISCARDED_BYTES = 32 * 1024 * 1024;
 
+/** Read ahead of who takes a stream. */
+const HELD_BYTES = 256 * 1024;
+
 const NOTHING = Buffer.alloc(0);
 
 interface Asker {
@@ -27,10 +30,24 @@ export class Body {
   #failure: Error | null = null;
   /** Those who wait for it. */
   #askers: Asker[] = [];
+  readonly #exchange: Exchange;
+  /** It may be longer than what is held: only a little of it is read before somebody takes it. */
+  readonly #isLong: boolean;
+  #isStreamed = false;
+  #isPaused = false;
+  #isGone = false;
+  #heldBytes = 0;
+  #isComplete = false;
+  #wake = (): void => undefined;
 
-  /** @param onData called when some of it has come, or it is known that there is none */
-  constructor(exchange: Exchange, limitBytes: number, onData: () => void) {
+  /**
+   * @param isLong it may be asked for as a stream
+   * @param onData called when some of it has come, or it is known that there is none
+   */
+  constructor(exchange: Exchange, limitBytes: number, isLong: boolean, onData: () => void) {
+    this.#exchange = exchange;
     this.#limitBytes = limitBytes;
+    this.#isLong = isLong;
     exchange.onData((chunk, isLast) => {
       this.#take(chunk, isLast);
       onData();
@@ -41,30 +58,84 @@ export class Body {
   received(): Soon<Uint8Array> {
     if (this.#whole) return this.#whole;
     if (this.#failure) throw this.#failure;
+    this.#resume();
     return new Promise((resolve, reject) => this.#askers.push({ resolve, reject }));
+  }
+
+  /** The bytes as they come; the connection is read no faster than they are taken. To be asked for before `received`. */
+  async *stream(): AsyncGenerator<Uint8Array> {
+    this.#isStreamed = true;
+    if (this.#whole) {
+      if (this.#whole.byteLength > 0) yield this.#whole;
+      return;
+    }
+    for (;;) {
+      const chunk = this.#chunks.shift();
+      if (chunk) {
+        this.#heldBytes -= chunk.byteLength;
+        yield chunk;
+        continue;
+      }
+      if (this.#failure) throw this.#failure;
+      if (this.#isComplete) return;
+      this.#resume();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
   }
 
   /** Nobody will want it: what has come is let go, what comes is not kept. */
   discard(): void {
     this.#isKept = false;
     this.#chunks = [];
+    this.#heldBytes = 0;
     this.#whole = null;
+    this.#resume();
+  }
+
+  /** A long one of which some has not come yet. */
+  get isUnread(): boolean {
+    return this.#isLong && !this.#isComplete;
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (!this.#isGone) this.#exchange.resumeData();
+  }
+
+  /** @returns whether it is held for a reader of the stream */
+  #holds(chunk: Uint8Array, isLast: boolean): boolean {
+    if (!this.#isKept || !(this.#isStreamed || this.#isLong)) return false;
+    if (chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk));
+    this.#heldBytes += chunk.byteLength;
+    if (!isLast && !this.#isPaused && this.#heldBytes > HELD_BYTES && (this.#isStreamed || this.#askers.length === 0)) {
+      this.#isPaused = true;
+      this.#exchange.pauseData();
+    }
+    this.#wake();
+    return this.#isStreamed;
   }
 
   /** The client went away: whoever waits for the body need not. */
   abort(): void {
+    this.#isGone = true;
     this.#fail(fault('cascade.request.body.invalid', 'the connection was closed', this.#sizeBytes));
   }
 
   #take(chunk: Uint8Array, isLast: boolean): void {
     this.#sizeBytes += chunk.byteLength;
+    this.#isComplete = isLast;
+    const wasHeld = this.#isLong && this.#isKept;
+    if (this.#holds(chunk, isLast)) return;
     if (this.#sizeBytes > this.#limitBytes) {
       this.#chunks = [];
       if (isLast || this.#sizeBytes > this.#limitBytes + DISCARDED_BYTES)
         this.#fail(fault('cascade.request.body.too.large', this.#limitBytes));
       return;
     }
-    if (this.#isKept && chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk)); // a copy: the transport takes its own back
+    if (this.#isKept && !wasHeld && chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk)); // a copy: the transport takes its own back
     if (!isLast || this.#failure) return;
     const whole = this.#chunks.length === 1 ? this.#chunks[0]! : this.#chunks.length === 0 ? NOTHING : Buffer.concat(this.#chunks);
     this.#chunks = [];
@@ -75,6 +146,7 @@ export class Body {
   #fail(failure: Error): void {
     if (this.#whole) return;
     this.#failure ??= failure;
+    this.#wake();
     for (const { reject } of this.#askers.splice(0)) reject(this.#failure);
   }
 }

@@ -14,7 +14,7 @@ export const REQUEST_HEADERS = [
 ] as const;
 
 /** Those that are read, and that a browser sets or a proxy adds. */
-type ForeignHeader = 'accept' | 'accept-encoding' | 'forwarded' | 'host' | 'origin' | 'via' | 'x-forwarded-for';
+type ForeignHeader = 'accept' | 'accept-encoding' | 'forwarded' | 'host' | 'if-range' | 'origin' | 'range' | 'via' | 'x-forwarded-for';
 
 export type RequestHeader = Lowercase<(typeof REQUEST_HEADERS)[number]> | ForeignHeader;
 
@@ -31,6 +31,13 @@ export const REPLY_HEADERS = [
 ] as const;
 
 /** Those that say how a page may be used: for the browser, not for scripts. */
-type PageHeader = 'Content-Security-Policy' | 'Vary';
+type PageHeader =
+  | 'Accept-Ranges'
+  | 'Cache-Control'
+  | 'Content-Disposition'
+  | 'Content-Range'
+  | 'Content-Security-Policy'
+  | 'Cross-Origin-Resource-Policy'
+  | 'Vary';
 
 export type ReplyHeader = (typeof REPLY_HEADERS)[number] | PageHeader;

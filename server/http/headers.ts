@@ -40,11 +40,13 @@ export interface WireReply extends AnswerHead {
   readonly body: string | Buffer | undefined;
   /** A long body in place of `body`. */
   readonly pieces?: WirePieces | undefined;
+  /** Of all pieces, where that is known. */
+  readonly lengthBytes?: number | undefined;
 }
 
 export function wireReply(http: HttpRequest, reply: HttpReply, origins: CorsOrigins): Soon<WireReply> {
-  const { status, headers, body, pieces, contentType, sameOriginOnly } = reply;
-  const hasBody = body !== undefined || pieces !== undefined;
+  const { status, headers, body, pieces, bytes, contentType, sameOriginOnly } = reply;
+  const hasBody = body !== undefined || pieces !== undefined || bytes !== undefined;
   const all: (HeaderField | HeaderBlock)[] = [['X-Request-Id', requestId(http)]];
   const varies: string[] = [];
   if (headers)
@@ -60,6 +62,7 @@ export function wireReply(http: HttpRequest, reply: HttpReply, origins: CorsOrig
     if (!isKept(http.path)) all.push(['Cache-Control', 'no-store']);
     if (hasBody) all.push(['Content-Type', contentType ?? JSON_TYPE]);
   }
+  if (bytes) return { status, headers: withVary(all, varies), body: undefined, pieces: bytes, lengthBytes: bytes.lengthBytes };
   // A text of so few characters cannot be longer; most are not counted byte by byte.
   const isLong =
     pieces !== undefined ||
@@ -71,6 +74,9 @@ export function wireReply(http: HttpRequest, reply: HttpReply, origins: CorsOrig
   if (pieces) return { status, headers: all, body: undefined, pieces: compressed(pieces) };
   return gzip(body!).then((bytes) => ({ status, headers: all, body: bytes }));
 }
+
+const withVary = (all: (HeaderField | HeaderBlock)[], varies: readonly string[]): (HeaderField | HeaderBlock)[] =>
+  varies.length === 0 ? all : [...all, ['Vary', varies.join(', ')]];
 
 /** What is not the API may be kept by caches. */
 const isKept = (path: string): boolean => !path.startsWith('/api/') && !path.startsWith('/authenticate');

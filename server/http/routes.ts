@@ -50,7 +50,9 @@ export type PlainKind =
   | 'socketInfo'
   | 'healthz'
   | 'readyz'
-  | 'metrics';
+  | 'metrics'
+  | 'document'
+  | 'publicDocument';
 
 export interface PlainRoute {
   kind: PlainKind;
@@ -64,6 +66,12 @@ const plain = (kind: PlainKind, method: 'GET' | 'POST'): PlainRoute => ({ kind, 
 /** The documents are below it. */
 export const MANUAL = '/manual/';
 const MANUAL_ROUTE = plain('manual', 'GET');
+
+/** Contents of documents are below these. */
+export const DOCUMENTS = '/docs/';
+export const PUBLIC_DOCUMENTS = '/ui/docs/NS/';
+const DOCUMENT_ROUTE = plain('document', 'GET');
+const PUBLIC_DOCUMENT_ROUTE = plain('publicDocument', 'GET');
 
 export const PLAIN: ReadonlyMap<string, PlainRoute> = new Map([
   ['/', plain('root', 'GET')],
@@ -93,6 +101,8 @@ export function route(path: string): Route {
     return rest.startsWith(PUBLIC) ? publicRoute(rest.slice(PUBLIC.length), path) : resourceRoute(rest, path);
   }
   if (path.startsWith(MANUAL)) return MANUAL_ROUTE;
+  if (path.startsWith(DOCUMENTS)) return DOCUMENT_ROUTE;
+  if (path.startsWith(PUBLIC_DOCUMENTS)) return PUBLIC_DOCUMENT_ROUTE;
   const version = /^\/api\/v(\d+)(?:\/|$)/.exec(path)?.[1];
   if (version !== undefined && version !== '1') throw fault('cascade.api.version.unsupported', version);
   throw fault('cascade.resource.not.found', path);
@@ -197,7 +207,7 @@ function malformed(resourceName: string, custom: boolean, methods: ResourceRoute
 }
 
 /** Each escape once; null when one is malformed or the bytes are no UTF-8. */
-function decode(raw: string): string | null {
+export function decode(raw: string): string | null {
   try {
     return decodeURIComponent(raw);
   } catch {

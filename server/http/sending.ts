@@ -6,6 +6,12 @@ import type { WireReply } from './headers.ts';
 const STANDSTILL_MS = 120_000;
 const REPRIEVE_MS = 4_000;
 
+/** The head that GET would have: it says how long the body is that HEAD leaves out. */
+function withLength(wire: WireReply): WireReply {
+  if (wire.lengthBytes === undefined) return wire;
+  return { ...wire, headers: [...wire.headers, ['Content-Length', String(wire.lengthBytes)]] };
+}
+
 export interface SendOptions {
   readonly isHead: boolean;
   /** The connection ends with this reply. */
@@ -45,7 +51,7 @@ export class Connection {
   async #sendLong(wire: WireReply, pieces: NonNullable<WireReply['pieces']>, isHead: boolean, closes: boolean): Promise<void> {
     try {
       if (isHead) {
-        if (!this.#isGone) this.#exchange.answer(wire, undefined, isHead, closes);
+        if (!this.#isGone) this.#exchange.answer(withLength(wire), undefined, isHead, closes);
       } else await this.#sendPieces(wire, pieces, closes);
     } finally {
       await pieces.close();
@@ -63,7 +69,7 @@ export class Connection {
     let isBegun = false;
     for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) {
       if (this.#isGone) return;
-      const isTaken = isBegun ? this.#exchange.write(piece) : this.#exchange.begin(wire, piece, closes);
+      const isTaken = isBegun ? this.#exchange.write(piece) : this.#exchange.begin(wire, piece, closes, wire.lengthBytes);
       isBegun = true;
       if (!isTaken) await this.#writable();
     }

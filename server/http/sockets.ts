@@ -8,6 +8,7 @@ import { Body, inflate } from './body.ts';
 import { type ClientAddress, peerOf } from './client-address.ts';
 import { errorReply } from './errors.ts';
 import { type CorsOrigins, type WireReply, wireReply } from './headers.ts';
+import { isMultipart } from './multipart.ts';
 import { Connection } from './sending.ts';
 import { Turns } from './turns.ts';
 import type { HttpReply, HttpRequest, RequestHeaders } from './types.ts';
@@ -71,10 +72,11 @@ export function bindHttp(
     const client = isVerbose && !connection.isGone ? http.address : undefined; // before the answer: nobody knows it after that
     try {
       const reply = http.hasTwoLengths ? errorReply(fault('cascade.request.body.invalid', 'two lengths', 0), log) : await answer(http);
+      const { isUnread } = http; // who goes on sending what nobody reads is cut off
       http.discard();
       const soon = wireReply(http, reply, corsOrigins);
       const wire: WireReply = soon instanceof Promise ? await soon : soon;
-      const sent = connection.send(wire, { isHead: http.method === 'HEAD', closes: draining || http.hasTwoLengths });
+      const sent = connection.send(wire, { isHead: http.method === 'HEAD', closes: draining || http.hasTwoLengths || isUnread });
       if (sent) await sent;
       // The path alone: the query may hold a token.
       if (isVerbose && !connection.isGone)
@@ -138,7 +140,7 @@ class Received implements HttpRequest {
     this.#clientOf = clientOf;
     this.#limitBytes = bodyLimitBytes;
     this.#onBegin = onBegin;
-    this.#body = new Body(exchange, bodyLimitBytes, () => this.begin());
+    this.#body = new Body(exchange, bodyLimitBytes, isMultipart(exchange.headers.get('content-type')), () => this.begin());
     this.connection = new Connection(exchange, () => this.#body.abort());
   }
 
@@ -156,6 +158,14 @@ class Received implements HttpRequest {
     const encoding = this.headers.get('content-encoding');
     if (received instanceof Promise) return received.then((bytes) => inflate(bytes, encoding, this.#limitBytes));
     return inflate(received, encoding, this.#limitBytes);
+  }
+
+  stream(): AsyncIterable<Uint8Array> {
+    return this.#body.stream();
+  }
+
+  get isUnread(): boolean {
+    return this.#body.isUnread;
   }
 
   discard(): void {

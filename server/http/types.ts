@@ -1,5 +1,5 @@
 // A request as it was received and a reply as it will be sent: plain data, so that all between the sockets can be tested without one.
-import type { Pieces } from '../../resources/api.ts';
+import type { BytePieces, Pieces } from '../../resources/api.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
 import type { ReplyHeader, RequestHeader } from './header-names.ts';
 
@@ -26,6 +26,8 @@ export interface HttpRequest {
   mostRows?: number;
   /** The body, inflated when it came compressed. @throws request.body.too.large, request.body.invalid, request.content.type */
   body(): Soon<Uint8Array>;
+  /** The body as it comes, no faster than it is taken, as it was sent. In place of `body`. @throws request.body.invalid */
+  stream(): AsyncIterable<Uint8Array>;
 }
 
 export interface HttpReply {
@@ -35,6 +37,8 @@ export interface HttpReply {
   body?: string | undefined;
   /** A long body in place of `body`. Closed by whoever sends the reply. */
   pieces?: Pieces | undefined;
+  /** Bytes of a known number in place of `body`, never compressed. Closed by whoever sends the reply. */
+  bytes?: (BytePieces & { readonly lengthBytes: number }) | undefined;
   /** Default `application/json`, exactly. */
   contentType?: string;
   /** Not for scripts of other origins. */

@@ -71,6 +71,14 @@ export class UnparsedExchange implements Exchange {
     if (missing > 0) this.#socket.on('data', takeNext).setTimeout(IDLE_MS, () => this.cut());
   }
 
+  pauseData(): void {
+    this.#socket.pause();
+  }
+
+  resumeData(): void {
+    this.#socket.resume();
+  }
+
   onAborted(gone: () => void): void {
     this.#socket.once('close', () => {
       if (!this.#isAnswered) gone();

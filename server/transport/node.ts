@@ -189,6 +189,14 @@ class NodeExchange implements Exchange {
     });
   }
 
+  pauseData(): void {
+    this.#request.pause();
+  }
+
+  resumeData(): void {
+    this.#request.resume();
+  }
+
   onAborted(gone: () => void): void {
     this.#response.once('close', () => {
       if (!this.#response.writableEnded) gone();
@@ -209,8 +217,10 @@ class NodeExchange implements Exchange {
     this.#giveUpSlow();
   }
 
-  begin(head: AnswerHead, piece: string | Buffer, closes: boolean): boolean {
-    this.#response.writeHead(head.status, fieldsOf(head, closes));
+  begin(head: AnswerHead, piece: string | Buffer, closes: boolean, lengthBytes?: number): boolean {
+    const fields = fieldsOf(head, closes);
+    if (lengthBytes !== undefined) fields.push('Content-Length', String(lengthBytes));
+    this.#response.writeHead(head.status, fields);
     return this.#response.write(piece);
   }
 

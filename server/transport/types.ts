@@ -51,6 +51,9 @@ export interface Exchange extends RequestHead {
    * @param take is given each piece of the body, the last one perhaps empty; never called before `onData` returns. A piece is valid during the call
    */
   onData(take: (piece: Uint8Array, isLast: boolean) => void): void;
+  /** No more of the body is read from the connection until `resumeData`; what was read before may still be given. */
+  pauseData(): void;
+  resumeData(): void;
   /** @param gone the connection ended before the answer was sent */
   onAborted(gone: () => void): void;
   /** @param ready what `begin` or `write` could not send at once is sent */
@@ -61,8 +64,12 @@ export interface Exchange extends RequestHead {
    * @param closes the connection ends with it
    */
   answer(head: AnswerHead, body: string | Buffer | undefined, isHead: boolean, closes: boolean): void;
-  /** The head of an answer in pieces and the first of these. @returns false when the client has not taken all of it: wait for `onWritable` */
-  begin(head: AnswerHead, piece: string | Buffer, closes: boolean): boolean;
+  /**
+   * The head of an answer in pieces and the first of these.
+   * @param lengthBytes of all pieces, where that is known: then it is told, and just so many bytes must follow
+   * @returns false when the client has not taken all of it: wait for `onWritable`
+   */
+  begin(head: AnswerHead, piece: string | Buffer, closes: boolean, lengthBytes?: number): boolean;
   /** @returns as `begin` */
   write(piece: string | Buffer): boolean;
   /** The end of an answer in pieces. */

@@ -78,6 +78,10 @@ class UwsExchange implements Exchange {
   readonly #response: HttpResponse;
   /** Read at once: a request that has waited may be gone, and nothing can be asked of it then. */
   readonly #peer: string;
+  /** Of an answer whose length was told. */
+  #lengthBytes: number | null = null;
+  /** What of it is not sent yet, from which place on. */
+  #left: { readonly piece: Buffer; readonly offset: number } | null = null;
 
   constructor(response: HttpResponse, request: HttpRequest) {
     const read = new HeaderFields();
@@ -99,12 +103,22 @@ class UwsExchange implements Exchange {
     this.#response.onData((chunk, isLast) => take(new Uint8Array(chunk), isLast));
   }
 
+  pauseData(): void {
+    this.#response.pause();
+  }
+
+  resumeData(): void {
+    this.#response.resume();
+  }
+
   onAborted(gone: () => void): void {
     this.#response.onAborted(gone);
   }
 
   onWritable(ready: () => void): void {
-    this.#response.onWritable(() => {
+    this.#response.onWritable((offset) => {
+      const left = this.#left;
+      if (left && !this.#corked((response) => this.#sendOf(response, left.piece.subarray(offset - left.offset)))) return false;
       ready();
       return true;
     });
@@ -125,19 +139,31 @@ class UwsExchange implements Exchange {
     });
   }
 
-  begin(head: AnswerHead, piece: string | Buffer, closes: boolean): boolean {
+  begin(head: AnswerHead, piece: string | Buffer, closes: boolean, lengthBytes?: number): boolean {
+    this.#lengthBytes = lengthBytes ?? null;
     return this.#corked((response) => {
       writeHead(response, head);
       if (closes) response.writeHeader('Connection', 'close');
-      return response.write(piece);
+      return this.#sendOf(response, piece);
     });
   }
 
   write(piece: string | Buffer): boolean {
-    return this.#corked((response) => response.write(piece));
+    return this.#corked((response) => this.#sendOf(response, piece));
+  }
+
+  /** Of an answer of a known length the library keeps nothing that it cannot send at once. */
+  #sendOf(response: HttpResponse, piece: string | Buffer): boolean {
+    if (this.#lengthBytes === null) return response.write(piece);
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    const offset = response.getWriteOffset();
+    const [isTaken] = response.tryEnd(bytes, this.#lengthBytes);
+    this.#left = isTaken ? null : { piece: bytes, offset };
+    return isTaken;
   }
 
   end(): void {
+    if (this.#lengthBytes !== null) return; // it ended with its last byte
     // Without closing: that would be a header, and they are sent. A client that was told `Connection: close` ends it.
     this.#response.cork(() => this.#response.end());
   }

@@ -33,6 +33,8 @@ const BATCH_REPLY: ObjectValue = {
   properties: { status: { type: 'integer' }, headers: { type: 'object' }, body: {} },
 };
 
+const BYTES: ObjectValue = { type: 'string', format: 'binary' };
+
 const WORDS: Record<PlainKind, Words> = {
   root: {
     summary: 'Which service this is, and where to go on; a page for browsers',
@@ -53,6 +55,8 @@ const WORDS: Record<PlainKind, Words> = {
   socketInfo: { summary: 'What a SockJS client asks before it connects', answer: { type: 'object' }, security: ANYBODY },
   healthz: { summary: 'Whether requests can be served', answer: STATUS, security: ANYBODY },
   readyz: { summary: 'Whether the database answers', answer: STATUS, security: ANYBODY },
+  document: { summary: 'The content of a document', answer: BYTES, media: '*/*' },
+  publicDocument: { summary: 'The content of a public document', answer: BYTES, media: '*/*', security: ANYBODY },
   metrics: {
     summary: 'Figures for Prometheus: for this machine, or the system admin',
     answer: { type: 'string' },

@@ -1,0 +1,54 @@
+// The resource organizations (resources-and-api.md 4.10): made with a root namespace, changed by the system admin, seen by those who are in one.
+import { DateTime, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { parseJson, toJson } from '../../model/values/index.ts';
+import type { Identity, OrganizationRecord } from '../../identity/index.ts';
+import { ORGANIZATION_SHAPE } from '../../resources/catalog/system-types.ts';
+import { requireKnown, textIn } from '../../resources/requests/fields.ts';
+import type { AccountResource } from './index.ts';
+
+const IMMUTABLE = ['name', 'namespace'];
+
+export const ORGANIZATIONS: AccountResource = {
+  name: 'organizations',
+  type: ORGANIZATION_SHAPE,
+  unaudited: true,
+  async list(space, caller) {
+    return (await space.accounts.directory.organizations(caller.system === true ? null : space.name)).map(shown);
+  },
+  isAt: (_space, id, object) => getOwn(object, 'name') === id || getOwn(object, '_id') === id,
+  async update(space, stored, changes, caller) {
+    requireSystem(caller, 'update');
+    requireKnown('organizations', changes, [...IMMUTABLE, 'description', 'quota']);
+    for (const key of IMMUTABLE)
+      if (Object.hasOwn(changes, key) && getOwn(changes, key) !== getOwn(stored, key))
+        throw fault('cascade.resource.key.immutable', 'organizations', key);
+    const description = Object.hasOwn(changes, 'description') ? textIn('organizations', changes, 'description') : undefined;
+    const quota = Object.hasOwn(changes, 'quota') ? getOwn(changes, 'quota') : undefined;
+    if (quota !== undefined && quota !== null && !isObject(quota))
+      throw fault('cascade.resource.property.invalid', 'organizations', 'quota', 'no Object');
+    await space.accounts.directory.changeOrganization(String(getOwn(stored, 'name')), {
+      ...(description !== undefined && { description }),
+      ...(quota !== undefined && { quota: toJson(quota ?? {}) }),
+    });
+  },
+  async remove(space, stored, caller) {
+    requireSystem(caller, 'delete');
+    await space.accounts.directory.removeOrganization(String(getOwn(stored, 'name')));
+  },
+};
+
+/** @throws authorization.denied */
+function requireSystem({ system }: Identity, operation: string): void {
+  if (system !== true) throw fault('cascade.authorization.denied', operation, 'organizations');
+}
+
+const shown = ({ _id, name, description, namespace, quota, createdAt, createdBy }: OrganizationRecord): ObjectValue => ({
+  _id,
+  name,
+  description,
+  namespace,
+  quota: parseJson(quota),
+  ars_createdAt: new DateTime(createdAt.getTime()),
+  ars_createdBy: createdBy,
+});

@@ -1,0 +1,52 @@
+// The resource `audits` (resources-and-api.md 4.17): inserted by anybody, changed by nobody.
+import { convert } from '../../stdlib/convert/index.ts';
+import { encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { raise } from '../../runtime/events/events.ts';
+import { AUDIT_TYPE, AUDITS, auditWrite, newAudit } from '../../resources/access/audits.ts';
+import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
+import { checkFields, textField } from '../../resources/definitions/fields.ts';
+import { laidOut } from '../../resources/instances/late-collections.ts';
+
+export const AUDIT_RESOURCE: InstanceResource = {
+  kind: 'instances',
+  name: 'audits',
+  type: AUDIT_TYPE,
+  collection: AUDITS,
+  operations: new Set(['select', 'aggregate', 'insert', 'delete']),
+  defaultSort: { _id: 1 },
+  late: true,
+  answers: 'object',
+  guard: { insert },
+};
+
+const FIELDS = { name: 'audits', type: AUDIT_TYPE };
+/** What the service sets, whatever is given. */
+const OURS = ['auditId', 'timestamp', 'node', 'nodeUUID', 'username'];
+
+/** @throws resource.property.required, resource.property.invalid, resource.property.unknown */
+async function insert(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue> {
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const given: ObjectValue = {};
+  for (const key of Object.keys(body)) if (!OURS.includes(key)) given[key] = getOwn(body, key);
+  const { entity, message: _, op = null, ...others } = checkFields(FIELDS, given, 'refused');
+  if (entity === undefined || entity === null) throw fault('cascade.resource.property.required', 'audits', 'entity');
+  const message = textField('audits', body, 'message');
+  const named = text(referenceIn(entity));
+  await laidOut(space, resource);
+  const audit = newAudit(space, { entity: named, op: op as string | null, message, others }, actor);
+  const [, ofResource = ''] = named.split('/');
+  const value: ObjectValue = { entity: named, op, message };
+  const events = space.types.has(ofResource) ? [] : raise(space, `/audits/${ofResource}/publish`, value, actor);
+  await actor.commit({ writes: [auditWrite(audit)], events }, { ok: encodeInner(audit) });
+  return audit;
+}
+
+function referenceIn(entity: Value): Value {
+  try {
+    return convert(entity, { type: 'ResourceReference' }, 'property');
+  } catch {
+    throw fault('cascade.resource.property.invalid', 'audits', 'entity', 'no ResourceReference');
+  }
+}

@@ -1,0 +1,47 @@
+// Audits of logins and refusals (resources-and-api.md 8.3), with their events (8.1): what the log of the service has, for the admins of the namespace.
+import type { Directory, Heard } from '../../identity/index.ts';
+import type { Clock } from '../../platform/clock/index.ts';
+import type { Doer } from '../../runtime/context/actor.ts';
+import { raise } from '../../runtime/events/events.ts';
+import { audited } from '../../resources/access/audits.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+/** Where what nobody's namespace hears of is audited. */
+const INSTALLATION = 'system';
+const NAME = /^[A-Za-z0-9_.@-]{1,128}$/;
+
+/**
+ * The namespace in which something is audited: that of the request, else the user's home, else the installation's. What somebody has named and may
+ * not enter is none.
+ */
+export async function auditedIn(
+  { namespace, username, operation }: Heard,
+  directory: Pick<Directory, 'user' | 'hasNamespace'>,
+): Promise<string> {
+  if (namespace !== null && operation !== 'enter' && (await directory.hasNamespace(namespace))) return namespace;
+  return (await directory.user(username, null))?.home ?? INSTALLATION;
+}
+
+export async function auditSecurity(
+  space: Namespace,
+  { kind, username, address, operation, resource, code }: Heard,
+  clock: Clock,
+): Promise<void> {
+  const doer: Doer = { identity: { username, namespace: space.name, profiles: [] }, clock, chain: { root: null, depth: 0 } };
+  const isUser = NAME.test(username); // what anybody may send as one is in no event path
+  const from = address === null ? '' : ` from ${address}`;
+  if (kind === 'refused') {
+    const name = (resource ?? '').replace(/^system\./, '');
+    const isOurs = space.features.named(name) !== undefined || space.features.installationResource(name, null) !== undefined;
+    const entity = `/types/${isOurs ? 'system.' : ''}${name}`;
+    const unit = audited(space, { entity, op: 'authorize', message: `${operation} on ${resource} was refused to ${username}` }, doer);
+    const failed = isUser
+      ? raise(space, `/users/${username}/authorizationFailure`, { error: code ?? null, namespace: space.name }, doer)
+      : [];
+    return space.committer.submit({ writes: unit.writes, events: [...unit.events, ...failed] });
+  }
+  const message = kind === 'login' ? `login of ${username}${from}` : `login of ${username}${from} failed`;
+  const unit = audited(space, { entity: `/users/${username}`, op: 'authenticate', message }, doer);
+  const known = kind === 'login' && isUser ? raise(space, `/users/${username}/authenticationSuccess`, { namespace: space.name }, doer) : [];
+  return space.committer.submit({ writes: unit.writes, events: [...unit.events, ...known] });
+}

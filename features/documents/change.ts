@@ -1,0 +1,205 @@
+// Documents are made, replaced and copied here; what else changes them (fileType, deletion) is as with other instances.
+import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { DuplicateKey, type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
+import { raise, instanceEvent } from '../../runtime/events/events.ts';
+import { parseWhere, toFilter } from '../../model/query/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { isServiceSet } from '../../model/types/index.ts';
+import { idToBson, instanceToBson } from '../../model/values/index.ts';
+import { isAdmin } from '../../resources/access/rights.ts';
+import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
+import { checkFields, textField } from '../../resources/definitions/fields.ts';
+import { read } from '../../resources/instances/find.ts';
+import { laidOut } from '../../resources/instances/late-collections.ts';
+import { updateOne } from '../../resources/instances/update.ts';
+import { stampChanged, stampNew, idOf, versionOf } from '../../resources/representation/stamp.ts';
+import { abandon, type Content, contentOf, contentWrites, layOutContents, readContent, storeContent, sweepSoon } from './content-store.ts';
+import { checkDocumentName, contentPath, fileTypeOf, isMediaType, PUBLIC } from './names.ts';
+
+const TRIES = 10;
+const COPIED = ['name', 'fromName', 'fileType'];
+
+/** A document as it is to be stored. */
+export interface NewDocument {
+  readonly name: string;
+  /** Null: that of a document that is there already stays. */
+  readonly fileType: string | null;
+  /** Other members of a copy. */
+  readonly others?: ObjectValue;
+  readonly content: Content;
+}
+
+/** The document of that name, whoever may see it. */
+export async function documentNamed(space: Namespace, resource: InstanceResource, name: string): Promise<ObjectValue | null> {
+  const filter = toFilter(parseWhere({ name: { $eq: name } }, resource.type, { username: '', namespace: '', now: 0 }));
+  return (await read(space, resource, filter, 1))[0] ?? null;
+}
+
+/** Whether somebody may see a document. */
+export const isVisible = (stored: ObjectValue, { identity }: Pick<Actor, 'identity'>): boolean =>
+  isAdmin(identity) || identity.ofService === true || isOwn(stored, identity.username) || String(getOwn(stored, 'name')).startsWith(PUBLIC);
+
+const isOwn = (stored: ObjectValue, username: string): boolean => getOwn(stored, 'ars_createdBy') === username;
+
+/** @throws resource.duplicate.key: the name is somebody else's, whose document this one may not see; authorization.denied: it may only see it */
+export function requireReplaceable(stored: ObjectValue | null, name: string, { identity }: Actor): void {
+  if (!stored || isAdmin(identity) || identity.ofService || isOwn(stored, identity.username)) return;
+  if (!isVisible(stored, { identity })) throw fault('cascade.resource.duplicate.key', 'documents', `name=${name}`);
+  throw fault('cascade.authorization.denied', 'update', 'documents');
+}
+
+export async function layOut(space: Namespace, resource: InstanceResource): Promise<void> {
+  await laidOut(space, resource);
+  await layOutContents(space.db);
+}
+
+/** Stores all of them in one commit, or none: then their files are removed. Gives them as they are shown, in order. */
+export async function putDocuments(
+  space: Namespace,
+  resource: InstanceResource,
+  documents: readonly NewDocument[],
+  actor: Actor,
+): Promise<ObjectValue[]> {
+  try {
+    for (let tries = 0; ; tries++) {
+      const shown: ObjectValue[] = [];
+      const units: Unit[] = [];
+      for (const one of documents) {
+        const [next, unit] = await unitOf(space, resource, one, actor);
+        shown.push(next);
+        units.push(unit);
+      }
+      const whole = { writes: units.flatMap(({ writes }) => writes), events: units.flatMap(({ events }) => events) };
+      try {
+        await actor.commit(whole, { ok: encodeInner(shown.length === 1 ? (shown[0] as ObjectValue) : shown) });
+        sweepSoon(space);
+        return shown;
+      } catch (error) {
+        if (!(error instanceof VersionMiss || error instanceof DuplicateKey) || tries >= TRIES) throw error;
+      }
+    }
+  } catch (error) {
+    await Promise.all(documents.map(({ content }) => abandon(space, content.file)));
+    throw error;
+  }
+}
+
+async function unitOf(
+  space: Namespace,
+  resource: InstanceResource,
+  { name, fileType, others = {}, content }: NewDocument,
+  actor: Actor,
+): Promise<[ObjectValue, Unit]> {
+  const { type, collection } = resource;
+  const stored = await documentNamed(space, resource, name);
+  requireReplaceable(stored, name, actor);
+  const kept = stored && fileType === null ? getOwn(stored, 'fileType') : null;
+  const own: ObjectValue = {
+    name,
+    fileType: kept ?? fileType ?? fileTypeOf(name, null),
+    content: contentPath(name),
+    contentSize: content.sizeBytes,
+    ...others,
+  };
+  const next = stored ? stampChanged({ ...stored, ...own }, stored, actor) : stampNew(own, actor);
+  const document = instanceToBson(type, next) as never;
+  const events = raise(space, instanceEvent(resource, stored ? 'update' : 'insert'), next, actor);
+  const before = stored && (await contentOf(space, idOf(stored)));
+  const id = idToBson(idOf(next)) as never;
+  const write = stored
+    ? ({ collection, op: 'replace', id, version: versionOf(stored), document } as const)
+    : ({ collection, op: 'insert', document } as const);
+  return [next, { writes: [write, ...contentWrites(idOf(next), content, before)], events }];
+}
+
+/** INSERT of an object: a copy of another document (`fromName`). UPSERT of one that is there may change its type instead. */
+export async function insertCopy(
+  space: Namespace,
+  resource: InstanceResource,
+  body: Value,
+  actor: Actor,
+  upsert: boolean,
+): Promise<ObjectValue | null> {
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const given = (name: string): Value => (Object.hasOwn(body, name) ? getOwn(body, name) : null);
+  if (given('content') !== null && given('fromName') === null && !upsert) throw fault('cascade.request.content.type', 'application/json');
+  const name = textField('documents', body, 'name');
+  checkDocumentName(name);
+  await layOut(space, resource);
+  if (upsert && given('fromName') === null) {
+    const stored = await documentNamed(space, resource, name);
+    if (!stored) throw fault('cascade.resource.property.required', 'documents', 'fromName');
+    requireReplaceable(stored, name, actor);
+    const change = (before: ObjectValue): ObjectValue => ({ ...before, ...requireChangeable(before, body) });
+    return updateOne(space, resource, async () => (await documentNamed(space, resource, name)) ?? stored, change, actor);
+  }
+  for (const key of Object.keys(body))
+    if (!COPIED.includes(key) && !isServiceSet(key) && !READ_ONLY.includes(key) && !key.startsWith('ars_'))
+      throw fault('cascade.resource.property.unknown', 'documents', key);
+  return copyDocument(space, resource, textField('documents', body, 'fromName'), name, given('fileType'), actor);
+}
+
+/** A copy of a document that the caller may see. @throws resource.not.found */
+export async function copyDocument(
+  space: Namespace,
+  resource: InstanceResource,
+  from: string,
+  name: string,
+  fileType: Value,
+  actor: Actor,
+): Promise<ObjectValue> {
+  checkDocumentName(name);
+  if (fileType !== null) requireFileType(fileType);
+  await layOut(space, resource);
+  const original = await documentNamed(space, resource, from);
+  const content = original && isVisible(original, actor) ? await contentOf(space, idOf(original)) : null;
+  if (!original || !content) throw fault('cascade.resource.not.found', `/documents/${from}`);
+  requireReplaceable(await documentNamed(space, resource, name), name, actor);
+  const source = readContent(space, content, 0, content.sizeBytes);
+  const bytes = (async function* () {
+    for (let piece = await source.next(); piece !== null; piece = await source.next()) yield piece;
+  })();
+  try {
+    const copied = await storeContent(space, name, bytes, Number.MAX_SAFE_INTEGER);
+    const kind = String(fileType ?? getOwn(original, 'fileType'));
+    const [stored] = await putDocuments(space, resource, [{ name, fileType: kind, content: copied }], actor);
+    return stored as ObjectValue;
+  } finally {
+    await source.close();
+  }
+}
+
+const READ_ONLY = ['content', 'contentSize'];
+
+/**
+ * What a change may be of: `fileType`, and the caller's system properties.
+ * @returns the body without what the service sets
+ * @throws resource.key.immutable, resource.property.invalid, resource.property.unknown
+ */
+export function requireChangeable(stored: ObjectValue, body: ObjectValue): ObjectValue {
+  const fields = checkFields({ name: 'documents', type: CHANGED }, body, 'refused');
+  if (Object.hasOwn(fields, 'name') && getOwn(fields, 'name') !== getOwn(stored, 'name'))
+    throw fault('cascade.resource.key.immutable', 'documents', 'name');
+  for (const key of READ_ONLY)
+    if (Object.hasOwn(fields, key) && String(getOwn(fields, key)) !== String(getOwn(stored, key)))
+      throw fault('cascade.resource.property.invalid', 'documents', key, 'it is read-only');
+  if (Object.hasOwn(fields, 'fileType')) requireFileType(getOwn(fields, 'fileType'));
+  return fields;
+}
+
+/** @throws resource.property.invalid */
+function requireFileType(fileType: Value): void {
+  if (typeof fileType !== 'string' || !isMediaType(fileType))
+    throw fault('cascade.resource.property.invalid', 'documents', 'fileType', 'no media type');
+}
+
+/** The fields of a document, to check a change by. */
+const CHANGED = {
+  properties: new Map(
+    Object.entries({ name: 'String', fileType: 'String', content: 'String', contentSize: 'Integer' }).map(([name, base]) => [
+      name,
+      { name, base, multi: false },
+    ]),
+  ),
+} as never;

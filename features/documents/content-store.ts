@@ -1,0 +1,193 @@
+// The bytes of documents: files of GridFS that are written once and never changed. Which file is whose stands in a row beside the document. A file that
+// nobody's row names (an upload under way, replaced or deleted content) stands in a list until it is removed, so that a crash leaves none.
+import { createHash } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Binary, type Db, type Document, GridFSBucket, Long, ObjectId } from 'mongodb';
+import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { Write } from '../../runtime/transactions/index.ts';
+import { idToBson } from '../../model/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+const CONTENTS = 'documentContents';
+const DOOMED = 'documentsDoomed';
+const BUCKET = 'documentFiles';
+const CHUNK_BYTES = 255 * 1024;
+/** So many chunks are read at a time: what a download holds. */
+const CHUNKS_AT_A_TIME = 4;
+/** An upload says so often that it goes on; a file of which nothing was heard for several times as long is removed. */
+const TOUCH_EVERY_MS = 20_000;
+/** Who reads content that was replaced has so long to finish. */
+const GRACE_MS = 120_000;
+
+/** What is stored of a document's bytes. */
+export interface Content {
+  readonly file: ObjectId;
+  readonly sizeBytes: number;
+  /** SHA-256, in lower-case hex. */
+  readonly digest: string;
+}
+
+/** The row that says which bytes are a document's, at its version. */
+export interface ContentRow extends Content {
+  readonly version: bigint;
+}
+
+export async function contentOf(space: Pick<Namespace, 'db'>, documentId: string): Promise<ContentRow | null> {
+  const row = await space.db.collection(CONTENTS).findOne({ _id: ObjectId.createFromHexString(documentId) }, { promoteLongs: true });
+  if (!row) return null;
+  return {
+    file: row['file'] as ObjectId,
+    sizeBytes: Number(row['size']),
+    digest: String(row['digest']),
+    version: BigInt(row['ars_version'] as number),
+  };
+}
+
+const contentDocument = (_id: ObjectId, { file, sizeBytes, digest }: Content, version: bigint): Document & { _id: ObjectId } => ({
+  _id,
+  ars_version: Long.fromBigInt(version),
+  file,
+  size: Long.fromNumber(sizeBytes),
+  digest,
+});
+
+/** The file is a document's from now on, and what was before is nobody's. */
+export function contentWrites(documentId: string, content: Content, before: ContentRow | null): Write[] {
+  const _id = ObjectId.createFromHexString(documentId);
+  const kept: Write = { collection: DOOMED, op: 'delete', id: content.file, version: 1n };
+  if (!before) return [kept, { collection: CONTENTS, op: 'insert', document: contentDocument(_id, content, 1n) }];
+  const document = contentDocument(_id, content, before.version + 1n);
+  return [kept, { collection: CONTENTS, op: 'replace', id: _id, version: before.version, document }, doom(before.file)];
+}
+
+const doom = (file: ObjectId): Write => ({
+  collection: DOOMED,
+  op: 'insert',
+  document: { _id: file, ars_version: Long.ONE, at: new Date() },
+});
+
+/** What goes with documents that are deleted. */
+export async function contentRemovals(space: Namespace, gone: readonly ObjectValue[]): Promise<Write[]> {
+  const ids = gone.map((stored) => idToBson(getOwn(stored, '_id')) as unknown as ObjectId);
+  const rows = await space.db
+    .collection(CONTENTS)
+    .find({ _id: { $in: ids } })
+    .toArray();
+  sweepSoon(space);
+  return rows.flatMap((row): Write[] => [
+    { collection: CONTENTS, op: 'delete', id: row._id, version: BigInt(row['ars_version'] as number) },
+    doom(row['file'] as ObjectId),
+  ]);
+}
+
+/** The collections are there before a transaction writes to them. */
+export async function layOutContents(db: Db): Promise<void> {
+  const there = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
+  for (const name of [CONTENTS, DOOMED, `${BUCKET}.files`, `${BUCKET}.chunks`])
+    if (!there.has(name)) await db.createCollection(name).catch(ignoreExisting);
+  await db.collection(`${BUCKET}.chunks`).createIndex({ files_id: 1, n: 1 }, { unique: true });
+}
+
+const ignoreExisting = (error: unknown): void => {
+  if ((error as { codeName?: unknown }).codeName !== 'NamespaceExists') throw error;
+};
+
+/**
+ * Stores bytes as they come, no faster than the store takes them. The file is removed again by `abandon`, or by a later start.
+ * @throws document.too.large
+ */
+export async function storeContent(space: Namespace, name: string, bytes: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Content> {
+  const file = new ObjectId();
+  const doomed = space.db.collection(DOOMED);
+  await doomed.insertOne({ _id: file, ars_version: Long.ONE, at: new Date() });
+  const touch = setInterval(
+    () => void doomed.updateOne({ _id: file }, { $set: { at: new Date() } }).catch(() => undefined),
+    TOUCH_EVERY_MS,
+  );
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  try {
+    const upload = new GridFSBucket(space.db, { bucketName: BUCKET, chunkSizeBytes: CHUNK_BYTES }).openUploadStreamWithId(file, name);
+    await pipeline(
+      bytes,
+      async function* (source: AsyncIterable<Uint8Array>) {
+        for await (const piece of source) {
+          sizeBytes += piece.byteLength;
+          if (sizeBytes > limitBytes) throw fault('cascade.document.too.large', name, `more than ${limitBytes} bytes`);
+          hash.update(piece);
+          yield piece;
+        }
+      },
+      upload as Writable,
+    );
+    return { file, sizeBytes, digest: hash.digest('hex') };
+  } catch (error) {
+    await abandon(space, file);
+    throw error;
+  } finally {
+    clearInterval(touch);
+  }
+}
+
+/** Removes a file that became nobody's; a failure leaves it to the sweep. */
+export async function abandon(space: Namespace, file: ObjectId): Promise<void> {
+  try {
+    await removeFile(space.db, file);
+    await space.db.collection(DOOMED).deleteOne({ _id: file });
+  } catch (error) {
+    space.log.warn({ err: error, namespace: space.name }, 'the file of a document could not be removed: it is tried again');
+    sweepSoon(space);
+  }
+}
+
+async function removeFile(db: Db, file: ObjectId): Promise<void> {
+  await db.collection(`${BUCKET}.files`).deleteOne({ _id: file });
+  await db.collection(`${BUCKET}.chunks`).deleteMany({ files_id: file });
+}
+
+/** Removes files that are nobody's and that nobody reads or writes any more. */
+export async function sweepContents(space: Namespace): Promise<void> {
+  const doomed = space.db.collection(DOOMED);
+  const rows = await doomed.find({ at: { $lt: new Date(Date.now() - GRACE_MS) } }, { limit: 1_000 }).toArray();
+  for (const { _id } of rows) {
+    await removeFile(space.db, _id);
+    await doomed.deleteOne({ _id });
+  }
+}
+
+/** Once the grace of what was just given up is over. */
+export function sweepSoon(space: Namespace): void {
+  setTimeout(() => {
+    sweepContents(space).catch((error: unknown) =>
+      space.log.debug({ err: error, namespace: space.name }, 'files of documents could not be removed: a later sweep does it'),
+    );
+  }, GRACE_MS + 1_000).unref();
+}
+
+/** The bytes from `from` to before `to`, a few chunks at a time. */
+export function readContent(space: Pick<Namespace, 'db'>, { file, digest }: Content, from: number, to: number) {
+  const first = Math.floor(from / CHUNK_BYTES);
+  const last = Math.max(first, Math.ceil(to / CHUNK_BYTES) - 1);
+  const cursor = space.db
+    .collection(`${BUCKET}.chunks`)
+    .find(
+      { files_id: file, n: { $gte: first, $lte: last } },
+      { sort: { n: 1 }, batchSize: CHUNKS_AT_A_TIME, projection: { n: 1, data: 1 } },
+    );
+  let expected = first;
+  return {
+    async next(): Promise<Buffer | null> {
+      if (expected > last || from === to) return null;
+      const chunk = await cursor.next();
+      if (!chunk || chunk['n'] !== expected) throw new Error(`the content ${digest} of a document is not complete`);
+      const start = expected * CHUNK_BYTES;
+      expected++;
+      const { buffer, position } = chunk['data'] as Binary;
+      const data = Buffer.from(buffer.buffer, buffer.byteOffset, position);
+      return data.subarray(Math.max(0, from - start), Math.min(data.length, to - start));
+    },
+    close: () => cursor.close(),
+  };
+}

@@ -1,0 +1,8 @@
+// The shape of a document, for conditions and storage.
+import { systemType } from '../../resources/catalog/system-type.ts';
+
+export const DOCUMENT_TYPE = systemType(
+  'ArsDocument',
+  { name: 'required unique String', fileType: 'String', content: 'String', contentSize: 'Integer' },
+  ['name'],
+);

@@ -1,0 +1,23 @@
+// The command `duplicate` of a document (resources-and-api.md 2.13, 4.8).
+import type { ObjectValue } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { ApiReply, ApiRequest } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { isObject } from '../../stdlib/values/index.ts';
+import { instanceToJson } from '../../model/values/index.ts';
+import { requireRight } from '../../resources/access/rights.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { textField } from '../../resources/definitions/fields.ts';
+import { copyDocument } from './change.ts';
+import { DOCUMENT_TYPE } from './document-type.ts';
+import { DOCUMENTS } from './documents-type.ts';
+
+/** Data: `duplicateName`. */
+export async function duplicateDocument(space: Namespace, name: string, { object }: ApiRequest, actor: Actor): Promise<ApiReply> {
+  requireRight(space, DOCUMENTS, 'insert', actor.identity);
+  const data: ObjectValue = isObject(object) ? object : {};
+  const unknown = Object.keys(data).find((key) => key !== 'duplicateName');
+  if (unknown !== undefined) throw fault('cascade.resource.property.unknown', 'documents', unknown);
+  const copy = await copyDocument(space, DOCUMENTS, name, textField('documents', data, 'duplicateName'), null, actor);
+  return { status: 200, body: instanceToJson(DOCUMENT_TYPE, copy) };
+}

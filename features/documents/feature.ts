@@ -1,0 +1,6 @@
+// Documents: files that users keep.
+import type { Feature } from '../../resources/feature.ts';
+import { DOCUMENTS } from './documents-type.ts';
+import { duplicateDocument } from './duplicate.ts';
+
+export const documents: Feature = { name: 'documents', instances: [DOCUMENTS], commands: { documents: { duplicate: duplicateDocument } } };

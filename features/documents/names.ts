@@ -1,0 +1,45 @@
+// Names of documents and the kinds of their content (resources-and-api.md 1.8, 4.8). Pure.
+import mime from 'mime';
+import { fault } from '../../model/errors/faults.ts';
+
+const MOST_BYTES = 1024;
+const OF_THE_SERVICE = 'system/';
+/** Readable by everybody, without a login. */
+export const PUBLIC = 'public/';
+const UNKNOWN = 'application/octet-stream';
+/** `type/subtype` with parameters, all of characters that may stand in a header. */
+const MEDIA_TYPE =
+  /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[\w !#$%&'()*+,./:;<=>?@[\]^`{|}~-]*"))*$/;
+const LONGEST_MEDIA_TYPE = 255;
+
+/** @throws document.name.invalid, document.name.reserved */
+export function checkDocumentName(name: string): void {
+  const invalid = (reason: string) => fault('cascade.document.name.invalid', name.slice(0, MOST_BYTES), reason);
+  if (name === '') throw invalid('it is empty');
+  if (Buffer.byteLength(name) > MOST_BYTES) throw invalid(`more than ${MOST_BYTES} bytes`);
+  if (name.startsWith('/')) throw invalid('it begins with /');
+  if (name.includes('\0')) throw invalid('it has a NUL');
+  if (!name.isWellFormed()) throw invalid('it has a lone surrogate');
+  if (name.split('/').includes('..')) throw invalid('it has a segment ..');
+  if (name.startsWith(OF_THE_SERVICE)) throw fault('cascade.document.name.reserved', name, `${OF_THE_SERVICE} is the service's`);
+}
+
+export const isMediaType = (text: string): boolean => text.length <= LONGEST_MEDIA_TYPE && MEDIA_TYPE.test(text);
+
+/** Of the name's extension, else what the sender says, else bytes of any kind. */
+export function fileTypeOf(name: string, told: string | null): string {
+  const last = name.slice(name.lastIndexOf('/') + 1);
+  const known = last.includes('.') ? mime.getType(last) : null;
+  if (known !== null) return known;
+  return told !== null && isMediaType(told) ? told : UNKNOWN;
+}
+
+/** The media type without its parameters, in lower case. */
+export const essence = (fileType: string): string => fileType.split(';', 1)[0]!.trim().toLowerCase();
+
+const TEXT = new Set(['application/json', 'application/xml', 'application/javascript']);
+
+/** Whether a document of this type is text, as UTF-8; others are bytes. */
+export const isText = (fileType: string): boolean => essence(fileType).startsWith('text/') || TEXT.has(essence(fileType));
+
+export const contentPath = (name: string): string => `/docs/${name}`;

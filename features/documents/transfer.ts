@@ -1,0 +1,66 @@
+// Bytes of documents over HTTP: uploads, part by part as they come, and downloads.
+import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { ApiReply, ApiRequest, UploadedPart } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { instanceToJson } from '../../model/values/index.ts';
+import { requireRight } from '../../resources/access/rights.ts';
+import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
+import { idOf } from '../../resources/representation/stamp.ts';
+import { documentNamed, isVisible, layOut, type NewDocument, putDocuments, requireReplaceable } from './change.ts';
+import { abandon, contentOf, readContent, storeContent } from './content-store.ts';
+import { checkDocumentName, fileTypeOf, PUBLIC } from './names.ts';
+
+export async function transferDocument(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { transfer } = request;
+  if (transfer?.kind === 'upload') return upload(space, resource, transfer.parts, transfer.limitBytes, actor);
+  return download(space, resource, request, actor);
+}
+
+/** All parts in one commit, or nothing of them. */
+async function upload(
+  space: Namespace,
+  resource: InstanceResource,
+  parts: AsyncIterable<UploadedPart>,
+  limitBytes: number,
+  actor: Actor,
+): Promise<ApiReply> {
+  requireRight(space, resource, 'insert', actor.identity);
+  await layOut(space, resource);
+  const received: NewDocument[] = [];
+  try {
+    for await (const { name, fileType, bytes } of parts) {
+      checkDocumentName(name);
+      if (received.some((one) => one.name === name)) throw fault('cascade.request.body.invalid', `two parts are ${name}`, 0);
+      requireReplaceable(await documentNamed(space, resource, name), name, actor);
+      received.push({ name, fileType: fileTypeOf(name, fileType), content: await storeContent(space, name, bytes, limitBytes) });
+    }
+    if (received.length === 0) throw fault('cascade.request.body.invalid', 'it has no part', 0);
+  } catch (error) {
+    await Promise.all(received.map(({ content }) => abandon(space, content.file)));
+    throw error;
+  }
+  const stored = (await putDocuments(space, resource, received, actor)).map((one) => instanceToJson(resource.type, one));
+  return { status: 200, body: stored.length === 1 ? (stored[0] as string) : `[${stored.join(',')}]` };
+}
+
+/** @throws resource.not.found: it is not there, or not the caller's to see */
+async function download(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { resourceId: name = '', publicOnly } = request;
+  if (!publicOnly) requireRight(space, resource, 'select', actor.identity);
+  const gone = () => fault('cascade.resource.not.found', `/documents/${name}`);
+  const stored: ObjectValue | null = await documentNamed(space, resource, name);
+  if (!stored || !(publicOnly ? name.startsWith(PUBLIC) : isVisible(stored, actor))) throw gone();
+  const content = await contentOf(space, idOf(stored));
+  if (!content) throw gone();
+  const { sizeBytes, digest } = content;
+  return {
+    status: 200,
+    content: {
+      fileType: String(getOwn(stored, 'fileType')),
+      sizeBytes,
+      digest,
+      open: (from, to) => readContent(space, content, from, to),
+    },
+  };
+}

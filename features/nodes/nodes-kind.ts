@@ -1,0 +1,140 @@
+// The resource `nodes` (resources-and-api.md 4.15, integrations.md 11.1). Registration calls nobody; credentials are sealed and never shown.
+import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { checkName } from '../../model/types/index.ts';
+import { systemType } from '../../resources/catalog/system-type.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import type { ApiReply } from '../../resources/api.ts';
+import { requireRight } from '../../resources/access/rights.ts';
+import { checkFields, textField } from '../../resources/definitions/fields.ts';
+import { definitionJson, deleteDefinition, putDefinition, shown } from '../../resources/definitions/operations.ts';
+import { omit } from '../../resources/definitions/store.ts';
+
+const SEALED = 'sealed';
+const CREDENTIALS: Readonly<Record<string, readonly string[]>> = { userpass: ['username', 'password'], token: ['accessToken'] };
+const SECRET = ['password', 'accessToken'];
+const DELIVERY = new Set(['bestEffort', 'reliable']);
+const DEFAULT_TTL_SECONDS = 86_400;
+/** The installation itself; it is there in each namespace and nobody changes it. */
+const SELF = new Map<string, ObjectValue>([
+  [
+    'self',
+    { _id: 'ffffffffffffffffffffffff', name: 'self', deliveryMode: 'bestEffort', properties: {}, ars_properties: {}, ars_version: 1 },
+  ],
+]);
+
+export const NODES: DefinitionResource = {
+  kind: 'definitions',
+  name: 'nodes',
+  systemType: 'ArsNode',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
+  onExisting: 'update',
+  audited: true,
+  type: systemType(
+    'ArsNode',
+    {
+      name: 'String',
+      uri: 'String',
+      username: 'String',
+      password: 'secret String',
+      accessToken: 'secret String',
+      credentialType: 'String',
+      deliveryMode: 'String',
+      deliveryTTL: 'Integer',
+      properties: 'Object',
+      clientOptions: 'Object',
+    },
+    ['name'],
+  ),
+  hidden: SEALED,
+  builtIn: () => SELF,
+  async define(space, body, stored) {
+    const given = own(body, 'name');
+    if (given === null) throw invalid('', 'it has no name');
+    const name = textField('nodes', body, 'name');
+    checkName('node', name);
+    if (SELF.has(name)) throw fault('cascade.authorization.denied', 'insert', 'nodes');
+    const fields = checkFields(NODES, omit(body, [SEALED]), 'refused');
+    checkUri(name, own(fields, 'uri'));
+    const credentialType = own(fields, 'credentialType') ?? 'userpass';
+    const needed = CREDENTIALS[String(credentialType)];
+    if (!needed) throw invalid(name, `credentialType is none of ${Object.keys(CREDENTIALS).join(', ')}`);
+    const sealed = await sealAll(space, name, fields, stored);
+    for (const field of needed) if (!(own(fields, field) || Object.hasOwn(sealed, field))) throw invalid(name, `${field} is missing`);
+    const deliveryMode = own(fields, 'deliveryMode');
+    if (deliveryMode === null) throw invalid(name, 'deliveryMode is missing');
+    if (!DELIVERY.has(String(deliveryMode)))
+      throw fault('cascade.node.delivery.mode', name, `deliveryMode is none of ${[...DELIVERY].join(', ')}`);
+    const properties = propertiesIn(fields, stored);
+    if (properties === null) throw invalid(name, 'properties are missing');
+    const deliveryTTL = own(fields, 'deliveryTTL') ?? DEFAULT_TTL_SECONDS;
+    if (!isInteger(deliveryTTL) || deliveryTTL <= 0) throw invalid(name, 'deliveryTTL is no Integer above 0');
+    const object: ObjectValue = {
+      ...omit(fields, SECRET),
+      credentialType,
+      deliveryTTL,
+      properties,
+      ars_properties: properties,
+      clientOptions: own(fields, 'clientOptions') ?? {},
+      [SEALED]: sealed,
+    };
+    return { name, object, apply: () => undefined };
+  },
+  show: (_space, stored) => omit(stored, [SEALED]),
+  onCollection,
+  async remove() {
+    return { apply: () => undefined };
+  },
+};
+
+const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
+const invalid = (node: string, reason: string) => fault('cascade.node.invalid', node, reason);
+
+/** @throws node.invalid, node.uri.invalid */
+function checkUri(node: string, uri: Value): void {
+  if (uri === null || uri === '') throw invalid(node, 'uri is missing');
+  const parsed = typeof uri === 'string' && URL.canParse(uri) ? new URL(uri) : null;
+  if (!parsed || !/^(?:https?|wss?):$/.test(parsed.protocol))
+    throw fault('cascade.node.uri.invalid', node, 'uri is no http, https, ws or wss address');
+  if (parsed.username !== '' || parsed.password !== '')
+    throw fault('cascade.node.uri.invalid', node, 'credentials have fields of their own');
+}
+
+/** One value under two names: the one that is new counts. */
+function propertiesIn(fields: ObjectValue, stored: ObjectValue | null): Value {
+  const [named, system] = [own(fields, 'properties'), own(fields, 'ars_properties')];
+  if (named === null || system === null) return named ?? system;
+  const before = stored && own(stored, 'properties');
+  return before !== null && encodeInner(named) === encodeInner(before) ? system : named;
+}
+
+/** Base64 texts by field; what is not given stays. */
+async function sealAll(space: Namespace, node: string, fields: ObjectValue, stored: ObjectValue | null): Promise<ObjectValue> {
+  const before = stored && own(stored, SEALED);
+  const sealed: ObjectValue = isObject(before ?? null) ? { ...(before as ObjectValue) } : {};
+  for (const field of SECRET) {
+    const secret = own(fields, field);
+    if (secret === null) continue;
+    if (!space.accounts.keys.areAvailable) throw fault('cascade.server.unavailable');
+    const cipher = await space.accounts.keys.ensureCipher(space.name);
+    sealed[field] = Buffer.from(cipher.seal(encodeInner(secret), `node ${node} ${field}`)).toString('base64');
+  }
+  return sealed;
+}
+
+/** `{op: 'updateNode', object}` and `{op: 'deleteNode', targetName}` on the collection (2.13). Null: the body is a node. */
+async function onCollection(space: Namespace, body: ObjectValue, actor: Actor): Promise<ApiReply | null> {
+  const op = own(body, 'op');
+  if (op === 'updateNode') {
+    requireRight(space, NODES, 'upsert', actor.identity);
+    return { status: 200, body: definitionJson(shown(space, NODES, await putDefinition(space, NODES, own(body, 'object'), actor, true))) };
+  }
+  if (op === 'deleteNode') {
+    requireRight(space, NODES, 'delete', actor.identity);
+    await deleteDefinition(space, NODES, textField('nodes', body, 'targetName'), actor);
+    return { status: 204 };
+  }
+  if (op !== null) throw fault('cascade.operation.unknown', op);
+  return null;
+}

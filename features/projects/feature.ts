@@ -1,0 +1,5 @@
+// Projects: which resources belong together, for import and export.
+import type { Feature } from '../../resources/feature.ts';
+import { PROJECTS } from './projects-kind.ts';
+
+export const projects: Feature = { name: 'projects', kinds: [PROJECTS] };

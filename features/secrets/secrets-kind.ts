@@ -1,0 +1,51 @@
+// The resource `secrets` (resources-and-api.md 4.21): written, never read. The value is sealed with the key of its namespace and for its name.
+import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { checkName } from '../../model/types/index.ts';
+import { systemType } from '../../resources/catalog/system-type.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { checkFields, textField } from '../../resources/definitions/fields.ts';
+import { omit } from '../../resources/definitions/store.ts';
+
+const SEALED = 'sealed';
+
+export const SECRETS: DefinitionResource = {
+  kind: 'definitions',
+  name: 'secrets',
+  systemType: 'ArsSecret',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
+  onExisting: 'update',
+  type: systemType('ArsSecret', { name: 'String', description: 'String', secret: 'secret String' }, ['name']),
+  hidden: SEALED,
+  async define(space, body, stored) {
+    const name = textField('secrets', body, 'name');
+    checkName('configuration', name);
+    const fields = checkFields(SECRETS, omit(body, [SEALED]), 'refused');
+    const kept = stored && getOwn(stored, SEALED);
+    const given = Object.hasOwn(fields, 'secret') ? getOwn(fields, 'secret') : null;
+    if (given === null && !kept) throw fault('cascade.resource.property.required', 'secrets', 'secret');
+    const sealed: Value = given === null ? kept : await seal(space, name, String(given));
+    return { name, object: { ...omit(fields, ['secret']), [SEALED]: sealed }, apply: () => undefined };
+  },
+  show: (_space, stored) => omit(stored, [SEALED]),
+  async remove() {
+    return { apply: () => undefined };
+  },
+};
+
+const place = (name: string): string => `secret ${name}`;
+
+/** @throws server.unavailable: there is no master key */
+async function seal(space: Namespace, name: string, secret: string): Promise<string> {
+  if (!space.accounts.keys.areAvailable) throw fault('cascade.server.unavailable');
+  const cipher = await space.accounts.keys.ensureCipher(space.name);
+  return Buffer.from(cipher.seal(secret, place(name))).toString('base64');
+}
+
+/** The value of a secret; null where there is none of that name. */
+export async function secretNamed(space: Namespace, name: string): Promise<string | null> {
+  const stored: ObjectValue | undefined = space.definitions.get('secrets', name);
+  if (!stored) return null;
+  const cipher = await space.accounts.keys.ensureCipher(space.name);
+  return cipher.open(Buffer.from(String(getOwn(stored, SEALED)), 'base64'), place(name));
+}

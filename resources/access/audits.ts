@@ -1,0 +1,89 @@
+// Audits (resources-and-api.md 4.17, 8.3): who did what to which instance, stored in the same commit as what was done. They hold no values. Whatever
+// changes something that is audited asks here for what is stored along.
+import { randomUUID } from 'node:crypto';
+import { DateTime, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { Doer } from '../../runtime/context/actor.ts';
+import type { Unit, Write } from '../../runtime/transactions/index.ts';
+import { raise } from '../../runtime/events/events.ts';
+import { instanceToBson } from '../../model/values/index.ts';
+import { systemType } from '../catalog/system-type.ts';
+import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import type { Change } from './policy.ts';
+import { idOf, stampNew } from '../representation/stamp.ts';
+
+export const AUDIT_TYPE = systemType(
+  'ArsAudit',
+  {
+    entity: 'required ResourceReference',
+    message: 'required String',
+    op: 'String',
+    auditId: 'indexed String',
+    timestamp: 'DateTime',
+    node: 'String',
+    nodeUUID: 'String',
+    username: 'String',
+  },
+  ['auditId'],
+);
+/** One of the collections that each namespace has. */
+export const AUDITS = 't.ArsAudit';
+
+export interface AuditEntry {
+  /** `/<resource>/<id>`. */
+  readonly entity: string;
+  readonly op?: string | null;
+  readonly message: string;
+  readonly others?: ObjectValue;
+}
+
+/** An audit as it is stored: what the service sets of it cannot be given. */
+export function newAudit(space: Pick<Namespace, 'about'>, { entity, op, message, others = {} }: AuditEntry, doer: Doer): ObjectValue {
+  const [, resource = '', resourceId = ''] = /^\/([^/]+)\/(.*)$/s.exec(entity) ?? [];
+  const audit: ObjectValue = { entity: { resource, resourceId }, message, ...(op != null && { op }) };
+  const set: ObjectValue = {
+    auditId: randomUUID(),
+    timestamp: new DateTime(doer.clock.now()),
+    node: 'self',
+    nodeUUID: space.about.nodeUuid ?? null,
+    username: doer.identity.username,
+  };
+  return stampNew({ ...others, ...audit, ...set }, doer);
+}
+
+export const auditWrite = (audit: ObjectValue): Write => ({
+  collection: AUDITS,
+  op: 'insert',
+  document: instanceToBson(AUDIT_TYPE, audit) as never,
+  isNew: true,
+});
+
+/**
+ * What is stored with an operation that is audited, and its event (8.1).
+ * @param ofType of instances of a type: no event tells of those
+ */
+export function audited(space: Namespace, entry: AuditEntry, doer: Doer, ofType = false): Unit {
+  const writes = [auditWrite(newAudit(space, entry, doer))];
+  if (ofType) return { writes, events: [] };
+  const [, resource = ''] = entry.entity.split('/');
+  const value: ObjectValue = { entity: entry.entity, op: entry.op ?? null, message: entry.message };
+  return { writes, events: raise(space, `/audits/${resource}/publish`, value, doer) };
+}
+
+type Changed = Change['operation'];
+
+/** What is stored with a change of one instance or definition; null where its resource is not audited. Of many there is one audit (8.3). */
+export function auditOf(space: Namespace, { operation, resource, before, after, doer, isOneOfMany }: Change): Unit | null {
+  const stored = after ?? before;
+  if (isOneOfMany || !stored) return null;
+  if (resource.kind === 'definitions')
+    return resource.audited ? entryFor(space, `/${resource.name}/${String(getOwn(stored, 'name'))}`, operation, doer) : null;
+  return resource.type.audited ? entryFor(space, `/${resource.name}/${idOf(stored)}`, operation, doer, true) : null;
+}
+
+/** The audit of a statement that has changed several instances of a type. */
+export const auditOfMany = (space: Namespace, { type }: InstanceResource, op: Changed, doer: Doer): Unit['writes'] =>
+  type.audited ? entryFor(space, `/types/${type.name}`, op, doer, true).writes : [];
+
+/** `<op> of <entity> by <user>`. */
+export const entryFor = (space: Namespace, entity: string, op: string, doer: Doer, ofType = false): Unit =>
+  audited(space, { entity, op, message: `${op} of ${entity} by ${doer.identity.username}` }, doer, ofType);

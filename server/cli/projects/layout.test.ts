@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { agrees, canonical, documentFile, documentName, fileOf, programName, toText } from './layout.ts';
+
+test('a file is named after what it holds, with what a file system does not take escaped', () => {
+  expect(fileOf('topics', '/plant/empty')).toBe('plant/empty.json');
+  expect(fileOf('rules', 'low:1.0')).toBe('low%3A1.0.rule');
+  expect(fileOf('procedures', 'Dosing.start')).toBe('Dosing_start.procedure');
+  expect(fileOf('groups', '../x')).toBe('%2E.%2Fx.json');
+});
+
+test('the path of a document leads back to its name', () => {
+  for (const name of ['a/b.txt', '.hidden/x', 'public/ä x?.txt', '100%', 'a:b', 'a/./b', ' x ']) {
+    const file = documentFile(name);
+    expect(documentName(file)).toBe(name);
+    expect(file.split('/').some((part) => part === '.' || part === '..' || part.startsWith('.'))).toBe(false);
+  }
+});
+
+test('definitions are the same whatever the order of members, what is not set, and what the service fills in', () => {
+  const type = { properties: { a: { type: 'Integer' } }, name: 'T', foreignKeys: null, maxStorage: 0 };
+  const present = canonical({
+    _id: 'x',
+    ars_version: 3,
+    name: 'T',
+    role: 'standard',
+    audited: false,
+    properties: { a: { multi: false, type: 'Integer' } },
+  });
+  expect(agrees(canonical(type), present)).toBe(true);
+  expect(agrees(canonical({ ...type, properties: {} }), present)).toBe(false);
+  expect(agrees(canonical({ ...type, audited: true }), present)).toBe(false);
+  expect(agrees(canonical({ ...type, properties: { a: { type: 'Real' } } }), present)).toBe(false);
+  expect(agrees(canonical(type), undefined)).toBe(false);
+  expect(toText({ b: 1, a: { d: 1, c: 2 } })).toBe('{\n  "a": {\n    "c": 2,\n    "d": 1\n  },\n  "b": 1\n}\n');
+});
+
+test('the name of a program is the one in its text', () => {
+  expect(programName('// RULE no\nRULE low:2 WHEN')).toBe('low:2');
+  expect(programName('/* PROCEDURE x */ PROCEDURE A.b(c)')).toBe('A.b');
+  expect(programName('var a = 1')).toBeNull();
+});

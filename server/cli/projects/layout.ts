@@ -1,0 +1,106 @@
+// Project files (resources-and-api.md 11): which folder holds what, under which file name, and in which form.
+
+/** Folders of JSON files, one object each, in the order of import around programs and documents. */
+export const JSON_BEFORE = ['scalars', 'types', 'profiles', 'groups', 'topics', 'sources', 'services', 'nodes'] as const;
+export const PROGRAMS = ['procedures', 'rules'] as const;
+export const JSON_AFTER = ['scheduledevents', 'configurations', 'debugconfigs', 'projects'] as const;
+export const JSON_FOLDERS: readonly string[] = [...JSON_BEFORE, ...JSON_AFTER];
+export const FOLDERS: readonly string[] = [...JSON_FOLDERS, ...PROGRAMS, 'documents', 'data'];
+
+export type Members = Record<string, unknown>;
+
+/** What the service sets, and what it works out. */
+const LEFT_OUT = new Set(
+  (
+    '_id ars_namespace ars_version ars_createdAt ars_createdBy ars_modifiedAt ars_modifiedBy ' +
+    'errors compileWarnings triggers state isUnavailable'
+  ).split(' '),
+);
+
+/** What is the service's own and no project's. */
+export function isOwn(folder: string, name: string): boolean {
+  if (folder === 'types') return /^Ars[A-Z]/.test(name);
+  if (folder === 'nodes') return name === 'self';
+  if (folder === 'profiles') return name === 'user' || name === 'admin';
+  return false;
+}
+
+/** A definition as it is written: without what the service sets, and without what is not set. */
+export function written(object: Members): Members {
+  const kept = Object.entries(object).filter(([key, value]) => !LEFT_OUT.has(key) && value !== null);
+  return Object.fromEntries(kept);
+}
+
+/** Members by name, two blanks, a newline at the end. */
+export const toText = (value: unknown): string => `${JSON.stringify(sorted(value), null, 2)}\n`;
+
+/** Members that mean "not set", which older files have (11). */
+const EMPTY: Readonly<Record<string, readonly unknown[]>> = { maxStorage: [0], maxObjects: [0], activationConstraint: [''] };
+
+/** The same whatever the order of members, and whether what is not set is written down. */
+export function canonical(object: Members): string {
+  const set = Object.entries(written(object)).filter(([key, value]) => !EMPTY[key]?.includes(value));
+  return JSON.stringify(sorted(Object.fromEntries(set)));
+}
+
+/** What a service fills in where a file says nothing. */
+const DEFAULTS: ReadonlySet<string> = new Set(['false', 'null', '[]', '{}', '""', '"standard"', '"ars_readOnly"', '"ars_readWrite"']);
+
+/** Whether an import of this definition changes nothing: what it names is the same there, and what else is there are defaults. Both are canonical. */
+export const agrees = (local: string, present: string | undefined): boolean =>
+  present !== undefined && (local === present || isWithin(JSON.parse(local), JSON.parse(present)));
+
+function isWithin(local: unknown, present: unknown): boolean {
+  if (Array.isArray(local))
+    return Array.isArray(present) && local.length === present.length && local.every((one, i) => isWithin(one, present[i]));
+  if (typeof local !== 'object' || local === null) return local === present;
+  if (typeof present !== 'object' || present === null || Array.isArray(present)) return false;
+  const [here, there] = [local as Members, present as Members];
+  return (
+    Object.keys(here).every((key) => isWithin(here[key], there[key])) &&
+    Object.keys(there).every((key) => Object.hasOwn(here, key) || DEFAULTS.has(JSON.stringify(there[key])))
+  );
+}
+
+/** What is sent: "not set" is not sent. */
+export const toSend = (object: Members): Members => JSON.parse(canonical(object)) as Members;
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted((value as Members)[name])]));
+}
+
+/** Below its folder. Topics are in folders of their own; what a file system does not take is percent-escaped. */
+export function fileOf(folder: string, name: string): string {
+  const extension = folder === 'rules' ? '.rule' : folder === 'procedures' ? '.procedure' : '.json';
+  const plain = folder === 'topics' ? name.replace(/^\//, '') : folder === 'procedures' ? name.replaceAll('.', '_') : name;
+  const parts = folder === 'topics' ? plain.split('/') : [plain];
+  return `${parts.map(escaped).join('/')}${extension}`;
+}
+
+const escaped = (part: string): string =>
+  part.replace(/[<>:"/\\|?*%\p{Cc}]|^\.+$|^\.|[. ]$/gu, (found) =>
+    [...Buffer.from(found)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  );
+
+/** The path of a document below its folder. Its name has no segment `..`; a first `.` or an odd character is escaped. */
+export const documentFile = (name: string): string => name.split('/').map(escaped).join('/');
+
+export function documentName(file: string): string {
+  try {
+    return decodeURIComponent(file.replace(/%(?![0-9A-Fa-f]{2})/g, '%25'));
+  } catch {
+    return file; // escapes that are none: the name is as it stands
+  }
+}
+
+/** The name in a program's text; null where there is none. */
+export function programName(text: string): string | null {
+  const bare = text
+    .replace(/^\uFEFF/, '')
+    .replace(/\/\*[\s\S]*?\*\//g, ' ')
+    .replace(/\/\/.*$/gm, '');
+  return /^\s*(?:[A-Z]+\s+)*?(?:RULE|PROCEDURE)\s+([A-Za-z_][\w.]*(?::[\w.-]+)?)/im.exec(bare)?.[1] ?? null;
+}

@@ -1,0 +1,88 @@
+// Documents over HTTP (resources-and-api.md 4.8): uploads as multipart, and their contents with ranges and conditions (RFC 9110). What a browser
+// gets is told not to guess its type, and what could run as a program of our origin is put into a sandbox.
+import type { ApiRequest, DownloadedContent, Engine, Identity } from '../../resources/api.ts';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { boundaryOf, isMultipart, partsOf } from './multipart.ts';
+import { namesTag, rangeIn } from './ranges.ts';
+import { type Action, decode, DOCUMENTS, PUBLIC_DOCUMENTS, type ResourceRoute } from './routes.ts';
+import type { HttpReply, HttpRequest } from './types.ts';
+
+type Executing = Pick<Engine, 'execute'>;
+
+export const isUpload = (http: HttpRequest, { resourceName, custom }: ResourceRoute, action: Action): boolean =>
+  action === 'insert' && resourceName === (custom ? 'ArsDocument' : 'documents') && isMultipart(http.headers.get('content-type'));
+
+/** @throws request.body.invalid: no boundary */
+export function uploadRequest(http: HttpRequest, identity: Identity, limitBytes: number): ApiRequest {
+  const boundary = boundaryOf(http.headers.get('content-type'));
+  if (boundary === null) throw fault('cascade.request.body.invalid', 'the content type has no boundary', 0);
+  const parts = partsOf(http.stream(), boundary, http.headers.get('content-encoding'));
+  return {
+    identity,
+    op: 'insert',
+    resourceName: 'documents',
+    custom: false,
+    parameters: {},
+    address: http.address,
+    transfer: { kind: 'upload', parts, limitBytes },
+  };
+}
+
+/** `GET /docs/<name>` */
+export async function documentReply(http: HttpRequest, engine: Executing, identity: Identity): Promise<HttpReply> {
+  const name = decode(http.path.slice(DOCUMENTS.length));
+  if (name === null) throw fault('cascade.request.parameter.invalid', 'path', http.path);
+  const { content } = await engine.execute(downloadRequest(http, identity, name));
+  return contentReply(http, content!, 'private, no-cache');
+}
+
+/** `GET /ui/docs/NS/<namespace>/<path>`: the document `public/<path>`, for everybody. Strangers are told no more than 404. */
+export async function publicDocumentReply(http: HttpRequest, engine: Executing): Promise<HttpReply> {
+  const [, rawNamespace = '', rawPath = ''] = /^([^/]+)\/(.+)$/s.exec(http.path.slice(PUBLIC_DOCUMENTS.length)) ?? [];
+  const [namespace, path] = [decode(rawNamespace), decode(rawPath)];
+  const gone = () => fault('cascade.resource.not.found', http.path);
+  if (!namespace || !path) throw gone();
+  const anybody: Identity = { username: 'publicExecutor', namespace, profiles: [] };
+  try {
+    const { content } = await engine.execute({ ...downloadRequest(http, anybody, `public/${path}`), publicOnly: true });
+    return contentReply(http, content!, 'public, no-cache');
+  } catch (error) {
+    throw error instanceof CascadeError && error.status < 500 && error.status !== 429 ? gone() : error;
+  }
+}
+
+const downloadRequest = (http: HttpRequest, identity: Identity, name: string): ApiRequest => ({
+  identity,
+  op: 'select',
+  resourceName: 'documents',
+  custom: false,
+  resourceId: name,
+  parameters: {},
+  address: http.address,
+  transfer: { kind: 'download' },
+});
+
+/** What a browser shows without running any of it as a program of our origin; everything else is sandboxed. */
+const INERT = /^(?:text\/plain|text\/csv|application\/(?:json|pdf|octet-stream)|image\/(?!svg)[\w.+-]+|audio\/[\w.+-]+|video\/[\w.+-]+)$/;
+
+function contentReply(http: HttpRequest, { fileType, sizeBytes, digest, open }: DownloadedContent, caching: string): HttpReply {
+  const tag = `"${digest}"`;
+  const headers: HttpReply['headers'] = {
+    ETag: tag,
+    'Accept-Ranges': 'bytes',
+    'Cache-Control': caching,
+    'Content-Disposition': 'inline',
+    ...(!INERT.test(fileType.split(';', 1)[0]!.trim().toLowerCase()) && { 'Content-Security-Policy': 'sandbox' }),
+  };
+  const ifNoneMatch = http.headers.get('if-none-match');
+  if (ifNoneMatch !== undefined && namesTag(ifNoneMatch, tag)) return { status: 304, headers };
+  const ifRange = http.headers.get('if-range');
+  const asked = http.method === 'GET' && (ifRange === undefined || ifRange.trim() === tag) ? http.headers.get('range') : undefined;
+  const range = asked === undefined ? null : rangeIn(asked, sizeBytes);
+  if (range === 'unsatisfiable') return { status: 416, headers: { ...headers, 'Content-Range': `bytes */${sizeBytes}` }, body: '' };
+  const [from, to] = range ?? [0, sizeBytes];
+  const bytes = { ...open(from, to), lengthBytes: to - from };
+  if (!range) return { status: 200, headers, bytes, contentType: fileType };
+  const told = { ...headers, 'Content-Range': `bytes ${from}-${to - 1}/${sizeBytes}` };
+  return { status: 206, headers: told, bytes, contentType: fileType };
+}
