@@ -7,6 +7,7 @@ import type { Actor } from '../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../resources/api.ts';
 import { type Clock, openSharedClock } from '../platform/clock/index.ts';
 import { Fenced, openEpochs, openProcess, QueueFull } from '../runtime/transactions/index.ts';
+import { Egress } from '../platform/egress/index.ts';
 import { CascadeError, CascadeErrors, fault } from '../model/errors/faults.ts';
 import { openNamespaceKeys } from '../platform/keys/index.ts';
 import { openDirectory, openIdentity, type PasswordCost, SecurityLog } from '../identity/index.ts';
@@ -39,6 +40,8 @@ export interface EngineConfig {
   readonly passwordCost?: PasswordCost;
   /** What programs may know of the installation; without it there is no address. */
   readonly about?: About;
+  /** Networks that outgoing connections may reach besides public addresses; none by default. */
+  readonly outboundAddresses?: readonly string[];
   readonly log: Logger;
 }
 
@@ -59,6 +62,7 @@ export async function openEngine({
   mostOpenEvaluations = MOST_OPEN_EVALUATIONS,
   about = nameless(),
   passwordCost,
+  outboundAddresses = [],
   log,
 }: EngineConfig): Promise<Engine> {
   const opened: AsyncDisposable[] = [];
@@ -92,6 +96,10 @@ export async function openEngine({
       ),
     );
     const tally = new Tally();
+    const egress = new Egress({
+      allowed: outboundAddresses,
+      databases: store.client.options.hosts.map(({ host, port }) => ({ host: String(host), port: Number(port) })),
+    });
     const shares = new Shares();
     const sandbox = keep(
       await openSandbox({
@@ -125,6 +133,7 @@ export async function openEngine({
           about,
           compiler,
           tally,
+          egress,
         }),
       takenOver: (epochs) => process.forget(epochs),
       isShared: !exclusive,

@@ -57,7 +57,8 @@ import { loadType } from '../features/types/types-kind.ts';
 import type { Accounts, Namespace } from '../resources/catalog/types.ts';
 import { indexDependents } from '../resources/instances/dependents.ts';
 import { ANSWERS, indexAnswers } from '../resources/requests/once.ts';
-import { SourceCounts } from '../features/sources/index.ts';
+import { Sources } from '../features/sources/index.ts';
+import type { Egress } from '../platform/egress/index.ts';
 import { openUpkeep } from './upkeep.ts';
 import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHost, Runner } from '../runtime/runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
@@ -124,6 +125,7 @@ export interface NamespaceOptions {
   /** What compilerHash() gives. */
   readonly compiler: string;
   readonly tally: Tally;
+  readonly egress: Egress;
 }
 
 export async function openNamespace({
@@ -141,6 +143,7 @@ export async function openNamespace({
   about,
   compiler,
   tally,
+  egress,
 }: NamespaceOptions): Promise<OpenNamespace> {
   const db = store.namespace(name);
   const rows = new RowReader(db);
@@ -153,7 +156,8 @@ export async function openNamespace({
   const cipher = await accounts.keys.cipherOf(name);
   const types = loadTypes(definitions, scalars, cipher, log);
   const output = await KeptOutput.open(db, compiler);
-  const sources = await SourceCounts.open(db);
+  const sources = new Sources({ space: () => space, db, epoch: process.epoch, outlet: egress.outletOf(name) });
+  await sources.counts.load();
   const implementedEvents = new ImplementedEvents(definitions.list('services'));
   const callables = new Map<string, { text: string; callable: Callable }>();
   const recorded = new Map<RunId, readonly Step[]>();
@@ -359,11 +363,13 @@ export async function openNamespace({
     else await deliveries.look();
     if (leads && !hasSchedule) schedule.lead();
     hasSchedule = leads;
+    sources.start();
   };
   const close = async (): Promise<void> => {
     pressure.close();
     executionTimes.close();
     for (const one of opened) await one[Symbol.asyncDispose]();
+    await sources.close();
     await space.sources.settle(clock.now(), true);
     await deliveries.close();
     await arrivals.close();

@@ -41,6 +41,8 @@ export interface TestEngineOptions {
   /** The tests' common database when absent. */
   mongoUri?: string;
   log?: Logger;
+  /** Networks that sources may reach. */
+  outboundAddresses?: readonly string[];
 }
 
 /** There is such a user, and it is in the namespace: programs run as nobody who is not. */
@@ -55,6 +57,7 @@ export async function openTestEngine({
   namespace = newName(),
   mongoUri,
   log: given,
+  outboundAddresses = [],
 }: TestEngineOptions = {}): Promise<TestEngine> {
   const uri = mongoUri ?? process.env['CASCADE_TEST_MONGO'];
   if (!uri) throw new Error('CASCADE_TEST_MONGO is not set: the tests run through npm test or vitest, whose set-up gives it');
@@ -65,6 +68,7 @@ export async function openTestEngine({
     lanes: 2,
     passwordCost: { N: 2 ** 10, r: 8, p: 1 },
     log,
+    outboundAddresses,
     ...(clock && { clock }),
     ...(masterKey && { masterKey }),
   });

@@ -3,18 +3,10 @@
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { checkName, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
-import {
-  checkConfig,
-  DIRECTIONS,
-  type Direction,
-  isSecret,
-  own,
-  sealed,
-  SOURCE_KINDS,
-  splitConfig,
-  stateOf,
-  wholeConfig,
-} from './index.ts';
+import { checkConfig, DIRECTIONS } from './config.ts';
+import { own } from './protocols/fields.ts';
+import { type Direction, type Protocol, protocolOf } from './protocols/index.ts';
+import { isSecret, sealed, splitConfig, wholeConfig } from './secrets.ts';
 import { SOURCE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
@@ -54,7 +46,7 @@ export const SOURCES: DefinitionResource = {
     const name = textField('sources', body, 'name');
     checkName('source', name);
     const type = textField('sources', body, 'type');
-    const kind = Object.hasOwn(SOURCE_KINDS, type) ? SOURCE_KINDS[type] : undefined;
+    const kind = protocolOf(type);
     if (!kind) throw fault('cascade.source.type.unknown', name, `there is no type ${type}`);
     if (stored && own(stored, 'type') !== type)
       throw fault('cascade.source.type.immutable', name, `it is of type ${String(own(stored, 'type'))}`);
@@ -75,17 +67,19 @@ export const SOURCES: DefinitionResource = {
       name,
       object: { ...fields, direction, active: own(fields, 'active') ?? true, config: open, secrets },
       ...(own(fields, 'isReliable') === true ? { prepare: () => space.deliveries.layOut() } : {}),
-      apply: () => space.sources.began(name, space.clock.now()),
+      apply: (object) => space.sources.put(name, object),
     };
   },
   show(space, stored) {
     const object = { ...stored };
     delete object['secrets'];
     for (const [field, value] of Object.entries(DEFAULTS)) object[field] = own(stored, field) ?? (value as Value);
-    return { ...object, state: stateOf(space, stored).state, isUnavailable: false };
+    const { state, isUnavailable } = space.sources.stateOf(stored);
+    return { ...object, state, isUnavailable };
   },
   async remove(space, stored) {
-    return { apply: () => space.sources.forget(String(own(stored, 'name'))) };
+    const name = String(own(stored, 'name'));
+    return { apply: () => space.sources.remove(name), settle: () => space.sources.forget(name) };
   },
 };
 
@@ -93,7 +87,7 @@ export const SOURCES: DefinitionResource = {
 async function configured(
   space: Namespace,
   name: string,
-  kind: Parameters<typeof checkConfig>[0],
+  kind: Protocol,
   config: ObjectValue,
   stored: ObjectValue | null,
 ): Promise<{ config: ObjectValue; secrets: ObjectValue }> {
@@ -101,7 +95,7 @@ async function configured(
   const before = own(stored ?? {}, 'secrets');
   const kept = isObject(before) ? before : {};
   if (secrets.size === 0 && Object.keys(kept).length === 0) {
-    checkConfig(kind, open);
+    checkConfig(kind, open, space.sources.outlet);
     return { config: open, secrets: {} };
   }
   const [field = ''] = secrets.keys();
@@ -109,7 +103,7 @@ async function configured(
     throw fault('cascade.source.config.invalid', field, 'the service has no master key to keep it with');
   const cipher = await space.accounts.keys.ensureCipher(space.name);
   const after = sealed(cipher, name, kept, secrets);
-  checkConfig(kind, wholeConfig(cipher, name, open, after));
+  checkConfig(kind, wholeConfig(cipher, name, open, after), space.sources.outlet);
   return { config: open, secrets: after };
 }
 

@@ -26,7 +26,7 @@ import type { RuleLinks } from '../../features/rules/loops.ts';
 import type { DefinitionStore } from '../definitions/store.ts';
 import type { ImplementedEvents } from '../../features/services/implemented-events.ts';
 import type { Schedule } from '../../features/schedules/schedule.ts';
-import type { SourceCounts } from '../../features/sources/state.ts';
+import type { Sources } from '../../features/sources/index.ts';
 
 export interface Accounts {
   readonly identity: IdentityStore;
@@ -74,8 +74,8 @@ export interface Namespace {
   readonly before: TriggerIndex;
   /** WHEN rules that wait for more than one event. */
   readonly correlations: Correlations;
-  /** How often something came through each source. */
-  readonly sources: SourceCounts;
+  /** Connections to the outside. */
+  readonly sources: Sources;
   /** Outbound events of services that others stand for. */
   readonly implementedEvents: ImplementedEvents;
   /** What happens at a time. */

@@ -41,6 +41,10 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
     if (object) loadRule(space, object);
     else leaveForce(space, name);
   },
+  sources(space, name, object) {
+    if (object) space.sources.put(name, object);
+    else space.sources.remove(name);
+  },
   scheduledevents(space, name, object) {
     if (object) space.schedule.put(name, object);
     else space.schedule.remove(name);

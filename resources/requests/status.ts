@@ -5,12 +5,12 @@ import type { ApiReply, ApiRequest } from '../api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { Namespace, Resource } from '../catalog/types.ts';
-import { sourceNamed, statusOfSource } from '../../features/sources/index.ts';
+import { sourceNamed } from '../../features/sources/index.ts';
 import { idOf, reply } from './request.ts';
 
 export async function status(space: Namespace, resource: Resource, request: ApiRequest): Promise<ApiReply> {
   const id = idOf(request);
-  return reply(toJson(resource.name === 'sources' ? statusOfSource(space, sourceNamed(space, id)) : statusOfService(space, id)));
+  return reply(toJson(resource.name === 'sources' ? await space.sources.status(sourceNamed(space, id)) : statusOfService(space, id)));
 }
 
 function statusOfService(space: Namespace, id: string): ObjectValue {
