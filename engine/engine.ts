@@ -18,7 +18,8 @@ import { compilerHash } from '../runtime/programs/kept-output.ts';
 import { describe } from './describe.ts';
 import { tooFull } from '../resources/instances/refusals.ts';
 import { carryOutOnce } from '../resources/requests/once.ts';
-import { sourcesUp } from '../features/sources/index.ts';
+import { accept, sourcesUp } from '../features/sources/index.ts';
+import { toJson } from '../model/values/index.ts';
 import { openSandbox } from '../sandbox/index.ts';
 import { type Place, Shares } from '../runtime/admission/shares.ts';
 import { isPassing, openStore, type Store } from '../platform/mongo/index.ts';
@@ -271,6 +272,22 @@ export async function openEngine({
       async unsubscribe(identity, name) {
         const { space } = await namespaces.of(identity.namespace);
         await space.deliveries.unsubscribe(identity, name);
+      },
+      async accept(namespace, arrival) {
+        if (isFenced) throw fault('cascade.server.unavailable');
+        if (!(await accounts.directory.hasNamespace(namespace)))
+          throw fault('cascade.resource.not.found', `/private/${arrival.protocol}/${namespace}/${arrival.source}`);
+        const entered = shares.enter(namespace);
+        const place = entered instanceof Promise ? await entered : entered;
+        try {
+          const { status, body } = await accept((await namespaces.of(namespace)).space, arrival);
+          return { status, body: toJson(body) };
+        } catch (error) {
+          if (isPassing(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
+          throw error;
+        } finally {
+          shares.leave(namespace, place);
+        }
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
         const { namespace } = request.identity;

@@ -18,8 +18,8 @@ export async function withNamedSecrets(source: string, config: ObjectValue, secr
     throw new ConnectionFailure(message, { code });
   };
   const resolved = async (value: Value): Promise<Value> => {
-    if (typeof value === 'string') return await replaced(value, read);
-    if (Array.isArray(value)) return await Promise.all(value.map(resolved));
+    if (typeof value === 'string') return replaced(value, read);
+    if (Array.isArray(value)) return Promise.all(value.map(resolved));
     if (!isObject(value)) return value;
     const copy: ObjectValue = {};
     for (const key of Object.keys(value)) setOwn(copy, key, await resolved(getOwn(value, key)));

@@ -38,7 +38,7 @@ export const SOURCES: DefinitionResource = {
   kind: 'definitions',
   name: 'sources',
   systemType: 'ArsSource',
-  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish', 'query', 'status']),
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish', 'query', 'status', 'channels']),
   onExisting: 'update',
   type: SHAPE,
   hidden: 'secrets',

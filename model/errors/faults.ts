@@ -216,6 +216,7 @@ const CATALOGUE = {
   'cascade.email.recipients.rejected': mailRefused,
   'cascade.email.send.failed': mailRefused,
   'cascade.chatbot.authentication.failed': entry(401, 'Authentication failed.'),
+  'cascade.webhook.authentication.failed': entry(401, 'Authentication failed.'),
   'cascade.chatbot.channel.unknown': entry(404, 'No mapping for {0} on {1}.', 'channel', 'service'),
   'cascade.chatbot.message.invalid': chatMessage,
   'cascade.chatbot.service.url.refused': chatMessage,

@@ -122,7 +122,7 @@ export class Egress {
       plain = await this.#tcp(proxy.host, proxy.port, deadline);
       if (!proxy.absoluteForm) await deadline.within(openTunnel(plain, host, port, proxy), plain);
     } else plain = await this.#tcp(host, port, deadline);
-    return tls && !proxy?.absoluteForm ? await secured(plain, host, tls, deadline) : plain;
+    return tls && !proxy?.absoluteForm ? secured(plain, host, tls, deadline) : plain;
   }
 
   async #tcp(host: string, port: number, deadline: Deadline): Promise<Socket> {

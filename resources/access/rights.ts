@@ -102,7 +102,7 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['ArsCollaborationType', DEFINITION],
 ]);
 
-const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 'schema', 'status']);
+const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 'schema', 'status', 'channels']);
 
 /** @throws cascade.authorization.denied */
 export function requireRight(resource: Resource, operation: string, caller: Identity): void {

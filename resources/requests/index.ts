@@ -19,7 +19,7 @@ import { insert } from './insert.ts';
 import { execute, publish, query } from './invoke.ts';
 import { requirePublic } from './public.ts';
 import { schema } from './schema.ts';
-import { status } from './status.ts';
+import { channels, status } from './status.ts';
 import { select } from './select.ts';
 
 type CarryOut = (space: Namespace, resource: Resource, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
@@ -36,6 +36,7 @@ const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
   query,
   schema,
   status,
+  channels,
   execute,
 };
 

@@ -13,6 +13,12 @@ export async function status(space: Namespace, resource: Resource, request: ApiR
   return reply(toJson(resource.name === 'sources' ? await space.sources.status(sourceNamed(space, id)) : statusOfService(space, id)));
 }
 
+/** Where a chatbot is (integrations.md 6.3). */
+export async function channels(space: Namespace, _resource: Resource, request: ApiRequest): Promise<ApiReply> {
+  const { object } = space.definitions.find('sources', idOf(request)) ?? { object: sourceNamed(space, idOf(request)) };
+  return reply(toJson(await space.sources.view(String(getOwn(object, 'name')), 'channels')));
+}
+
 function statusOfService(space: Namespace, id: string): ObjectValue {
   const found = space.definitions.find('services', id);
   if (!found) throw fault('cascade.resource.not.found', `/services/${id}`);

@@ -111,7 +111,7 @@ export class HttpClient implements AsyncDisposable {
         body: stream,
       } = await agent.request({
         origin: url.origin,
-        method: method as 'GET',
+        method: method,
         path: absolute ? `${url.origin}${url.pathname}${url.search}` : `${url.pathname}${url.search}`,
         headers: sent,
         body,

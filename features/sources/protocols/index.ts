@@ -6,6 +6,7 @@ import { MQTT } from './mqtt/index.ts';
 import type { Protocol } from './protocol.ts';
 import { PUSH_NOTIF } from './push/index.ts';
 import { REMOTE } from './remote/index.ts';
+import { WEBHOOK } from './webhook/index.ts';
 
 export type {
   Connection,
@@ -20,6 +21,8 @@ export type {
 } from './protocol.ts';
 export { ConnectionFailure } from './protocol.ts';
 
-const PROTOCOLS: ReadonlyMap<string, Protocol> = new Map([REMOTE, MQTT, AMQP, EMAIL, CHATBOT, PUSH_NOTIF].map((one) => [one.type, one]));
+const PROTOCOLS: ReadonlyMap<string, Protocol> = new Map(
+  [REMOTE, MQTT, AMQP, EMAIL, CHATBOT, PUSH_NOTIF, WEBHOOK].map((one) => [one.type, one]),
+);
 
 export const protocolOf = (type: string): Protocol | undefined => PROTOCOLS.get(type);

@@ -29,6 +29,8 @@ export interface Protocol {
    * `open` must make none for it.
    */
   isStanding(config: ObjectValue, direction: Direction): boolean;
+  /** Others post to its address `/private/<type in lower case>/<namespace>/<source>`; its connection has `accept` then. */
+  readonly takesRequests?: true;
   /** How the config's merged request looks, where mocks and protocol see more than what the caller wrote; absent: as it is. */
   merged?(config: ObjectValue, request: ObjectValue, operation: 'query' | 'publish'): ObjectValue;
   /**

@@ -98,7 +98,7 @@ const all = (options: ObjectValue, name: string): string[] => {
 function certificatesOf(options: ObjectValue): string[] {
   const { buf, passphrase } = storeOf(options);
   const store = forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(buf.toString('binary')), passphrase);
-  const bags = store.getBags({ bagType: forge.pki.oids['certBag'] as string })[forge.pki.oids['certBag'] as string] ?? [];
+  const bags = store.getBags({ bagType: forge.pki.oids['certBag'] })[forge.pki.oids['certBag'] as string] ?? [];
   return bags.map((bag) => {
     const der = forge.asn1.toDer(bag.cert ? forge.pki.certificateToAsn1(bag.cert) : (bag as { asn1: forge.asn1.Asn1 }).asn1).getBytes();
     return `-----BEGIN CERTIFICATE-----\n${Buffer.from(der, 'binary').toString('base64')}\n-----END CERTIFICATE-----`;

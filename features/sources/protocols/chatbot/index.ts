@@ -2,6 +2,7 @@
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { address, COMMON, hostsIn, oneOf, own, text, texts } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
+import { openChatbot } from './connection.ts';
 
 export const CHATBOT: Protocol = {
   type: 'CHATBOT',
@@ -25,4 +26,6 @@ export const CHATBOT: Protocol = {
     own(config, 'inboundAuth') === 'jwt' && own(config, 'openIdMetadataUri') === null ? ['openIdMetadataUri', 'needed for jwt'] : null,
   hosts: (config) => hostsIn(config, 'openIdMetadataUri', 'tokenUri'),
   isStanding: () => false,
+  takesRequests: true,
+  open: async (context) => openChatbot(context),
 };

@@ -2,6 +2,7 @@
 import { COMMON, flag, object, oneOf, own, text, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../tls.ts';
+import { openEmail } from './connection.ts';
 
 export const EMAIL: Protocol = {
   type: 'EMAIL',
@@ -22,4 +23,5 @@ export const EMAIL: Protocol = {
   },
   hosts: (config) => [String(own(config, 'host'))],
   isStanding: () => false,
+  open: (context) => openEmail(context),
 };
