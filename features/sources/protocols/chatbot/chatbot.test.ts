@@ -1,5 +1,6 @@
 // CHATBOT and WEBHOOK over HTTP, with an issuer of tokens and a bot service of the test (integrations.md 6).
 import { createHmac, randomBytes } from 'node:crypto';
+import { MongoClient } from 'mongodb';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../../../engine/testing/engine.ts';
@@ -27,6 +28,9 @@ beforeAll(async () => {
     else answerJson(response, { id: 'x' });
   });
   t = await openTestEngine({ masterKey: randomBytes(32), outboundAddresses: ['127.0.0.1'] });
+  const client = await MongoClient.connect(process.env['CASCADE_TEST_MONGO'] ?? '');
+  await client.db('cascade').collection('namespaces').insertOne({ namespace: t.identity.namespace });
+  await client.close();
   await t.type('Said', { text: { type: 'String' }, kind: { type: 'String' } });
   await t.program('rules', 'RULE hears WHEN MESSAGE ARRIVES FROM bot AS m INSERT Said(text: m.text, kind: m.type)');
   await source('bot', {
