@@ -45,6 +45,7 @@ export class Sources {
   /** The closing of lives before, which their successors wait for. */
   readonly #closing = new Map<string, Promise<void>>();
   #isRunning = false;
+  #isClosed = false;
   #renewedAt = 0;
   #noted: Promise<unknown> = Promise.resolve();
 
@@ -69,7 +70,7 @@ export class Sources {
     if (before && next.madeOf === before.madeOf) return void this.#entries.set(name, { ...before, source });
     if (before) this.#close(name, before);
     this.#entries.set(name, next);
-    if (before) this.#inBackground(this.records.notePoll(name, null)); // a changed source polls at once
+    if (before && before.source !== source) this.#inBackground(this.records.notePoll(name, null)); // a changed source polls at once
     if (next.isStanding && !next.consumes && !this.#space.leads) return; // until something is published to it
     if (isActive(source) && !isMocked(source) && protocolOf(String(own(source, 'type')))?.open) next.life.begin();
   }
@@ -114,7 +115,7 @@ export class Sources {
       const source = this.#space.definitions.get('sources', name);
       if (!source) throw fault('cascade.resource.not.found', `/sources/${name}`);
       if (!isActive(source)) throw fault('cascade.source.inactive', name, 'it is not active');
-      const entry = this.#entries.get(name);
+      const entry = this.#entries.get(name) ?? this.#early(name, source);
       const left = until - performance.now();
       if (!protocolOf(String(own(source, 'type')))?.open || !entry) throw fault('cascade.source.unavailable', name, noConnection(source));
       const connection = await entry.life.ready(Math.max(left, 0));
@@ -188,6 +189,7 @@ export class Sources {
   /** Ends all connections, once what came in is stored. */
   async close(): Promise<void> {
     this.#isRunning = false;
+    this.#isClosed = true;
     const entries = [...this.#entries];
     this.#entries.clear();
     for (const [name, entry] of entries) this.#close(name, entry);
@@ -199,16 +201,23 @@ export class Sources {
     return this.#options.space();
   }
 
+  /** For runs that are repeated after a crash, before anything is consumed: a connection that only sends. */
+  #early(name: string, source: ObjectValue): Entry | null {
+    if (this.#isRunning || this.#isClosed) return null;
+    const entry = this.#entryFor(name, source, false);
+    this.#entries.set(name, entry);
+    return entry;
+  }
+
   #shouldConsume(source: ObjectValue): boolean {
     return this.#space.leads && own(source, 'direction') !== 'SINK' && unresolvedRule(this.#space, source) === null;
   }
 
-  #entryFor(name: string, source: ObjectValue): Entry {
+  #entryFor(name: string, source: ObjectValue, consumes = this.#shouldConsume(source)): Entry {
     const protocol = protocolOf(String(own(source, 'type')));
     const config = own(source, 'config');
     const direction = own(source, 'direction') as Direction;
     const isStanding = protocol?.isStanding(isObject(config) ? config : {}, direction) ?? false;
-    const consumes = this.#shouldConsume(source);
     const inbox = new Inbox(this.#space, source);
     const life: Life = new Life({
       now: () => this.#space.clock.now(),

@@ -17,7 +17,7 @@ export function headerPairs(headers: ObjectValue): [string, string][] | string {
   for (const name of Object.keys(headers)) {
     if (!TOKEN.test(name)) return `'${name.slice(0, 50).replaceAll(/[^\x20-\x7e]/g, '?')}' is no name of a header`;
     if (RESERVED.has(name.toLowerCase())) return `the header ${name} is made by the connection`;
-    for (const value of [getOwn(headers, name)].flat() as Value[]) {
+    for (const value of [getOwn(headers, name)].flat()) {
       if (value === null) continue;
       if (isObject(value)) return `the header ${name} is no String`;
       const written = text(value);

@@ -70,7 +70,7 @@ const message = (more: object = {}): string =>
 
 async function bearer(
   claims: object = {},
-  { kid = 'one', alg = 'RS256', exp = '5m' as string | null } = {},
+  { kid = 'one', alg = 'RS256', exp = '5m' }: { kid?: string; alg?: string; exp?: string | null } = {},
 ): Promise<Record<string, string>> {
   const signing = new SignJWT({ iss: 'https://issuer.example', aud: 'app-1', ...claims }).setProtectedHeader({ alg, kid });
   if (exp !== null) signing.setExpirationTime(exp);
@@ -101,7 +101,7 @@ test('6.2: whatever is wrong with a token, the answer is the same', async () => 
     { authorization: `Bearer ${btoa('{"alg":"none"}')}.${btoa('{"iss":"https://issuer.example","aud":"app-1"}')}.` },
   ];
   for (const headers of wrong)
-    await expect(post('bot', message({ id: 'w' }), headers as Record<string, string>)).rejects.toMatchObject({
+    await expect(post('bot', message({ id: 'w' }), headers)).rejects.toMatchObject({
       code: 'cascade.chatbot.authentication.failed',
       status: 401,
       params: [],

@@ -37,9 +37,10 @@ const YARD = '<yard><crane id="k1"><load>12</load></crane><crane id="k2"/></yard
 async function source(name: string, config: object, more: object = {}): Promise<void> {
   await t.ask('insert', 'sources', { body: JSON.stringify({ name, type: 'REMOTE', config, ...more }) });
 }
-const query = async (name: string, document: object): Promise<any> =>
+const query = async (name: string, document: object): Promise<{ url?: string; method?: string; headers?: Record<string, string> }> =>
   JSON.parse((await t.ask('query', 'sources', { id: name, body: JSON.stringify(document) })).body ?? 'null');
-const status = async (name: string): Promise<any> => JSON.parse((await t.ask('status', 'sources', { id: name })).body ?? '');
+const status = async (name: string): Promise<{ url?: string; method?: string; headers?: Record<string, string> }> =>
+  JSON.parse((await t.ask('status', 'sources', { id: name })).body ?? '');
 
 test('2.2: defaults and the request are merged, headers and query key by key', async () => {
   await source('merged', {
@@ -55,7 +56,7 @@ test('2.2: defaults and the request are merged, headers and query key by key', a
   });
   expect(seen.url).toBe('/api/v2/now?unit=C&lang=fr&many=1&many=2&o=%7B%22a%22%3A1%7D');
   expect(seen.headers).toMatchObject({ 'x-site': '7', authorization: `Basic ${btoa('ann:hush')}`, accept: 'application/json' });
-  expect(seen.headers['x-off']).toBeUndefined();
+  expect(seen.headers?.['x-off']).toBeUndefined();
   expect(seen.method).toBe('GET');
 });
 
