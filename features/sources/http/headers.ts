@@ -1,5 +1,5 @@
 // Headers as programs give them: names and values that cannot break out of their line, and none that are the connection's own.
-import { getOwn, isObject, type ObjectValue, text, type Value } from '../../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, text } from '../../../stdlib/values/index.ts';
 
 /** What the connection itself says. */
 const RESERVED = new Set(

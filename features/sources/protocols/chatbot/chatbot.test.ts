@@ -1,13 +1,14 @@
 // CHATBOT and WEBHOOK over HTTP, with an issuer of tokens and a bot service of the test (integrations.md 6).
 import { createHmac, randomBytes } from 'node:crypto';
-import { MongoClient } from 'mongodb';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openOwnDatabase } from '../../../../engine/testing/database.ts';
 import { openTestEngine, type TestEngine } from '../../../../engine/testing/engine.ts';
 import { answerJson, type HttpServer, openHttpServer } from '../../testing/http-server.ts';
 
 let t: TestEngine;
 let outside: HttpServer;
+let database: Awaited<ReturnType<typeof openOwnDatabase>>;
 type Pair = Awaited<ReturnType<typeof generateKeyPair>>;
 const keys = new Map<string, Pair>();
 let publicKeys: object[] = [];
@@ -27,10 +28,10 @@ beforeAll(async () => {
     else if (url.startsWith('/bad/')) answerJson(response, { why: 'gone' }, 403);
     else answerJson(response, { id: 'x' });
   });
-  t = await openTestEngine({ masterKey: randomBytes(32), outboundAddresses: ['127.0.0.1'] });
-  const client = await MongoClient.connect(process.env['CASCADE_TEST_MONGO'] ?? '');
-  await client.db('cascade').collection('namespaces').insertOne({ namespace: t.identity.namespace });
-  await client.close();
+  // Its own: engines of other tests would need the key of a namespace that is registered.
+  database = await openOwnDatabase();
+  t = await openTestEngine({ mongoUri: database.uri, masterKey: randomBytes(32), outboundAddresses: ['127.0.0.1'] });
+  await database.register(t.identity.namespace);
   await t.type('Said', { text: { type: 'String' }, kind: { type: 'String' } });
   await t.program('rules', 'RULE hears WHEN MESSAGE ARRIVES FROM bot AS m INSERT Said(text: m.text, kind: m.type)');
   await source('bot', {
@@ -42,6 +43,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await t[Symbol.asyncDispose]();
   await outside[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
 });
 
 const CLIENT = { clientId: 'app-1', clientSecret: 'hush' };
