@@ -9,6 +9,7 @@ import type { Actor } from '../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../resources/api.ts';
 import { type Clock, openSharedClock } from '../platform/clock/index.ts';
 import { Fenced, openEpochs, openProcess, QueueFull } from '../runtime/transactions/index.ts';
+import { Egress } from '../platform/egress/index.ts';
 import { CascadeError, CascadeErrors, fault } from '../model/errors/faults.ts';
 import { openNamespaceKeys } from '../platform/keys/index.ts';
 import { type IdentityStore, openDirectory, openIdentity, type PasswordCost, SecurityLog } from '../identity/index.ts';
@@ -19,7 +20,8 @@ import { compilerHash } from '../runtime/programs/kept-output.ts';
 import { describe } from './describe.ts';
 import { tooFull } from '../resources/instances/refusals.ts';
 import { carryOutOnce } from '../resources/requests/once.ts';
-import { sourcesUp } from '../features/sources/index.ts';
+import { accept, sourcesUp } from '../features/sources/index.ts';
+import { toJson } from '../model/values/index.ts';
 import { openSandbox } from '../sandbox/index.ts';
 import { type Place, Shares } from '../runtime/admission/shares.ts';
 import { isPassing, openStore, type Store } from '../platform/mongo/index.ts';
@@ -42,6 +44,8 @@ export interface EngineConfig {
   readonly passwordCost?: PasswordCost;
   /** What programs may know of the installation; without it there is no address. */
   readonly about?: About;
+  /** Networks that outgoing connections may reach besides public addresses; none by default. */
+  readonly outboundAddresses?: readonly string[];
   readonly log: Logger;
 }
 
@@ -62,6 +66,7 @@ export async function openEngine({
   mostOpenEvaluations = MOST_OPEN_EVALUATIONS,
   about: aboutIt = nameless(),
   passwordCost,
+  outboundAddresses = [],
   log,
 }: EngineConfig): Promise<Engine> {
   const opened: AsyncDisposable[] = [];
@@ -95,6 +100,10 @@ export async function openEngine({
       ),
     );
     const tally = new Tally();
+    const egress = new Egress({
+      allowed: outboundAddresses,
+      databases: store.client.options.hosts.map(({ host, port }) => ({ host: String(host), port: Number(port) })),
+    });
     const shares = new Shares();
     const sandbox = keep(
       await openSandbox({
@@ -138,6 +147,7 @@ export async function openEngine({
           about,
           compiler,
           tally,
+          egress,
         }),
       takenOver: (epochs) => process.forget(epochs),
       isShared: !exclusive,
@@ -282,6 +292,22 @@ export async function openEngine({
       async unsubscribe(identity, name) {
         const { space } = await namespaces.of(identity.namespace);
         await deliveriesOf(space).unsubscribe(identity, name);
+      },
+      async accept(namespace, arrival) {
+        if (isFenced) throw fault('cascade.server.unavailable');
+        if (!(await accounts.directory.hasNamespace(namespace)))
+          throw fault('cascade.resource.not.found', `/private/${arrival.protocol}/${namespace}/${arrival.source}`);
+        const entered = shares.enter(namespace);
+        const place = entered instanceof Promise ? await entered : entered;
+        try {
+          const { status, body } = await accept((await namespaces.of(namespace)).space, arrival);
+          return { status, body: toJson(body) };
+        } catch (error) {
+          if (isPassing(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
+          throw error;
+        } finally {
+          shares.leave(namespace, place);
+        }
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
         const { namespace } = request.identity;

@@ -8,7 +8,7 @@ import { FEATURES } from './features.ts';
 import { FeatureStates } from '../resources/feature.ts';
 import { RULE_LINKS } from '../features/rules/namespace-state.ts';
 import { IMPLEMENTED_EVENTS } from '../features/services/namespace-state.ts';
-import { SOURCE_COUNTS } from '../features/sources/namespace-state.ts';
+import { SOURCES_STATE } from '../features/sources/namespace-state.ts';
 import { SCHEDULE } from '../features/schedules/namespace-state.ts';
 import { DELIVERIES_STATE } from '../features/delivery/namespace-state.ts';
 import type { Clock } from '../platform/clock/index.ts';
@@ -65,7 +65,8 @@ import type { Accounts, Namespace } from '../resources/catalog/types.ts';
 import { indexDependents } from '../resources/instances/dependents.ts';
 import { AUDITS } from '../resources/access/audits.ts';
 import { ANSWERS, indexAnswers } from '../resources/requests/once.ts';
-import { SourceCounts } from '../features/sources/index.ts';
+import { Sources } from '../features/sources/index.ts';
+import type { Egress } from '../platform/egress/index.ts';
 import { openUpkeep } from './upkeep.ts';
 import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHost, Runner } from '../runtime/runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
@@ -134,6 +135,7 @@ export interface NamespaceOptions {
   /** What compilerHash() gives. */
   readonly compiler: string;
   readonly tally: Tally;
+  readonly egress: Egress;
 }
 
 export async function openNamespace({
@@ -151,6 +153,7 @@ export async function openNamespace({
   about,
   compiler,
   tally,
+  egress,
 }: NamespaceOptions): Promise<OpenNamespace> {
   const db = store.namespace(name);
   const rows = new RowReader(db);
@@ -163,7 +166,8 @@ export async function openNamespace({
   const cipher = await accounts.keys.cipherOf(name);
   const types = loadTypes(definitions, scalars, cipher, log);
   const output = await KeptOutput.open(db, compiler);
-  const sources = await SourceCounts.open(db);
+  const sources = new Sources({ space: () => space, db, epoch: process.epoch, outlet: egress.outletOf(name) });
+  await sources.counts.load();
   const implementedEvents = new ImplementedEvents(definitions.list('services'));
   const callables = new Map<string, { text: string; callable: Callable }>();
   const recorded = new Map<RunId, readonly Step[]>();
@@ -286,7 +290,7 @@ export async function openNamespace({
   const states = new FeatureStates();
   states.set(RULE_LINKS, new RuleLinks());
   states.set(IMPLEMENTED_EVENTS, implementedEvents);
-  states.set(SOURCE_COUNTS, sources);
+  states.set(SOURCES_STATE, sources);
   states.set(SCHEDULE, schedule);
   states.set(DELIVERIES_STATE, deliveries);
   const space: Namespace = {
@@ -376,11 +380,13 @@ export async function openNamespace({
     else await deliveries.look();
     if (leads && !hasSchedule) schedule.lead();
     hasSchedule = leads;
+    sources.start();
   };
   const close = async (): Promise<void> => {
     pressure.close();
     executionTimes.close();
     for (const one of opened) await one[Symbol.asyncDispose]();
+    await sources.close();
     await sources.settle(clock.now(), true);
     await deliveries.close();
     await arrivals.close();

@@ -10,7 +10,7 @@ import { trimRecordings } from '../features/diagnostics/recordings.ts';
 import { serviceActor } from '../runtime/context/service-actor.ts';
 import { trimLogs } from '../features/diagnostics/trim-logs.ts';
 import type { Namespace } from '../resources/catalog/types.ts';
-import { sourceCountsOf } from '../features/sources/namespace-state.ts';
+import { sourcesOf } from '../features/sources/namespace-state.ts';
 
 const EVERY_MS = 500;
 /** How often dead letters, recordings and logs are looked through. */
@@ -48,7 +48,7 @@ export function openUpkeep(space: Namespace, uses: (key: string) => boolean): As
 async function once(space: Namespace, uses: (key: string) => boolean): Promise<void> {
   for (const type of space.types.values()) if (type.maxStorage > 0) await trimCapped(space, type);
   const now = space.clock.now();
-  await sourceCountsOf(space).settle(now);
+  await sourcesOf(space).settle(now);
   for (const [name, config] of space.definitions.list('debugconfigs'))
     if (isExpired(config, now)) await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space));
   await space.programs.sweep(now, uses);

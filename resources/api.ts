@@ -3,6 +3,7 @@
 import type { Identity, IdentityStore } from '../identity/index.ts';
 import type { Notice } from '../runtime/events/notice.ts';
 import type { Tally } from './tally.ts';
+import type { Soon } from '../platform/structures/soon.ts';
 import type { ObjectValue, Value } from '../stdlib/values/index.ts';
 
 export type { Identity, Notice };
@@ -22,6 +23,7 @@ export const OPERATIONS = [
   'query',
   'schema',
   'status',
+  'channels',
   'getAuthorizedUsers',
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
@@ -127,6 +129,17 @@ export interface ApiReply {
   content?: DownloadedContent;
 }
 
+/** What others post to a source: the checks of its protocol take the place of a login. */
+export interface SourceArrival {
+  readonly protocol: string;
+  readonly source: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly address: string;
+  /** Read only when there is somebody to take it. */
+  body(): Soon<Uint8Array>;
+}
+
 /** A long JSON array, made as it is taken: what is held is a piece, not the whole. */
 export interface Pieces {
   /**
@@ -197,6 +210,8 @@ export interface ApiDescription {
 export interface Engine extends AsyncDisposable {
   /** @throws CascadeError, or CascadeErrors when several problems were found (model/errors/faults.ts) */
   execute(request: ApiRequest): Promise<ApiReply>;
+  /** A request of others to the address of a source. @throws cascade.resource.not.found, and what its protocol refuses */
+  accept(namespace: string, arrival: SourceArrival): Promise<ApiReply>;
   /** What there is in the namespace of this identity, from the catalogue of resources and the definitions. */
   describe(identity: Identity): Promise<ApiDescription>;
   /**

@@ -20,7 +20,7 @@ export type Command = (space: Namespace, id: string, request: ApiRequest, actor:
 
 /** A client's request that means something of its own for this resource. */
 export type ResourceRequest = (space: Namespace, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
-type OwnRequest = 'publish' | 'query' | 'status';
+type OwnRequest = 'publish' | 'query' | 'status' | 'channels';
 
 export interface Feature {
   readonly name: string;

@@ -150,7 +150,10 @@ const PARTS: readonly (readonly [title: string, prefixes: readonly string[]])[] 
   ],
   ['Limits of a run', ['cascade.execution.', 'cascade.quota.']],
   ['The server', ['cascade.server.']],
-  ['Sources', ['cascade.source.', 'cascade.remote.', 'cascade.mqtt.', 'cascade.amqp.', 'cascade.email.', 'cascade.chatbot.']],
+  [
+    'Sources',
+    ['cascade.source.', 'cascade.remote.', 'cascade.mqtt.', 'cascade.amqp.', 'cascade.email.', 'cascade.chatbot.', 'cascade.webhook.'],
+  ],
   ['Topics, notifications, schedules', ['cascade.topic.', 'cascade.notification.', 'cascade.scheduledevent.']],
   ['Nodes', ['io.service.federation.', 'cascade.node.', 'cascade.federation.']],
 ];

@@ -22,6 +22,8 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   lanes?: number;
   /** The address by which clients reach the service; its own where none is given. */
   publicUrl?: string;
+  /** Networks that sources may reach besides public addresses. */
+  outboundAddresses?: readonly string[] | undefined;
   firstStart: FirstStartOptions;
   /** Told of the accounts as soon as there are any: what fails after that must not lose the passwords of a first start. */
   announce(first: FirstStart): void;
@@ -35,7 +37,19 @@ export interface Service extends AsyncDisposable {
 
 /** @throws Error with a reason for people when a part cannot be opened; nothing is left open then */
 export async function openService(config: ServiceConfig, log: Logger): Promise<Service> {
-  const { dataDir, mongoUri, masterKey, clock, mostOpenEvaluations, lanes, publicUrl, firstStart, announce, ...listening } = config;
+  const {
+    dataDir,
+    mongoUri,
+    masterKey,
+    clock,
+    mostOpenEvaluations,
+    lanes,
+    publicUrl,
+    outboundAddresses,
+    firstStart,
+    announce,
+    ...listening
+  } = config;
   const opened: AsyncDisposable[] = [];
   const service = { url: '' };
   const keep = <T extends AsyncDisposable>(part: T): T => {
@@ -61,6 +75,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
         ...(mostOpenEvaluations === undefined ? {} : { mostOpenEvaluations }),
         ...(lanes === undefined ? {} : { lanes }),
         about: { serverUri: () => (publicUrl ?? service.url).replace(/\/+$/, ''), build: readBuild() },
+        ...(outboundAddresses && { outboundAddresses }),
         log,
       }),
     );

@@ -43,6 +43,8 @@ export interface TestEngineOptions {
   /** Nobody else uses the database. */
   exclusive?: boolean;
   log?: Logger;
+  /** Networks that sources may reach. */
+  outboundAddresses?: readonly string[];
 }
 
 /** There is such a user, and it is in the namespace: programs run as nobody who is not. */
@@ -58,6 +60,7 @@ export async function openTestEngine({
   mongoUri,
   exclusive = false,
   log: given,
+  outboundAddresses = [],
 }: TestEngineOptions = {}): Promise<TestEngine> {
   const uri = mongoUri ?? process.env['CASCADE_TEST_MONGO'];
   if (!uri) throw new Error('CASCADE_TEST_MONGO is not set: the tests run through npm test or vitest, whose set-up gives it');
@@ -68,6 +71,7 @@ export async function openTestEngine({
     lanes: 2,
     passwordCost: { N: 2 ** 10, r: 8, p: 1 },
     log,
+    outboundAddresses,
     ...(clock && { clock }),
     ...(masterKey && { masterKey }),
   });

@@ -7,7 +7,7 @@ import type { Feature } from '../../resources/feature.ts';
 import { idOf, reply } from '../../resources/requests/request.ts';
 import { publishToSource, querySource, sourceNamed } from './outbound.ts';
 import { SOURCES } from './sources-kind.ts';
-import { statusOfSource } from './state.ts';
+import { sourcesOf } from './namespace-state.ts';
 
 export const sources: Feature = {
   name: 'sources',
@@ -24,7 +24,12 @@ export const sources: Feature = {
         if (!isObject(asked)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
         return reply(toJson(await querySource(space, idOf(request), asked, actor)));
       },
-      status: async (space, request) => reply(toJson(statusOfSource(space, sourceNamed(space, idOf(request))))),
+      status: async (space, request) => reply(toJson(await sourcesOf(space).status(sourceNamed(space, idOf(request))))),
+      /** Where a chatbot is (integrations.md 6.3). */
+      channels: async (space, request) => {
+        const source = sourceNamed(space, idOf(request));
+        return reply(toJson(await sourcesOf(space).view(String(getOwn(source, 'name')), 'channels')));
+      },
     },
   },
   operations: {

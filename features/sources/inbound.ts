@@ -1,25 +1,37 @@
-// What arrives at a source (integrations.md 1.6): unwound, through the rules of its pipeline, then an event for rules and subscribers.
+// What arrives at a source (integrations.md 1.6): size, content, unwound, through the rules of its pipeline, then an event for rules and subscribers.
 import { randomUUID } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import type { LogEntry } from '../../runtime/transactions/index.ts';
+import { DuplicateKey, type LogEntry, type StoredEvent, type Unit } from '../../runtime/transactions/index.ts';
+import { serviceActor } from '../../runtime/context/service-actor.ts';
 import { eventObject } from '../../runtime/events/event-object.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { type CascadeError, fault } from '../../model/errors/faults.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { decided } from '../../resources/instances/before.ts';
+import { creatorOf } from '../../resources/access/rights.ts';
 import { raise, type Raising } from '../../runtime/events/events.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { bindsOn, programIn } from '../../runtime/events/references.ts';
-import { isActive, own, pipelineOf, stateOf } from './state.ts';
-import { sourceCountsOf } from './namespace-state.ts';
+import { ContentError, decodeContent } from './content/index.ts';
+import type { Inbound, InboundValue, Outcome } from './protocols/index.ts';
+import { own } from './protocols/fields.ts';
+import { isActive, pipelineOf, unresolvedRule } from './state.ts';
+import { sourcesOf } from './namespace-state.ts';
 
 export const sourcePath = (name: string): string => `/sources/${name}/publish`;
 
 type Transport = NonNullable<Raising['transport']>;
 
+/** Messages of a source that have no outcome yet, from which on more are not asked for. */
+const MOST_WAITING = 1_000;
+const DEFAULT_SIZE = 1_048_576;
+/** How much of a message that is malformed the log shows. */
+const SHOWN_BYTES = 256;
+const FULL_RETRY_MS = 10;
+
 /**
- * Takes one message of a source and raises its event, one for each element where it unwinds arrays.
+ * Takes one message as if it had come, and raises its event, one for each element where it unwinds arrays.
  * @throws cascade.source.direction, .inactive; cascade.source.pipeline.unresolved; cascade.source.pipeline.failed of a reliable source: who
  *   brought the message brings it again
  */
@@ -27,20 +39,118 @@ export async function receive(space: Namespace, source: ObjectValue, message: Va
   const name = String(own(source, 'name'));
   if (own(source, 'direction') === 'SINK') throw fault('cascade.source.direction', name, 'it only sends');
   if (!isActive(source)) throw fault('cascade.source.inactive', name, 'it is not active');
-  const { error } = stateOf(space, source);
-  if (error?.code === 'cascade.source.pipeline.unresolved')
+  if (unresolvedRule(space, source) !== null)
     throw fault('cascade.source.pipeline.unresolved', name, 'a rule of its pipeline is not there');
-  sourceCountsOf(space).add(name, 'received', space.clock.now());
-  const unwound = own(source, 'autoUnwind') === true && Array.isArray(message) ? message : [message];
-  const events = [];
-  for (const one of unwound) {
-    const value = await throughPipeline(space, source, one, transport, actor);
-    if (value === undefined) continue;
-    events.push(...raise(space, sourcePath(name), value, actor, { except: new Set(pipelineOf(source)), transport }));
-  }
-  await actor.commit({ writes: [], events }, { ok: 'null' });
+  sourcesOf(space).counts.add(name, 'received', space.clock.now());
+  await actor.commit({ writes: [], events: await eventsOf(space, source, message, transport, actor) }, { ok: 'null' });
 }
 
+/** Takes in what the connection of a source brings, in its order, no more than the store takes. */
+export class Inbox {
+  readonly #space: Namespace;
+  readonly #source: ObjectValue;
+  readonly #name: string;
+  #tail: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  readonly #wakes: (() => void)[] = [];
+
+  constructor(space: Namespace, source: ObjectValue) {
+    this.#space = space;
+    this.#source = source;
+    this.#name = String(own(source, 'name'));
+  }
+
+  /** Resolves when fewer than a thousand messages wait. */
+  room(): Promise<void> {
+    return this.#waiting < MOST_WAITING ? Promise.resolve() : new Promise((resolve) => this.#wakes.push(resolve));
+  }
+
+  /** See SourceContext.deliver. */
+  async deliver(message: Inbound | InboundValue): Promise<Outcome> {
+    this.#waiting++;
+    const taken = this.#tail.then(() => this.#take(message));
+    this.#tail = taken.catch(() => undefined);
+    try {
+      return await (await taken).outcome;
+    } finally {
+      this.#waiting--;
+      if (this.#waiting < MOST_WAITING) for (const wake of this.#wakes.splice(0)) wake();
+    }
+  }
+
+  /** Resolves when all that came has its outcome. */
+  async settled(): Promise<void> {
+    while (this.#waiting > 0) await this.#tail.then(() => new Promise((resolve) => setImmediate(resolve)));
+  }
+
+  /** Up to the commit, which those behind it do not wait for: commits keep the order in which they are asked for. */
+  async #take(message: Inbound | InboundValue): Promise<{ outcome: Promise<Outcome> }> {
+    const { counts } = sourcesOf(this.#space);
+    counts.add(this.#name, 'received', this.#space.clock.now());
+    const value = 'value' in message ? message.value : await this.#decoded(message);
+    if (value === undefined) return { outcome: Promise.resolve('refused') };
+    const transport: Transport = { topic: message.topic ?? null, properties: encodeInner(message.properties ?? {}) };
+    const identity = await creatorOf(this.#space, this.#source);
+    const actor: Actor = { ...serviceActor(this.#space), identity };
+    const events = await eventsOf(this.#space, this.#source, value, transport, actor);
+    const { onceKey } = message;
+    if (onceKey === undefined && events.length === 0) return { outcome: Promise.resolve('stored') };
+    const unit = async (): Promise<Unit> => ({
+      writes: onceKey === undefined ? [] : [await sourcesOf(this.#space).records.keyWrite(this.#name, onceKey, this.#space.clock.now())],
+      events,
+    });
+    const first = await unit();
+    while (this.#space.committer.refusal(first)) await new Promise((resolve) => setTimeout(resolve, FULL_RETRY_MS));
+    return { outcome: this.#stored(first, unit, onceKey) };
+  }
+
+  async #stored(first: Unit, unit: () => Promise<Unit>, onceKey: string | undefined): Promise<Outcome> {
+    for (let next = first; ; next = await unit())
+      try {
+        await this.#space.committer.submit(next, true);
+        return 'stored';
+      } catch (error) {
+        if (!(error instanceof DuplicateKey) || onceKey === undefined) throw error;
+        if (await sourcesOf(this.#space).records.countsStill(this.#name, onceKey, this.#space.clock.now())) return 'repeated';
+      }
+  }
+
+  /** Undefined: it is dropped, and the log says why. */
+  async #decoded({ payload, contentType }: Inbound): Promise<Value | undefined> {
+    const config = own(this.#source, 'config') as ObjectValue;
+    const most = Number(own(config, 'maxMessageSize') ?? DEFAULT_SIZE);
+    if (payload.byteLength > most) {
+      await this.#drop(
+        fault('cascade.source.message.too.large', this.#name, `a message of ${payload.byteLength} bytes; ${most} are allowed`),
+      );
+      return undefined;
+    }
+    try {
+      return decodeContent(contentType, payload);
+    } catch (error) {
+      if (!(error instanceof ContentError)) throw error;
+      const shown = Buffer.from(payload.subarray(0, SHOWN_BYTES)).toString('utf8');
+      await this.#drop(fault('cascade.source.message.malformed', this.#name, `${error.message}; it begins: ${shown}`));
+      return undefined;
+    }
+  }
+
+  async #drop(why: CascadeError): Promise<void> {
+    sourcesOf(this.#space).counts.add(this.#name, 'dropped', this.#space.clock.now());
+    await logOnce(this.#space, this.#name, why.code, why.message);
+  }
+}
+
+/** The events of a message; none where it is dropped, or nobody listens. */
+async function eventsOf(space: Namespace, source: ObjectValue, message: Value, transport: Transport, actor: Actor): Promise<StoredEvent[]> {
+  const path = sourcePath(String(own(source, 'name')));
+  const events = [];
+  for (const one of own(source, 'autoUnwind') === true && Array.isArray(message) ? message : [message]) {
+    const value = await throughPipeline(space, source, one, transport, actor);
+    if (value !== undefined) events.push(...raise(space, path, value, actor, { except: new Set(pipelineOf(source)), transport }));
+  }
+  return events;
+}
 /** The message as the rules of the pipeline leave it; undefined when one of them drops it. */
 async function throughPipeline(
   space: Namespace,
@@ -74,27 +184,35 @@ async function throughPipeline(
     } catch (error) {
       const detail = `the rule ${ruleName} of the pipeline failed: ${error instanceof Error ? error.message : String(error)}`;
       const failed = fault('cascade.source.pipeline.failed', name, detail);
-      sourceCountsOf(space).add(name, 'failed', space.clock.now());
-      const line = sourceCountsOf(space).lineOf(name, failed.message, space.clock.now());
-      if (line !== null) await space.committer.submit({ writes: [], events: [], logs: [logOf(space, name, line)] }, true);
+      sourcesOf(space).counts.add(name, 'failed', space.clock.now());
+      await logOnce(space, name, failed.code, failed.message);
       if (own(source, 'isReliable') === true) throw failed;
-      sourceCountsOf(space).add(name, 'dropped', space.clock.now());
+      sourcesOf(space).counts.add(name, 'dropped', space.clock.now());
       return undefined;
     }
     if (current === null) {
-      sourceCountsOf(space).add(name, 'dropped', space.clock.now());
+      sourcesOf(space).counts.add(name, 'dropped', space.clock.now());
       return undefined;
     }
   }
   return current;
 }
 
-/** A message of the source itself (integrations.md 1.8). */
-function logOf(space: Namespace, source: string, message: string): LogEntry {
+/** A line in the logs, at most one a minute for the same error. */
+export async function logOnce(space: Namespace, source: string, code: string, message: string): Promise<void> {
+  const line = sourcesOf(space).counts.lineOf(source, `${code}: ${message}`, space.clock.now());
+  if (line !== null) await logLine(space, source, 'ERROR', line);
+}
+
+/** A line in the logs of the namespace; the source's name stands for the invocation (integrations.md 1.8). */
+export const logLine = (space: Namespace, source: string, level: 'WARN' | 'ERROR', message: string): Promise<void> =>
+  space.committer.submit({ writes: [], events: [], logs: [logOf(space, source, level, message)] }, true);
+
+function logOf(space: Namespace, source: string, level: string, message: string): LogEntry {
   return {
     _id: new ObjectId(),
     invocationId: source,
-    level: 'ERROR',
+    level,
     message,
     sequenceId: Long.fromNumber(0),
     timestamp: new Date(space.clock.now()),

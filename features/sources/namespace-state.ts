@@ -1,7 +1,7 @@
-// How often something came through each source of a namespace.
+// The sources of a namespace, in this process.
 import { StateKey } from '../../resources/feature.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import type { SourceCounts } from './state.ts';
+import type { Sources } from './sources.ts';
 
-export const SOURCE_COUNTS = new StateKey<SourceCounts>('sources');
-export const sourceCountsOf = (space: Pick<Namespace, 'states'>): SourceCounts => space.states.get(SOURCE_COUNTS);
+export const SOURCES_STATE = new StateKey<Sources>('sources');
+export const sourcesOf = (space: Pick<Namespace, 'states'>): Sources => space.states.get(SOURCES_STATE);

@@ -2,15 +2,17 @@
 import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { EgressError } from '../../platform/egress/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { creatorOf } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { sourcePath } from './inbound.ts';
-import { SOURCE_KINDS } from './kinds.ts';
-import { isActive, isMocked, noConnection, own } from './state.ts';
-import { sourceCountsOf } from './namespace-state.ts';
+import { type Connection, protocolOf } from './protocols/index.ts';
+import { own } from './protocols/fields.ts';
+import { isActive, isMocked } from './state.ts';
+import { sourcesOf } from './namespace-state.ts';
 
 /** @throws cascade.resource.not.found */
 export function sourceNamed(space: Namespace, name: string): ObjectValue {
@@ -36,11 +38,12 @@ export async function publishToSource(space: Namespace, id: string, value: Value
   if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH TO SOURCE');
   const name = requireOutwards(source);
   if (own(source, 'direction') === 'SOURCE') throw fault('cascade.source.direction', name, 'nothing is sent to it');
-  if (!isMocked(source)) throw unavailable(space, source, name);
-  const request: ObjectValue = {};
-  for (const part of [value, isObject(using) ? using : {}]) for (const key of Object.keys(part)) setOwn(request, key, getOwn(part, key));
-  await mock(space, source, 'publish', 'pubDesc', request, actor);
-  sourceCountsOf(space).add(name, 'published', space.clock.now());
+  const written: ObjectValue = {};
+  for (const part of [value, isObject(using) ? using : {}]) for (const key of Object.keys(part)) setOwn(written, key, getOwn(part, key));
+  const request = mergedRequest(source, written, 'publish');
+  if (isMocked(source)) await mock(space, source, 'publish', 'pubDesc', request, actor);
+  else await through(space, name, (connection) => connection.publish?.(request) ?? refusedPublish(name));
+  sourcesOf(space).counts.add(name, 'published', space.clock.now());
   const echo = own(own(source, 'config') as ObjectValue, 'echoPublish') === true;
   const message = Object.hasOwn(request, 'message')
     ? getOwn(request, 'message')
@@ -59,48 +62,37 @@ export async function querySource(space: Namespace, id: string, request: ObjectV
   const source = sourceNamed(space, id);
   const name = requireOutwards(source);
   if (own(source, 'direction') === 'SINK') throw fault('cascade.source.direction', name, 'it cannot be asked');
-  if (isMocked(source)) return mock(space, source, 'query', 'queryDesc', withDefaults(source, request), actor);
-  if (SOURCE_KINDS[String(own(source, 'type'))]?.hasQuery !== true)
+  const merged = mergedRequest(source, request, 'query');
+  if (isMocked(source)) return mock(space, source, 'query', 'queryDesc', merged, actor);
+  if (protocolOf(String(own(source, 'type')))?.hasQuery !== true)
     throw fault('cascade.source.query.unsupported', name, 'it has no queries');
-  throw unavailable(space, source, name);
+  const { username } = actor.identity;
+  return through(space, name, (connection) => connection.query?.(merged, { username }) ?? refusedPublish(name));
 }
 
-function unavailable(space: Namespace, source: ObjectValue, name: string): Error {
-  sourceCountsOf(space).add(name, 'failed', space.clock.now());
-  return fault('cascade.source.unavailable', name, noConnection(source));
-}
+const mergedRequest = (source: ObjectValue, request: ObjectValue, operation: 'query' | 'publish'): ObjectValue =>
+  protocolOf(String(own(source, 'type')))?.merged?.(own(source, 'config') as ObjectValue, request, operation) ?? request;
 
-/** The properties of a request document (integrations.md 2.2), which WITH may spell in any case. */
-const REQUEST_PROPERTIES = new Map(
-  (
-    'method path query fragment headers body parts contentType acceptType responseType requestTimeout asFullResponse asFullExchange ' +
-    'includeRedirect saveAs'
-  )
-    .split(' ')
-    .map((name) => [name.toLowerCase(), name]),
-);
+const refusedPublish = (name: string): never => {
+  throw fault('cascade.source.query.unsupported', name, 'it does not offer that');
+};
 
-/** `requestDefaults`, then the request: `headers` and `query` key by key, all else whole (integrations.md 2.2). */
-function withDefaults(source: ObjectValue, request: ObjectValue): ObjectValue {
-  const defaults = own(own(source, 'config') as ObjectValue, 'requestDefaults');
-  const merged: ObjectValue = {};
-  for (const part of [isObject(defaults) ? defaults : {}, request])
-    for (const written of Object.keys(part)) {
-      const key = REQUEST_PROPERTIES.get(written.toLowerCase()) ?? written;
-      const [before, value] = [own(merged, key), getOwn(part, written)];
-      const byKey = (key === 'headers' || key === 'query') && isObject(before) && isObject(value);
-      setOwn(merged, key, byKey ? mergedKeys(before, value, key === 'headers') : value);
+/** Asks the connection of a source, once it stands. What fails counts as a failure of the source, a wrong request does not. */
+async function through<T>(space: Namespace, name: string, ask: (connection: Connection) => Promise<T>): Promise<T> {
+  try {
+    const connection = await sourcesOf(space).connectionOf(name);
+    const answer = await ask(connection);
+    sourcesOf(space).noteRequest(name, null);
+    return answer;
+  } catch (error) {
+    const isOfRequest = error instanceof CascadeError && error.status < 500;
+    if (error instanceof EgressError && error.failure === 'refused') {
+      sourcesOf(space).noteRequest(name, error);
+      throw fault('cascade.source.unavailable', name, error.message);
     }
-  return merged;
-}
-
-function mergedKeys(before: ObjectValue, after: ObjectValue, withoutCase: boolean): ObjectValue {
-  const key = (name: string): string => (withoutCase ? name.toLowerCase() : name);
-  const replaced = new Set(Object.keys(after).map(key));
-  const merged: ObjectValue = {};
-  for (const name of Object.keys(before)) if (!replaced.has(key(name))) setOwn(merged, name, getOwn(before, name));
-  for (const name of Object.keys(after)) setOwn(merged, name, getOwn(after, name));
-  return merged;
+    if (!isOfRequest) sourcesOf(space).counts.add(name, 'failed', space.clock.now());
+    throw error;
+  }
 }
 
 /** What the procedure gives that stands for the outside; null without one. A failure counts as one of the source. */
@@ -109,7 +101,7 @@ async function mock(...asked: Parameters<typeof mocked>): Promise<Value> {
   try {
     return await mocked(...asked);
   } catch (error) {
-    sourceCountsOf(space).add(String(own(source, 'name')), 'failed', space.clock.now());
+    sourcesOf(space).counts.add(String(own(source, 'name')), 'failed', space.clock.now());
     throw error;
   }
 }

@@ -69,6 +69,7 @@ export function wholeConfig(cipher: Cipher, source: string, config: ObjectValue,
   const whole = withPaths(config);
   for (const field of Object.keys(secrets)) {
     const path = field.split('.');
+    if (isOrphan(config, path)) continue;
     let at = whole;
     for (const name of path.slice(0, -1)) {
       const inner = Object.hasOwn(at, name) ? getOwn(at, name) : null;
@@ -80,6 +81,14 @@ export function wholeConfig(cipher: Cipher, source: string, config: ObjectValue,
     if (!Object.hasOwn(at, path.at(-1) ?? '')) setOwn(at, path.at(-1) ?? '', value);
   }
   return whole;
+}
+
+/** The options that it belongs to are no more: a password of a key store is nothing without the store. Headers make their own place. */
+function isOrphan(config: ObjectValue, path: readonly string[]): boolean {
+  if (path[0] === 'requestDefaults') return false;
+  let at: Value = config;
+  for (const name of path.slice(0, -1)) at = isObject(at) && Object.hasOwn(at, name) ? getOwn(at, name) : null;
+  return !isObject(at);
 }
 
 /** A copy whose inner Objects may be added to. */

@@ -3,24 +3,16 @@
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { checkName, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
-import {
-  checkConfig,
-  DIRECTIONS,
-  type Direction,
-  isSecret,
-  own,
-  sealed,
-  SOURCE_KINDS,
-  splitConfig,
-  stateOf,
-  wholeConfig,
-} from './index.ts';
+import { checkConfig, DIRECTIONS } from './config.ts';
+import { own } from './protocols/fields.ts';
+import { type Direction, type Protocol, protocolOf } from './protocols/index.ts';
+import { isSecret, sealed, splitConfig, wholeConfig } from './secrets.ts';
 import { SOURCE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
 import { checkRedelivery } from '../topics/topics-kind.ts';
 import { deliveriesOf } from '../delivery/namespace-state.ts';
-import { sourceCountsOf } from './namespace-state.ts';
+import { sourcesOf } from './namespace-state.ts';
 
 const DEFAULTS = {
   active: true,
@@ -48,17 +40,21 @@ export const SOURCES: DefinitionResource = {
   kind: 'definitions',
   name: 'sources',
   systemType: 'ArsSource',
-  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish', 'query', 'status']),
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish', 'query', 'status', 'channels']),
   onExisting: 'update',
   type: SHAPE,
   listed: SOURCE_SHAPE,
   hidden: 'secrets',
   audited: true,
+  enforce(space, name, object) {
+    if (object) sourcesOf(space).put(name, object);
+    else sourcesOf(space).remove(name);
+  },
   async define(space, body, stored) {
     const name = textField('sources', body, 'name');
     checkName('source', name);
     const type = textField('sources', body, 'type');
-    const kind = Object.hasOwn(SOURCE_KINDS, type) ? SOURCE_KINDS[type] : undefined;
+    const kind = protocolOf(type);
     if (!kind) throw fault('cascade.source.type.unknown', name, `there is no type ${type}`);
     if (stored && own(stored, 'type') !== type)
       throw fault('cascade.source.type.immutable', name, `it is of type ${String(own(stored, 'type'))}`);
@@ -79,17 +75,19 @@ export const SOURCES: DefinitionResource = {
       name,
       object: { ...fields, direction, active: own(fields, 'active') ?? true, config: open, secrets },
       ...(own(fields, 'isReliable') === true ? { prepare: () => deliveriesOf(space).layOut() } : {}),
-      apply: () => sourceCountsOf(space).began(name, space.clock.now()),
+      apply: (object) => sourcesOf(space).put(name, object),
     };
   },
   show(space, stored) {
     const object = { ...stored };
     delete object['secrets'];
     for (const [field, value] of Object.entries(DEFAULTS)) object[field] = own(stored, field) ?? (value as Value);
-    return { ...object, state: stateOf(space, stored).state, isUnavailable: false };
+    const { state, isUnavailable } = sourcesOf(space).stateOf(stored);
+    return { ...object, state, isUnavailable };
   },
   async remove(space, stored) {
-    return { apply: () => sourceCountsOf(space).forget(String(own(stored, 'name'))) };
+    const name = String(own(stored, 'name'));
+    return { apply: () => sourcesOf(space).remove(name), settle: () => sourcesOf(space).forget(name) };
   },
 };
 
@@ -97,7 +95,7 @@ export const SOURCES: DefinitionResource = {
 async function configured(
   space: Namespace,
   name: string,
-  kind: Parameters<typeof checkConfig>[0],
+  kind: Protocol,
   config: ObjectValue,
   stored: ObjectValue | null,
 ): Promise<{ config: ObjectValue; secrets: ObjectValue }> {
@@ -105,7 +103,7 @@ async function configured(
   const before = own(stored ?? {}, 'secrets');
   const kept = isObject(before) ? before : {};
   if (secrets.size === 0 && Object.keys(kept).length === 0) {
-    checkConfig(kind, open);
+    checkConfig(kind, open, sourcesOf(space).outlet);
     return { config: open, secrets: {} };
   }
   const [field = ''] = secrets.keys();
@@ -113,7 +111,7 @@ async function configured(
     throw fault('cascade.source.config.invalid', field, 'the service has no master key to keep it with');
   const cipher = await space.accounts.keys.ensureCipher(space.name);
   const after = sealed(cipher, name, kept, secrets);
-  checkConfig(kind, wholeConfig(cipher, name, open, after));
+  checkConfig(kind, wholeConfig(cipher, name, open, after), sourcesOf(space).outlet);
   return { config: open, secrets: after };
 }
 

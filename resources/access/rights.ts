@@ -121,7 +121,7 @@ function ownOrPublic(username: string, reads: boolean): ObjectValue {
   return reads ? { $or: [own, { name: { $regex: '^public/' } }] } : own;
 }
 
-const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 'schema', 'status']);
+const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 'schema', 'status', 'channels']);
 
 /** @throws cascade.authorization.denied */
 export function requireRight(space: Namespace, resource: Resource, operation: string, caller: Identity): void {

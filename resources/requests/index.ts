@@ -14,7 +14,7 @@ import { patch, remove, update } from './change.ts';
 import { command, commandsOf } from './commands.ts';
 import { refuseIllFormed } from './ill-formed.ts';
 import { insert } from './insert.ts';
-import { execute, publish, query, status } from './invoke.ts';
+import { channels, execute, publish, query, status } from './invoke.ts';
 import { requirePublic } from './public.ts';
 import { schema } from './schema.ts';
 import { select } from './select.ts';
@@ -33,6 +33,7 @@ const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
   query,
   schema,
   status,
+  channels,
   execute,
 };
 

@@ -15,7 +15,7 @@ import { idOf, reply } from './request.ts';
 
 /** PUBLISH, QUERY and STATUS mean something of their own for each resource that has them. */
 const answered =
-  (operation: 'publish' | 'query' | 'status') =>
+  (operation: 'publish' | 'query' | 'status' | 'channels') =>
   async (space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> => {
     const answer = space.features.answer(resource.name, operation);
     if (!answer) throw fault('cascade.method.not.allowed', operation, resource.name);
@@ -25,6 +25,8 @@ const answered =
 export const publish = answered('publish');
 export const query = answered('query');
 export const status = answered('status');
+/** Where a chatbot is (integrations.md 6.3). */
+export const channels = answered('channels');
 
 export async function execute(space: Namespace, _resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const name = idOf(request);

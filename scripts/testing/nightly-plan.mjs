@@ -53,6 +53,11 @@ export function plan({ only, minutes, seed }) {
       env: { CASCADE_RIGHTS_STEPS: '100000', CASCADE_SEED: String(seed) },
       command: ['node', 'scripts/test.mjs', 'features/profiles/random-rights'],
     },
+    {
+      name: 'brokers',
+      what: 'sources against mosquitto and RabbitMQ, killed and started again (their Debian packages must be there)',
+      command: ['node_modules/.bin/vitest', 'run', '--root', '.', '--config', 'scripts/testing/brokers.config.ts'],
+    },
     { name: 'faults', what: 'seeded faults, which the cases must notice', command: npm('faults') },
     { name: 'faults:kernel', what: 'seeded faults of the kernel, which the simulation must notice', command: npm('faults:kernel') },
     { name: 'flood', what: 'more inserts than the rules can follow', command: npm('flood') },

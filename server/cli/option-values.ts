@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { clientAddressBehind, type TrustedProxies } from '../http/client-address.ts'; // not by the door: that loads the engine
 import type { CorsOrigins } from '../http/index.ts';
+import { Networks } from '../../platform/egress/index.ts';
 
 /** A whole number from `least` to `most`. */
 export const wholeNumber =
@@ -63,6 +64,17 @@ export const packages = (text: string): string[] =>
   listOf(text, (name) => {
     if (!/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(name)) throw new InvalidArgumentError(`'${name}' is no name of a package.`);
   });
+
+/** Networks and addresses, with commas between them. */
+export function networks(text: string): string[] {
+  const entries = listOf(text, () => undefined);
+  try {
+    new Networks(entries);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+  return entries;
+}
 
 export function webAddress(text: string): string {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text))

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { CorsOrigins, TrustedProxies } from '../http/index.ts';
 import type { TransportKind } from '../transport/index.ts';
-import { bodyBytes, documentBytes, origins, packages, proxies, webAddress, wholeNumber } from './option-values.ts';
+import { bodyBytes, documentBytes, networks, origins, packages, proxies, webAddress, wholeNumber } from './option-values.ts';
 
 /** Where the data is; `admin` is told so, too. */
 export interface StoreOptions {
@@ -24,6 +24,7 @@ export interface ServeOptions extends StoreOptions {
   publicUrl?: string;
   logLevel: string;
   openEvaluations?: number;
+  outboundAddresses?: string[];
   builtinPackageAliases?: string[];
   adminUsername?: string;
   adminPasswordFile?: string;
@@ -83,6 +84,13 @@ export function addServeOptions(command: Command): Command {
     option('--open-evaluations <count>', 'that one rule over several events may have; a million when absent', 'OPEN_EVALUATIONS').argParser(
       wholeNumber(1, 999_999_999),
     ),
+  );
+  add(
+    option(
+      '--outbound-addresses <networks>',
+      'that sources may reach besides public addresses, such as 10.1.0.0/16; with commas; none when absent',
+      'OUTBOUND_ADDRESSES',
+    ).argParser(networks),
   );
   add(
     option(

@@ -50,6 +50,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
         lanes: options.lanes,
         mostOpenEvaluations: options.openEvaluations,
         publicUrl: options.publicUrl,
+        outboundAddresses: options.outboundAddresses,
         firstStart: { adminUsername, adminPassword, systemPassword },
         announce: ({ generated, isFirst }) => {
           for (const { username, password } of generated)

@@ -18,7 +18,7 @@ import { openManual } from './manual.ts';
 import { openApiDocument } from './openapi/index.ts';
 import { type Query, readQuery } from './parameters.ts';
 import { apiRequest } from './resources.ts';
-import { allowed, type PlainRoute, rememberingRoute, type Route } from './routes.ts';
+import { allowed, type PlainRoute, rememberingRoute, type PrivateRoute, type Route } from './routes.ts';
 import type { HttpReply, HttpRequest, Method } from './types.ts';
 
 const URL_LIMIT_BYTES = 16 * 1024;
@@ -27,7 +27,7 @@ const METRICS = '/metrics';
 const PROXIED = ['x-forwarded-for', 'forwarded', 'via'] as const;
 
 /** What a door needs of the engine. */
-export type Served = Pick<Engine, 'execute' | 'describe' | 'subscribe' | 'acknowledge' | 'unsubscribe' | 'health' | 'identity'>;
+export type Served = Pick<Engine, 'execute' | 'accept' | 'describe' | 'subscribe' | 'acknowledge' | 'unsubscribe' | 'health' | 'identity'>;
 
 export interface BindingOptions {
   engine: Served;
@@ -109,6 +109,7 @@ export function openBinding({
     const method = http.method === 'HEAD' ? 'GET' : http.method;
     if (!Object.hasOwn(place.methods, method)) return notAllowed(http, place);
     const query = readQuery(http.query);
+    if (place.kind === 'private') return accepted(http, place);
     if (place.kind !== 'resource') return plainActions[place.kind](http, query);
     const known = place.publicIn === undefined ? identify(http, query, engine.identity) : anybody(place.publicIn);
     const identity = known instanceof Promise ? await known : known;
@@ -124,6 +125,12 @@ export function openBinding({
       const reply = errorReply(error, log);
       return reply.status === 405 ? { ...reply, headers: { Allow: allowed(omit(place.methods, method)) } } : reply;
     }
+  }
+
+  async function accepted(http: HttpRequest, { namespace, protocol, source }: PrivateRoute): Promise<HttpReply> {
+    const headers = Object.fromEntries(http.headers);
+    const arrival = { protocol, source, headers, address: http.address, body: () => http.body() };
+    return resourceReply(await within(deadlines, engine.accept(namespace, arrival)));
   }
 
   function healthReply(): HttpReply {

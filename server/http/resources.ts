@@ -29,6 +29,7 @@ export const READINGS: Record<Action, Reading> = {
   query: { parameters: [], body: 'optional' },
   schema: { parameters: [], body: 'none' },
   status: { parameters: [], body: 'none' },
+  channels: { parameters: [], body: 'none' },
   getAuthorizedUsers: { parameters: [], body: 'none' },
   retry: { parameters: [], body: 'none' },
   redeem: { parameters: [], body: 'none' },

@@ -19,6 +19,7 @@ export type Action =
   | 'query'
   | 'schema'
   | 'status'
+  | 'channels'
   | 'getAuthorizedUsers'
   | 'replaceMembers'
   | 'retry'
@@ -59,7 +60,16 @@ export interface PlainRoute {
   methods: Partial<Record<Method, PlainKind>>;
 }
 
-export type Route = ResourceRoute | PlainRoute;
+/** Where others post to a source; the checks of its protocol take the place of a login. */
+export interface PrivateRoute {
+  kind: 'private';
+  protocol: string;
+  namespace: string;
+  source: string;
+  methods: Partial<Record<Method, 'accept'>>;
+}
+
+export type Route = ResourceRoute | PlainRoute | PrivateRoute;
 
 const plain = (kind: PlainKind, method: 'GET' | 'POST'): PlainRoute => ({ kind, methods: { [method]: kind } });
 
@@ -91,6 +101,7 @@ export const PLAIN: ReadonlyMap<string, PlainRoute> = new Map([
 /** What all resources are below; the addresses of a batch are relative to it. */
 export const RESOURCES = '/api/v1/resources/';
 const PUBLIC = 'public/';
+const PRIVATE = '/private/';
 
 /** @throws resource.not.found, api.version.unsupported */
 export function route(path: string): Route {
@@ -103,6 +114,7 @@ export function route(path: string): Route {
   if (path.startsWith(MANUAL)) return MANUAL_ROUTE;
   if (path.startsWith(DOCUMENTS)) return DOCUMENT_ROUTE;
   if (path.startsWith(PUBLIC_DOCUMENTS)) return PUBLIC_DOCUMENT_ROUTE;
+  if (path.startsWith(PRIVATE)) return privateRoute(path);
   const version = /^\/api\/v(\d+)(?:\/|$)/.exec(path)?.[1];
   if (version !== undefined && version !== '1') throw fault('cascade.api.version.unsupported', version);
   throw fault('cascade.resource.not.found', path);
@@ -143,7 +155,7 @@ const POST_ON_INSTANCE: Record<string, Action> = {
 /** The last segment behind an id that is an operation, by resource. */
 const OPERATION_SEGMENTS: Record<string, Record<string, Partial<Record<Method, Action>>>> = {
   types: { _schema: { GET: 'schema' } },
-  sources: { _status: { GET: 'status' }, query: { POST: 'query' } },
+  sources: { _status: { GET: 'status' }, query: { POST: 'query' }, channels: { GET: 'channels' } },
   services: { _status: { GET: 'status' } },
   deadletters: { retry: { POST: 'retry' } },
   namespaces: { authorizedUsers: { GET: 'getAuthorizedUsers' } },
@@ -182,6 +194,12 @@ function resourceRoute(rest: string, path: string): ResourceRoute {
   if (id === 'aggregate') return { ...at, methods: { GET: 'aggregate', POST: 'aggregate' } };
   if (id === 'select') return { ...at, methods: { POST: 'selectByBody' } };
   return custom ? { ...at, resourceId: id, methods: INSTANCE } : { ...at, ...systemInstance(resourceName, id) };
+}
+
+function privateRoute(path: string): PrivateRoute {
+  const [protocol, namespace, source, ...more] = path.slice(PRIVATE.length).split('/').map(decode);
+  if (!protocol || !namespace || !source || more.length > 0) throw fault('cascade.resource.not.found', path);
+  return { kind: 'private', protocol, namespace, source, methods: { POST: 'accept' } };
 }
 
 /** `<namespace>/<resource>/<id>`: one instance of a system resource, and nothing around it. Strangers are told no more than 404. */

@@ -43,6 +43,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
       requests.push(request);
       return server.answer(request);
     },
+    accept: async () => ({ status: 200, body: '{}' }),
     describe: async ({ namespace }: Identity) => ({ namespace, resources: [], procedures: [] }),
     subscribe: async (...asked: Parameters<Engine['subscribe']>) => server.subscribe(...asked),
     acknowledge: async () => undefined,

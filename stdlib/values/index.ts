@@ -30,5 +30,5 @@ export { formatReal } from './real-text.ts';
 export { Shared, type SharedKind } from './shared.ts';
 export { compareCodeUnits, text, typeOf } from './text.ts';
 export { withoutTrailing } from './trailing.ts';
-export { XmlElement, XmlList, XmlNode } from './xml.ts';
-export { parseXml } from './xml-parse.ts';
+export { XmlDocument, XmlElement, XmlList, XmlNode } from './xml.ts';
+export { parseXml, parseXmlDocument } from './xml-parse.ts';

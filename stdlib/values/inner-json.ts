@@ -1,6 +1,6 @@
 // Inner JSON: values between host and isolate, exactly. Its only escape is a string that begins with U+0001: a kind letter and text.
 // `r` Real, `i` Integer beyond 2^53, `d` Decimal, `c` Currency, `t` DateTime in ms, `s` a user's string that begins so itself, `x` XML
-// text on its way into the isolate (elements leave it as plain data), `h` a handle of a shared object (only between an isolate and the
+// text of a document on its way into the isolate (elements leave it as plain data), `h` a handle of a shared object (only between an isolate and the
 // state of its namespace).
 import { fail, failDeep } from '../errors.ts';
 import { parseCurrency } from './currencies.ts';
@@ -10,6 +10,7 @@ import { integer, real } from './numbers.ts';
 import { isObject, MAX_DEPTH, setOwn } from './objects.ts';
 import { Shared, sharedOf } from './shared.ts';
 import { typeOf } from './text.ts';
+import { XmlDocument } from './xml.ts';
 import { parseXml } from './xml-parse.ts';
 
 const MARK = '\u0001';
@@ -66,6 +67,7 @@ function escaped(value: Value, depth: number, handles: boolean): unknown {
     return tree;
   }
   if (handles && value instanceof Shared) return `${MARK}h${value.handle}`;
+  if (value instanceof XmlDocument) return `${MARK}x${value.source}`;
   const data = value instanceof LocalValue ? value.data() : undefined;
   if (value instanceof LocalValue || typeof value === 'function') {
     if (data === undefined) fail('cascade.procedure.parameter.type', 'the value', 'a part', 'data', typeOf(value));

@@ -131,3 +131,6 @@ function sent(text: string): string {
   written.count++;
   return `\u0001${text}`;
 }
+
+/** For values that are written by a `toJSON` elsewhere. @param kind the letter of inner-json.ts */
+export const sentAs = (kind: 'x', text: string): string => sent(kind + text);

@@ -3,7 +3,7 @@ import { SaxesParser } from 'saxes';
 import { fail } from '../errors.ts';
 import type { ObjectValue } from './kinds.ts';
 import { MAX_DEPTH, setOwn } from './objects.ts';
-import { XmlElement } from './xml.ts';
+import { XmlDocument, XmlElement } from './xml.ts';
 
 interface Open {
   readonly name: string;
@@ -62,3 +62,6 @@ function ownAttributes(attributes: Record<string, string>): ObjectValue {
 function local(qualified: string): string {
   return qualified.slice(qualified.lastIndexOf(':') + 1);
 }
+
+/** The root element with the text that it stands for. */
+export const parseXmlDocument = (text: string): XmlDocument => new XmlDocument(parseXml(text), text);

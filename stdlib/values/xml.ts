@@ -1,5 +1,5 @@
 // XML as programs see it: elements and lists of them, reached by name (builtins.md 13, integrations.md 2.7), and their JSON.
-import { LocalValue, type ObjectValue, type Value } from './kinds.ts';
+import { LocalValue, type ObjectValue, sentAs, type Value } from './kinds.ts';
 import { getOwn, setOwn } from './objects.ts';
 
 /** An element or a list of elements; both answer to the same members. */
@@ -66,6 +66,18 @@ export class XmlElement extends XmlNode {
     }
     if (text.trim() !== '') setOwn(object, '#text', text);
     return object;
+  }
+}
+
+/** A document with its text: on its way into the isolate it stays XML, where an element that a program has made is plain data. */
+export class XmlDocument extends XmlElement {
+  readonly source: string;
+  constructor({ name, attributes, content }: XmlElement, source: string) {
+    super(name, attributes, content);
+    this.source = source;
+  }
+  override toJSON(): string {
+    return sentAs('x', this.source);
   }
 }
 

@@ -77,6 +77,7 @@ const SUMMARIES: Record<Action, string> = {
   query: 'QUERY',
   schema: 'JSON Schema',
   status: 'Health',
+  channels: 'Channels that a chatbot is in',
   getAuthorizedUsers: 'Who may enter',
   redeem: 'Redeem an invitation',
   retry: 'Deliver once more',

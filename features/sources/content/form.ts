@@ -1,0 +1,36 @@
+// application/x-www-form-urlencoded, and query strings, which are written alike (integrations.md 2.2, 2.4).
+import { getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '../../../stdlib/values/index.ts';
+import { toJson } from '../../../model/values/index.ts';
+import { ContentError } from './errors.ts';
+
+/** Pairs in the order of the keys: null leaves a key out, an array repeats it, an Object becomes JSON. */
+export function pairsOf(object: ObjectValue): [string, string][] {
+  return Object.keys(object).flatMap((key) => {
+    const value = getOwn(object, key);
+    if (Array.isArray(value)) return value.filter((one) => one !== null).map((one): [string, string] => [key, parameter(one)]);
+    return value === null ? [] : [[key, parameter(value)] as [string, string]];
+  });
+}
+
+const parameter = (value: Value): string => (Array.isArray(value) || isObject(value) ? toJson(value) : text(value));
+
+export const encodePairs = (pairs: readonly (readonly [string, string])[]): string =>
+  pairs.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join('&');
+
+export function writeForm(value: Value): string {
+  if (typeof value === 'string') return value;
+  if (!isObject(value)) throw new ContentError('a form is made of an Object or a String');
+  return encodePairs(pairsOf(value));
+}
+
+/** Strings by name; an array where a name comes again. */
+export function parseForm(source: string): ObjectValue {
+  const object: ObjectValue = {};
+  for (const [key, value] of new URLSearchParams(source)) {
+    const before = Object.hasOwn(object, key) ? getOwn(object, key) : undefined;
+    if (before === undefined) setOwn(object, key, value);
+    else if (Array.isArray(before)) before.push(value);
+    else setOwn(object, key, [before, value]);
+  }
+  return object;
+}

@@ -1,0 +1,110 @@
+// How often something came through each source, since its creation (integrations.md 1.8). Counted in memory, stored every ten seconds as what was
+// added, so that the counts of several processes add up. They are figures to look at: nothing depends on them.
+import type { Db } from 'mongodb';
+
+export interface Counts {
+  received: number;
+  published: number;
+  dropped: number;
+  failed: number;
+  lastMessageAt: number | null;
+}
+
+type Counted = 'received' | 'published' | 'dropped' | 'failed';
+
+interface CountsDocument extends Counts {
+  /** The source. */
+  readonly _id: string;
+}
+
+const SOURCE_COUNTS = 'sourceCounts';
+const STORED_EVERY_MS = 10_000;
+/** How often the same error of a source is logged. */
+const SAME_LOGGED_EVERY_MS = 60_000;
+const COUNTED: readonly Counted[] = ['received', 'published', 'dropped', 'failed'];
+
+const none = (): Counts => ({ received: 0, published: 0, dropped: 0, failed: 0, lastMessageAt: null });
+
+export class SourceCounts {
+  readonly #db: Db;
+  /** As stored, by all processes. */
+  readonly #stored = new Map<string, Counts>();
+  /** What this process has counted since it last stored. */
+  readonly #added = new Map<string, Counts>();
+  readonly #forgotten = new Set<string>();
+  /** The last error of each that was logged, and how often it came again since. */
+  readonly #logged = new Map<string, { message: string; at: number; again: number }>();
+  #storedAt = 0;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  async load(): Promise<void> {
+    const rows = await this.#db.collection<CountsDocument>(SOURCE_COUNTS).find().toArray();
+    this.#stored.clear();
+    for (const { _id, ...found } of rows) if (!this.#forgotten.has(_id)) this.#stored.set(_id, { ...none(), ...found });
+  }
+
+  of(source: string): Readonly<Counts> {
+    const [stored, added] = [this.#stored.get(source) ?? none(), this.#added.get(source) ?? none()];
+    const sum = { ...added };
+    for (const what of COUNTED) sum[what] += stored[what];
+    sum.lastMessageAt = added.lastMessageAt ?? stored.lastMessageAt;
+    return sum;
+  }
+
+  add(source: string, what: Counted, now: number): void {
+    const counts = this.#added.get(source) ?? none();
+    this.#added.set(source, counts);
+    counts[what]++;
+    if (what === 'received' || what === 'published') counts.lastMessageAt = now;
+  }
+
+  /** What the log says of an error now: null for one that it has just told of. */
+  lineOf(source: string, message: string, now: number): string | null {
+    const logged = this.#logged.get(source);
+    if (logged?.message === message && now - logged.at < SAME_LOGGED_EVERY_MS) {
+      logged.again++;
+      return null;
+    }
+    this.#logged.set(source, { message, at: now, again: 0 });
+    return logged?.message === message && logged.again > 0 ? `${message} (${logged.again} more of these since the last line)` : message;
+  }
+
+  forget(source: string): void {
+    this.#logged.delete(source);
+    this.#stored.delete(source);
+    this.#added.delete(source);
+    this.#forgotten.add(source);
+  }
+
+  /** Stores what was counted and reads what others have; at most every ten seconds unless it is the last time. */
+  async settle(now: number, last = false): Promise<void> {
+    if (!last && now - this.#storedAt < STORED_EVERY_MS) return;
+    this.#storedAt = now;
+    const [added, forgotten] = [[...this.#added], [...this.#forgotten]];
+    if (added.length === 0 && forgotten.length === 0) return;
+    this.#added.clear();
+    for (const [source, counts] of added) this.#stored.set(source, plus(this.#stored.get(source) ?? none(), counts));
+    const collection = this.#db.collection<CountsDocument>(SOURCE_COUNTS);
+    await collection.bulkWrite([
+      ...forgotten.map((source) => ({ deleteOne: { filter: { _id: source } } })),
+      ...added.map(([source, { lastMessageAt, ...counted }]) => ({
+        updateOne: {
+          filter: { _id: source },
+          update: { $inc: counted, ...(lastMessageAt === null ? {} : { $max: { lastMessageAt } }) },
+          upsert: true,
+        },
+      })),
+    ]);
+    for (const source of forgotten) this.#forgotten.delete(source);
+    await this.load();
+  }
+}
+
+function plus(stored: Counts, added: Counts): Counts {
+  const sum = { ...stored, lastMessageAt: added.lastMessageAt ?? stored.lastMessageAt };
+  for (const what of COUNTED) sum[what] += added[what];
+  return sum;
+}

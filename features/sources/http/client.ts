@@ -1,0 +1,208 @@
+// HTTP to the outside for sources: undici over the one way out, with bounds on time, bytes and redirects. Nothing is known of sources here.
+import { STATUS_CODES } from 'node:http';
+import type { ConnectionOptions } from 'node:tls';
+import { promisify } from 'node:util';
+import { gunzip as gunzipCallback, inflate as inflateCallback, inflateRaw as inflateRawCallback } from 'node:zlib';
+import { Agent, errors } from 'undici';
+import { EgressError, type Outlet, type Proxy, reasonOf } from '../../../platform/egress/index.ts';
+
+const gunzip = promisify(gunzipCallback);
+const inflate = promisify(inflateCallback);
+const inflateRaw = promisify(inflateRawCallback);
+
+export type HttpFailureKind = 'unconnected' | 'cut' | 'timeout' | 'too large' | 'malformed';
+
+/** No answer, or none that could be taken. `unconnected`: nothing was sent. */
+export class HttpFailure extends Error {
+  readonly kind: HttpFailureKind;
+  constructor(kind: HttpFailureKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export interface HttpAsk {
+  readonly url: URL;
+  readonly method: string;
+  /** Checked names and values. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer | null;
+  /** Without any data. */
+  readonly timeoutMs: number;
+  /** How many redirects are followed; 0: none. */
+  readonly redirects?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly statusText: string;
+  /** Names in lower case; several of one name are an array. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: Buffer;
+}
+
+export interface HttpClientOptions {
+  readonly outlet: Outlet;
+  readonly tls?: ConnectionOptions;
+  readonly proxy?: Proxy | null;
+  readonly connectTimeoutMs?: number;
+  /** Asks for compressed answers and unpacks them. */
+  readonly unpacks?: boolean;
+  readonly mostBytes?: number;
+}
+
+const MOST_BYTES = 64 * 1024 * 1024;
+const CONNECT_MS = 60_000;
+/** However slowly it goes on. */
+const WHOLE_MS = 600_000;
+const MOST_HEADER_BYTES = 64 * 1024;
+const CONNECTIONS_PER_ORIGIN = 32;
+const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key']);
+
+export class HttpClient implements AsyncDisposable {
+  readonly #options: HttpClientOptions;
+  /** With the client's own certificate: for the origins that were asked first hand. */
+  readonly #agent: Agent;
+  /** Without it: for where redirects lead. */
+  readonly #stranger: Agent;
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+    this.#agent = agentOf(options, options.tls ?? {});
+    const { cert: _, key: __, pfx: ___, ...strange } = options.tls ?? {};
+    this.#stranger = agentOf(options, strange);
+  }
+
+  /** @throws HttpFailure; EgressError `refused` and `limit` */
+  async ask(ask: HttpAsk): Promise<HttpAnswer> {
+    const until = AbortSignal.timeout(WHOLE_MS);
+    let [url, left, headers] = [ask.url, ask.redirects ?? 0, ask.headers];
+    for (;;) {
+      const isHome = url.origin === ask.url.origin;
+      const answer = await this.#once({ ...ask, url, headers }, isHome ? this.#agent : this.#stranger, until);
+      const location = answer.headers['location'];
+      const isRedirect = [301, 302, 303, 307, 308].includes(answer.status) && typeof location === 'string';
+      if (!isRedirect || left <= 0 || (ask.method !== 'GET' && ask.method !== 'HEAD')) return answer;
+      left--;
+      const next = URL.parse(location, url.href);
+      if (!next || !/^https?:$/.test(next.protocol)) return answer;
+      if (next.origin !== url.origin) headers = headers.filter(([name]) => !CREDENTIALS.has(name.toLowerCase()));
+      next.username = '';
+      next.password = '';
+      url = next;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#agent.destroy(), this.#stranger.destroy()]);
+  }
+
+  async #once({ url, method, headers, body, timeoutMs, signal }: HttpAsk, agent: Agent, until: AbortSignal): Promise<HttpAnswer> {
+    const { proxy, unpacks, mostBytes = MOST_BYTES } = this.#options;
+    const sent: string[] = headers.flat();
+    if (unpacks) sent.push('Accept-Encoding', 'gzip, deflate');
+    const absolute = proxy && url.protocol === 'http:';
+    if (absolute && proxy.authorization !== undefined) sent.push('Proxy-Authorization', proxy.authorization);
+    try {
+      const {
+        statusCode,
+        headers: received,
+        body: stream,
+      } = await agent.request({
+        origin: url.origin,
+        method: method,
+        path: absolute ? `${url.origin}${url.pathname}${url.search}` : `${url.pathname}${url.search}`,
+        headers: sent,
+        body,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+        signal: signal ? AbortSignal.any([signal, until]) : until,
+      });
+      const declared = Number(received['content-length'] ?? 0);
+      const bytes = declared > mostBytes && method !== 'HEAD' ? tooLarge(stream, mostBytes) : await collected(stream, mostBytes);
+      const answer = { status: statusCode, statusText: STATUS_CODES[statusCode] ?? String(statusCode), headers: clean(received) };
+      return { ...answer, body: unpacks ? await unpacked(bytes, received['content-encoding'], mostBytes) : bytes };
+    } catch (error) {
+      throw failureOf(error, timeoutMs, until);
+    }
+  }
+}
+
+function agentOf({ outlet, proxy, connectTimeoutMs = CONNECT_MS }: HttpClientOptions, tls: ConnectionOptions): Agent {
+  return new Agent({
+    connections: CONNECTIONS_PER_ORIGIN,
+    maxHeaderSize: MOST_HEADER_BYTES,
+    connect: (options, done) => {
+      const isSecure = options.protocol === 'https:';
+      const target = {
+        host: options.hostname,
+        port: Number(options.port) || (isSecure ? 443 : 80),
+        tls: isSecure ? { ...tls, ALPNProtocols: ['http/1.1'] } : null,
+        proxy: proxy ? { ...proxy, absoluteForm: !isSecure } : null,
+        timeoutMs: connectTimeoutMs,
+      };
+      outlet.connect(target).then(
+        (socket) => done(null, socket),
+        (error: unknown) => done(error as Error, null),
+      );
+    },
+  });
+}
+
+type Stream = AsyncIterable<Buffer> & { destroy(): unknown };
+
+function tooLarge(stream: Stream & { on(event: 'error', listener: () => void): unknown }, most: number): never {
+  stream.on('error', () => undefined);
+  stream.destroy();
+  throw new HttpFailure('too large', `the answer is larger than ${most} bytes`);
+}
+
+async function collected(stream: Stream, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > most) throw new HttpFailure('too large', `the answer is larger than ${most} bytes`); // leaving the loop destroys the stream
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+}
+
+async function unpacked(bytes: Buffer, encoding: string | string[] | undefined, most: number): Promise<Buffer> {
+  const names = [encoding ?? []]
+    .flat()
+    .join(',')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim());
+  let result = bytes;
+  for (const name of names.filter((one) => one !== '' && one !== 'identity').reverse()) {
+    if (result.length === 0) return result;
+    const options = { maxOutputLength: most };
+    try {
+      if (name === 'gzip' || name === 'x-gzip') result = await gunzip(result, options);
+      else if (name === 'deflate') result = await inflate(result, options).catch(() => inflateRaw(result, options));
+      else return result;
+    } catch (error) {
+      const isLarge = (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE';
+      throw isLarge
+        ? new HttpFailure('too large', `the answer is larger than ${most} bytes`)
+        : new HttpFailure('malformed', `it is no ${name}`);
+    }
+  }
+  return result;
+}
+
+const clean = (headers: Record<string, string | string[] | undefined>): Record<string, string | string[]> =>
+  Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), value]])));
+
+function failureOf(error: unknown, timeoutMs: number, until: AbortSignal): Error {
+  if (error instanceof HttpFailure) return error;
+  if (error instanceof EgressError)
+    return error.failure === 'refused' || error.failure === 'limit' ? error : new HttpFailure('unconnected', error.message);
+  if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)
+    return new HttpFailure('timeout', `no data within ${timeoutMs} ms`);
+  if (until.aborted) return new HttpFailure('timeout', `no whole answer within ${WHOLE_MS} ms`);
+  return new HttpFailure('cut', reasonOf(error));
+}

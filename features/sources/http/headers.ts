@@ -1,0 +1,31 @@
+// Headers as programs give them: names and values that cannot break out of their line, and none that are the connection's own.
+import { getOwn, isObject, type ObjectValue, text } from '../../../stdlib/values/index.ts';
+
+/** What the connection itself says. */
+const RESERVED = new Set(
+  'connection content-length expect host http2-settings keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(
+    ' ',
+  ),
+);
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// Visible characters, blanks and the bytes above ASCII that Latin-1 has.
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Pairs in the order of the keys, several for an array. The reason where they are not such. */
+export function headerPairs(headers: ObjectValue): [string, string][] | string {
+  const pairs: [string, string][] = [];
+  for (const name of Object.keys(headers)) {
+    if (!TOKEN.test(name)) return `'${name.slice(0, 50).replaceAll(/[^\x20-\x7e]/g, '?')}' is no name of a header`;
+    if (RESERVED.has(name.toLowerCase())) return `the header ${name} is made by the connection`;
+    for (const value of [getOwn(headers, name)].flat()) {
+      if (value === null) continue;
+      if (isObject(value)) return `the header ${name} is no String`;
+      const written = text(value);
+      if (!VALUE.test(written)) return `the header ${name} has a character that headers cannot have`;
+      pairs.push([name, written]);
+    }
+  }
+  return pairs;
+}
+
+export const basic = (username: string, password: string): string => `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;

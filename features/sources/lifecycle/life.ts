@@ -1,0 +1,214 @@
+// The life of one source in this process (integrations.md 1.2): connecting, connected, error with back-off, inactive, mocked.
+import { CascadeError } from '../../../model/errors/faults.ts';
+import { EgressError } from '../../../platform/egress/index.ts';
+import { type Connection, ConnectionFailure } from '../protocols/index.ts';
+import { delayMs, LASTING_MS, UNAVAILABLE_MS } from './back-off.ts';
+
+export type StateName = 'inactive' | 'connecting' | 'connected' | 'error' | 'mocked';
+
+export interface StateError {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface LifeState {
+  readonly state: StateName;
+  readonly error: StateError | null;
+  readonly since: number;
+  /** Attempts that failed since the last success. */
+  readonly attempts: number;
+  readonly nextAttemptAt: number | null;
+  readonly isUnavailable: boolean;
+}
+
+export interface LifeOptions {
+  readonly now: () => number;
+  /** Whether it keeps a connection up: one that does not is connected at once, and never unavailable. */
+  readonly isStanding: boolean;
+  /** Whether a connection that stood and was lost is made again; true by default. */
+  readonly reconnects?: boolean;
+  /** @param signal aborted when it is not wanted any more */
+  readonly open: (signal: AbortSignal) => Promise<Connection>;
+  /** The state has changed. @param failure of an attempt or a poll, each time there is one */
+  readonly changed: (state: LifeState, failure: StateError | null) => void;
+  readonly random?: () => number;
+}
+
+/** How long closing waits for what is under way. */
+const CLOSE_WITHIN_MS = 10_000;
+
+export class Life {
+  readonly #options: LifeOptions;
+  #state: LifeState;
+  #connection: Connection | null = null;
+  #connectedAt = 0;
+  #failingSince: number | null = null;
+  /** Failures in a row, also over connections that did not last. */
+  #failures = 0;
+  #authenticationFailed = false;
+  #attempt: AbortController | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #isEnded = false;
+  #opening: Promise<void> = Promise.resolve();
+  readonly #waiters = new Set<() => void>();
+
+  constructor(options: LifeOptions) {
+    this.#options = options;
+    this.#state = { state: 'connecting', error: null, since: options.now(), attempts: 0, nextAttemptAt: null, isUnavailable: false };
+  }
+
+  get state(): LifeState {
+    return this.#state;
+  }
+
+  get hasBegun(): boolean {
+    return this.#attempt !== null || this.#timer !== null;
+  }
+
+  /** Connects, and goes on trying. A second time does nothing. */
+  begin(): void {
+    if (this.hasBegun || this.#isEnded) return;
+    if (!this.#options.isStanding) this.#become({ state: 'connected' });
+    this.#try();
+  }
+
+  /** The connection as soon as there is one; null when there is none within this time, or the life has ended. */
+  async ready(withinMs: number): Promise<Connection | null> {
+    this.begin();
+    if (this.#connection || this.#isEnded) return this.#connection;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, withinMs);
+      const waiters = this.#waiters;
+      function done(): void {
+        clearTimeout(timer);
+        waiters.delete(done);
+        resolve();
+      }
+      waiters.add(done);
+    });
+    return this.#connection;
+  }
+
+  get connection(): Connection | null {
+    return this.#connection;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** The connection that stood is lost: tried again. */
+  lost(error: unknown): void {
+    const connection = this.#connection;
+    if (!connection || this.#isEnded) return;
+    this.#connection = null;
+    this.#attempt?.abort();
+    if (this.#options.now() - this.#connectedAt >= LASTING_MS) this.#succeeded();
+    this.#opening = closed(connection);
+    this.#failed(error, this.#options.reconnects !== false);
+  }
+
+  /** An attempt failed while the connection stays; the next one is planned by the protocol itself. */
+  troubled(error: unknown): void {
+    if (this.#isEnded) return;
+    const failure = toFailure(error);
+    this.#failingSince ??= this.#options.now();
+    this.#failures++;
+    this.#become({ state: 'error', error: failure, attempts: this.#failures }, failure);
+  }
+
+  recovered(): void {
+    if (this.#isEnded || (this.#state.state === 'connected' && this.#failures === 0)) return;
+    this.#succeeded();
+    this.#become({ state: 'connected', error: null, attempts: 0, nextAttemptAt: null });
+  }
+
+  /** Waits for what is under way, ten seconds at most. */
+  async end(): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#attempt?.abort();
+    const connection = this.#connection;
+    this.#connection = null;
+    for (const wake of [...this.#waiters]) wake();
+    await this.#opening;
+    if (connection) await closed(connection);
+  }
+
+  #try(): void {
+    this.#timer = null;
+    const attempt = new AbortController();
+    this.#attempt = attempt;
+    if (this.#options.isStanding) this.#become({ state: 'connecting', nextAttemptAt: null });
+    this.#opening = this.#opening.then(() => this.#open(attempt));
+  }
+
+  async #open(attempt: AbortController): Promise<void> {
+    if (this.#isEnded) return;
+    let connection: Connection;
+    try {
+      connection = await this.#options.open(attempt.signal);
+    } catch (error) {
+      if (!this.#isEnded) this.#failed(error);
+      return;
+    }
+    if (this.#isEnded || attempt.signal.aborted) return closed(connection);
+    this.#connection = connection;
+    this.#connectedAt = this.#options.now();
+    this.#failingSince = null;
+    this.#become({ state: 'connected', error: null, attempts: 0, nextAttemptAt: null, isUnavailable: false });
+    for (const wake of [...this.#waiters]) wake();
+  }
+
+  #succeeded(): void {
+    this.#failures = 0;
+    this.#failingSince = null;
+    this.#authenticationFailed = false;
+  }
+
+  #failed(error: unknown, isTriedAgain = true): void {
+    const failure = toFailure(error);
+    const isAuthentication = error instanceof ConnectionFailure && error.isAuthentication && !this.#authenticationFailed;
+    this.#authenticationFailed ||= isAuthentication;
+    this.#failures++;
+    this.#failingSince ??= this.#options.now();
+    if (!isTriedAgain) return this.#become({ state: 'error', error: failure, attempts: this.#state.attempts + 1 }, failure);
+    const delay = delayMs(this.#failures, isAuthentication, (this.#options.random ?? Math.random)());
+    this.#timer = setTimeout(() => this.#try(), delay);
+    this.#timer.unref();
+    const attempts = this.#state.attempts + 1;
+    this.#become({ state: 'error', error: failure, attempts, nextAttemptAt: this.#options.now() + delay }, failure);
+  }
+
+  #become(change: Partial<LifeState>, failure: StateError | null = null): void {
+    const now = this.#options.now();
+    const before = this.#state;
+    const next = { ...before, ...change };
+    const failing = this.#failingSince !== null && now - this.#failingSince >= UNAVAILABLE_MS && this.#failures >= 2;
+    const isUnavailable = this.#options.isStanding && (next.state === 'connected' ? false : before.isUnavailable || failing);
+    this.#state = { ...next, isUnavailable, since: next.state === before.state ? before.since : now };
+    this.#options.changed(this.#state, failure);
+  }
+}
+
+async function closed(connection: Connection): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSE_WITHIN_MS);
+  });
+  await Promise.race([connection.close().catch(() => undefined), late]); // what does not close cannot be used again either way
+  clearTimeout(timer);
+}
+
+/** What the state of a source says of an error. Texts of libraries hold no credentials, since they are given none in addresses. */
+export function toFailure(error: unknown): StateError {
+  if (error instanceof ConnectionFailure) return { code: error.code, message: error.message };
+  if (error instanceof CascadeError) return { code: error.code, message: error.message };
+  if (error instanceof EgressError)
+    return {
+      code: error.failure === 'refused' ? 'cascade.source.address.refused' : 'cascade.source.connect.failed',
+      message: `${error.address}: ${error.message}`,
+    };
+  return { code: 'cascade.source.connect.failed', message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,297 @@
+// AMQP 0-9-1 (integrations.md 4): RabbitMQ and its like, by amqplib. Nothing is declared but queues of one's own for `exchange/key`.
+import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { Duplex } from 'node:stream';
+import type { Channel, ChannelModel as Model, ConfirmChannel, ConsumeMessage, GetMessage, Options } from 'amqplib';
+import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
+import { fault } from '../../../../model/errors/faults.ts';
+import { own } from '../fields.ts';
+import { type Connection, ConnectionFailure, type Inbound, type SourceContext } from '../protocol.ts';
+import { type BrokerAddress, firstOf, Intake, Interval, type Publication, publicationOf, socketTo, topicsOf, typeOf } from './common.ts';
+
+// amqplib makes its own sockets; these are the parts of it below that, which take one that is connected (the version is pinned for it).
+const inside = createRequire(createRequire(import.meta.url).resolve('amqplib'));
+const { Connection: Wire } = inside('./lib/connection') as {
+  Connection: new (stream: Duplex) => { open(fields: object, opened: (error: Error | null) => void): void };
+};
+const { ChannelModel } = inside('./lib/channel_model') as { ChannelModel: new (wire: object) => Model };
+const credentials = inside('./lib/credentials') as {
+  plain(user: string, password: string): { mechanism: string; response: () => Buffer };
+  external(): { mechanism: string; response: () => Buffer };
+};
+
+const HEARTBEAT_SECONDS = 15;
+const FRAME_BYTES = 131_072;
+const NOT_FOUND = 404;
+
+export const openAmqp091 = (context: SourceContext): Promise<Connection> => firstOf(context, (address) => Amqp091.open(context, address));
+
+class Amqp091 implements Connection {
+  readonly #context: SourceContext;
+  readonly #model: Model;
+  readonly #intake: Intake;
+  #consumer: Channel | null = null;
+  #tags: string[] = [];
+  #publisher: Promise<Publisher> | null = null;
+  #polling: Interval | null = null;
+  #isClosing = false;
+
+  static async open(context: SourceContext, address: BrokerAddress): Promise<Amqp091> {
+    const model = await modelOn(context, address);
+    const connection = new Amqp091(context, model);
+    try {
+      await connection.#start();
+      return connection;
+    } catch (error) {
+      connection.#isClosing = true;
+      await model.close().catch(() => undefined); // it may be gone already
+      throw error;
+    }
+  }
+
+  private constructor(context: SourceContext, model: Model) {
+    this.#context = context;
+    this.#model = model;
+    this.#intake = new Intake(context);
+    let last: Error | undefined;
+    model.on('error', (error: Error) => (last = error));
+    model.on('close', () => {
+      if (!this.#isClosing) context.lost(new ConnectionFailure(last?.message ?? 'the broker closed the connection'));
+    });
+  }
+
+  async #start(): Promise<void> {
+    const { config, consumes } = this.#context;
+    const topics = topicsOf(config);
+    if (!consumes || topics.length === 0) return;
+    const seconds = Number(own(config, 'pollingInterval') ?? 0);
+    if (seconds > 0) {
+      this.#polling = new Interval(this.#context, seconds, () => this.#poll(topics));
+      this.#polling.begin();
+      return;
+    }
+    const channel = await this.#channel();
+    this.#consumer = channel;
+    await channel.prefetch(Number(own(config, 'prefetch') ?? 100));
+    for (const topic of topics) {
+      const queue = await this.#queueOf(channel, topic);
+      const { consumerTag } = await channel.consume(queue, (message) => {
+        if (message) this.#take(channel, topic, message);
+        else if (!this.#isClosing) this.#context.lost(unknownAddress(topic)); // the queue was deleted
+      });
+      this.#tags.push(consumerTag);
+    }
+  }
+
+  /** Empties each queue once. */
+  async #poll(topics: readonly string[]): Promise<void> {
+    const channel = await this.#channel();
+    try {
+      for (const topic of topics) {
+        const queue = await this.#queueOf(channel, topic);
+        for (;;) {
+          await this.#context.room();
+          const message = await channel.get(queue);
+          if (!message) break;
+          await this.#take(channel, topic, message);
+        }
+      }
+    } finally {
+      await channel.close().catch(() => undefined); // an error of the channel has closed it
+    }
+  }
+
+  async #channel(): Promise<Channel> {
+    const channel = await this.#model.createChannel();
+    channel.on('error', () => undefined); // who asked the channel is told by the failed call
+    return channel;
+  }
+
+  /** `q` is a queue that is there; `exchange/key` gets one of its own, bound to the exchange. @throws ConnectionFailure */
+  async #queueOf(channel: Channel, topic: string): Promise<string> {
+    const slash = topic.indexOf('/');
+    try {
+      if (slash < 0) return (await channel.checkQueue(topic)).queue;
+      const exchange = topic.slice(0, slash);
+      await channel.checkExchange(exchange);
+      const { queue } = await channel.assertQueue(`cascade-${randomUUID()}`, { exclusive: true, autoDelete: true, durable: false });
+      await channel.bindQueue(queue, exchange, topic.slice(slash + 1));
+      return queue;
+    } catch (error) {
+      throw (error as { code?: unknown }).code === NOT_FOUND || /NOT_FOUND|404/.test(String(error)) ? unknownAddress(topic) : error;
+    }
+  }
+
+  #take(channel: Channel, topic: string, message: ConsumeMessage | GetMessage): Promise<void> {
+    const settle = (work: () => void): void => {
+      try {
+        work();
+      } catch {
+        // The channel is closed: the broker brings what was not acknowledged again.
+      }
+    };
+    return this.#intake.take(this.#inbound(topic, message), {
+      accept: () => settle(() => channel.ack(message)),
+      reject: () => settle(() => channel.nack(message, false, false)),
+      requeue: () => settle(() => channel.nack(message, false, true)),
+    });
+  }
+
+  #inbound(topic: string, { content, properties, fields }: ConsumeMessage | GetMessage): Inbound {
+    const { headers, messageId, correlationId, type, contentType } = properties as unknown as Record<string, unknown>;
+    const seen: ObjectValue = isObject(headers as Value) ? plain(headers as ObjectValue) : {};
+    for (const [name, value] of Object.entries({ messageId, correlationId, subject: type }))
+      if (typeof value === 'string') seen[name] = value;
+    seen['annotations'] = { exchange: fields.exchange, routingKey: fields.routingKey, redelivered: fields.redelivered };
+    const named = typeof contentType === 'string' ? contentType : undefined;
+    return { payload: content, contentType: typeOf(this.#context.config, named), topic, properties: seen };
+  }
+
+  async publish(request: ObjectValue): Promise<void> {
+    const publication = publicationOf(this.#context, request);
+    this.#publisher ??= Publisher.open(this.#model, this.#context.source, () => (this.#publisher = null));
+    try {
+      await (await this.#publisher).send(publication);
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && String(error.code).startsWith('cascade.')) throw error;
+      throw fault(
+        'cascade.source.publish.failed',
+        this.#context.source,
+        error instanceof Error ? error.message : String(error),
+        null,
+        null,
+      );
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#polling?.close();
+    for (const tag of this.#tags) await this.#consumer?.cancel(tag).catch(() => undefined); // the connection goes anyway
+    await this.#intake.drained();
+    await this.#model.close().catch(() => undefined);
+  }
+}
+
+/** A channel that the broker confirms publishes on. An unknown exchange closes it; a new one is opened then. */
+class Publisher {
+  readonly #channel: ConfirmChannel;
+  readonly #source: string;
+  /** Publishes that came back, by their message id. */
+  readonly #returned = new Set<string>();
+  #closed: Error | null = null;
+  readonly #failing = new Set<(error: Error) => void>();
+
+  static async open(model: Model, source: string, closed: () => void): Promise<Publisher> {
+    try {
+      return new Publisher(await model.createConfirmChannel(), source, closed);
+    } catch (error) {
+      closed();
+      throw error;
+    }
+  }
+
+  private constructor(channel: ConfirmChannel, source: string, closed: () => void) {
+    this.#channel = channel;
+    this.#source = source;
+    channel.on('return', ({ properties }: { properties: { messageId?: string } }) => this.#returned.add(String(properties.messageId)));
+    channel.on('error', (error: Error) => (this.#closed = error));
+    channel.on('close', () => {
+      closed();
+      const error = this.#closed ?? new Error('the connection was closed');
+      for (const fail of [...this.#failing]) fail(error);
+    });
+  }
+
+  async send({ address, body, ...publication }: Publication): Promise<void> {
+    const slash = address.indexOf('/');
+    const [exchange, key] = slash < 0 ? ['', address] : [address.slice(0, slash), address.slice(slash + 1)];
+    const messageId = randomUUID();
+    const rejected = () => fault('cascade.amqp.publish.rejected', this.#source, address);
+    await new Promise<void>((resolve, reject) => {
+      const fail = (error: Error): void => {
+        this.#failing.delete(fail);
+        reject((error as { code?: unknown }).code === NOT_FOUND ? rejected() : error);
+      };
+      this.#failing.add(fail);
+      this.#channel.publish(exchange, key, body, optionsOf(publication, messageId), (error: unknown) => {
+        if (!this.#failing.delete(fail)) return;
+        if (this.#returned.delete(messageId) || error) reject(rejected());
+        else resolve();
+      });
+    });
+  }
+}
+
+function optionsOf(publication: Omit<Publication, 'address' | 'body'>, messageId: string): Options.Publish {
+  const { contentType, properties, durable, ttl, correlationId, replyTo, subject } = publication;
+  return {
+    messageId,
+    contentType,
+    headers: properties,
+    persistent: durable,
+    mandatory: true,
+    ...(ttl !== null && { expiration: ttl }),
+    ...(correlationId !== null && { correlationId }),
+    ...(replyTo !== null && { replyTo }),
+    ...(subject !== null && { type: subject }),
+  };
+}
+
+/** @throws ConnectionFailure */
+async function modelOn(context: SourceContext, address: BrokerAddress): Promise<Model> {
+  const socket = await socketTo(context, address);
+  const username = own(context.config, 'username');
+  const mechanisms = own(context.config, 'enabledSaslMechanisms');
+  const isExternal = Array.isArray(mechanisms) && mechanisms.includes('EXTERNAL');
+  const { mechanism, response } =
+    typeof username === 'string'
+      ? credentials.plain(username, String(own(context.config, 'password') ?? ''))
+      : isExternal
+        ? credentials.external()
+        : { mechanism: 'ANONYMOUS', response: () => Buffer.alloc(0) };
+  const wire = new Wire(socket);
+  await new Promise<void>((resolve, reject) => {
+    const abandoned = (): void => reject(new ConnectionFailure('it is not wanted any more'));
+    context.signal.addEventListener('abort', abandoned, { once: true });
+    const fields = {
+      clientProperties: {
+        product: 'Cascade',
+        capabilities: { publisher_confirms: true, 'basic.nack': true, consumer_cancel_notify: true, authentication_failure_close: true },
+      },
+      mechanism,
+      response: response(),
+      locale: 'en_US',
+      channelMax: 0,
+      frameMax: FRAME_BYTES,
+      heartbeat: HEARTBEAT_SECONDS,
+      virtualHost: address.virtualHost,
+      capabilities: '',
+      insist: 0,
+    };
+    wire.open(fields, (error) => {
+      context.signal.removeEventListener('abort', abandoned);
+      if (!error) return resolve();
+      reject(new ConnectionFailure(error.message, { isAuthentication: /ACCESS[_-]REFUSED|403|authentication/i.test(error.message) }));
+    });
+  }).catch((error: unknown) => {
+    socket.destroy();
+    throw error;
+  });
+  return new ChannelModel(wire);
+}
+
+const unknownAddress = (topic: string): ConnectionFailure =>
+  new ConnectionFailure(`${topic} does not exist`, { code: 'cascade.amqp.address.unknown' });
+
+/** Headers as values of the language: bytes as text, dates as text. */
+function plain(value: ObjectValue): ObjectValue {
+  const one = (member: unknown): Value => {
+    if (Buffer.isBuffer(member)) return member.toString('utf8');
+    if (member instanceof Date) return member.toISOString();
+    if (Array.isArray(member)) return member.map(one);
+    if (typeof member === 'object' && member !== null) return plain(member as ObjectValue);
+    return typeof member === 'string' || typeof member === 'number' || typeof member === 'boolean' ? member : null;
+  };
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, one(member)]));
+}

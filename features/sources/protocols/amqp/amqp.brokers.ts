@@ -1,0 +1,150 @@
+// Both versions of AMQP against a real RabbitMQ.
+import amqp, { type Channel, type ChannelModel } from 'amqplib';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Outcome, SourceContext } from '../protocol.ts';
+import { type Broker, startRabbit } from '../testing/brokers.ts';
+import { contextOf, type TestContext } from '../testing/context.ts';
+import { openAmqp091 } from './amqp-0-9-1.ts';
+import { openAmqp10 } from './amqp-1-0.ts';
+
+let rabbit: Broker;
+let uri: string;
+let other: ChannelModel;
+let channel: Channel;
+
+beforeAll(async () => {
+  const started = await startRabbit();
+  if (!started) throw new Error('this needs rabbitmq-server (apt-get install rabbitmq-server)');
+  rabbit = started;
+  uri = `amqp://127.0.0.1:${rabbit.port}`;
+  await reconnect();
+  await channel.assertExchange('plant', 'topic', { durable: true });
+});
+afterAll(async () => {
+  await other?.close().catch(() => undefined);
+  await rabbit?.[Symbol.asyncDispose]();
+});
+
+async function reconnect(): Promise<void> {
+  await vi.waitFor(async () => (other = await amqp.connect(uri)), 60_000); // the port answers before the broker is ready
+  other.on('error', () => undefined);
+  channel = await other.createChannel();
+}
+
+let queues = 0;
+async function newQueue(): Promise<string> {
+  const { queue } = await channel.assertQueue(`q${queues++}`, { durable: true });
+  return queue;
+}
+
+const GUEST = { username: 'guest', password: 'guest' };
+const versions = [
+  ['0-9-1', openAmqp091, (queue: string) => queue],
+  ['1.0', openAmqp10, (queue: string) => `/amq/queue/${queue}`],
+] as const;
+const configOf = (protocol: string, topics: string[], more = {}) => ({ serverURIs: uri, protocol, topics, ...GUEST, ...more });
+const textsOf = ({ delivered }: TestContext): string[] =>
+  delivered.map((one) => ('payload' in one ? Buffer.from(one.payload).toString() : JSON.stringify(one.value)));
+
+test.each(versions)(
+  '%s: a message goes out and comes in, with what stands beside it; then the queue is empty',
+  async (protocol, open, at) => {
+    const queue = await newQueue();
+    const context = contextOf(configOf(protocol, [at(queue)]));
+    const source = await open(context);
+    await source.publish!({ topic: at(queue), message: { n: 1 }, properties: { k: 'v' }, correlationId: 'c', subject: 's' });
+    await vi.waitFor(() => expect(textsOf(context)).toEqual(['{"n":1}']));
+    expect(context.delivered[0]).toMatchObject({
+      topic: at(queue),
+      contentType: 'application/json',
+      properties: { k: 'v', correlationId: 'c', subject: 's', messageId: expect.any(String) },
+    });
+    await source.close();
+    expect((await channel.checkQueue(queue)).messageCount).toBe(0);
+    expect(context.losses).toEqual([]);
+  },
+);
+
+test.each(versions)('%s: what is not settled comes again after the broker was killed', async (protocol, open, at) => {
+  const queue = await newQueue();
+  const never = contextOf(configOf(protocol, [at(queue)], { prefetch: 2 }), { take: () => new Promise(() => undefined) });
+  await open(never);
+  for (const n of [1, 2, 3]) channel.sendToQueue(queue, Buffer.from(String(n)), { persistent: true });
+  await vi.waitFor(() => expect(textsOf(never)).toEqual(['1', '2'])); // no more than the prefetch
+  await new Promise((resolve) => setTimeout(resolve, 4_000)); // RabbitMQ writes what it knows of queues every two seconds
+  await rabbit.kill();
+  await vi.waitFor(() => expect(never.losses.length).toBeGreaterThan(0));
+  await rabbit.restart();
+  await reconnect();
+  const again = contextOf(configOf(protocol, [at(queue)]));
+  const source = await vi.waitFor(() => open(again), 60_000);
+  await vi.waitFor(() => expect(textsOf(again).sort()).toEqual(['1', '2', '3']));
+  await source.close();
+});
+
+test.each(versions)('%s: malformed messages are rejected, those of a failed pipeline come again', async (protocol, open, at) => {
+  const queue = await newQueue();
+  let tries = 0;
+  const take: SourceContext['deliver'] = async (message): Promise<Outcome> => {
+    if ('payload' in message && Buffer.from(message.payload).toString() === 'bad') return 'refused';
+    if (tries++ === 0) throw new Error('the pipeline failed');
+    return 'stored';
+  };
+  const context = contextOf(configOf(protocol, [at(queue)]), { take, isReliable: true });
+  const source = await open(context);
+  for (const text of ['bad', '1']) channel.sendToQueue(queue, Buffer.from(text));
+  await vi.waitFor(() => expect(textsOf(context)).toEqual(['bad', '1', '1']), 10_000);
+  await source.close();
+  expect((await channel.checkQueue(queue)).messageCount).toBe(0);
+});
+
+test.each(versions)('%s: an address that is not there, wrong credentials, a request without a topic', async (protocol, open, at) => {
+  await expect(open(contextOf(configOf(protocol, [at('missing')])))).rejects.toMatchObject({ code: 'cascade.amqp.address.unknown' });
+  await expect(open(contextOf(configOf(protocol, [], { password: 'wrong' })))).rejects.toMatchObject({ isAuthentication: true });
+  const source = await open(contextOf(configOf(protocol, [])));
+  await expect(source.publish!({ message: 1 })).rejects.toMatchObject({ code: 'cascade.amqp.topic.missing', status: 400 });
+  await source.close();
+});
+
+test.each(versions)('%s: a source that polls takes what there is at each interval', async (protocol, open, at) => {
+  const queue = await newQueue();
+  for (const n of [1, 2, 3]) channel.sendToQueue(queue, Buffer.from(String(n)));
+  const context = contextOf(configOf(protocol, [at(queue)], { pollingInterval: 1 }));
+  const source = await open(context);
+  await vi.waitFor(() => expect(textsOf(context)).toEqual(['1', '2', '3']), 20_000);
+  channel.sendToQueue(queue, Buffer.from('4'));
+  await vi.waitFor(() => expect(textsOf(context)).toEqual(['1', '2', '3', '4']), 20_000);
+  await source.close();
+});
+
+test('0-9-1: `exchange/key` is a queue of one’s own; what the broker cannot route is rejected, and the next publish goes out', async () => {
+  const context = contextOf(configOf('0-9-1', ['plant/mill.*']));
+  const source = await openAmqp091(context);
+  const queue = await newQueue();
+  await source.publish!({ topic: 'plant/mill.3', message: 1 });
+  await vi.waitFor(() => expect(context.delivered).toHaveLength(1));
+  expect(context.delivered[0]).toMatchObject({
+    topic: 'plant/mill.*',
+    properties: { annotations: { exchange: 'plant', routingKey: 'mill.3' } },
+  });
+  for (const topic of ['nowhere', 'none/key'])
+    await expect(source.publish!({ topic, message: 1 })).rejects.toMatchObject({ code: 'cascade.amqp.publish.rejected', status: 500 });
+  await source.publish!({ topic: queue, message: 2 });
+  expect((await channel.checkQueue(queue)).messageCount).toBe(1);
+  await source.close();
+  expect(context.losses).toEqual([]);
+});
+
+test('1.0: a target that is not there fails that publish alone', async () => {
+  const queue = await newQueue();
+  const context = contextOf(configOf('1.0', [`/amq/queue/${queue}`]));
+  const source = await openAmqp10(context);
+  await expect(source.publish!({ topic: '/exchange/none/key', message: 1 })).rejects.toMatchObject({
+    code: 'cascade.source.publish.failed',
+    status: 500,
+  });
+  await source.publish!({ topic: `/amq/queue/${queue}`, message: 2 });
+  await vi.waitFor(() => expect(textsOf(context)).toEqual(['2']));
+  expect(context.losses).toEqual([]);
+  await source.close();
+});

@@ -1,0 +1,189 @@
+// What both versions of AMQP have in common (integrations.md 4): addresses, what a publish says, when a message is settled.
+import type { ObjectValue, Value } from '../../../../stdlib/values/index.ts';
+import { isObject } from '../../../../stdlib/values/index.ts';
+import { fault } from '../../../../model/errors/faults.ts';
+import { ContentError, encodeContent, kindOf, mediaType } from '../../content/index.ts';
+import { own } from '../fields.ts';
+import { ConnectionFailure, type Inbound, type InboundValue, type SourceContext } from '../protocol.ts';
+
+export interface BrokerAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+  /** Of 0-9-1. */
+  readonly virtualHost: string;
+}
+
+const CONNECT_WITHIN_MS = 15_000;
+const RETRY_AFTER_MS = 1_000;
+const LONGEST_RETRY_MS = 30_000;
+
+export const addressesOf = (config: ObjectValue): BrokerAddress[] =>
+  [own(config, 'serverURIs')]
+    .flat()
+    .filter((one) => typeof one === 'string')
+    .map((text) => {
+      const { protocol, hostname, port, pathname } = new URL(text);
+      const isSecure = protocol === 'amqps:';
+      const host = hostname.replace(/^\[(.*)\]$/, '$1');
+      const path = decodeURIComponent(pathname.slice(1));
+      return { host, port: port === '' ? (isSecure ? 5_671 : 5_672) : Number(port), isSecure, virtualHost: path === '' ? '/' : path };
+    });
+
+/** The first broker that answers. @throws what the last one failed with */
+export async function firstOf<T>(context: SourceContext, open: (address: BrokerAddress) => Promise<T>): Promise<T> {
+  let failure: unknown;
+  for (const address of addressesOf(context.config))
+    try {
+      return await open(address);
+    } catch (error) {
+      failure = error;
+      if (context.signal.aborted || (error instanceof ConnectionFailure && error.isAuthentication)) break;
+    }
+  throw failure;
+}
+
+export const socketTo = ({ outlet, tls, signal }: SourceContext, { host, port, isSecure }: BrokerAddress) =>
+  outlet.connect({ host, port, tls: isSecure ? tls : null, timeoutMs: CONNECT_WITHIN_MS, signal });
+
+export const topicsOf = (config: ObjectValue): string[] => {
+  const topics = own(config, 'topics');
+  return Array.isArray(topics) ? topics.map(String) : [];
+};
+
+export const usualType = (config: ObjectValue): string => String(own(config, 'contentType') ?? 'application/json');
+
+/** The type by which the body of a message is read. @param named by the message itself */
+export function typeOf(config: ObjectValue, named: string | undefined): string {
+  if (own(config, 'useMessageContentType') !== true || !named) return usualType(config);
+  return kindOf(named) === 'binary' && mediaType(named) === '' ? usualType(config) : named;
+}
+
+export interface Publication {
+  readonly address: string;
+  readonly body: Buffer;
+  readonly contentType: string;
+  readonly properties: ObjectValue;
+  readonly durable: boolean;
+  readonly ttl: number | null;
+  readonly correlationId: string | null;
+  readonly replyTo: string | null;
+  readonly subject: string | null;
+}
+
+/** @throws cascade.amqp.topic.missing; cascade.source.publish.failed for a message that the content type cannot hold */
+export function publicationOf({ source, config }: SourceContext, request: ObjectValue): Publication {
+  const address = own(request, 'topic');
+  if (typeof address !== 'string' || address === '') throw fault('cascade.amqp.topic.missing', source, 'topic');
+  const contentType = usualType(config);
+  const text = (name: string): string | null => {
+    const value = own(request, name);
+    return value === null ? null : String(value);
+  };
+  const properties = own(request, 'properties');
+  const ttl = own(request, 'ttl');
+  return {
+    address,
+    body: encoded(source, contentType, own(request, 'message')),
+    contentType,
+    properties: isObject(properties) ? properties : {},
+    durable: own(request, 'durable') !== false,
+    ttl: ttl === null ? null : Number(ttl),
+    correlationId: text('correlationId'),
+    replyTo: text('replyTo'),
+    subject: text('subject'),
+  };
+}
+
+function encoded(source: string, contentType: string, message: Value): Buffer {
+  try {
+    return encodeContent(contentType, message);
+  } catch (error) {
+    throw error instanceof ContentError ? fault('cascade.source.publish.failed', source, error.message, null, null) : error;
+  }
+}
+
+/** Settles one message with the broker. */
+export interface Settlement {
+  accept(): void;
+  /** It can never be taken: it must not come again. */
+  reject(): void;
+  /** It must come again. */
+  requeue(): void;
+}
+
+/**
+ * Takes one message in and settles it by its outcome. One that a pipeline failed on comes again, after a pause that grows while they fail: else it would
+ * come again at once, for ever.
+ */
+export class Intake {
+  readonly #context: SourceContext;
+  #failures = 0;
+  #underWay = 0;
+  #isClosing = false;
+  readonly #idle: (() => void)[] = [];
+
+  constructor(context: SourceContext) {
+    this.#context = context;
+  }
+
+  async take(message: Inbound | InboundValue, settlement: Settlement): Promise<void> {
+    this.#underWay++;
+    try {
+      const outcome = await this.#context.deliver(message);
+      this.#failures = 0;
+      if (outcome === 'refused') settlement.reject();
+      else settlement.accept();
+    } catch {
+      const pauseMs = Math.min(RETRY_AFTER_MS * 2 ** this.#failures++, LONGEST_RETRY_MS);
+      if (!this.#isClosing) await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+      settlement.requeue();
+    } finally {
+      if (--this.#underWay === 0) for (const wake of this.#idle.splice(0)) wake();
+    }
+  }
+
+  /** Resolves when what came is settled. */
+  async settled(): Promise<void> {
+    if (this.#underWay > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** The same at the end: what fails is not waited for. */
+  async drained(): Promise<void> {
+    this.#isClosing = true;
+    await this.settled();
+  }
+}
+
+/** Does something at each interval, one after the other; a failure counts, and the next interval tries again. */
+export class Interval {
+  readonly #context: SourceContext;
+  readonly #work: () => Promise<void>;
+  readonly #everyMs: number;
+  #timer: NodeJS.Timeout | null = null;
+  #running: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(context: SourceContext, seconds: number, work: () => Promise<void>) {
+    this.#context = context;
+    this.#everyMs = seconds * 1_000;
+    this.#work = work;
+  }
+
+  begin(): void {
+    if (this.#isClosed) return;
+    this.#running = this.#work().then(
+      () => this.#context.recovered(),
+      (error: unknown) => !this.#isClosed && this.#context.troubled(error),
+    ) as Promise<void>;
+    void this.#running.then(() => {
+      if (!this.#isClosed) this.#timer = setTimeout(() => this.begin(), this.#everyMs);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    await this.#running;
+  }
+}

@@ -1,0 +1,31 @@
+// CHATBOT (integrations.md 6): a bot framework posts messages, and is sent replies.
+import type { ObjectValue } from '../../../../stdlib/values/index.ts';
+import { address, COMMON, hostsIn, oneOf, own, text, texts } from '../fields.ts';
+import type { Protocol } from '../protocol.ts';
+import { openChatbot } from './connection.ts';
+
+export const CHATBOT: Protocol = {
+  type: 'CHATBOT',
+  directions: ['BOTH'],
+  hasQuery: false,
+  canBeReliable: false,
+  required: [['clientId'], ['clientSecret']],
+  fields: {
+    ...COMMON,
+    clientId: text,
+    clientSecret: text,
+    inboundAuth: oneOf('jwt', 'sharedSecret', 'none'),
+    openIdMetadataUri: address('https?'),
+    jwtIssuer: text,
+    inboundSecret: text,
+    tokenUri: address('https?'),
+    tokenScope: text,
+    allowedServiceUrls: texts,
+  },
+  together: (config: ObjectValue) =>
+    own(config, 'inboundAuth') === 'jwt' && own(config, 'openIdMetadataUri') === null ? ['openIdMetadataUri', 'needed for jwt'] : null,
+  hosts: (config) => hostsIn(config, 'openIdMetadataUri', 'tokenUri'),
+  isStanding: () => false,
+  takesRequests: true,
+  open: async (context) => openChatbot(context),
+};

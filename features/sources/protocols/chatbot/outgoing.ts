@@ -1,0 +1,152 @@
+// What a bot says (integrations.md 6.3): replies to messages, and messages to channels that it is in.
+import { LRUCache } from 'lru-cache';
+import { fault } from '../../../../model/errors/faults.ts';
+import { toJson } from '../../../../model/values/index.ts';
+import { EgressError } from '../../../../platform/egress/index.ts';
+import { encodeInner, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
+import { decodeContent, encodePairs } from '../../content/index.ts';
+import { type HttpAnswer, HttpClient } from '../../http/index.ts';
+import { own } from '../fields.ts';
+import type { SourceContext } from '../protocol.ts';
+import { channelOf } from './channels.ts';
+
+const TIMEOUT_MS = 30_000;
+const REMEMBERED_MS = 600_000;
+const MOST_REMEMBERED = 1_000;
+const DEFAULT_LIFE_S = 300;
+const BEFORE_END_S = 30;
+
+export class Outgoing implements AsyncDisposable {
+  readonly #context: SourceContext;
+  readonly #client: HttpClient;
+  /** What came with messages lately, by their id: a reply carries it only when it was changed. */
+  readonly #received = new LRUCache<string, { entities: string; attachments: string }>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS });
+  #token: { readonly text: string; readonly until: number } | null = null;
+
+  constructor(context: SourceContext) {
+    this.#context = context;
+    this.#client = new HttpClient({ outlet: context.outlet, connectTimeoutMs: TIMEOUT_MS, mostBytes: 1024 * 1024 });
+  }
+
+  remember(message: ObjectValue): void {
+    const id = own(message, 'id');
+    if (typeof id !== 'string') return;
+    this.#received.set(id, { entities: encodeInner(own(message, 'entities')), attachments: encodeInner(own(message, 'attachments')) });
+  }
+
+  /** @throws cascade.chatbot.message.invalid, .channel.unknown, .service.url.refused, .send.failed */
+  async send(message: ObjectValue): Promise<void> {
+    if (typeof own(message, 'text') !== 'string') throw fault('cascade.chatbot.message.invalid', 'it has no text');
+    const conversation = own(message, 'conversation');
+    const id = isObject(conversation) ? own(conversation, 'id') : null;
+    if (own(message, 'serviceUrl') !== null && typeof id === 'string' && id !== '') return this.#reply(message, id);
+    const [service, channel] = [own(message, 'service'), own(message, 'channel')];
+    if (conversation !== null || typeof service !== 'string' || typeof channel !== 'string')
+      throw fault('cascade.chatbot.message.invalid', 'it is neither a reply nor a message to a channel');
+    const known = await channelOf(this.#context, service, channel);
+    if (!known) throw fault('cascade.chatbot.channel.unknown', channel, service);
+    const to = String(own(known, 'conversation'));
+    const body = { type: 'message', from: own(known, 'bot'), conversation: { id: to }, channelId: service, text: own(message, 'text') };
+    await this.#post(this.#address(own(known, 'serviceUrl'), to, null), body);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#client[Symbol.asyncDispose]();
+  }
+
+  async #reply(message: ObjectValue, conversation: string): Promise<void> {
+    const id = own(message, 'id');
+    const body: ObjectValue = {
+      type: 'message',
+      from: own(message, 'recipient'),
+      recipient: own(message, 'from'),
+      conversation: own(message, 'conversation'),
+      channelId: own(message, 'channelId'),
+      ...(typeof id === 'string' && { replyToId: id }),
+      text: own(message, 'text'),
+    };
+    const received = typeof id === 'string' ? this.#received.get(id) : undefined;
+    for (const name of ['attachments', 'entities'] as const) {
+      const value = own(message, name);
+      if (value !== null && received?.[name] !== encodeInner(value)) setOwn(body, name, value);
+    }
+    await this.#post(this.#address(own(message, 'serviceUrl'), conversation, typeof id === 'string' ? id : null), body);
+  }
+
+  /** A forged message must not direct the bot's token elsewhere. */
+  #address(serviceUrl: Value, conversation: string, activity: string | null): URL {
+    const refuse = () => fault('cascade.chatbot.service.url.refused', 'its serviceUrl is not one of those allowed');
+    const base = typeof serviceUrl === 'string' ? URL.parse(serviceUrl) : null;
+    if (!base || !/^https?:$/.test(base.protocol) || base.username !== '' || base.password !== '') throw refuse();
+    const allowed = own(this.#context.config, 'allowedServiceUrls');
+    const prefixes = Array.isArray(allowed) ? allowed.map(String) : [];
+    const isAllowed = prefixes.length === 0 ? base.protocol === 'https:' : prefixes.some((prefix) => isWithin(base, prefix));
+    if (!isAllowed) throw refuse();
+    const end = activity === null ? '' : `/${encodeURIComponent(activity)}`;
+    return new URL(
+      `${base.origin}${base.pathname.replace(/\/+$/, '')}/v3/conversations/${encodeURIComponent(conversation)}/activities${end}`,
+    );
+  }
+
+  async #post(url: URL, body: ObjectValue): Promise<void> {
+    const first = await this.#posted(url, body, await this.#bearer());
+    const answer = first.status === 401 && this.#token ? await this.#posted(url, body, await this.#bearer(true)) : first;
+    if (answer.status < 200 || answer.status > 299) throw fault('cascade.chatbot.send.failed', answer.status, readable(answer));
+  }
+
+  async #posted(url: URL, body: ObjectValue, token: string | null): Promise<HttpAnswer> {
+    const headers: [string, string][] = [['Content-Type', 'application/json']];
+    if (token !== null) headers.push(['Authorization', `Bearer ${token}`]);
+    return this.#asked(url, headers, Buffer.from(toJson(body)));
+  }
+
+  async #asked(url: URL, headers: readonly [string, string][], body: Buffer): Promise<HttpAnswer> {
+    try {
+      return await this.#client.ask({ url, method: 'POST', headers, body, timeoutMs: TIMEOUT_MS });
+    } catch (error) {
+      if (error instanceof EgressError && error.failure === 'refused') throw error;
+      throw fault('cascade.source.publish.failed', this.#context.source, error instanceof Error ? error.message : 'no answer', null, null);
+    }
+  }
+
+  /** A token of client credentials; null where the source asks for none. */
+  async #bearer(anew = false): Promise<string | null> {
+    const { config, source } = this.#context;
+    const uri = own(config, 'tokenUri');
+    if (uri === null) return null;
+    if (!anew && this.#token && this.#token.until > performance.now()) return this.#token.text;
+    const scope = own(config, 'tokenScope');
+    const pairs: [string, string][] = [
+      ['grant_type', 'client_credentials'],
+      ['client_id', String(own(config, 'clientId'))],
+      ['client_secret', String(own(config, 'clientSecret'))],
+    ];
+    if (scope !== null) pairs.push(['scope', String(scope)]);
+    const form = Buffer.from(encodePairs(pairs));
+    const answer = await this.#asked(new URL(String(uri)), [['Content-Type', 'application/x-www-form-urlencoded']], form);
+    const said = answer.status === 200 ? readable(answer) : null;
+    const token = isObject(said) ? own(said, 'access_token') : null;
+    if (!isObject(said) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
+      throw fault('cascade.source.publish.failed', source, `no token was given: the answer was ${answer.status}`, null, answer.status);
+    const expires = own(said, 'expires_in');
+    const life = isInteger(expires) ? Number(expires) : DEFAULT_LIFE_S;
+    this.#token = { text: token, until: performance.now() + Math.max(life - BEFORE_END_S, 0) * 1_000 };
+    return token;
+  }
+}
+
+/** Below the prefix, by whole parts of the path. */
+function isWithin(url: URL, prefix: string): boolean {
+  const allowed = URL.parse(prefix);
+  if (!allowed || allowed.origin !== url.origin) return false;
+  const path = allowed.pathname.replace(/\/+$/, '');
+  return url.pathname === path || url.pathname.startsWith(`${path}/`);
+}
+
+function readable(answer: HttpAnswer): Value {
+  try {
+    return decodeContent('application/json', answer.body);
+  } catch {
+    return answer.body.toString('utf8').slice(0, 10_000); // the body of an error may be anything
+  }
+}

@@ -1,0 +1,129 @@
+// An EMAIL source at work (integrations.md 5): each mail by a connection of its own, tried again where the server asks for it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTransport } from 'nodemailer';
+import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
+import type { ObjectValue } from '../../../../stdlib/values/index.ts';
+import { fault } from '../../../../model/errors/faults.ts';
+import { EgressError } from '../../../../platform/egress/index.ts';
+import { own } from '../fields.ts';
+import type { Connection, SourceContext } from '../protocol.ts';
+import { type Mail, mailOf } from './mail.ts';
+
+const CONNECT_MS = 30_000;
+const SILENCE_MS = 60_000;
+/** Before the second, third and fourth try. */
+const TRY_AGAIN_AFTER_MS = [1_000, 5_000, 25_000];
+
+export const openEmail = async (context: SourceContext, delaysMs = TRY_AGAIN_AFTER_MS): Promise<Connection> => new Email(context, delaysMs);
+
+/** What a try came to. `again`: the server, or the way there, may do better in a while. */
+interface Failure {
+  readonly code: 'cascade.email.send.failed' | 'cascade.email.recipients.rejected';
+  readonly detail: string;
+  readonly again: boolean;
+}
+
+class Email implements Connection {
+  readonly #context: SourceContext;
+  readonly #delaysMs: readonly number[];
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  constructor(context: SourceContext, delaysMs: readonly number[]) {
+    this.#context = context;
+    this.#delaysMs = delaysMs;
+  }
+
+  async publish(request: ObjectValue): Promise<void> {
+    const mail = mailOf(request);
+    const sending = this.#send(mail);
+    this.#underWay.add(sending);
+    try {
+      await sending;
+    } finally {
+      this.#underWay.delete(sending);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async #send(mail: Mail): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      const failure = await this.#try(mail);
+      if (!failure) return;
+      const delay = this.#delaysMs[tries];
+      if (!failure.again || delay === undefined || this.#context.signal.aborted)
+        throw fault(failure.code, this.#context.source, failure.detail);
+      await sleep(delay, undefined, { signal: this.#context.signal }).catch(() => undefined); // the source is closed: the next try is the last
+    }
+  }
+
+  /** Null when the server took the mail. @throws EgressError `refused` */
+  async #try(mail: Mail): Promise<Failure | null> {
+    const { config, outlet, source } = this.#context;
+    const [host, port] = [String(own(config, 'host')), Number(own(config, 'port'))];
+    let connection: Awaited<ReturnType<typeof outlet.connect>>;
+    try {
+      connection = await outlet.connect({ host, port, timeoutMs: CONNECT_MS });
+    } catch (error) {
+      if (!(error instanceof EgressError) || error.failure === 'refused') throw error;
+      return { code: 'cascade.email.send.failed', detail: error.message, again: true };
+    }
+    const transport = createTransport({
+      ...this.#security(port),
+      host,
+      port,
+      tls: this.#context.tls,
+      getSocket: (_options: unknown, done: (error: Error | null, options: object) => void) => done(null, { connection }),
+      greetingTimeout: CONNECT_MS,
+      socketTimeout: SILENCE_MS,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    } as SMTPTransport.Options);
+    try {
+      const sent = await transport.sendMail({
+        ...mail,
+        to: [...mail.to],
+        cc: [...mail.cc],
+        bcc: [...mail.bcc],
+        replyTo: [...mail.replyTo],
+        headers: [...mail.headers],
+        attachments: [...mail.attachments],
+      });
+      for (const refused of sent.rejected)
+        this.#context.log('WARN', `Source ${source}: the server refused ${typeof refused === 'string' ? refused : refused.address}.`);
+      return null;
+    } catch (error) {
+      return failureOf(error);
+    } finally {
+      transport.close();
+      connection.destroy();
+    }
+  }
+
+  #security(port: number): SMTPTransport.Options {
+    const { config } = this.#context;
+    const mode = own(config, 'tls') ?? (port === 465 ? 'implicit' : port === 587 ? 'starttls' : 'opportunistic');
+    const username = own(config, 'username');
+    const auth = username === null ? {} : { auth: { user: String(username), pass: String(own(config, 'password') ?? '') } };
+    // Credentials go over TLS only, unless the config says that there is none.
+    const requireTLS = mode === 'starttls' || (mode === 'opportunistic' && username !== null);
+    return { ...auth, secure: mode === 'implicit', requireTLS, ignoreTLS: mode === 'none' };
+  }
+}
+
+/** Of what nodemailer throws: its code, and what the server answered. */
+function failureOf(error: unknown): Failure {
+  const { code, responseCode, response, message } = error as { code?: string; responseCode?: number; response?: string; message?: string };
+  const detail = response ?? message ?? 'no answer';
+  const isTemporary = responseCode !== undefined && responseCode >= 400 && responseCode < 500;
+  if (code === 'EENVELOPE' && responseCode !== undefined && /recipients/i.test(message ?? ''))
+    return { code: 'cascade.email.recipients.rejected', detail, again: isTemporary };
+  const isConnection = ['ESOCKET', 'ECONNECTION', 'ETIMEDOUT', 'EDNS'].includes(code ?? '') && responseCode === undefined;
+  return {
+    code: 'cascade.email.send.failed',
+    detail,
+    again: isTemporary || (isConnection && !/certificate|altname|ssl|tls/i.test(message ?? '')),
+  };
+}

@@ -1,0 +1,27 @@
+// EMAIL (integrations.md 5): sends by SMTP.
+import { COMMON, flag, object, oneOf, own, text, whole } from '../fields.ts';
+import type { Protocol } from '../protocol.ts';
+import { TLS_FIELDS } from '../tls.ts';
+import { openEmail } from './connection.ts';
+
+export const EMAIL: Protocol = {
+  type: 'EMAIL',
+  directions: ['SINK'],
+  hasQuery: false,
+  canBeReliable: false,
+  required: [['host'], ['port']],
+  fields: {
+    ...COMMON,
+    host: text,
+    port: whole(1, 65_535),
+    username: text,
+    password: text,
+    tls: oneOf('implicit', 'starttls', 'opportunistic', 'none'),
+    from: text,
+    trustAll: flag,
+    pemTrustOptions: TLS_FIELDS['pemTrustOptions'] ?? object,
+  },
+  hosts: (config) => [String(own(config, 'host'))],
+  isStanding: () => false,
+  open: (context) => openEmail(context),
+};

@@ -1,0 +1,125 @@
+// A send request as a mail (integrations.md 5): checked in full before anything is connected. Pure.
+import { fromBase64, getOwn, isObject, type ObjectValue, text as textOf, type Value } from '../../../../stdlib/values/index.ts';
+import { fault } from '../../../../model/errors/faults.ts';
+import { own } from '../fields.ts';
+
+export interface Address {
+  readonly name: string;
+  readonly address: string;
+}
+
+export interface Mail {
+  readonly from: Address;
+  readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly bcc: readonly Address[];
+  readonly replyTo: readonly Address[];
+  readonly subject: string;
+  readonly text?: string;
+  readonly html?: string;
+  readonly headers: readonly { readonly key: string; readonly value: string }[];
+  readonly attachments: readonly { readonly filename: string | false; readonly contentType: string; readonly content: Buffer }[];
+}
+
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
+/** What the mail itself says. */
+const RESERVED = /^(?:from|to|cc|bcc|reply-to|sender|subject|date|message-id|mime-version|content-.*|return-path)$/i;
+const BARE = /^[^\s<>@",;:()[\]\\]{1,64}@[^\s<>@",;:()[\]\\]{1,255}$/;
+// Control characters break a line, or are one that a server takes for one.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f\u2028\u2029]/;
+
+/** @throws cascade.email.parameter.missing, .address.invalid, .body.invalid, .header.invalid */
+export function mailOf(request: ObjectValue): Mail {
+  const from = oneText(request, 'from');
+  const to = list(request, 'to');
+  if (to.length === 0) throw missing('to');
+  const subject = own(request, 'subject');
+  if (typeof subject !== 'string') throw missing('subject');
+  if (CONTROL.test(subject)) throw fault('cascade.email.header.invalid', 'subject');
+  const [text, html] = [bodyText(request, 'text'), bodyText(request, 'html')];
+  if ((text === null) === (html === null)) throw fault('cascade.email.body.invalid', 'either text or html must be given');
+  return {
+    from: addressOf(from),
+    to: to.map(addressOf),
+    cc: list(request, 'cc').map(addressOf),
+    bcc: list(request, 'bcc').map(addressOf),
+    replyTo: list(request, 'replyTo').map(addressOf),
+    subject,
+    ...(text === null ? {} : { text }),
+    ...(html === null ? {} : { html }),
+    headers: headersOf(own(request, 'headers')),
+    attachments: attachmentsOf(own(request, 'attachments')),
+  };
+}
+
+const missing = (key: string) => fault('cascade.email.parameter.missing', key);
+
+function oneText(request: ObjectValue, key: string): string {
+  const value = own(request, key);
+  if (typeof value !== 'string' || value === '') throw missing(key);
+  return value;
+}
+
+function bodyText(request: ObjectValue, key: string): string | null {
+  const value = own(request, key);
+  if (value !== null && typeof value !== 'string') throw fault('cascade.email.body.invalid', `${key} is no String`);
+  return value;
+}
+
+function list(request: ObjectValue, key: string): string[] {
+  const value = own(request, key);
+  if (value === null || value === '') return [];
+  const all = Array.isArray(value) ? value : [value];
+  return all.map((one) => {
+    if (typeof one !== 'string') throw fault('cascade.email.address.invalid', `${key} holds what is no String`);
+    return one;
+  });
+}
+
+/** `local@domain`, or `Name <local@domain>`. */
+function addressOf(written: string): Address {
+  const shown = written.slice(0, 100).replaceAll(/[^\x20-\x7e]/g, '?');
+  if (CONTROL.test(written)) throw fault('cascade.email.address.invalid', `${shown} has a line break`);
+  const [, name = '', inner] = /^([^<>]*)<([^<>]*)>\s*$/.exec(written) ?? [];
+  const address = (inner ?? written).trim();
+  if (!BARE.test(address)) throw fault('cascade.email.address.invalid', `${shown} is no address`);
+  return { name: name.trim().replace(/^"(.*)"$/, '$1'), address };
+}
+
+function headersOf(headers: Value): Mail['headers'] {
+  if (headers === null) return [];
+  if (!isObject(headers)) throw fault('cascade.email.header.invalid', 'headers');
+  return Object.keys(headers).flatMap((key) => {
+    const value = getOwn(headers, key);
+    if (value === null) return [];
+    const invalid = !NAME.test(key) || RESERVED.test(key) || isObject(value) || Array.isArray(value) || CONTROL.test(textOf(value));
+    if (invalid) throw fault('cascade.email.header.invalid', key.slice(0, 100));
+    return [{ key, value: textOf(value) }];
+  });
+}
+
+function attachmentsOf(attachments: Value): Mail['attachments'] {
+  if (attachments === null) return [];
+  const wrong = (detail: string) => fault('cascade.email.body.invalid', detail);
+  if (!Array.isArray(attachments) || !attachments.every(isObject)) throw wrong('attachments is no array of Objects');
+  return attachments.map((one, i) => {
+    const [filename, contentType, content, encoding] = ['filename', 'contentType', 'content', 'encoding'].map((key) => own(one, key));
+    const ref = own(one, 'ref');
+    if (ref !== null) throw fault('cascade.resource.not.found', typeof ref === 'string' ? ref : '/documents');
+    if (filename != null && (typeof filename !== 'string' || CONTROL.test(filename)))
+      throw fault('cascade.email.header.invalid', 'filename');
+    const isType =
+      contentType == null || (typeof contentType === 'string' && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[\x20-\x7e]*)?$/.test(contentType));
+    if (!isType) throw fault('cascade.email.header.invalid', 'contentType');
+    if (typeof content !== 'string') throw wrong(`attachments[${i}].content is no String`);
+    if (encoding != null && encoding !== 'base64') throw wrong(`attachments[${i}].encoding is not base64`);
+    const bytes = encoding === 'base64' ? fromBase64(content) : Buffer.from(content);
+    if (typeof bytes === 'number') throw wrong(`attachments[${i}].content is no base64 at ${bytes}`);
+    return {
+      filename: typeof filename === 'string' ? filename : (false as const),
+      contentType: typeof contentType === 'string' ? contentType : 'application/octet-stream',
+      content: Buffer.from(bytes),
+    };
+  });
+}

@@ -1,0 +1,51 @@
+// What fields of a config must be: each a function that gives the fault, or null.
+import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+
+/** Why a value does not fit, or null. */
+export type Fits = (value: Value) => string | null;
+
+export const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
+
+export const text: Fits = (value) => (typeof value === 'string' && value !== '' ? null : 'no String');
+export const flag: Fits = (value) => (typeof value === 'boolean' ? null : 'no Boolean');
+export const object: Fits = (value) => (isObject(value) ? null : 'no Object');
+export const texts: Fits = (value) =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string') ? null : 'no array of Strings';
+export const textOrTexts: Fits = (value) =>
+  typeof value === 'string' ? text(value) : (texts(value) ?? ((value as Value[]).length > 0 ? null : 'empty'));
+export const whole =
+  (least: number, most = Number.MAX_SAFE_INTEGER): Fits =>
+  (value) =>
+    !isInteger(value) ? 'no Integer' : value < least || value > most ? `not within ${least} and ${most}` : null;
+export const oneOf =
+  (...allowed: Value[]): Fits =>
+  (value) =>
+    allowed.includes(value) ? null : `none of ${allowed.join(', ')}`;
+
+/** One address or several, with one of these schemes (patterns) and without credentials, for which there are fields. */
+export const address =
+  (...schemes: string[]): Fits =>
+  (value) => {
+    const wrong = textOrTexts(value);
+    if (wrong !== null) return wrong;
+    const pattern = new RegExp(`^(?:${schemes.join('|')})://[^/\\s]`, 'i');
+    for (const one of [value].flat().map(String)) {
+      if (!pattern.test(one) || !URL.canParse(one)) return `no address of ${schemes.join(', ')}`;
+      const { username, password } = new URL(one);
+      if (username !== '' || password !== '') return 'credentials do not belong in an address';
+    }
+    return null;
+  };
+
+/** Hosts of addresses in some fields of a config. */
+export const hostsIn = (config: ObjectValue, ...names: string[]): string[] =>
+  names
+    .flatMap((name) => [own(config, name)].flat())
+    .flatMap((one) => {
+      if (typeof one !== 'string') return [];
+      return URL.canParse(one) ? [new URL(one).hostname] : [];
+    });
+
+/** Every source has them. */
+export const COMMON: Readonly<Record<string, Fits>> = { echoPublish: flag, maxMessageSize: whole(1, 16_777_216) };
+export const ANY_DIRECTION = ['BOTH', 'SOURCE', 'SINK'] as const;

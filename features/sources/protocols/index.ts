@@ -1,0 +1,28 @@
+// The protocols of sources. A further one is a folder here and a line in the list.
+import { AMQP } from './amqp/index.ts';
+import { CHATBOT } from './chatbot/index.ts';
+import { EMAIL } from './email/index.ts';
+import { MQTT } from './mqtt/index.ts';
+import type { Protocol } from './protocol.ts';
+import { PUSH_NOTIF } from './push/index.ts';
+import { REMOTE } from './remote/index.ts';
+import { WEBHOOK } from './webhook/index.ts';
+
+export type {
+  Connection,
+  Direction,
+  Inbound,
+  InboundReply,
+  InboundRequest,
+  InboundValue,
+  Outcome,
+  Protocol,
+  SourceContext,
+} from './protocol.ts';
+export { ConnectionFailure } from './protocol.ts';
+
+const PROTOCOLS: ReadonlyMap<string, Protocol> = new Map(
+  [REMOTE, MQTT, AMQP, EMAIL, CHATBOT, PUSH_NOTIF, WEBHOOK].map((one) => [one.type, one]),
+);
+
+export const protocolOf = (type: string): Protocol | undefined => PROTOCOLS.get(type);

@@ -1,0 +1,89 @@
+// MQTT against a real mosquitto that is killed and started again.
+import mqtt from 'mqtt';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type Broker, startMosquitto } from '../testing/brokers.ts';
+import { contextOf, type TestContext } from '../testing/context.ts';
+import { openMqtt } from './connection.ts';
+
+let broker: Broker;
+let uri: string;
+
+beforeAll(async () => {
+  const started = await startMosquitto();
+  if (!started) throw new Error('this needs mosquitto (apt-get install mosquitto)');
+  broker = started;
+  uri = `mqtt://127.0.0.1:${broker.port}`;
+});
+afterAll(() => broker?.[Symbol.asyncDispose]());
+
+const textsOf = ({ delivered }: TestContext): string[] =>
+  delivered.map((one) => ('payload' in one ? Buffer.from(one.payload).toString() : ''));
+
+test.each([
+  [4, 1],
+  [4, 2],
+  [5, 1],
+  [5, 2],
+])('version %i, level %i: messages come in order, and again when they were not acknowledged', async (protocolVersion, qos) => {
+  const topic = `t/${protocolVersion}/${qos}`;
+  const config = { serverURI: uri, topics: [topic], clientId: `c${protocolVersion}${qos}`, cleanSession: false, protocolVersion, qos };
+  const never = contextOf(config, { take: () => new Promise(() => undefined) });
+  await openMqtt(never);
+  const client = await mqtt.connectAsync(uri);
+  const sent = Array.from({ length: 10 }, (_, n) => String(n));
+  for (const text of sent) await client.publishAsync(topic, text, { qos: qos as 1 | 2 });
+  await vi.waitFor(() => expect(textsOf(never)).toEqual(sent));
+  await client.endAsync(true);
+  broker.process.kill('SIGUSR1'); // it writes its store now, which it else does now and then
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await broker.kill();
+  await vi.waitFor(() => expect(never.losses.length).toBeGreaterThan(0));
+  await broker.restart();
+  const again = contextOf(config);
+  const source = await openMqtt(again);
+  await vi.waitFor(() => expect([...new Set(textsOf(again))]).toEqual(sent));
+  await source.close();
+});
+
+test('a will is published when the connection ends without a farewell; a retained message is marked', async () => {
+  const will = { topic: 'last/words', message: { gone: true }, qos: 1, retain: true };
+  const dying = contextOf({ serverURI: uri, will });
+  await openMqtt(dying);
+  const reader = contextOf({ serverURI: uri, topics: ['last/#'] });
+  const source = await openMqtt(reader);
+  await broker.kill();
+  await vi.waitFor(() => expect(reader.losses.length).toBeGreaterThan(0));
+  await source.close();
+  await broker.restart();
+  const publisher = await openMqtt(contextOf({ serverURI: uri }));
+  await publisher.publish!({ topic: 'last/words', message: 'kept', retain: true, qos: 1 });
+  const late = contextOf({ serverURI: uri, topics: ['last/#'], contentType: 'text/plain' });
+  const reading = await openMqtt(late);
+  await vi.waitFor(() => expect(late.delivered[0]).toMatchObject({ topic: 'last/words', properties: { retain: true } }));
+  await reading.close();
+  await publisher.close();
+});
+
+test('version 5 carries user properties, a response topic and a content type of the message', async () => {
+  const context = contextOf({ serverURI: uri, topics: ['five'], protocolVersion: 5 });
+  const source = await openMqtt(context);
+  await source.publish!({ topic: 'five', message: 'plain', contentType: 'text/plain', userProperties: { line: '3' }, qos: 1 });
+  await vi.waitFor(() => expect(context.delivered).toHaveLength(1));
+  expect(context.delivered[0]).toMatchObject({
+    contentType: 'text/plain',
+    properties: { userProperties: { line: '3' }, contentType: 'text/plain' },
+  });
+  await source.close();
+});
+
+test('two sources that share a subscription get each message once between them', async () => {
+  const config = { serverURI: uri, topics: ['work'], protocolVersion: 5, shared: true };
+  const both = [contextOf(config), contextOf(config)];
+  const sources = await Promise.all(both.map((context) => openMqtt(context)));
+  const client = await mqtt.connectAsync(uri);
+  for (let n = 0; n < 20; n++) await client.publishAsync('work', String(n), { qos: 1 });
+  await vi.waitFor(() => expect(both.flatMap(textsOf)).toHaveLength(20));
+  expect(new Set(both.flatMap(textsOf)).size).toBe(20);
+  await client.endAsync();
+  for (const source of sources) await source.close();
+});

@@ -1,0 +1,87 @@
+// What a publish on an MQTT source says (integrations.md 3.3), and how many of them may be without an acknowledgement.
+import type { IClientPublishOptions } from 'mqtt';
+import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
+import { fault } from '../../../../model/errors/faults.ts';
+import { ContentError, encodeContent } from '../../content/index.ts';
+import { own } from '../fields.ts';
+
+export type Qos = 0 | 1 | 2;
+
+const LEVELS: readonly Value[] = ['AT_MOST_ONCE', 'AT_LEAST_ONCE', 'EXACTLY_ONCE'];
+const LONGEST_TOPIC = 65_535;
+
+/** The level of a name or number; undefined for what is none. */
+export function qosOf(value: Value): Qos | undefined {
+  const level = typeof value === 'number' ? value : LEVELS.indexOf(value);
+  return level === 0 || level === 1 || level === 2 ? level : undefined;
+}
+
+export interface Publication {
+  readonly topic: string;
+  readonly payload: Buffer;
+  readonly options: IClientPublishOptions;
+}
+
+/**
+ * @param usual the content type of the config
+ * @throws cascade.mqtt.topic.missing, .topic.invalid, .message.missing (also for one that the content type cannot hold), .qos.invalid
+ */
+export function publicationOf(source: string, request: ObjectValue, usual: string, isFive: boolean): Publication {
+  const topic = own(request, 'topic');
+  if (topic === null) throw fault('cascade.mqtt.topic.missing', source, 'topic');
+  if (typeof topic !== 'string' || topic === '' || /[+#\0]/.test(topic) || Buffer.byteLength(topic) > LONGEST_TOPIC)
+    throw fault('cascade.mqtt.topic.invalid', source, 'topic');
+  if (!Object.hasOwn(request, 'message')) throw fault('cascade.mqtt.message.missing', source, 'message');
+  const qos = qosOf(own(request, 'qos') ?? 'AT_MOST_ONCE');
+  if (qos === undefined) throw fault('cascade.mqtt.qos.invalid', source, 'qos');
+  const named = own(request, 'contentType');
+  const contentType = typeof named === 'string' ? named : usual;
+  const properties = isFive ? { contentType, ...userPropertiesOf(own(request, 'userProperties')) } : null;
+  return {
+    topic,
+    payload: encoded(source, contentType, own(request, 'message')),
+    options: { qos, retain: own(request, 'retain') === true, ...(properties && { properties }) },
+  };
+}
+
+export function encoded(source: string, contentType: string, message: Value): Buffer {
+  if (message === null) return Buffer.alloc(0);
+  try {
+    return encodeContent(contentType, message);
+  } catch (error) {
+    throw error instanceof ContentError ? fault('cascade.mqtt.message.missing', source, `message (${error.message})`) : error;
+  }
+}
+
+function userPropertiesOf(value: Value): { userProperties?: Record<string, string | string[]> } {
+  if (!isObject(value)) return {};
+  const entries = Object.entries(value).map(([name, one]): [string, string | string[]] => [
+    name,
+    Array.isArray(one) ? one.map(String) : String(one),
+  ]);
+  return { userProperties: Object.fromEntries(entries) };
+}
+
+/** Lets so many through at a time; who comes later waits in line. */
+export class InFlight {
+  readonly #most: number;
+  #open = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  async within<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#open >= this.#most) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#open++;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next)
+        next(); // its place goes over to the next
+      else this.#open--;
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// PUSH_NOTIF (integrations.md 7.1): the definition of its sources. They reach no devices yet.
+import { getOwn, type ObjectValue } from '../../../../stdlib/values/index.ts';
+import { address, COMMON, flag, hostsIn, own, text, texts } from '../fields.ts';
+import type { Protocol } from '../protocol.ts';
+
+export const PUSH_NOTIF: Protocol = {
+  type: 'PUSH_NOTIF',
+  directions: ['SINK'],
+  hasQuery: false,
+  canBeReliable: false,
+  required: [],
+  fields: {
+    ...COMMON,
+    targetStandardApp: flag,
+    useAPNSDevelopmentServer: flag,
+    androidAppId: text,
+    firebaseServerKey: text,
+    iosAppId: text,
+    pkcs12Password: text,
+    pkcs12Contents: text,
+    transports: texts,
+    fcmUri: address('https?'),
+    apnsUri: address('https?'),
+  },
+  together: (config: ObjectValue) => {
+    const has = (...names: string[]): boolean => names.every((name) => own(config, name) !== null);
+    const standard = Object.keys(config).some((key) => /^target.*App$/.test(key) && getOwn(config, key) === false);
+    const complete = has('androidAppId', 'firebaseServerKey') || has('iosAppId', 'pkcs12Password', 'pkcs12Contents');
+    return standard && !complete ? ['targetStandardApp', 'false without a complete group of android or ios fields'] : null;
+  },
+  hosts: (config) => hostsIn(config, 'fcmUri', 'apnsUri'),
+  isStanding: () => false,
+};

@@ -1,0 +1,267 @@
+// A REMOTE source at work (integrations.md 2): requests, publishes, polls.
+import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
+import { type CascadeError, fault } from '../../../../model/errors/faults.ts';
+import { EgressError, type Proxy } from '../../../../platform/egress/index.ts';
+import { ContentError } from '../../content/index.ts';
+import { basic, type HttpAnswer, HttpClient, HttpFailure } from '../../http/index.ts';
+import { own } from '../fields.ts';
+import type { Connection, SourceContext } from '../protocol.ts';
+import { tlsOptions } from '../tls.ts';
+import { mergedRequest } from './merge.ts';
+import { Tokens } from './oauth.ts';
+import { Polling } from './polling.ts';
+import { type PlannedRequest, planRequest, RequestProblem, resolveTarget } from './request.ts';
+import { bodyOfAnswer, fullResponse, headersOfAnswer, textOfAnswer, typeOfAnswer } from './response.ts';
+
+const REDIRECTS = 5;
+
+export async function openRemote(context: SourceContext): Promise<Connection> {
+  const remote = new Remote(context);
+  try {
+    await remote.start();
+    return remote;
+  } catch (error) {
+    await remote.close();
+    throw error;
+  }
+}
+
+/** The HTTP client of a REMOTE config. */
+function clientFor(context: SourceContext, config: ObjectValue): HttpClient {
+  const options = own(config, 'clientOptions');
+  const client = isObject(options) ? options : {};
+  const connectTimeout = own(client, 'connectTimeout');
+  return new HttpClient({
+    outlet: context.outlet,
+    tls: tlsOptions(client),
+    proxy: proxyOf(client),
+    unpacks: own(client, 'decompressionSupported') === true,
+    ...(connectTimeout === null ? {} : { connectTimeoutMs: Number(connectTimeout) }),
+  });
+}
+
+function proxyOf(client: ObjectValue): Proxy | null {
+  const proxy = own(client, 'proxyOptions');
+  if (!isObject(proxy)) return null;
+  const [username, password] = [own(proxy, 'username'), own(proxy, 'password')];
+  const authorization = username === null ? {} : { authorization: basic(String(username), String(password ?? '')) };
+  return { host: String(own(proxy, 'host')), port: Number(own(proxy, 'port')), ...authorization };
+}
+
+class Remote implements Connection {
+  readonly #context: SourceContext;
+  readonly #config: ObjectValue;
+  readonly #client: HttpClient;
+  readonly #tokens: Tokens;
+  readonly #polling: Polling | null;
+  readonly #bases: readonly string[];
+  readonly #closing = new AbortController();
+  /** The base that worked last. */
+  #current = 0;
+  #underWay = 0;
+  #idle: (() => void) | null = null;
+
+  constructor(context: SourceContext) {
+    this.#context = context;
+    this.#config = context.config;
+    this.#client = clientFor(context, context.config);
+    this.#tokens = new Tokens(context, (config) => clientFor(context, config));
+    this.#bases = [own(this.#config, 'uri'), own(this.#config, 'serverURIs')].flat().filter((one) => typeof one === 'string');
+    const seconds = Number(own(this.#config, 'pollingInterval') ?? 0);
+    this.#polling = context.consumes && seconds > 0 ? this.#pollingEvery(seconds * 1_000) : null;
+  }
+
+  async start(): Promise<void> {
+    await this.#polling?.start();
+  }
+
+  async publish(request: ObjectValue): Promise<void> {
+    const { answer, plan } = await this.#asked(this.#plan(request, 'publish'));
+    if (isFailure(answer, plan)) throw this.#refused('cascade.source.publish.failed', answer, plan);
+  }
+
+  async query(request: ObjectValue): Promise<Value> {
+    const plan = this.#plan(request, 'query');
+    if (plan.saveAs !== null) throw fault('cascade.resource.type.not.found', 'documents');
+    const { answer, url, headers } = await this.#asked(plan);
+    if (plan.asFullExchange) return this.#exchange(plan, answer, url, headers);
+    if (isFailure(answer, plan)) throw this.#refused('cascade.source.query.failed', answer, plan);
+    const body = this.#body(answer, plan);
+    return plan.asFullResponse ? fullResponse(answer, body) : body;
+  }
+
+  async close(): Promise<void> {
+    await this.#polling?.close();
+    if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    this.#closing.abort();
+    await this.#client[Symbol.asyncDispose]();
+  }
+
+  // ---------------------------------------------------------------- requests
+  #plan(document: ObjectValue, operation: 'query' | 'publish'): PlannedRequest {
+    try {
+      return planRequest(document, operation, own(this.#config, 'queryForm') === 'body' && operation === 'query');
+    } catch (error) {
+      throw this.#invalid(error);
+    }
+  }
+
+  #invalid(error: unknown): unknown {
+    return error instanceof RequestProblem ? fault('cascade.remote.request.invalid', this.#context.source, error.message) : error;
+  }
+
+  /** The answer of the first base that can be connected to; with OAuth a refused token is fetched anew, once. */
+  async #asked(
+    plan: PlannedRequest,
+  ): Promise<{ answer: HttpAnswer; plan: PlannedRequest; url: URL; headers: readonly (readonly [string, string])[] }> {
+    this.#underWay++;
+    try {
+      const token = await this.#token(plan, null);
+      const first = await this.#askedWith(plan, token);
+      if (first.answer.status !== 401 || token === null || !this.#tokens.areUsed) return { ...first, plan };
+      return { ...(await this.#askedWith(plan, await this.#token(plan, token))), plan };
+    } finally {
+      this.#underWay--;
+      if (this.#underWay === 0) this.#idle?.();
+    }
+  }
+
+  async #token(plan: PlannedRequest, refused: string | null): Promise<string | null> {
+    if (plan.headers.some(([name]) => name.toLowerCase() === 'authorization')) return null;
+    if (this.#tokens.areUsed) return this.#tokens.get(refused);
+    const token = own(this.#config, 'accessToken');
+    return token === null ? null : String(token);
+  }
+
+  async #askedWith(plan: PlannedRequest, token: string | null) {
+    const headers = this.#headers(plan, token);
+    let failure: unknown;
+    for (let tried = 0; tried < this.#bases.length; tried++) {
+      const at = (this.#current + tried) % this.#bases.length;
+      const url = this.#target(this.#bases[at] as string, plan);
+      try {
+        const redirects = plan.includeRedirect || own(this.#config, 'followRedirects') === false ? 0 : REDIRECTS;
+        const answer = await this.#client.ask({ ...plan, url, headers, redirects, signal: this.#closing.signal });
+        this.#current = at;
+        return { answer, url, headers };
+      } catch (error) {
+        failure = error;
+        const isNowhere =
+          (error instanceof HttpFailure && error.kind === 'unconnected') || (error instanceof EgressError && error.failure === 'refused');
+        if (!isNowhere) break;
+      }
+    }
+    throw this.#failure(failure);
+  }
+
+  #target(base: string, plan: PlannedRequest): URL {
+    try {
+      return resolveTarget(base, plan);
+    } catch (error) {
+      throw this.#invalid(error);
+    }
+  }
+
+  #headers({ headers }: PlannedRequest, token: string | null): readonly (readonly [string, string])[] {
+    if (headers.some(([name]) => name.toLowerCase() === 'authorization')) return headers;
+    const username = own(this.#config, 'username');
+    if (token !== null) return [...headers, ['Authorization', `${String(own(this.#config, 'realm') ?? 'Bearer')} ${token}`]];
+    if (username === null) return headers;
+    return [...headers, ['Authorization', basic(String(username), String(own(this.#config, 'password') ?? ''))]];
+  }
+
+  #failure(error: unknown): unknown {
+    const { source } = this.#context;
+    if (error instanceof EgressError && error.failure === 'limit')
+      return fault('cascade.quota.exceeded', 'outboundConnections', error.message);
+    if (!(error instanceof HttpFailure)) return error;
+    switch (error.kind) {
+      case 'timeout':
+        return fault('cascade.remote.request.timeout', source, error.message);
+      case 'too large':
+        return fault('cascade.remote.response.too.large', source, error.message);
+      case 'malformed':
+        return fault('cascade.remote.response.malformed', source, error.message);
+      default:
+        return fault('cascade.remote.connect.failed', source, error.message);
+    }
+  }
+
+  /** Status 400 and more, or a redirect that was not followed. */
+  #refused(code: 'cascade.source.query.failed' | 'cascade.source.publish.failed', answer: HttpAnswer, plan: PlannedRequest): CascadeError {
+    return fault(code, this.#context.source, answer.statusText, plain(leniently(answer, plan)), answer.status);
+  }
+
+  #body(answer: HttpAnswer, plan: PlannedRequest): Value {
+    try {
+      return bodyOfAnswer(answer, plan);
+    } catch (error) {
+      throw error instanceof ContentError ? fault('cascade.remote.response.malformed', this.#context.source, error.message) : error;
+    }
+  }
+
+  #exchange(plan: PlannedRequest, answer: HttpAnswer, url: URL, sent: readonly (readonly [string, string])[]): ObjectValue {
+    const headers: ObjectValue = {};
+    for (const [name, value] of sent)
+      if (!/^(?:authorization|cookie|proxy-authorization|x-api-key)$/i.test(name)) headers[name.toLowerCase()] = value;
+    const request = { method: plan.method, url: url.href, headers, body: plan.body === null ? null : plan.body.toString('utf8') };
+    return { request, response: fullResponse(answer, leniently(answer, plan)) };
+  }
+
+  // ---------------------------------------------------------------- polls
+  #pollingEvery(intervalMs: number): Polling {
+    const { context, topics } = { context: this.#context, topics: own(this.#config, 'topics') };
+    const paths = Array.isArray(topics) && topics.length > 0 ? topics.map(String) : [null];
+    return new Polling({
+      intervalMs,
+      now: () => context.now(),
+      polledAt: () => context.polledAt(),
+      poll: async () => {
+        try {
+          await context.notePoll(context.now());
+          for (const path of paths) await this.#poll(path);
+          setImmediate(() => context.recovered());
+        } catch (error) {
+          setImmediate(() => context.troubled(error)); // after it counts as connected, where it is the first
+        }
+      },
+    });
+  }
+
+  async #poll(path: string | null): Promise<void> {
+    const query = own(this.#config, 'query');
+    const document = mergedRequest(this.#config, isObject(query) ? query : {}, path === null ? {} : { path });
+    await this.#context.room();
+    const { answer, plan } = await this.#asked(this.#planPoll(document));
+    if (answer.status === 304) return;
+    if (answer.status < 200 || answer.status > 299) throw this.#refused('cascade.source.query.failed', answer, plan);
+    const message = { topic: path, properties: { status: answer.status, headers: headersOfAnswer(answer) } };
+    if (answer.status === 204 || answer.body.length === 0) await this.#context.deliver({ ...message, value: null });
+    else await this.#context.deliver({ ...message, payload: answer.body, contentType: typeOfAnswer(answer, plan) });
+  }
+
+  #planPoll(document: ObjectValue): PlannedRequest {
+    try {
+      return planRequest(document, 'query', own(this.#config, 'queryForm') === 'body');
+    } catch (error) {
+      throw this.#invalid(error);
+    }
+  }
+}
+
+const isFailure = ({ status }: HttpAnswer, { includeRedirect }: PlannedRequest): boolean =>
+  status >= 400 || (status >= 300 && !includeRedirect) || status < 200;
+
+/** The parsed body, or the text where it does not parse. */
+function leniently(answer: HttpAnswer, plan: PlannedRequest): Value {
+  try {
+    return bodyOfAnswer(answer, plan);
+  } catch {
+    return textOfAnswer(answer); // what is wrong with the body of an error would hide the error
+  }
+}
+
+/** Params of an error are plain data. */
+const plain = (value: Value): Value =>
+  isObject(value) || Array.isArray(value) || typeof value !== 'object' || value === null ? value : dataOf(value);
+const dataOf = (value: object): Value => ('data' in value ? ((value as { data(): Value }).data() ?? null) : null);

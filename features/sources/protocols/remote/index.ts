@@ -1,0 +1,77 @@
+// REMOTE (integrations.md 2): HTTP and HTTPS, asked, published to and polled.
+import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
+import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, object, oneOf, own, text, texts, whole } from '../fields.ts';
+import type { Protocol } from '../protocol.ts';
+import { TLS_FIELDS } from '../tls.ts';
+import { openRemote } from './connection.ts';
+import { mergedRequest } from './merge.ts';
+
+const proxy: Fits = (value) => {
+  if (!isObject(value)) return 'no Object';
+  const [host, port] = [own(value, 'host'), own(value, 'port')];
+  if (typeof host !== 'string' || !/^[^\s/@:]+$|^\[[0-9a-f:.]+\]$/i.test(host)) return 'proxyOptions.host: no host';
+  const wrong = whole(1, 65_535)(port);
+  return wrong === null ? null : `proxyOptions.port: ${wrong}`;
+};
+
+const CLIENT_FIELDS: Readonly<Record<string, Fits>> = {
+  ...TLS_FIELDS,
+  proxyOptions: proxy,
+  decompressionSupported: flag,
+  connectTimeout: whole(1, 600_000),
+};
+
+/** Fields of `clientOptions`, each by its own rule. */
+const clientOptions: Fits = (value) => {
+  if (!isObject(value)) return 'no Object';
+  for (const [name, fits] of Object.entries(CLIENT_FIELDS)) {
+    const field = own(value, name);
+    const wrong = field === null ? null : fits(field);
+    if (wrong !== null) return `${name}: ${wrong}`;
+  }
+  return null;
+};
+
+const proxyHosts = (config: ObjectValue): string[] => {
+  const client = own(config, 'clientOptions');
+  const options = isObject(client) ? own(client, 'proxyOptions') : null;
+  return isObject(options) ? [String(own(options, 'host'))] : [];
+};
+
+export const REMOTE: Protocol = {
+  type: 'REMOTE',
+  directions: ANY_DIRECTION,
+  hasQuery: true,
+  canBeReliable: false,
+  required: [['uri', 'serverURIs']],
+  fields: {
+    ...COMMON,
+    uri: address('https?'),
+    serverURIs: address('https?'),
+    username: text,
+    password: text,
+    accessToken: text,
+    realm: text,
+    requestDefaults: object,
+    contentType: text,
+    pollingInterval: whole(0),
+    query: object,
+    queryForm: oneOf('url', 'body'),
+    topics: texts,
+    clientOptions,
+    followRedirects: flag,
+    oauthSourceName: text,
+    oauthGrantType: oneOf('client_credentials', 'refresh_token'),
+    oauthClientId: text,
+    oauthClientSecret: text,
+    oauthRefreshToken: text,
+    oauthScope: text,
+    oauthAudience: text,
+    oauthUseBasicAuth: flag,
+    oauthContentType: oneOf('application/x-www-form-urlencoded', 'application/json'),
+  },
+  hosts: (config) => [...hostsIn(config, 'uri', 'serverURIs'), ...proxyHosts(config)],
+  isStanding: (config, direction) => direction !== 'SINK' && Number(own(config, 'pollingInterval') ?? 0) > 0,
+  merged: (config, request) => mergedRequest(config, request),
+  open: openRemote,
+};

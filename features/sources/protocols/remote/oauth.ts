@@ -1,0 +1,125 @@
+// Tokens on demand (integrations.md 2.6): fetched from another REMOTE source, kept until shortly before they end, one fetch at a time.
+import { createHash } from 'node:crypto';
+import { isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
+import { fault } from '../../../../model/errors/faults.ts';
+import { decodeContent, encodeContent } from '../../content/index.ts';
+import { basic, headerPairs, type HttpClient } from '../../http/index.ts';
+import { own } from '../fields.ts';
+import type { SourceContext } from '../protocol.ts';
+
+const DEFAULT_LIFE_S = 300;
+const BEFORE_END_S = 30;
+const TIMEOUT_MS = 120_000;
+const FORM = 'application/x-www-form-urlencoded';
+const KEPT_REFRESH_TOKEN = 'oauthRefreshToken';
+
+/** A client for the configuration of the source that gives the tokens. */
+export type ClientFor = (config: ObjectValue) => HttpClient;
+
+export class Tokens {
+  readonly #context: SourceContext;
+  readonly #clientFor: ClientFor;
+  #token: { readonly text: string; readonly until: number } | null = null;
+  #fetching: Promise<string> | null = null;
+
+  constructor(context: SourceContext, clientFor: ClientFor) {
+    this.#context = context;
+    this.#clientFor = clientFor;
+  }
+
+  get areUsed(): boolean {
+    return own(this.#context.config, 'oauthSourceName') !== null;
+  }
+
+  /** @param refused a token that the remote side did not accept @throws cascade.remote.oauth.source, .oauth.failed */
+  async get(refused: string | null = null): Promise<string> {
+    if (this.#token && this.#token.text !== refused && this.#token.until > performance.now()) return this.#token.text;
+    this.#fetching ??= this.#fetch().finally(() => (this.#fetching = null));
+    return this.#fetching;
+  }
+
+  async #fetch(): Promise<string> {
+    const { source, config } = this.#context;
+    const other = await this.#context.other(String(own(config, 'oauthSourceName')));
+    if (other?.type !== 'REMOTE')
+      throw fault('cascade.remote.oauth.source', source, `${String(own(config, 'oauthSourceName'))} is no active REMOTE source`);
+    const setting = (name: string): Value => own(config, name) ?? own(other.config, name);
+    const failed = (detail: string) => fault('cascade.remote.oauth.failed', source, detail);
+    const url = String(own(other.config, 'uri') ?? '');
+    if (!URL.canParse(url)) throw failed('the source of tokens has no uri');
+    const refreshToken = await this.#refreshToken(setting('oauthRefreshToken'));
+    const grant = setting('oauthGrantType');
+    if (grant !== 'client_credentials' && grant !== 'refresh_token') throw failed('there is no oauthGrantType');
+    if (grant === 'refresh_token' && refreshToken === null) throw failed('there is no refresh token');
+    const { body, headers } = tokenRequest(setting, String(grant), refreshToken, other.config);
+    const client = this.#clientFor(other.config);
+    let answer: Awaited<ReturnType<HttpClient['ask']>>;
+    try {
+      answer = await client.ask({ url: new URL(url), method: 'POST', headers, body, timeoutMs: TIMEOUT_MS });
+    } catch (error) {
+      throw failed(error instanceof Error ? error.message : 'no answer');
+    } finally {
+      await client[Symbol.asyncDispose]();
+    }
+    if (answer.status < 200 || answer.status > 299) throw failed(`the answer was ${answer.status}`);
+    return this.#taken(answer.body, setting('oauthRefreshToken'), failed);
+  }
+
+  async #taken(bytes: Buffer, original: Value, failed: (detail: string) => Error): Promise<string> {
+    let said: Value;
+    try {
+      said = decodeContent('application/json', bytes);
+    } catch {
+      throw failed('the answer is no JSON');
+    }
+    const token = isObject(said) ? own(said, 'access_token') : null;
+    if (!isObject(said) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) throw failed('the answer has no access_token');
+    const rotated = own(said, 'refresh_token');
+    if (typeof rotated === 'string' && rotated !== '')
+      await this.#context.keep(KEPT_REFRESH_TOKEN, JSON.stringify({ of: digest(original), token: rotated }));
+    const expires = own(said, 'expires_in');
+    const life = isInteger(expires) ? Number(expires) : Number(expires ?? DEFAULT_LIFE_S);
+    const until = performance.now() + Math.max(Number.isFinite(life) ? life - BEFORE_END_S : 0, 0) * 1_000;
+    this.#token = { text: token, until };
+    return token;
+  }
+
+  /** The last that was given, if it goes back to what the config holds now. */
+  async #refreshToken(original: Value): Promise<string | null> {
+    const kept = await this.#context.kept(KEPT_REFRESH_TOKEN);
+    if (kept !== null) {
+      const { of, token } = JSON.parse(kept) as { of: string; token: string };
+      if (of === digest(original)) return token;
+    }
+    return typeof original === 'string' ? original : null;
+  }
+}
+
+const digest = (value: Value): string => createHash('sha256').update(String(value)).digest('hex');
+
+function tokenRequest(
+  setting: (name: string) => Value,
+  grant: string,
+  refreshToken: string | null,
+  tokenConfig: ObjectValue,
+): { body: Buffer; headers: [string, string][] } {
+  const [id, secret] = [setting('oauthClientId'), setting('oauthClientSecret')].map((value) => (value === null ? null : String(value)));
+  const usesBasic = setting('oauthUseBasicAuth') === true;
+  const fields: ObjectValue = { grant_type: grant };
+  if (grant === 'refresh_token') fields['refresh_token'] = refreshToken;
+  for (const [name, value] of [
+    ['scope', setting('oauthScope')],
+    ['audience', setting('oauthAudience')],
+    ['client_id', usesBasic ? null : (id ?? null)],
+    ['client_secret', usesBasic ? null : (secret ?? null)],
+  ] as const)
+    if (value !== null) setOwn(fields, name, value);
+  const contentType = String(setting('oauthContentType') ?? FORM);
+  const defaults = own(tokenConfig, 'requestDefaults');
+  const given = isObject(defaults) ? own(defaults, 'headers') : null;
+  const pairs = isObject(given) ? headerPairs(given) : [];
+  const headers = (typeof pairs === 'string' ? [] : pairs).filter(([name]) => !/^(?:content-type|accept)$/i.test(name));
+  headers.push(['Content-Type', contentType], ['Accept', 'application/json']);
+  if (usesBasic && id != null) headers.push(['Authorization', basic(encodeURIComponent(id), encodeURIComponent(secret ?? ''))]); // RFC 6749 2.3.1
+  return { body: encodeContent(contentType, fields), headers };
+}

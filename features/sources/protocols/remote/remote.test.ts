@@ -1,0 +1,197 @@
+// REMOTE through the engine, against an HTTP server of the test (integrations.md 2).
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../../../engine/testing/engine.ts';
+import { answerJson, type HttpServer, openHttpServer } from '../../testing/http-server.ts';
+
+let t: TestEngine;
+let server: HttpServer;
+let polls = 0;
+beforeAll(async () => {
+  server = await openHttpServer((sent, response) => {
+    const { pathname } = new URL(sent.url, 'http://x');
+    if (pathname === '/fail') answerJson(response, { why: 'no' }, 418);
+    else if (pathname === '/xml') response.writeHead(200, { 'content-type': 'text/xml' }).end(YARD);
+    else if (pathname === '/text') response.writeHead(200, { 'content-type': 'text/plain' }).end('plain');
+    else if (pathname === '/csv') response.writeHead(200, { 'content-type': 'text/csv' }).end('a,b\r\n1,"x,""y"""\r\n2\r\n');
+    else if (pathname === '/bytes') response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from([1, 2, 255]));
+    else if (pathname === '/empty') response.writeHead(204).end();
+    else if (pathname === '/broken') response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":');
+    else if (pathname === '/cookies') answerJson(response, 1, 200, { 'set-cookie': ['a=1', 'b=2'], 'x-two': ['1', '2'] });
+    else if (pathname === '/slow') setTimeout(() => answerJson(response, 1), 5_000).unref();
+    else if (pathname === '/cut') response.destroy();
+    else if (pathname === '/away') response.writeHead(302, { location: '/echo' }).end();
+    else if (pathname === '/inside') response.writeHead(302, { location: 'http://192.168.77.1/' }).end();
+    else if (pathname === '/poll') answerJson(response, { n: ++polls });
+    else answerJson(response, sent);
+  });
+  t = await openTestEngine({ masterKey: randomBytes(32), outboundAddresses: ['127.0.0.1'] });
+});
+afterAll(async () => {
+  await t[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+const YARD = '<yard><crane id="k1"><load>12</load></crane><crane id="k2"/></yard>';
+
+async function source(name: string, config: object, more: object = {}): Promise<void> {
+  await t.ask('insert', 'sources', { body: JSON.stringify({ name, type: 'REMOTE', config, ...more }) });
+}
+const query = async (name: string, document: object): Promise<{ url?: string; method?: string; headers?: Record<string, string> }> =>
+  JSON.parse((await t.ask('query', 'sources', { id: name, body: JSON.stringify(document) })).body ?? 'null');
+const status = async (name: string): Promise<{ url?: string; method?: string; headers?: Record<string, string> }> =>
+  JSON.parse((await t.ask('status', 'sources', { id: name })).body ?? '');
+
+test('2.2: defaults and the request are merged, headers and query key by key', async () => {
+  await source('merged', {
+    uri: `${server.url}/api/v2/`,
+    username: 'ann',
+    password: 'hush',
+    requestDefaults: { query: { unit: 'C', lang: 'en' }, headers: { 'X-Site': '7', 'X-Off': 'x' } },
+  });
+  const seen = await query('merged', {
+    path: 'now',
+    query: { lang: 'fr', many: [1, 2], no: null, o: { a: 1 } },
+    headers: { 'x-off': null },
+  });
+  expect(seen.url).toBe('/api/v2/now?unit=C&lang=fr&many=1&many=2&o=%7B%22a%22%3A1%7D');
+  expect(seen.headers).toMatchObject({ 'x-site': '7', authorization: `Basic ${btoa('ann:hush')}`, accept: 'application/json' });
+  expect(seen.headers?.['x-off']).toBeUndefined();
+  expect(seen.method).toBe('GET');
+});
+
+test.each([
+  ['now', '/api/v2/now'],
+  ['/now', '/now'],
+  ['../up?a=1', '/api/up?a=1'],
+  ['../../../../top', '/top'],
+  ['', '/api/v2/'],
+])('2.3: the path %j leads to %s', async (path, url) => {
+  await source('paths', { uri: `${server.url}/api/v2/` });
+  expect((await query('paths', { path })).url).toBe(url);
+});
+
+test.each([
+  [{ path: 'http://example.com/x' }, 'another origin'],
+  [{ path: '//example.com/x' }, 'another origin'],
+  [{ path: '\\\\example.com\\x' }, 'another origin'],
+  [{ headers: { 'X-A': 'a\r\nX-B: b' } }, 'a character'],
+  [{ headers: { 'X A': 'a' } }, 'no name'],
+  [{ headers: { Host: 'a' } }, 'made by the connection'],
+  [{ headers: { 'Transfer-Encoding': 'chunked' } }, 'made by the connection'],
+  [{ method: 'BREW' }, 'no method'],
+  [{ method: 'GET\r\n' }, 'line break'],
+  [{ query: [] }, 'an Object'],
+  [{ asFullResponse: 1 }, 'a Boolean'],
+  [{ body: 1, parts: [] }, 'exclude each other'],
+  [{ acceptType: 'a/b', responseType: 'a/b' }, 'exclude each other'],
+  [{ requestTimeout: 'soon' }, 'an interval'],
+  [{ parts: [{ content: 'x' }] }, 'needs a name'],
+  [{ parts: [{ name: 'x' }] }, 'needs content or ref'],
+])('2.2: %j is refused', async (document, reason) => {
+  await source('refusing', { uri: server.url });
+  const before = server.sent.length;
+  await expect(query('refusing', document)).rejects.toMatchObject({
+    code: 'cascade.remote.request.invalid',
+    status: 400,
+    message: expect.stringContaining(reason),
+  });
+  expect(server.sent).toHaveLength(before);
+});
+
+test('1.6, 2.5: answers are read by their content type', async () => {
+  await source('typed', { uri: server.url });
+  expect(await query('typed', { path: '/xml' })).toEqual({ crane: [{ '@id': 'k1', load: '12' }, { '@id': 'k2' }] });
+  expect(await query('typed', { path: '/text' })).toBe('plain');
+  expect(await query('typed', { path: '/csv' })).toEqual([
+    { a: '1', b: 'x,"y"' },
+    { a: '2', b: null },
+  ]);
+  expect(await query('typed', { path: '/bytes' })).toEqual({ contentType: 'image/png', size: 3, base64: 'AQL/' });
+  expect(await query('typed', { path: '/xml', responseType: 'text/plain' })).toBe(YARD);
+  expect(await query('typed', { path: '/empty' })).toBeNull();
+  expect(await query('typed', { path: '/cookies', asFullResponse: true })).toMatchObject({
+    status: 200,
+    cookies: ['a=1', 'b=2'],
+    body: 1,
+    headers: { 'x-two': ['1', '2'] },
+  });
+  await expect(query('typed', { path: '/broken' })).rejects.toMatchObject({ code: 'cascade.remote.response.malformed' });
+});
+
+test('2.7: XML is reached by name in a program', async () => {
+  await source('yard', { uri: server.url });
+  await t.program(
+    'procedures',
+    `PROCEDURE yard()\nvar r = SELECT ONE FROM SOURCE yard WITH path = "/xml"
+    return [r.crane[0].load.text(), r.crane[1]["@id"], r.crane[1]["@id"].text(), r.crane[1].load.text(), r.crane.size()]`,
+  );
+  expect((await t.ask('execute', 'procedures', { id: 'yard', body: '[]' })).body).toBe('["12","k2","k2","",2]');
+  await t.program(
+    'procedures',
+    `PROCEDURE rows()\nvar r = SELECT FROM SOURCE yard WITH path = "/xml"\nreturn [r.crane[0].load.text(), r[0].crane[0].load.text()]`,
+  );
+  expect((await t.ask('execute', 'procedures', { id: 'rows', body: '[]' })).body).toBe('["12","12"]');
+});
+
+test('2.5: what fails is told apart', async () => {
+  await source('failing', { uri: server.url });
+  await expect(query('failing', { path: '/fail' })).rejects.toMatchObject({
+    code: 'cascade.source.query.failed',
+    status: 500,
+    params: ['failing', "I'm a Teapot", { why: 'no' }, 418],
+  });
+  await expect(t.ask('publish', 'sources', { id: 'failing', body: '{"path":"/fail"}' })).rejects.toMatchObject({
+    code: 'cascade.source.publish.failed',
+  });
+  await expect(query('failing', { path: '/slow', requestTimeout: 20 })).rejects.toMatchObject({ code: 'cascade.remote.request.timeout' });
+  await expect(query('failing', { path: '/cut' })).rejects.toMatchObject({ code: 'cascade.remote.connect.failed' });
+  await source('nobody', { uri: 'http://127.0.0.1:1' });
+  await expect(query('nobody', {})).rejects.toMatchObject({ code: 'cascade.remote.connect.failed' });
+  expect(await query('failing', { path: '/fail', asFullExchange: true })).toMatchObject({
+    response: { status: 418 },
+    request: { method: 'GET' },
+  });
+  expect(await status('failing')).toMatchObject({ state: 'connected', failed: 4 });
+});
+
+test('2.1, 13: redirects are followed for GET, and never to an address that may not be reached', async () => {
+  await source('moved', { uri: server.url, accessToken: 'abc' });
+  expect((await query('moved', { path: '/away' })).url).toBe('/echo');
+  expect(await query('moved', { path: '/away', includeRedirect: true, asFullResponse: true })).toMatchObject({ status: 302 });
+  await expect(query('moved', { path: '/away', method: 'POST' })).rejects.toMatchObject({ code: 'cascade.source.query.failed' });
+  await expect(query('moved', { path: '/inside' })).rejects.toMatchObject({ code: 'cascade.source.unavailable' });
+  expect(await status('moved')).toMatchObject({ state: 'error', error: { code: 'cascade.source.address.refused' } });
+});
+
+test('13: literal addresses that may not be reached are refused at creation, names when they are resolved', async () => {
+  for (const uri of ['http://10.0.0.1/', 'http://[::1]/', 'http://0x0a.1/', 'http://167772161/', 'http://169.254.169.254/latest'])
+    await expect(source('inner', { uri })).rejects.toMatchObject({ code: 'cascade.source.address.refused', status: 400 });
+  await source('named', { uri: `http://localhost:${server.port}` });
+  expect((await query('named', {})).url).toBe('/'); // 127.0.0.1 is opened here, ::1 is not
+});
+
+test('2.9: PUBLISH with USING sends a PUT', async () => {
+  await source('plant', { uri: `${server.url}/base/` });
+  await t.program(
+    'procedures',
+    'PROCEDURE send()\nPUBLISH { body: { pump: 4, on: true } } TO SOURCE plant USING { path: "pumps/4", method: "PUT" }',
+  );
+  await t.ask('execute', 'procedures', { id: 'send', body: '[]' });
+  expect(server.sent.at(-1)).toMatchObject({ method: 'PUT', url: '/base/pumps/4', body: '{"pump":4,"on":true}' });
+});
+
+test('2.8: polls raise an event each', async () => {
+  await t.type('Polled', { n: { type: 'Integer' }, status: { type: 'Integer' } });
+  await t.program(
+    'rules',
+    'RULE takes WHEN EVENT OCCURS ON "/sources/polled" AS e INSERT Polled(n: e.value.n, status: e.properties.status)',
+  );
+  await source('polled', { uri: `${server.url}/poll`, pollingInterval: 1 });
+  await t.eventually('Polled', { status: 200 }, 2);
+  expect(await status('polled')).toMatchObject({ state: 'connected', consumers: [{ process: expect.stringMatching(/^p-/) }] });
+  await t.ask('delete', 'sources', { id: 'polled' });
+  const after = polls;
+  await source('again', { uri: `${server.url}/poll`, pollingInterval: 1000 });
+  await expect.poll(() => polls).toBe(after + 1);
+});

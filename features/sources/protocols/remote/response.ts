@@ -1,0 +1,36 @@
+// What a program gets of an answer (integrations.md 2.5). Pure.
+import { type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
+import { decodeContent, mediaType } from '../../content/index.ts';
+import type { HttpAnswer } from '../../http/index.ts';
+import type { PlannedRequest } from './request.ts';
+
+const MEDIA_TYPE = /^[^\s/;]+\/[^\s/;]+$/;
+
+/** `responseType`, else what the answer says of itself, else the type of the request. */
+export function typeOfAnswer(
+  answer: HttpAnswer,
+  { responseType, contentType }: Pick<PlannedRequest, 'responseType' | 'contentType'>,
+): string {
+  if (responseType !== null) return responseType;
+  const said = [answer.headers['content-type'] ?? []].flat()[0];
+  return said !== undefined && MEDIA_TYPE.test(mediaType(said)) ? said : contentType;
+}
+
+/** @throws ContentError */
+export function bodyOfAnswer(answer: HttpAnswer, plan: PlannedRequest): Value {
+  if (answer.status === 204 || answer.body.length === 0) return null;
+  return decodeContent(typeOfAnswer(answer, plan), answer.body);
+}
+
+export const textOfAnswer = ({ body }: HttpAnswer): string => body.toString('utf8');
+
+export function headersOfAnswer({ headers }: HttpAnswer): ObjectValue {
+  const shown: ObjectValue = {};
+  for (const [name, value] of Object.entries(headers)) setOwn(shown, name, value);
+  return shown;
+}
+
+export function fullResponse(answer: HttpAnswer, body: Value): ObjectValue {
+  const cookies = [answer.headers['set-cookie'] ?? []].flat();
+  return { status: answer.status, headers: headersOfAnswer(answer), cookies, body };
+}

@@ -1,0 +1,140 @@
+// Real brokers for tests, each a process of its own on a free port in a temporary folder. Installed by Debian's packages mosquitto, rabbitmq-server,
+// nats-server; null where the program is not there.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Broker extends AsyncDisposable {
+  readonly port: number;
+  readonly process: ChildProcess;
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>;
+  /** Starts it again on its port and data. */
+  restart(): Promise<void>;
+}
+
+type Launch = (folder: string, port: number) => Promise<ChildProcess>;
+
+const STARTS_WITHIN_MS = 90_000;
+/** Debian's program on the path starts it as another user, without this environment. */
+const RABBIT = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+
+export const startMosquitto = (): Promise<Broker | null> =>
+  start('mosquitto', async (folder, port) => {
+    const config = join(folder, 'mosquitto.conf');
+    const lines = [
+      `listener ${port} 127.0.0.1`,
+      'allow_anonymous true',
+      'persistence true',
+      `persistence_location ${folder}/`,
+      'autosave_interval 1',
+      'max_queued_messages 0',
+      'user root',
+    ];
+    await writeFile(config, lines.join('\n'));
+    return spawn('mosquitto', ['-c', config], { stdio: 'ignore' });
+  });
+
+export const startNats = (): Promise<Broker | null> =>
+  start('nats-server', async (folder, port) =>
+    spawn('nats-server', ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' }),
+  );
+
+/** With AMQP 1.0 beside 0-9-1. */
+export const startRabbit = (): Promise<Broker | null> =>
+  start('rabbitmq-server', async (folder, port) => {
+    const enabled = join(folder, 'enabled_plugins');
+    await writeFile(enabled, '[rabbitmq_amqp1_0].\n');
+    await writeFile(join(folder, 'rabbitmq.conf'), `listeners.tcp.1 = 127.0.0.1:${port}\nloopback_users = none\n`);
+    return spawn(RABBIT, [], {
+      stdio: 'ignore',
+      detached: true, // a shell script with children: all of them are ended together
+      env: {
+        ...process.env,
+        HOME: folder,
+        RABBITMQ_NODENAME: `cascade${port}@localhost`,
+        RABBITMQ_CONFIG_FILE: join(folder, 'rabbitmq.conf'),
+        RABBITMQ_ENABLED_PLUGINS_FILE: enabled,
+        RABBITMQ_MNESIA_BASE: join(folder, 'data'),
+        RABBITMQ_LOG_BASE: join(folder, 'log'),
+        RABBITMQ_PID_FILE: join(folder, 'pid'),
+        RABBITMQ_DIST_PORT: String(await freePort()),
+        RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+sbwt none',
+      },
+    });
+  });
+
+async function start(program: string, launch: Launch): Promise<Broker | null> {
+  const path = (process.env['PATH'] ?? '').split(':').concat('/usr/sbin');
+  if (!path.some((folder) => existsSync(join(folder, program)))) return null;
+  process.env['PATH'] = path.join(':');
+  const folder = await mkdtemp(join(tmpdir(), `cascade-${program}-`));
+  const port = await freePort();
+  let child = await launch(folder, port);
+  await answering(child, port);
+  const kill = async (): Promise<void> => {
+    const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null;
+    killAll(child);
+    await ended;
+  };
+  return {
+    port,
+    get process() {
+      return child;
+    },
+    kill,
+    async restart() {
+      child = await launch(folder, port);
+      await answering(child, port);
+    },
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Also what it has started itself. */
+function killAll(child: ChildProcess): void {
+  const { pid } = child;
+  if (pid === undefined) return;
+  spawnSync('pkill', ['-KILL', '-P', String(pid)]);
+  try {
+    process.kill(child.spawnfile === RABBIT ? -pid : pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}
+
+async function answering(child: ChildProcess, port: number): Promise<void> {
+  const until = Date.now() + STARTS_WITHIN_MS;
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}`);
+    if (await answers(port)) return;
+    if (Date.now() > until) throw new Error(`${child.spawnfile} does not answer`);
+    await sleep(50);
+  }
+}
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}

@@ -1,0 +1,64 @@
+// A source's context for tests of a protocol alone: what it delivers is kept in memory, and the test says when it counts as stored.
+import { Egress } from '../../../../platform/egress/index.ts';
+import type { ObjectValue } from '../../../../stdlib/values/index.ts';
+import type { Inbound, InboundValue, Outcome, SourceContext } from '../protocol.ts';
+
+export interface TestContext extends SourceContext {
+  readonly delivered: (Inbound | InboundValue)[];
+  readonly losses: unknown[];
+  /** Ends what `signal` stands for. */
+  abort(): void;
+}
+
+/**
+ * @param config of the source, with secrets
+ * @param take decides about each message; by default it is stored at once
+ */
+export function contextOf(
+  config: ObjectValue,
+  {
+    consumes = true,
+    isReliable = false,
+    take = async (): Promise<Outcome> => 'stored' as const,
+    ...rest
+  }: Partial<Pick<SourceContext, 'consumes' | 'isReliable' | 'room' | 'namespace' | 'source'>> & {
+    take?: (message: Inbound | InboundValue) => Promise<Outcome>;
+  } = {},
+): TestContext {
+  const aborting = new AbortController();
+  const delivered: (Inbound | InboundValue)[] = [];
+  const losses: unknown[] = [];
+  const records = new Map<string, string>();
+  const egress = new Egress({ allowed: ['127.0.0.0/8'] });
+  return {
+    namespace: 'main',
+    source: 'feed',
+    direction: 'BOTH',
+    isReliable,
+    config,
+    consumes,
+    outlet: egress.outletOf('main'),
+    tls: {},
+    signal: aborting.signal,
+    now: () => Date.now(),
+    deliver(message) {
+      delivered.push(message);
+      return take(message);
+    },
+    room: async () => undefined,
+    lost: (error) => void losses.push(error),
+    troubled: () => undefined,
+    recovered: () => undefined,
+    log: () => undefined,
+    keep: async (key, text) => void (text === null ? records.delete(key) : records.set(key, text)),
+    kept: async (key) => records.get(key) ?? null,
+    polledAt: async () => null,
+    notePoll: async () => undefined,
+    other: async () => null,
+    store: { put: async () => undefined, get: async () => null, remove: async () => undefined, all: async () => [] },
+    delivered,
+    losses,
+    abort: () => aborting.abort(),
+    ...rest,
+  };
+}

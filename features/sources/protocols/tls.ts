@@ -1,0 +1,106 @@
+// TLS options of a config (integrations.md 1.11): checked, and as Node wants them.
+import { type ConnectionOptions, createSecureContext } from 'node:tls';
+import forge from 'node-forge';
+import { isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { type Fits, flag, object, own } from './fields.ts';
+
+/** Files of the server are no namespace's to read. */
+const FILE_FIELDS = ['path', 'certPath', 'certPaths', 'keyPath', 'keyPaths'];
+
+const within =
+  (check: (options: ObjectValue) => string | null): Fits =>
+  (value) => {
+    if (!isObject(value)) return 'no Object';
+    const file = FILE_FIELDS.find((name) => Object.hasOwn(value, name));
+    return file === undefined ? check(value) : `${file}: no files of the server`;
+  };
+
+/** PEM, or base64 of it. */
+function pemOf(value: Value): string | null {
+  if (typeof value !== 'string') return null;
+  const pem = value.includes('-----BEGIN') ? value : Buffer.from(value, 'base64').toString('latin1');
+  return pem.includes('-----BEGIN') ? pem : null;
+}
+
+const pems = (options: ObjectValue, name: string): string | null => {
+  const values = own(options, name);
+  if (!Array.isArray(values) || values.length === 0) return `${name}: no array of PEM texts`;
+  return values.every((value) => typeof value === 'string') ? null : `${name}: no array of PEM texts`;
+};
+
+const store: Fits = within((options) => {
+  const value = own(options, 'value');
+  return typeof value === 'string' && value !== '' ? null : 'value: no base64 of PKCS#12';
+});
+
+const noFiles: Fits = () => 'Java keystores are not read: give PKCS#12 or PEM';
+
+export const TLS_FIELDS: Readonly<Record<string, Fits>> = {
+  trustAll: flag,
+  pemTrustOptions: within((options) => pems(options, 'certValues')),
+  trustStoreOptions: store,
+  pemKeyCertOptions: within((options) => pems(options, 'certValues') ?? pems(options, 'keyValues')),
+  keyStoreOptions: store,
+  proxyOptions: object,
+  jksOptions: noFiles,
+};
+
+/** What is wrong with the certificates and keys themselves: the field and the reason. @param config with its secrets */
+export function faultyTls(config: ObjectValue): readonly [string, string] | null {
+  for (const field of ['pemTrustOptions', 'trustStoreOptions', 'pemKeyCertOptions', 'keyStoreOptions']) {
+    const options = own(config, field);
+    if (options === null) continue;
+    try {
+      const made = tlsOptions({ [field]: options });
+      if (field !== 'pemTrustOptions' || isReadable(made.ca)) createSecureContext(made);
+      else return [field, 'it holds no certificate'];
+    } catch {
+      return [field, 'it cannot be read, or its password is wrong'];
+    }
+  }
+  return null;
+}
+
+/** @param config with its secrets; an absent field is the system's */
+export function tlsOptions(config: ObjectValue): ConnectionOptions {
+  const options: ConnectionOptions = {};
+  if (own(config, 'trustAll') === true) options.rejectUnauthorized = false;
+  const trust = own(config, 'pemTrustOptions');
+  if (isObject(trust)) options.ca = all(trust, 'certValues');
+  const keys = own(config, 'pemKeyCertOptions');
+  if (isObject(keys)) {
+    options.cert = all(keys, 'certValues').join('\n');
+    options.key = all(keys, 'keyValues').join('\n');
+  }
+  const pfx: NonNullable<Exclude<ConnectionOptions['pfx'], string | Buffer | undefined>> = [];
+  const keyStore = own(config, 'keyStoreOptions');
+  if (isObject(keyStore)) pfx.push(storeOf(keyStore));
+  if (pfx.length > 0) options.pfx = pfx;
+  const trustStore = own(config, 'trustStoreOptions');
+  if (isObject(trustStore)) options.ca = [...[options.ca ?? []].flat(), ...certificatesOf(trustStore)];
+  return options;
+}
+
+/** OpenSSL takes a CA that it cannot read for none. */
+const isReadable = (ca: ConnectionOptions['ca']): boolean => [ca ?? []].flat().every((pem) => String(pem).includes('-----BEGIN'));
+
+const storeOf = (options: ObjectValue): { buf: Buffer; passphrase: string } => ({
+  buf: Buffer.from(String(own(options, 'value')), 'base64'),
+  passphrase: String(own(options, 'password') ?? ''),
+});
+
+const all = (options: ObjectValue, name: string): string[] => {
+  const values = own(options, name);
+  return (Array.isArray(values) ? values : []).map((value) => pemOf(value) ?? '');
+};
+
+/** The certificates of a PKCS#12 as PEM: OpenSSL, as Node offers it, reads none without a key. @throws Error when it cannot be read */
+function certificatesOf(options: ObjectValue): string[] {
+  const { buf, passphrase } = storeOf(options);
+  const store = forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(buf.toString('binary')), passphrase);
+  const bags = store.getBags({ bagType: forge.pki.oids['certBag'] })[forge.pki.oids['certBag'] as string] ?? [];
+  return bags.map((bag) => {
+    const der = forge.asn1.toDer(bag.cert ? forge.pki.certificateToAsn1(bag.cert) : (bag as { asn1: forge.asn1.Asn1 }).asn1).getBytes();
+    return `-----BEGIN CERTIFICATE-----\n${Buffer.from(der, 'binary').toString('base64')}\n-----END CERTIFICATE-----`;
+  });
+}

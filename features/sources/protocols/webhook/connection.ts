@@ -1,0 +1,71 @@
+// A WEBHOOK source at work: signature, age, content, then one event for each key.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { fault } from '../../../../model/errors/faults.ts';
+import { type ObjectValue, setOwn } from '../../../../stdlib/values/index.ts';
+import { ContentError, decodeContent } from '../../content/index.ts';
+import { own } from '../fields.ts';
+import type { Connection, InboundReply, InboundRequest, SourceContext } from '../protocol.ts';
+
+const DEFAULT_SIZE = 1_048_576;
+const DEFAULT_TOLERANCE_S = 300;
+const LONGEST_KEY = 200;
+/** Of the caller's, not for rules. */
+const WITHHELD = /^(?:authorization|proxy-authorization|cookie2?|forwarded|x-forwarded-.*|x-real-ip)$/;
+
+export function openWebhook(context: SourceContext): Connection {
+  const setting = (name: string, otherwise: string): string => String(own(context.config, name) ?? otherwise);
+  const signatureHeader = setting('signatureHeader', 'X-Cascade-Signature').toLowerCase();
+  const idempotencyHeader = setting('idempotencyHeader', 'X-Cascade-Delivery').toLowerCase();
+  const timestampHeader = own(context.config, 'timestampHeader');
+  const algorithm = setting('algorithm', 'sha256');
+  const most = Number(own(context.config, 'maxMessageSize') ?? DEFAULT_SIZE);
+
+  /** The signature is of the body, or of `<timestamp>.<body>`. */
+  const isSigned = ({ headers, body }: InboundRequest): boolean => {
+    const hmac = createHmac(algorithm, setting('inboundSecret', ''));
+    if (timestampHeader !== null) {
+      const timestamp = headers[String(timestampHeader).toLowerCase()] ?? '';
+      const tolerance = Number(own(context.config, 'timestampTolerance') ?? DEFAULT_TOLERANCE_S);
+      if (!/^\d{1,13}$/.test(timestamp) || Math.abs(context.now() / 1_000 - Number(timestamp)) > tolerance) return false;
+      hmac.update(`${timestamp}.`);
+    }
+    const expected = Buffer.from(
+      setting('signaturePrefix', `${algorithm}=`) + hmac.update(body).digest(setting('encoding', 'hex') as 'hex'),
+    );
+    const given = Buffer.from(headers[signatureHeader] ?? '', 'latin1');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  };
+
+  return {
+    async accept(request): Promise<InboundReply> {
+      const { headers, body } = request;
+      if (!isSigned(request)) {
+        context.log('WARN', `Source ${context.source}: a message without a valid signature was refused.`);
+        throw fault('cascade.webhook.authentication.failed');
+      }
+      if (body.length > most) throw fault('cascade.request.body.too.large', most);
+      const key = headers[idempotencyHeader];
+      if (key !== undefined && key.length > LONGEST_KEY)
+        throw fault('cascade.request.parameter.invalid', idempotencyHeader, key.slice(0, 50));
+      const value = decoded(setting('contentType', headers['content-type'] ?? 'application/json'), body);
+      const properties: ObjectValue = { headers: shown(headers) };
+      const outcome = await context.deliver({ value, properties, ...(key && { onceKey: key }) });
+      return { status: 200, body: outcome === 'repeated' ? { repeated: true } : {} };
+    },
+    close: async () => undefined,
+  };
+}
+
+function decoded(contentType: string, body: Buffer) {
+  try {
+    return decodeContent(contentType, body);
+  } catch (error) {
+    throw error instanceof ContentError ? fault('cascade.request.body.invalid', error.message, 0) : error;
+  }
+}
+
+function shown(headers: InboundRequest['headers']): ObjectValue {
+  const object: ObjectValue = {};
+  for (const [name, value] of Object.entries(headers)) if (!WITHHELD.test(name)) setOwn(object, name, value);
+  return object;
+}

@@ -1,0 +1,131 @@
+// What is stored of sources besides their definitions: how their consumer is, for the other processes; what their protocols keep; keys of messages
+// that came lately, so that a repeated one gives no second event.
+import { createHash } from 'node:crypto';
+import { type Binary, type Db, ObjectId } from 'mongodb';
+import type { Cipher } from '../../model/values/index.ts';
+import { decodeInner, encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { Write } from '../../runtime/transactions/index.ts';
+
+const STATES = 'sourceStates';
+const STORE = 'sourceStore';
+const SEEN = 'sourceSeen';
+/** How long a key of a message counts (integrations.md 6.2). */
+const KEY_COUNTS_MS = 600_000;
+
+/** How a source is where it is consumed. */
+export interface ConsumerState {
+  readonly epoch: number;
+  readonly state: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly since: number;
+  readonly attempts: number;
+  readonly nextAttemptAt: number | null;
+  readonly isUnavailable: boolean;
+  readonly leaseUntil: number;
+}
+
+interface StateDocument extends Partial<ConsumerState> {
+  readonly _id: string;
+  readonly polledAt?: number | null;
+}
+
+interface StoreDocument {
+  /** `<source>/<key>`. */
+  readonly _id: string;
+  readonly inner?: string;
+  readonly sealed?: Binary;
+}
+
+export class SourceRecords {
+  readonly #db: Db;
+  #indexed: Promise<unknown> | null = null;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  async consumer(source: string): Promise<ConsumerState | null> {
+    const found = await this.#db.collection<StateDocument>(STATES).findOne({ _id: source });
+    return found?.epoch === undefined ? null : (found as unknown as ConsumerState);
+  }
+
+  async noteConsumer(source: string, state: ConsumerState): Promise<void> {
+    await this.#db.collection<StateDocument>(STATES).updateOne({ _id: source }, { $set: { ...state } }, { upsert: true });
+  }
+
+  async polledAt(source: string): Promise<number | null> {
+    return (await this.#db.collection<StateDocument>(STATES).findOne({ _id: source }))?.polledAt ?? null;
+  }
+
+  async notePoll(source: string, at: number | null): Promise<void> {
+    await this.#db.collection<StateDocument>(STATES).updateOne({ _id: source }, { $set: { polledAt: at } }, { upsert: true });
+  }
+
+  // ---------------------------------------------------------------- what protocols keep
+  async put(source: string, key: string, value: ObjectValue): Promise<void> {
+    await this.#store().replaceOne({ _id: `${source}/${key}` }, { inner: encodeInner(value) }, { upsert: true });
+  }
+
+  async get(source: string, key: string): Promise<ObjectValue | null> {
+    const found = await this.#store().findOne({ _id: `${source}/${key}` });
+    return found?.inner === undefined ? null : (decodeInner(found.inner) as ObjectValue);
+  }
+
+  async remove(source: string, key: string): Promise<void> {
+    await this.#store().deleteOne({ _id: `${source}/${key}` });
+  }
+
+  async all(source: string, prefix: string): Promise<[string, ObjectValue][]> {
+    const from = `${source}/${prefix}`;
+    const rows = await this.#store()
+      .find({ _id: { $gte: from, $lt: `${from}\uffff` } })
+      .sort({ _id: 1 })
+      .toArray();
+    return rows.flatMap(({ _id, inner }) =>
+      inner === undefined ? [] : [[_id.slice(source.length + 1), decodeInner(inner) as ObjectValue] as [string, ObjectValue]],
+    );
+  }
+
+  async seal(cipher: Cipher, source: string, key: string, text: string | null): Promise<void> {
+    const _id = `${source}/${key}`;
+    if (text === null) await this.#store().deleteOne({ _id });
+    else await this.#store().replaceOne({ _id }, { sealed: cipher.seal(encodeInner(text), _id) as never }, { upsert: true });
+  }
+
+  async unseal(cipher: Cipher, source: string, key: string): Promise<string | null> {
+    const _id = `${source}/${key}`;
+    const found = await this.#store().findOne({ _id });
+    return found?.sealed === undefined ? null : (decodeInner(cipher.open(found.sealed.buffer, _id)) as string);
+  }
+
+  // ---------------------------------------------------------------- keys of messages
+  /** Stored in the commit of the message's event: whichever of two with one key is first, the other one fails with DuplicateKey. */
+  async keyWrite(source: string, key: string, now: number): Promise<Write> {
+    this.#indexed ??= this.#db.collection(SEEN).createIndex({ at: 1 }, { expireAfterSeconds: KEY_COUNTS_MS / 1_000 });
+    await this.#indexed.catch((error: unknown) => {
+      this.#indexed = null;
+      throw error;
+    });
+    return { op: 'insert', collection: SEEN, document: { _id: keyId(source, key), source, at: new Date(now) } };
+  }
+
+  /** Whether the key counts still; one that does not is removed. */
+  async countsStill(source: string, key: string, now: number): Promise<boolean> {
+    const outdated = { _id: keyId(source, key), at: { $lt: new Date(now - KEY_COUNTS_MS) } };
+    return (await this.#db.collection(SEEN).deleteOne(outdated)).deletedCount === 0;
+  }
+
+  /** The source is gone. */
+  async forget(source: string): Promise<void> {
+    await this.#db.collection<StateDocument>(STATES).deleteOne({ _id: source });
+    await this.#store().deleteMany({ _id: { $gte: `${source}/`, $lt: `${source}0` } }); // '0' comes after '/'
+    await this.#db.collection(SEEN).deleteMany({ source });
+  }
+
+  #store() {
+    return this.#db.collection<StoreDocument>(STORE);
+  }
+}
+
+const keyId = (source: string, key: string): ObjectId =>
+  new ObjectId(createHash('sha256').update(`${source}\0${key}`).digest().subarray(0, 12));

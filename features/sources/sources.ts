@@ -1,0 +1,362 @@
+// The sources of a namespace in this process: a life for each, restarted when its definition changes. The leader of the namespace consumes; the others
+// connect a source when something is published to it there.
+import type { Db } from 'mongodb';
+import { DateTime, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Outlet } from '../../platform/egress/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { SourceCounts } from './counts.ts';
+import { Inbox, logLine, logOnce } from './inbound.ts';
+import { Life, type LifeState, type StateError } from './lifecycle/life.ts';
+import { secretNamed } from '../secrets/index.ts';
+import { withNamedSecrets } from './named-secrets.ts';
+import { type Connection, ConnectionFailure, type Direction, protocolOf, type SourceContext } from './protocols/index.ts';
+import { own } from './protocols/fields.ts';
+import { faultyTls, tlsOptions } from './protocols/tls.ts';
+import { type ConsumerState, SourceRecords } from './records.ts';
+import { wholeConfig } from './secrets.ts';
+import { isActive, isMocked, unresolvedRule } from './state.ts';
+import { sourcesOf } from './namespace-state.ts';
+
+export interface SourcesOptions {
+  readonly space: () => Namespace;
+  readonly db: Db;
+  readonly epoch: number;
+  readonly outlet: Outlet;
+}
+
+interface Entry {
+  /** What it was made of: a source that is stored again without a change keeps its connection. */
+  readonly madeOf: string;
+  readonly source: ObjectValue;
+  readonly life: Life;
+  readonly inbox: Inbox;
+  readonly consumes: boolean;
+  readonly isStanding: boolean;
+}
+
+const LEASE_MS = 30_000;
+const RENEW_EVERY_MS = 10_000;
+
+export class Sources {
+  readonly counts: SourceCounts;
+  readonly records: SourceRecords;
+  readonly outlet: Outlet;
+  readonly #options: SourcesOptions;
+  readonly #entries = new Map<string, Entry>();
+  /** The closing of lives before, which their successors wait for. */
+  readonly #closing = new Map<string, Promise<void>>();
+  #isRunning = false;
+  #isClosed = false;
+  #renewedAt = 0;
+  #noted: Promise<unknown> = Promise.resolve();
+
+  constructor(options: SourcesOptions) {
+    this.#options = options;
+    this.counts = new SourceCounts(options.db);
+    this.records = new SourceRecords(options.db);
+    this.outlet = options.outlet;
+  }
+
+  /** Connects what is active. Called again when this process has become the leader. */
+  start(): void {
+    this.#isRunning = true;
+    for (const [name, source] of this.#space.definitions.list('sources')) this.put(name, source);
+  }
+
+  /** The definition is new or has changed: the source is connected again, unless nothing but `ars_properties` is different. */
+  put(name: string, source: ObjectValue): void {
+    const before = this.#entries.get(name);
+    if (!this.#isRunning) return;
+    const next = this.#entryFor(name, source);
+    if (before && next.madeOf === before.madeOf) return void this.#entries.set(name, { ...before, source });
+    if (before) this.#close(name, before);
+    this.#entries.set(name, next);
+    if (before && before.source !== source) this.#inBackground(this.records.notePoll(name, null)); // a changed source polls at once
+    if (next.isStanding && !next.consumes && !this.#space.leads) return; // until something is published to it
+    if (isActive(source) && !isMocked(source) && protocolOf(String(own(source, 'type')))?.open) next.life.begin();
+  }
+
+  remove(name: string): void {
+    const entry = this.#entries.get(name);
+    this.#entries.delete(name);
+    this.counts.forget(name);
+    if (entry) this.#close(name, entry);
+  }
+
+  /** Once a source is gone and its definition with it: what was kept for it goes, too. */
+  async forget(name: string): Promise<void> {
+    await this.#closing.get(name);
+    await this.#noted;
+    if (!this.#space.definitions.get('sources', name)) await this.records.forget(name);
+  }
+
+  stateOf(source: ObjectValue): LifeState {
+    const name = String(own(source, 'name'));
+    const entry = this.#entries.get(name);
+    const since = entry?.life.state.since ?? this.#space.clock.now();
+    const still = { since, attempts: 0, nextAttemptAt: null, isUnavailable: false, error: null };
+    if (!isActive(source)) return { ...still, state: 'inactive' };
+    const missing = unresolvedRule(this.#space, source);
+    if (missing !== null) {
+      const { code, message } = fault('cascade.source.pipeline.unresolved', name, `there is no rule ${missing} for its pipeline`);
+      return { ...still, state: 'error', error: { code, message } };
+    }
+    if (isMocked(source)) return { ...still, state: 'mocked' };
+    if (!protocolOf(String(own(source, 'type')))?.open) {
+      const { code, message } = fault('cascade.source.connect.failed', name, noConnection(source));
+      return { ...still, state: 'error', error: { code, message } };
+    }
+    return entry?.life.state ?? { ...still, state: 'connecting' };
+  }
+
+  /** @throws cascade.source.unavailable when there is none within five seconds */
+  async connectionOf(name: string): Promise<Connection> {
+    const until = performance.now() + PUBLISH_WAITS_MS;
+    for (;;) {
+      const source = this.#space.definitions.get('sources', name);
+      if (!source) throw fault('cascade.resource.not.found', `/sources/${name}`);
+      if (!isActive(source)) throw fault('cascade.source.inactive', name, 'it is not active');
+      const entry = this.#entries.get(name) ?? this.#early(name, source);
+      const left = until - performance.now();
+      if (!protocolOf(String(own(source, 'type')))?.open || !entry) throw fault('cascade.source.unavailable', name, noConnection(source));
+      const connection = await entry.life.ready(Math.max(left, 0));
+      if (connection) return connection;
+      if (!entry.life.isEnded || left <= 0)
+        throw fault('cascade.source.unavailable', name, entry.life.state.error?.message ?? 'it is connecting');
+    }
+  }
+
+  /** A request failed for the reason that a connection would have: the state says so until one succeeds. */
+  noteRequest(name: string, error: unknown): void {
+    const life = this.#entries.get(name)?.life;
+    if (error === null) life?.recovered();
+    else life?.troubled(error);
+  }
+
+  /** The views of a source's protocol. @throws cascade.resource.not.found */
+  async view(name: string, view: string): Promise<Value> {
+    const connection = await this.connectionOf(name);
+    if (!connection.view) throw fault('cascade.resource.not.found', `/sources/${name}/${view}`);
+    return connection.view(view);
+  }
+
+  async status(source: ObjectValue): Promise<ObjectValue> {
+    const name = String(own(source, 'name'));
+    const entry = this.#entries.get(name);
+    const own_ = this.stateOf(source);
+    const elsewhere =
+      entry && !this.#space.leads && ['connecting', 'connected', 'error'].includes(own_.state) ? await this.records.consumer(name) : null;
+    const leader = elsewhere && elsewhere.leaseUntil > this.#space.clock.now() ? elsewhere : null;
+    const shown = (leader as unknown as LifeState | null) ?? own_;
+    const counts = this.counts.of(name);
+    const at = (ms: number | null | undefined): Value => (ms == null ? null : new DateTime(ms));
+    const consumers = leader
+      ? [{ process: processName(leader.epoch), leaseUntil: at(leader.leaseUntil) }]
+      : entry?.consumes && entry.isStanding && !['inactive', 'mocked'].includes(shown.state)
+        ? [{ process: processName(this.#options.epoch), leaseUntil: at(this.#renewedAt + LEASE_MS) }]
+        : [];
+    return {
+      name,
+      type: own(source, 'type'),
+      health: shown.state === 'mocked' || shown.state === 'connected' ? 'healthy' : shown.state === 'inactive' ? 'inactive' : 'unhealthy',
+      message: shown.error?.message ?? null,
+      active: isActive(source),
+      state: shown.state,
+      since: at(shown.since),
+      error: shown.error && { ...shown.error },
+      attempts: shown.attempts,
+      nextAttemptAt: at(shown.nextAttemptAt),
+      isUnavailable: shown.isUnavailable,
+      mockMode: isMocked(source),
+      consumers,
+      received: counts.received,
+      published: counts.published,
+      dropped: counts.dropped,
+      failed: counts.failed,
+      lastMessageAt: at(counts.lastMessageAt),
+    };
+  }
+
+  /** Regular upkeep: stores counts, renews what it says of itself, and consumes again what waited for a rule of its pipeline. */
+  async settle(now: number, last = false): Promise<void> {
+    await this.counts.settle(now, last);
+    for (const [name, { source, consumes }] of this.#entries)
+      if (this.#space.leads && consumes !== this.#shouldConsume(source)) this.put(name, source);
+    if (!this.#space.leads || now - this.#renewedAt < RENEW_EVERY_MS) return;
+    this.#renewedAt = now;
+    for (const [name, entry] of this.#entries) if (entry.consumes && entry.isStanding) this.#note(name, entry.life.state);
+  }
+
+  /** Ends all connections, once what came in is stored. */
+  async close(): Promise<void> {
+    this.#isRunning = false;
+    this.#isClosed = true;
+    const entries = [...this.#entries];
+    this.#entries.clear();
+    for (const [name, entry] of entries) this.#close(name, entry);
+    await Promise.all(this.#closing.values());
+    await this.#noted;
+  }
+
+  get #space(): Namespace {
+    return this.#options.space();
+  }
+
+  /** For runs that are repeated after a crash, before anything is consumed: a connection that only sends. */
+  #early(name: string, source: ObjectValue): Entry | null {
+    if (this.#isRunning || this.#isClosed) return null;
+    const entry = this.#entryFor(name, source, false);
+    this.#entries.set(name, entry);
+    return entry;
+  }
+
+  #shouldConsume(source: ObjectValue): boolean {
+    return this.#space.leads && own(source, 'direction') !== 'SINK' && unresolvedRule(this.#space, source) === null;
+  }
+
+  #entryFor(name: string, source: ObjectValue, consumes = this.#shouldConsume(source)): Entry {
+    const protocol = protocolOf(String(own(source, 'type')));
+    const config = own(source, 'config');
+    const direction = own(source, 'direction') as Direction;
+    const isStanding = protocol?.isStanding(isObject(config) ? config : {}, direction) ?? false;
+    const inbox = new Inbox(this.#space, source);
+    const life: Life = new Life({
+      now: () => this.#space.clock.now(),
+      isStanding,
+      reconnects: protocol?.reconnects?.(isObject(config) ? config : {}) ?? true,
+      open: async (signal) => {
+        await this.#closing.get(name);
+        if (!protocol?.open) throw new ConnectionFailure(noConnection(source));
+        return protocol.open(await this.#context(name, source, direction, consumes, inbox, life, signal));
+      },
+      changed: (state, failure) => this.#changed(name, state, failure, consumes && isStanding),
+    });
+    return { madeOf: madeOf(source, consumes), source, life, inbox, consumes, isStanding };
+  }
+
+  async #context(
+    name: string,
+    source: ObjectValue,
+    direction: Direction,
+    consumes: boolean,
+    inbox: Inbox,
+    life: Life,
+    signal: AbortSignal,
+  ): Promise<SourceContext> {
+    const { records, outlet } = this;
+    const space = this.#space;
+    const config = await this.#config(name, source);
+    const client = own(config, 'clientOptions');
+    const faulty = faultyTls(config) ?? faultyTls(isObject(client) ? client : {});
+    if (faulty) {
+      const { code, message } = fault('cascade.source.config.invalid', ...faulty);
+      throw new ConnectionFailure(message, { code });
+    }
+    return {
+      namespace: space.name,
+      source: name,
+      direction,
+      isReliable: own(source, 'isReliable') === true,
+      config,
+      consumes,
+      outlet,
+      tls: tlsOptions(config),
+      signal,
+      now: () => space.clock.now(),
+      deliver: (message) => inbox.deliver(message),
+      room: () => inbox.room(),
+      lost: (error) => life.lost(error),
+      troubled: (error) => life.troubled(error),
+      recovered: () => life.recovered(),
+      log: (level, message) => this.#inBackground(logLine(space, name, level, message)),
+      keep: async (key, text) => records.seal(await space.accounts.keys.ensureCipher(space.name), name, key, text),
+      kept: async (key) => records.unseal(await space.accounts.keys.ensureCipher(space.name), name, key),
+      polledAt: () => records.polledAt(name),
+      notePoll: (at) => records.notePoll(name, at),
+      other: async (other) => {
+        const found = space.definitions.get('sources', other);
+        if (!found || !isActive(found)) return null;
+        return { type: String(own(found, 'type')), config: await this.#config(other, found) };
+      },
+      store: {
+        put: (key, value) => records.put(name, key, value),
+        get: (key) => records.get(name, key),
+        remove: (key) => records.remove(name, key),
+        all: (prefix) => records.all(name, prefix),
+      },
+    };
+  }
+
+  /** With its own secrets and those that it names. */
+  async #config(name: string, source: ObjectValue): Promise<ObjectValue> {
+    const config = own(source, 'config');
+    const secrets = own(source, 'secrets');
+    const open = isObject(config) ? config : {};
+    const sealed = isObject(secrets) ? secrets : {};
+    const whole =
+      Object.keys(sealed).length === 0
+        ? open
+        : wholeConfig(await this.#space.accounts.keys.ensureCipher(this.#space.name), name, open, sealed);
+    return withNamedSecrets(name, whole, (secret) => secretNamed(this.#space, secret));
+  }
+
+  #changed(name: string, state: LifeState, failure: StateError | null, isConsumer: boolean): void {
+    if (failure) {
+      this.counts.add(name, 'failed', this.#space.clock.now());
+      this.#inBackground(logOnce(this.#space, name, failure.code, failure.message));
+    }
+    if (isConsumer) this.#note(name, state);
+  }
+
+  #note(name: string, state: LifeState): void {
+    const { epoch } = this.#options;
+    const noted: ConsumerState = {
+      ...state,
+      error: state.error && { ...state.error },
+      epoch,
+      leaseUntil: this.#space.clock.now() + LEASE_MS,
+    };
+    this.#inBackground(this.records.noteConsumer(name, noted));
+  }
+
+  #close(name: string, { life, inbox }: Entry): void {
+    const before = this.#closing.get(name) ?? Promise.resolve();
+    const closing: Promise<void> = before
+      .then(() => life.end())
+      .then(() => inbox.settled())
+      .finally(() => this.#closing.get(name) === closing && this.#closing.delete(name));
+    void life.end(); // those who wait for it need not wait for the one before
+    this.#closing.set(name, closing);
+  }
+
+  #inBackground(work: Promise<unknown>): void {
+    const noted = work.catch((error: unknown) =>
+      this.#space.log.warn({ err: error, namespace: this.#space.name }, 'what is noted of a source could not be stored'),
+    );
+    this.#noted = this.#noted.then(() => noted);
+  }
+}
+
+/** How long a publish waits for a connection (integrations.md 1.4). */
+const PUBLISH_WAITS_MS = 5_000;
+
+const processName = (epoch: number): string => `p-${epoch.toString(16).padStart(4, '0')}`;
+
+export const noConnection = (source: ObjectValue): string => `this version has no connections of the type ${String(own(source, 'type'))}`;
+
+/** What a connection depends on. */
+function madeOf(source: ObjectValue, consumes: boolean): string {
+  const { ars_properties: _, ars_version: __, ars_modifiedAt: ___, ars_modifiedBy: ____, ...rest } = source;
+  return JSON.stringify([consumes, rest], (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+/** The active sources of a namespace, and whether each is ready. */
+export function sourcesUp(
+  space: Pick<Namespace, 'definitions' | 'name' | 'states'>,
+): { namespace: string; source: string; isUp: boolean }[] {
+  return space.definitions.list('sources').flatMap(([source, stored]) => {
+    const { state } = sourcesOf(space).stateOf(stored);
+    return state === 'inactive' ? [] : [{ namespace: space.name, source, isUp: state === 'mocked' || state === 'connected' }];
+  });
+}

@@ -1,0 +1,5 @@
+// The door of outgoing connections: all of them are opened here, to addresses that were checked.
+export { type ConnectTarget, Egress, type EgressOptions, type Outlet } from './egress.ts';
+export { EgressError, type EgressFailure, reasonOf } from './errors.ts';
+export { Networks } from './networks.ts';
+export type { Proxy } from './tunnel.ts';
