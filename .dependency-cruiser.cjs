@@ -108,7 +108,7 @@ module.exports = {
     forbid(
       'one-transport-a-file',
       'the libraries that speak HTTP and WebSocket are behind one interface each',
-      { path: service, pathNot: '^server/transport/' },
+      { path: service, pathNot: '^(server/transport|features/sources/protocols/mqtt)/' },
       { path: 'node_modules/(uWebSockets\\.js|ws)/' },
     ),
     forbid('resolvable', 'what is imported exists', {}, { couldNotResolve: true, pathNot: '^estree$' }),

@@ -76,7 +76,7 @@ class Amqp091 implements Connection {
     for (const topic of topics) {
       const queue = await this.#queueOf(channel, topic);
       const { consumerTag } = await channel.consume(queue, (message) => {
-        if (message) this.#take(channel, topic, message);
+        if (message) void this.#take(channel, topic, message);
         else if (!this.#isClosing) this.#context.lost(unknownAddress(topic)); // the queue was deleted
       });
       this.#tags.push(consumerTag);
@@ -139,7 +139,7 @@ class Amqp091 implements Connection {
 
   #inbound(topic: string, { content, properties, fields }: ConsumeMessage | GetMessage): Inbound {
     const { headers, messageId, correlationId, type, contentType } = properties as unknown as Record<string, unknown>;
-    const seen: ObjectValue = isObject(headers as Value) ? plain(headers as ObjectValue) : {};
+    const seen: ObjectValue = isObject(headers) ? plain(headers) : {};
     for (const [name, value] of Object.entries({ messageId, correlationId, subject: type }))
       if (typeof value === 'string') seen[name] = value;
     seen['annotations'] = { exchange: fields.exchange, routingKey: fields.routingKey, redelivered: fields.redelivered };

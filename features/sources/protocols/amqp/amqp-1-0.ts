@@ -292,7 +292,7 @@ function messageOf({ body, contentType, properties, durable, ttl, correlationId,
     ...(correlationId !== null && { correlation_id: correlationId }),
     ...(replyTo !== null && { reply_to: replyTo }),
     ...(subject !== null && { subject }),
-  } as Message;
+  };
 }
 
 /** @throws ConnectionFailure */
@@ -381,9 +381,7 @@ function valueOf(body: unknown): Value {
   if (Buffer.isBuffer(body)) return { contentType: 'application/octet-stream', size: body.length, base64: body.toString('base64') };
   if (Array.isArray(body)) return body.map(valueOf);
   const inner =
-    (body as { value?: unknown; type?: unknown }).type !== undefined && 'value' in (body as object)
-      ? (body as { value: unknown }).value
-      : undefined;
+    (body as { value?: unknown; type?: unknown }).type !== undefined && 'value' in body ? (body as { value: unknown }).value : undefined;
   if (inner !== undefined) return valueOf(inner);
-  return Object.fromEntries(Object.entries(body as object).map(([name, member]) => [name, valueOf(member)]));
+  return Object.fromEntries(Object.entries(body).map(([name, member]) => [name, valueOf(member)]));
 }
