@@ -380,8 +380,8 @@ function valueOf(body: unknown): Value {
   if (body instanceof Date) return new DateTime(body.getTime());
   if (Buffer.isBuffer(body)) return { contentType: 'application/octet-stream', size: body.length, base64: body.toString('base64') };
   if (Array.isArray(body)) return body.map(valueOf);
-  const inner =
-    (body as { value?: unknown; type?: unknown }).type !== undefined && 'value' in body ? (body as { value: unknown }).value : undefined;
-  if (inner !== undefined) return valueOf(inner);
-  return Object.fromEntries(Object.entries(body).map(([name, member]) => [name, valueOf(member)]));
+  const members: Record<string, unknown> = { ...body };
+  // A value whose type is known to the wire: rhea's own wrapper.
+  if (members['type'] !== undefined && members['value'] !== undefined) return valueOf(members['value']);
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, valueOf(member)]));
 }
