@@ -126,7 +126,7 @@ function ours({ service, token, db }: Bench, type: string): Contestant {
     pid: service.process.pid ?? 0,
     protocol: HTTP,
     request: (n) => httpRequest('POST', `/api/v1/resources/custom/${type}`, headers, JSON.stringify(reading(n))),
-    settle: () => sameCount(db.collection('t.BenchReading'), db.collection('t.BenchAlert')),
+    settle: async () => sameCount(await instancesIn(db, 'BenchReading'), await instancesIn(db, 'BenchAlert')),
   };
 }
 
@@ -137,6 +137,12 @@ const baseline = (name: string, { url, process }: Baseline): Contestant => ({
   protocol: HTTP,
   request: (n) => httpRequest('POST', '/insert', JSON_TYPE, JSON.stringify(reading(n))),
 });
+
+/** The collection of a type's instances. */
+async function instancesIn(db: Db, type: string): Promise<Collection> {
+  const row = await db.collection('resources').findOne({ kind: 'types', name: type });
+  return db.collection(String(row?.['collection']));
+}
 
 /** Waits until each reading has its alert. */
 async function sameCount(readings: Collection, alerts: Collection): Promise<void> {
@@ -198,7 +204,7 @@ SELECT ONE FROM BenchCounter AS c WHERE k == h.k
 UPDATE BenchCounter(n: c.n + 1) WHERE _id == c._id`,
     headers: TEXT_TYPE,
   });
-  const counted = db.collection('t.BenchCounter');
+  const counted = await instancesIn(db, 'BenchCounter');
   const sum = async (): Promise<number> => {
     const [found] = await counted.aggregate([{ $group: { _id: null, n: { $sum: '$n' } } }]).toArray();
     return Number(found?.['n'] ?? 0);
@@ -332,8 +338,8 @@ async function neighbour({ service, client, token, effort, mongodUri }: Bench): 
 
 /** The service is killed with runs open; how long until a new one has done them all. */
 async function recovery({ service, client, db, effort }: Bench): Promise<Figure[]> {
-  const alerts = db.collection('t.BenchAlert');
-  const readings = db.collection('t.BenchReading');
+  const alerts = await instancesIn(db, 'BenchAlert');
+  const readings = await instancesIn(db, 'BenchReading');
   const ready: number[] = [];
   const done: number[] = [];
   for (let round = 0; round < Math.min(effort.rounds, 2); round++) {

@@ -12,6 +12,7 @@ import { correlate } from './correlate.ts';
 import { documents } from './documents.ts';
 import { durable } from './durable.ts';
 import { front } from './front.ts';
+import { rights } from './rights.ts';
 import { rules } from './rules/index.ts';
 import { sandbox } from './sandbox.ts';
 import { stream } from './stream.ts';
@@ -25,6 +26,7 @@ const BENCHES: Readonly<
 > = {
   rules,
   api,
+  rights,
   durable,
   stream,
   front,

@@ -2,11 +2,14 @@
 // end the store must hold what an undisturbed run would have left. A failing seed is named; CASCADE_SIMULATION_SEED=<seed> repeats that one
 // alone and tells what happened, CASCADE_SIMULATION_SEEDS=<n> tries as many, from CASCADE_SIMULATION_FROM=<seed> on.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Simulation } from './testing/simulation/index.ts';
+import { CRASH_POINTS, Simulation } from './testing/simulation/index.ts';
 
 const number = (name: string, otherwise: number): number => Number(process.env[`CASCADE_SIMULATION_${name}`] ?? otherwise);
 const ONE = number('SEED', 0);
-const SEEDS = number('SEEDS', 2_000);
+/** The nightly run tries new ones for many minutes (scripts/testing/nightly-plan.mjs). */
+const SEEDS = number('SEEDS', 600);
+/** Enough seeds for everything to have been met. */
+const MANY = 500;
 const FROM = number('FROM', 1);
 
 let simulation: Simulation;
@@ -22,6 +25,19 @@ test.runIf(ONE === 0)(`${SEEDS} seeds: whatever dies when, the effects are those
 test.runIf(ONE !== 0)(`seed ${ONE}`, { timeout: 0 }, async () => {
   const onStep = (what: string): void => void process.stdout.write(`${what}\n`);
   expect(await simulation.run(ONE, { onStep })).toEqual([]);
+});
+
+test.runIf(ONE === 0 && SEEDS >= MANY)('processes have died at every point of integrations.md 12.2', () => {
+  for (const point of CRASH_POINTS) expect(simulation.crashes[point], point).toBeGreaterThan(0);
+});
+
+test('a seed that is run again tells the same', { timeout: 0 }, async () => {
+  for (let seed = 1; seed <= 5; seed++) {
+    const [first, second] = [[] as string[], [] as string[]];
+    await simulation.run(seed, { onStep: (what) => void first.push(what) });
+    await simulation.run(seed, { onStep: (what) => void second.push(what) });
+    expect(second, `CASCADE_SIMULATION_SEED=${seed}`).toEqual(first);
+  }
 });
 
 // The checker itself: with something planted it must not be content.

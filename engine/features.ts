@@ -6,6 +6,8 @@ import { builtins } from '../features/builtins/feature.ts';
 import { collaboration } from '../features/collaboration/feature.ts';
 import { delivery } from '../features/delivery/feature.ts';
 import { deployment } from '../features/deployment/feature.ts';
+import { groups } from '../features/groups/feature.ts';
+import { profiles } from '../features/profiles/feature.ts';
 import { diagnostics } from '../features/diagnostics/feature.ts';
 import { documents } from '../features/documents/feature.ts';
 import { nodes } from '../features/nodes/feature.ts';
@@ -33,6 +35,8 @@ export const FEATURES = new FeatureRegistry([
   schedules,
   deployment,
   accounts,
+  profiles,
+  groups,
   collaboration,
   notifications,
   delivery,

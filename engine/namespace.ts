@@ -35,12 +35,12 @@ import { KeptPrograms } from '../runtime/programs/kept-programs.ts';
 import { RuleLinks } from '../features/rules/loops.ts';
 import { executableKey } from '../runtime/programs/programs.ts';
 import { programFor } from '../runtime/programs/work-programs.ts';
-import { undoHalfRenames } from '../features/types/rename-type.ts';
+import { dropOrphans, undoHalfRenames } from '../features/types/collections.ts';
 import { loadRule } from '../features/rules/rules-kind.ts';
 import { loadScalars } from '../features/scalars/scalars-kind.ts';
 import { openState } from '../features/services/service-state.ts';
 import { DEFINITIONS, DefinitionStore } from '../resources/definitions/store.ts';
-import { resumeBuilds } from '../resources/instances/type-storage.ts';
+import { IndexBuilds, resumeBuilds } from '../resources/instances/index-builds.ts';
 import { Deliveries } from '../features/delivery/index.ts';
 import { SUBSCRIPTIONS } from '../features/delivery/delivery-types.ts';
 import { deadLetter } from '../features/delivery/dead-letters.ts';
@@ -73,7 +73,8 @@ import { EqualReads, PointReads, RowReader, retryUntilAvailable, type Store } fr
 import { presentIn, Subscribers } from '../features/subscriptions/index.ts';
 import { TakeOver } from '../runtime/cluster/take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/index.ts';
-import type { ScalarDefinition, TypeDefinition } from '../model/types/index.ts';
+import type { ScalarDefinition } from '../model/types/index.ts';
+import { TypesInForce } from '../resources/catalog/types-in-force.ts';
 import type { Tally } from '../resources/tally.ts';
 import type { Cipher } from '../model/values/index.ts';
 
@@ -299,6 +300,7 @@ export async function openNamespace({
     rows,
     points: new PointReads(rows),
     equals: new EqualReads(rows),
+    indexBuilds: new IndexBuilds(db),
     largeResults: new LargeResults(),
     clock,
     committer,
@@ -349,6 +351,7 @@ export async function openNamespace({
     committer.startCleaning();
     schedule.start();
     await resumeBuilds(space);
+    await dropOrphans(db, clock.now(), leaders === null);
     await deliveries.open();
     opened.push(openUpkeep(space, uses));
   };
@@ -430,19 +433,14 @@ async function createCollections(db: Db): Promise<void> {
 }
 
 /** Types may name each other: they are read in rounds until no more of them resolve. */
-function loadTypes(
-  definitions: DefinitionStore,
-  scalars: Map<string, ScalarDefinition>,
-  cipher: Cipher | null,
-  log: Logger,
-): Map<string, TypeDefinition> {
-  const types = new Map<string, TypeDefinition>();
+function loadTypes(definitions: DefinitionStore, scalars: Map<string, ScalarDefinition>, cipher: Cipher | null, log: Logger): TypesInForce {
+  const types = new TypesInForce();
   let waiting = definitions.list('types');
   for (let before = -1; waiting.length !== before; ) {
     before = waiting.length;
     waiting = waiting.filter(([name, object]) => {
       try {
-        types.set(name, loadType(object, { types, scalars, cipher }));
+        types.set(name, loadType(object, { types, scalars, cipher, definitions }));
         return false;
       } catch (error) {
         if (before === waiting.length) log.debug({ err: error, type: name }, 'a type waits for another');

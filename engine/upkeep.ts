@@ -3,6 +3,7 @@
 
 import { trimCapped } from '../resources/instances/capped.ts';
 import { trimDeliveryRecords } from '../features/delivery/dead-letters.ts';
+import { dropOrphans } from '../features/types/collections.ts';
 import { DEBUGCONFIGS, isExpired } from '../features/diagnostics/debugconfigs-kind.ts';
 import { deleteDefinition } from '../resources/definitions/operations.ts';
 import { trimRecordings } from '../features/diagnostics/recordings.ts';
@@ -14,17 +15,24 @@ import { sourceCountsOf } from '../features/sources/namespace-state.ts';
 const EVERY_MS = 500;
 /** How often dead letters, recordings and logs are looked through. */
 const TRIM_EVERY_MS = 60_000;
+/** How often it is looked for collections that no type has. */
+const ORPHANS_EVERY_MS = 3_600_000;
 const trimmedAt = new WeakMap<Namespace, number>();
 
 /** Runs until it is disposed; waits then for what it has begun. */
 /** @param uses whether a run with this text of a rule is open or waits */
 export function openUpkeep(space: Namespace, uses: (key: string) => boolean): AsyncDisposable {
+  let orphansAt = space.clock.now(); // the opening has looked
   let round: Promise<void> = Promise.resolve();
   let busy = false;
   const timer = setInterval(() => {
     if (busy) return;
     busy = true;
+    const now = space.clock.now();
+    const orphansToo = space.leads && now - orphansAt >= ORPHANS_EVERY_MS;
+    if (orphansToo) orphansAt = now;
     round = once(space, uses)
+      .then(async () => void (orphansToo && (await dropOrphans(space.db, now, false))))
       .catch((error: unknown) => space.log.error({ err: error, namespace: space.name }, 'the upkeep of a namespace failed'))
       .finally(() => (busy = false));
   }, EVERY_MS);

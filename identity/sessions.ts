@@ -206,13 +206,17 @@ export function identityIn(user: UserDocument, token: TokenDocument | null, name
   return { username: user.username, namespace, profiles: narrowed(token.profiles, granted), restricted: true, ...isOf };
 }
 
-/** What a token's profiles still allow a user with these: an admin has every profile of the namespace, and all have what `user` may. */
+/** No profile is called so: it grants nothing. */
+const NONE = '-';
+
+/** What a token's profiles still allow a user with these: an admin has every profile of the namespace, and every profile is less than `admin`. */
 export function narrowed(ofToken: readonly string[], ofUser: readonly string[]): string[] {
   const isSystem = (name: string): boolean => name.endsWith('__system');
   return ofToken.map((name) => {
     if (ofUser.includes(name)) return name;
     if (isSystem(name)) return 'user__system';
-    return ofUser.includes('admin') ? name : 'user';
+    if (ofUser.includes('admin')) return name;
+    return name === 'admin' ? (ofUser.find((one) => !isSystem(one)) ?? NONE) : NONE;
   });
 }
 

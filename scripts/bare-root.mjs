@@ -1,7 +1,9 @@
 // `node scripts/bare-root.mjs MAJOR`: what a newcomer meets who has Node MAJOR and nothing else. Makes a Debian without compiler, Python and
 // Node headers (needs root and mmdebstrap), puts one Node and its npm there, and this clone as it is; runs `npm start` in it until /healthz
-// answers 200, then stops it by SIGTERM. Prints times and sizes as a line of JSON at the end; anything amiss ends it with 1.
-// The database is this machine's own mongod: where that comes from is not what is tried here.
+// answers 200, then stops it by SIGTERM. Prints times (of each stage, too) and sizes as a line of JSON at the end; anything amiss ends it with 1,
+// a first start that takes longer than --within SECONDS (60) too.
+// The database is this machine's own mongod, brought along; with --fetch-mongod the service has to fetch one.
+// With --docs the `sh` blocks of the documents are run there (doc-blocks.mjs), in place of the second start.
 import { execFileSync, spawn } from 'node:child_process';
 import {
   copyFileSync,
@@ -23,20 +25,38 @@ import { cacheFolder, workFolder } from './node/cache.mjs';
 
 /** The npm that each Node brings along. */
 const NPM = { 20: 10, 22: 10, 24: 11, 26: 11 };
-/** Beside what Debian always has: what Node links to (libatomic from 26 on), and mongod. */
-const PACKAGES = ['bash', 'ca-certificates', 'libstdc++6', 'libatomic1', 'libcurl4'];
+/** Beside what Debian always has: what Node links to (libatomic from 26 on), and mongod; and what the documents use. */
+const PACKAGES = ['bash', 'ca-certificates', 'curl', 'libstdc++6', 'libatomic1', 'libcurl4'];
 const FORBIDDEN = ['cc', 'gcc', 'g++', 'clang', 'make', 'python3', 'python', 'node-gyp'];
 /** What a start may take; a slow network is no fault of ours, so it is far beyond what it does take. */
 const START_MS = 5 * 60_000;
 const STOP_MS = 60_000;
+/** What the terminal shows when a stage is over. */
+const STAGES = [
+  ['npm', /scripts\/start\.mjs/],
+  ['pinnedNode', /Installing packages/],
+  ['packages', /added \d+ packages/],
+  ['build', /dist\/: \d+ files|dist\/ is up to date/],
+  ['database', /the database is ready/],
+  ['service', /Cascade serves on/],
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { suite: { type: 'string', default: 'bookworm' }, keep: { type: 'boolean', default: false } },
+  options: {
+    suite: { type: 'string', default: 'bookworm' },
+    within: { type: 'string', default: '60' },
+    'fetch-mongod': { type: 'boolean', default: false },
+    docs: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+  },
 });
 const major = positionals[0];
 if (!NPM[major] || positionals.length !== 1)
-  stop(`usage: node scripts/bare-root.mjs ${Object.keys(NPM).join('|')} [--suite DEBIAN] [--keep]`, 2);
+  stop(
+    `usage: node scripts/bare-root.mjs ${Object.keys(NPM).join('|')} [--suite DEBIAN] [--within SECONDS] [--fetch-mongod] [--docs] [--keep]`,
+    2,
+  );
 if (process.platform !== 'linux' || process.getuid() !== 0) stop('A bare root can be made by root on Linux only.', 2);
 
 const clone = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -56,17 +76,18 @@ async function measure() {
   run('tar', ['-xf', debian(), '-C', root, '--exclude=./dev/*']);
   const node = installNode();
   bringSettings();
-  const environment = { ...settings(), ...bringMongod() };
+  const environment = { ...settings(), ...(values['fetch-mongod'] ? bringPipSettings() : bringMongod()) };
   bringClone();
   const present = FORBIDDEN.filter((name) => ['/bin', '/usr/bin', '/usr/local/bin'].some((folder) => existsSync(join(root, folder, name))));
   if (present.length > 0) throw new Error(`the root is not bare: it has ${present.join(', ')}`);
   const first = await start(environment);
-  const second = await start(environment);
+  const second = values.docs ? await runDocuments(environment) : await start(environment);
+  if (first.seconds > Number(values.within)) throw new Error(`the first start took ${first.seconds} s, more than ${values.within}`);
   return {
     node,
     suite: values.suite,
-    firstStartSeconds: first,
-    secondStartSeconds: second,
+    firstStart: first,
+    [values.docs ? 'documents' : 'secondStart']: second,
     megabytes: {
       nodeModules: megabytes('cascade/node_modules'),
       pinnedNode: megabytes('root/.cache/cascade'),
@@ -111,7 +132,7 @@ function installNode() {
     mkdirSync(lib, { recursive: true });
     copyFileSync(join(work, 'node_modules', platform, 'bin/node'), join(bin, 'node'));
     run('cp', ['-a', join(work, 'node_modules/npm'), lib]);
-    symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'));
+    for (const name of ['npm', 'npx']) symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(bin, name));
     return JSON.parse(readFileSync(join(work, 'node_modules', platform, 'package.json'), 'utf8')).version;
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -148,6 +169,13 @@ function bringMongod() {
   return { CASCADE_MONGOD: '/opt/mongod' };
 }
 
+/** By these the Python index is found where there is no pip. */
+function bringPipSettings() {
+  if (existsSync('/etc/pip.conf')) copyFileSync('/etc/pip.conf', join(root, 'etc/pip.conf'));
+  const address = process.env.PIP_INDEX_URL;
+  return address ? { PIP_INDEX_URL: address } : {};
+}
+
 /** What git knows or would take up, as it is in the folder now. */
 function bringClone() {
   const files = run('git', ['-C', clone, 'ls-files', '-z', '--cached', '--others', '--exclude-standard']).split('\0').filter(Boolean);
@@ -157,45 +185,78 @@ function bringClone() {
   }
 }
 
-/** @returns the seconds until /healthz says 200; throws when it does not, or when the service does not end well */
+/**
+ * @returns the seconds until /healthz says 200, and of those that each stage took; throws when it does not say so, or when the service does
+ *   not end well
+ */
 async function start(environment) {
-  const script = `mount -t proc proc ${root}/proc && mount --rbind /dev ${root}/dev && exec chroot ${root} /bin/bash -c 'cd /cascade && exec npm start -- --host 127.0.0.1 --port 0'`;
   const begun = performance.now();
-  // Mounts in a name space of their own end with it; the group can be ended as a whole.
-  const child = spawn('unshare', ['--mount', 'bash', '-c', script], {
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
-      HOME: '/root',
-      CASCADE_ADMIN_PASSWORD: 'bare-root-password',
-      ...environment,
-    },
-  });
+  const child = inRoot('npm start -- --host 127.0.0.1 --port 0', { CASCADE_ADMIN_PASSWORD: 'bare-root-password', ...environment });
   let output = '';
+  const over = new Map();
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {
       output += text;
+      for (const [stage, shown] of STAGES) if (!over.has(stage) && shown.test(output)) over.set(stage, performance.now() - begun);
       process.stdout.write(text);
     });
   const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve(signal ?? code)));
   try {
     const url = await until(START_MS, () => /(http:\/\/[\w.]+:\d+)/.exec(output)?.[1], ended);
     await until(START_MS, async () => (await fetch(`${url}/healthz`).catch(() => null))?.status === 200, ended);
-    const seconds = Math.round((performance.now() - begun) / 100) / 10;
+    const seconds = tenths(performance.now() - begun);
     process.kill(-child.pid, 'SIGTERM');
     const end = await Promise.race([ended, late(STOP_MS)]);
     if (end === 'late') throw new Error(`the service did not end within ${STOP_MS / 1000} s of SIGTERM`);
     if (await fetch(`${url}/healthz`).catch(() => null)) throw new Error('the service still answers after its end');
     if (/adopted/.test(output)) throw new Error('the start before has left its database running');
-    return seconds;
+    return { seconds, stages: lengths(over) };
   } finally {
-    try {
-      process.kill(-child.pid, 'SIGKILL');
-    } catch {
-      // Nobody of the group is left, as it should be.
-    }
+    killGroup(child);
   }
+}
+
+/** The `sh` blocks of all documents, the first start on empty data among them. */
+async function runDocuments(environment) {
+  rmSync(join(root, 'cascade/data'), { recursive: true, force: true });
+  const begun = performance.now();
+  const child = inRoot('node scripts/doc-blocks/main.mjs --here', environment);
+  for (const stream of [child.stdout, child.stderr]) stream.pipe(process.stdout, { end: false });
+  try {
+    const status = await new Promise((resolve) => child.once('close', (code, signal) => resolve(signal ?? code)));
+    if (status !== 0) throw new Error(`scripts/doc-blocks ended with ${status}`);
+    return { seconds: tenths(performance.now() - begun) };
+  } finally {
+    killGroup(child);
+  }
+}
+
+/** A command in the folder of the clone; its mounts, in a name space of their own, end with it, and the group can be ended as a whole. */
+function inRoot(command, environment) {
+  const mounts = `mount -t proc proc ${root}/proc && mount --rbind /dev ${root}/dev`;
+  return spawn('unshare', ['--mount', 'bash', '-c', `${mounts} && exec chroot ${root} /bin/bash -c 'cd /cascade && exec ${command}'`], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', HOME: '/root', ...environment },
+  });
+}
+
+function killGroup(child) {
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // Nobody of the group is left, as it should be.
+  }
+}
+
+/** Of the times at which stages were over, in their order, how long each took, in seconds. */
+function lengths(over) {
+  const inOrder = [...over].sort(([, a], [, b]) => a - b);
+  return Object.fromEntries(inOrder.map(([stage, at], i) => [stage, tenths(at - (inOrder[i - 1]?.[1] ?? 0))]));
+}
+
+function tenths(ms) {
+  return Math.round(ms / 100) / 10;
 }
 
 /** Looks again and again until there is an answer; throws when the time is over or the service has ended. */

@@ -1,9 +1,9 @@
 // The build: each .ts file of the rooms to dist/ (types are stripped, not checked: `npm test` does that), and the bundles.
 // Skips what has not changed. Two builds at once don't harm each other: a file appears whole or not at all (written aside, then renamed).
-// Plain Node; TypeScript and esbuild are imported only when there is something to do.
+// Plain Node; esbuild is imported only when there is something to do.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runOnRightNode } from './node/index.mjs';
 
@@ -14,6 +14,15 @@ const rooms = [
   ...['compiler', 'stdlib', 'typing', 'model', 'platform', 'identity', 'sandbox', 'runtime', 'resources', 'features', 'engine', 'server'],
   ...['case-runner', 'conformance', 'bench', 'examples', 'scripts'],
 ];
+
+const SYNTAX = {
+  ...{ loader: 'ts', format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'silent' },
+  ...{ sourcemap: 'external', sourcesContent: false, tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } } },
+};
+/** As esbuild prints it: `from "./x.ts"` at the end of an import or export, `import "./x.ts"`, and `import("./x.ts")` anywhere. */
+const RELATIVE_IMPORT = /(^(?:import|export)\b[^'"`;]*"\.{1,2}\/[^"\n]+\.|\bimport\("\.{1,2}\/[^"\n]+\.)ts("(?:\)| with \{[^}\n]*\})?;?)/gm;
+/** Sources in memory at a time, so that a build takes little of it. */
+const AT_ONCE = 16;
 
 /** Scripts made of many files: the entry (below the repository) and the one file that comes out (below dist/). */
 const bundles = [
@@ -93,28 +102,23 @@ function target(source) {
   return join(out, source.replace(/\.ts$/, '.js'));
 }
 
+/** Types are stripped a file at a time. The `.ts` of a relative import becomes `.js`, of the same length, so that the source map stays true. */
 async function transpile(sources) {
-  const { default: ts } = await import('typescript');
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
-  const { options } = ts.convertCompilerOptionsFromJson(
-    { ...config.compilerOptions, module: 'ESNext', moduleResolution: 'Bundler', noEmit: false, sourceMap: true },
-    root,
-  );
-  for (const source of sources) {
-    const text = readFileSync(join(root, source));
-    if (!source.endsWith('.ts')) {
-      writeWhole(target(source), text);
-      continue;
-    }
-    const fileName = join(root, source);
-    const result = ts.transpileModule(text.toString('utf8'), { fileName, compilerOptions: options, reportDiagnostics: true });
-    const fault = result.diagnostics?.find((diagnostic) => diagnostic.category === ts.DiagnosticCategory.Error);
-    if (fault) throw new Error(`${source}: ${ts.flattenDiagnosticMessageText(fault.messageText, '\n')}`);
-    const map = JSON.parse(result.sourceMapText);
-    map.sources = [relative(dirname(target(source)), fileName)];
-    writeWhole(`${target(source)}.map`, JSON.stringify(map));
-    writeWhole(target(source), result.outputText);
-  }
+  const { transform } = await import('esbuild');
+  const strip = async (source) => {
+    const { code, map } = await transform(readFileSync(join(root, source), 'utf8'), {
+      ...SYNTAX,
+      sourcefile: relative(dirname(target(source)), join(root, source)).replaceAll(sep, '/'),
+    });
+    writeWhole(`${target(source)}.map`, map);
+    writeWhole(target(source), `${code.replace(RELATIVE_IMPORT, '$1js$2')}//# sourceMappingURL=${basename(target(source))}.map\n`);
+  };
+  for (const source of sources.filter((name) => !name.endsWith('.ts'))) writeWhole(target(source), readFileSync(join(root, source)));
+  const left = sources.filter((name) => name.endsWith('.ts'));
+  const strand = async () => {
+    for (let source = left.pop(); source; source = left.pop()) await strip(source);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, strand));
 }
 
 /** A bundle is stale when it is missing or one of its inputs of last time has another hash. */

@@ -51,11 +51,12 @@ describe('docs/builtins.md', () => {
   });
 });
 
-describe('docs/language.md', () => {
+describe('docs/language.md and docs/examples.md', () => {
   const builtins = builtinTable();
   const blocks = (kind: string): string[] =>
     [...committed('language.md').matchAll(new RegExp(`^\`\`\`${kind}\\n(.*?)^\`\`\``, 'gms'))].map(([, text]) => text as string);
-  const programs = blocks('cascade').map((text) =>
+  const recipes = [...committed('examples.md').matchAll(/^```cascade\n(.*?)^```/gms)].map(([, text]) => text as string);
+  const programs = [...blocks('cascade'), ...recipes].map((text) =>
     /^(PACKAGE|RULE|(PRIVATE )?PROCEDURE)\b/m.test(text) ? text : `PROCEDURE example()\n${text}`,
   );
   const expressions = blocks('values').flatMap((text) =>

@@ -17,7 +17,7 @@ try {
   console.error(error.message);
   process.exit(1);
 }
-// The build in a process of its own: the compiler of TypeScript would stay in the service's memory for ever.
+// The build in a process of its own: nothing of it stays in the service's memory.
 const built = spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { stdio: ['ignore', 2, 2] });
 if (built.status !== 0) process.exit(built.status ?? 1);
 

@@ -45,7 +45,9 @@ export interface Case {
   readonly bindings: readonly Binding[];
   readonly given: Given;
   readonly steps: Step[];
-  /** Of a row of `expressions`, whose only step computes it. */
+  /** A row of `expressions` or `bodies`, whose only step computes it. */
+  readonly isRow?: boolean;
+  /** Of a row of `expressions`. */
   readonly expression?: string;
 }
 
@@ -184,7 +186,7 @@ export function readCaseFile(name: string, text: string): CaseFile {
     const outcome: WantedObject = isError ? (value as WantedObject) : { value };
     const step: Step = { kind: 'compute', line: lineOf(node.range[0]), body: { body: toBody(text), ...outcome } };
     const name = text.replace(/\s+/g, ' ').trim();
-    return [{ name, spec, bindings: fileBindings, given: {}, steps: [step], ...(isExpression && { expression: text }) }];
+    return [{ name, spec, bindings: fileBindings, given: {}, steps: [step], isRow: true, ...(isExpression && { expression: text }) }];
   }
 
   function given(node: ParsedNode | null | undefined): Given {

@@ -10,7 +10,7 @@ export { type CaseFile, readCaseFile } from './case-file.ts';
 export type { Pace } from './scene.ts';
 
 /** Files that run at the same time: they don't know of each other, and a server has more than one client too. */
-const AT_ONCE = 4;
+const AT_ONCE = 6;
 
 export interface Result {
   readonly passed: number;
@@ -39,30 +39,52 @@ export async function runSuite(
   say: (line: string) => void,
   pace: Pace = realTime,
 ): Promise<Result> {
-  const waiting = [...files];
-  const outcomes: Outcome[] = [];
-  const run = `${Date.now().toString(36)}`;
-  let count = 0;
-  const worker = async (): Promise<void> => {
-    for (let file = waiting.shift(); file; file = waiting.shift()) {
+  const all: { passed: number; failed: Outcome[]; knownToFail: number } = { passed: 0, failed: [], knownToFail: 0 };
+  const running = [...startSuite(client, files, known, pace)].map(async ([{ name: file }, result]) => {
+    const { passed, failed, knownToFail, ms } = await result;
+    say(`${failed.length === 0 ? '✓' : '✗'} ${file} (${passed + failed.length + knownToFail} cases, ${Math.round(ms)} ms)`);
+    for (const { name, failure } of failed) say(`    ${name.slice(file.length + 2)}\n      ${failure}`);
+    all.passed += passed;
+    all.failed.push(...failed);
+    all.knownToFail += knownToFail;
+  });
+  await Promise.all(running);
+  return all;
+}
+
+/** Begins to run all files, some at once, in their order; each has a result of its own. */
+export function startSuite(
+  client: RestClient,
+  files: readonly CaseFile[],
+  known: ReadonlyMap<string, string>,
+  pace: Pace = realTime,
+): ReadonlyMap<CaseFile, Promise<Result & { readonly ms: number }>> {
+  const run = Date.now().toString(36);
+  const waiting: (() => void)[] = [];
+  let free = pace === realTime ? AT_ONCE : 1;
+  const one = async (file: CaseFile, index: number): Promise<Result & { ms: number }> => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
       const begun = performance.now();
-      const ended = judge(await runFile(client, file, `x${run}n${count++}`, pace), known);
-      const bad = ended.filter(({ failure }) => failure !== undefined);
-      say(`${bad.length === 0 ? '✓' : '✗'} ${file.name} (${ended.length} cases, ${Math.round(performance.now() - begun)} ms)`);
-      for (const { name, failure } of bad) say(`    ${name.slice(file.name.length + 2)}\n      ${failure}`);
-      outcomes.push(...ended);
+      const outcomes = await runFile(client, file, `x${run}n${index}`, pace);
+      return { ...judge(outcomes, known), ms: performance.now() - begun };
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
     }
   };
-  await Promise.all(Array.from({ length: pace === realTime ? AT_ONCE : 1 }, worker));
-  const failed = outcomes.filter(({ failure }) => failure !== undefined);
-  const knownToFail = outcomes.filter(({ name }) => known.has(name)).length - failed.filter(({ name }) => known.has(name)).length;
-  return { passed: outcomes.length - failed.length - knownToFail, failed, knownToFail };
+  return new Map(files.map((file, index) => [file, one(file, index)]));
 }
 
 /** A case that is known to fail is no failure; one that passes all the same is one, so that it leaves the list. */
-function judge(outcomes: Outcome[], known: ReadonlyMap<string, string>): Outcome[] {
-  return outcomes.map(({ name, failure }) => {
+function judge(outcomes: readonly Outcome[], known: ReadonlyMap<string, string>): Result {
+  const judged = outcomes.map(({ name, failure }) => {
     if (!known.has(name)) return { name, failure };
     return { name, failure: failure === undefined ? 'it passes: take it off the list of known failures' : undefined };
   });
+  const failed = judged.filter(({ failure }) => failure !== undefined);
+  const knownToFail = judged.filter(({ name, failure }) => known.has(name) && failure === undefined).length;
+  return { passed: judged.length - failed.length - knownToFail, failed, knownToFail };
 }

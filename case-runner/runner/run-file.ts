@@ -2,7 +2,7 @@
 import { type Json, RestClient as Client, type RestClient, type Sender, SocketBinding, SocketClient } from '../client/index.ts';
 import { type Binding, BINDINGS, type Case, type CaseFile, type Given, toJson } from './case-file.ts';
 import { definedName, type Names, namesOf } from './names.ts';
-import { passingTogether } from './together.ts';
+import { passingTogether, rowsTogether } from './together.ts';
 import { Failure, type Pace, realTime, type Scene } from './scene.ts';
 import { logIn } from './socket-steps.ts';
 import { computedName, runStep, send, typeBody } from './steps.ts';
@@ -29,20 +29,36 @@ async function runOver(binding: Binding, client: RestClient, file: CaseFile, tag
   const names = namesOf(file, tag);
   const outcomes: Outcome[] = [];
   const ready = await attempt(() => setUp(client, names, file.given));
-  const passed = ready === undefined ? await passingTogether({ client, names }, binding === 'rest' ? file.cases : []) : new Set<Case>();
-  for (const one of file.cases) {
-    if (passed.has(one)) {
-      outcomes.push({ name: `${file.name}: ${one.name}`, failure: undefined });
-      continue;
-    }
+  const run = async (one: Case): Promise<void> => {
     const failure = ready === undefined ? await runCase(client, names, one, binding, pace) : `the set-up of the file: ${ready}`;
     outcomes.push({ name: `${file.name}: ${one.name}${binding === 'rest' ? '' : ` (${binding})`}`, failure });
-  }
+  };
+  const rows = file.cases.filter(({ isRow }) => isRow);
+  for (const one of file.cases) if (!one.isRow) await run(one);
+  const known = ready === undefined && binding === 'rest' ? await tableOutcomes(client, names, rows, pace) : new Map<Case, undefined>();
+  for (const row of rows)
+    if (known.has(row)) outcomes.push({ name: `${file.name}: ${row.name}`, failure: known.get(row) });
+    else await run(row);
   const left = await tearDown(client, names, file.given);
   if (left) outcomes.push({ name: `${file.name}: its clean-up`, failure: left });
   const computes = file.cases.some(({ steps }) => steps.some(({ kind }) => kind === 'compute'));
   if (computes) await attempt(() => client.send('DELETE', Client.pathOf('procedures', computedName(names))));
   return outcomes;
+}
+
+async function tableOutcomes(
+  client: RestClient,
+  names: Names,
+  rows: readonly Case[],
+  pace: Pace,
+): Promise<ReadonlyMap<Case, string | undefined>> {
+  const scene: Scene = { client, rest: client, sockets: new Map(), names, pace, kept: new Map() };
+  const passed = await passingTogether(scene, rows);
+  const others = await rowsTogether(
+    scene,
+    rows.filter((row) => !passed.has(row)),
+  );
+  return new Map([...[...passed].map((one) => [one, undefined] as const), ...others]);
 }
 
 async function runCase(

@@ -118,6 +118,11 @@ function milliseconds(text: string): number {
   return Number(count) * (UNITS_MS[unit] ?? 1);
 }
 
+/** What a `compute` step does once its answer is there; throws a Failure. */
+export function checkComputed(scene: Scene, { body }: Step, reply: Reply): void {
+  check(scene, filledIn(body, scene) as WantedObject, reply, 200);
+}
+
 /** The procedure that the `compute` steps of a file define. */
 export function computedName({ tag }: Scene['names']): string {
   return `Computed_${tag}`;

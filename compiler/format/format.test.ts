@@ -142,8 +142,13 @@ test('a text with errors has no standard form', () => {
   expect(!result.ok && result.diagnostics.map(({ line, column }) => [line, column])).toEqual([[2, 5]]);
 });
 
+/** Of a processor, whoever else it works for: what is not linear would take minutes. */
+const MOST_MS = 15_000;
+
 test('deep and long texts are formatted in bounded time', () => {
+  const begun = process.cpuUsage();
   holds(`PROCEDURE p()\nx = ${'['.repeat(190)}1, 2${']'.repeat(190)}`);
   holds(`PROCEDURE p()\nx = [${'12345, '.repeat(20_000)}1]`);
   holds(`PROCEDURE p()\n${'if (a) { '.repeat(190)}${'} '.repeat(190)}`);
+  expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(MOST_MS);
 });

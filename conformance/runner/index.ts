@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-export { type CaseFile, type Pace, readCaseFile, readCases, runSuite } from '../../case-runner/runner/index.ts';
+export { type CaseFile, type Pace, readCaseFile, readCases, type Result, runSuite, startSuite } from '../../case-runner/runner/index.ts';
 export { type Coverage, coverage, testReferences } from './coverage.ts';
 
 /** Cases that fail and why that is accepted for now: a list of `{case, reason}`. */

@@ -132,6 +132,29 @@ test('a row of a table is a body that is registered, run and removed; a code may
   expect(passed).toBe(2); // the third gives 2, wanted 1
 });
 
+test('rows go in a batch where the server takes one: expressions beside each other, bodies one after the other, names at the start of a body renamed', async () => {
+  const text = `
+given: { procedures: ['PROCEDURE Keep.run() return 1'] }
+expressions:
+  - ['1 / 0', { error: some.code, params: [1] }]
+bodies:
+  - ['Keep.run()', 1]
+  - ['Keep.run() + 1', 3]`;
+  const error = { status: 400, headers: {}, body: [{ code: 'some.code', message: 'm', params: [1] }] };
+  const { passed, failed, asked } = await run(text, (_method, path, body) => {
+    if (path !== '/api/v1/batch') return { body: path.endsWith('_0') ? '1' : '2' };
+    const requests = JSON.parse(body) as { uri: string }[];
+    return { body: JSON.stringify(requests.map(({ uri }) => (uri === '/procedures' ? { status: 200, headers: {}, body: {} } : error))) };
+  });
+  expect([passed, failed.map(({ failure }) => failure)]).toEqual([2, ['line 7: the value is 2, wanted 3']]);
+  const [, tag] = /Keep_(\w+)/.exec(asked[0]!)!;
+  expect(asked.filter((line) => line.includes('Keep.') || line.includes('"Keep'))).toEqual([]);
+  expect(asked.map((line) => line.replaceAll(tag!, 'tag')).filter((line) => /^POST \/procedures\//.test(line))).toEqual([
+    'POST /procedures/Computed_tag_0',
+    'POST /procedures/Computed_tag_1',
+  ]);
+});
+
 test('a misspelt key, an unknown step and a second case of the same name are errors with their place', () => {
   const read = (text: string) => () => readCaseFile('f', text);
   expect(read('case: []')).toThrow("f:1: 'case' is not known here");

@@ -40,6 +40,8 @@ export interface TestEngineOptions {
   namespace?: string;
   /** The tests' common database when absent. */
   mongoUri?: string;
+  /** Nobody else uses the database. */
+  exclusive?: boolean;
   log?: Logger;
 }
 
@@ -54,6 +56,7 @@ export async function openTestEngine({
   masterKey,
   namespace = newName(),
   mongoUri,
+  exclusive = false,
   log: given,
 }: TestEngineOptions = {}): Promise<TestEngine> {
   const uri = mongoUri ?? process.env['CASCADE_TEST_MONGO'];
@@ -61,7 +64,7 @@ export async function openTestEngine({
   const log = given ?? pino({ level: process.env['CASCADE_TEST_LOG'] ?? 'silent' });
   const engine = await openEngine({
     mongoUri: uri,
-    exclusive: false,
+    exclusive,
     lanes: 2,
     passwordCost: { N: 2 ** 10, r: 8, p: 1 },
     log,

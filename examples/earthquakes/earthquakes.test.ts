@@ -1,6 +1,8 @@
 // The example against a service of its own: what the rules have made of the file is what is computed from the file.
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RestClient, type StartedService, startService } from '../../conformance/client/index.ts';
+import { readBlocks, runBlocks } from '../../scripts/doc-blocks/run.ts';
 import { expectedAlerts, expectedSummary } from './expected.ts';
 import { install, load, whenQuiet } from './load.ts';
 import { type Feature, readFeatures, shuffled } from './quakes.ts';
@@ -54,7 +56,8 @@ test('every alert is there once and every tally is right', async () => {
 });
 
 test('the order of the rows does not matter', async () => {
-  expect(await outcomeOf(shuffled(features, 7))).toEqual({ summary: expectedSummary(features), alerts: expectedAlerts(features) });
+  const some = features.slice(0, 400);
+  expect(await outcomeOf(shuffled(some, 7))).toEqual({ summary: expectedSummary(some), alerts: expectedAlerts(some) });
 });
 
 test('what the loader has sent is normalised', async () => {
@@ -66,4 +69,10 @@ test('what the loader has sent is normalised', async () => {
     depthKm: 26.49,
     at: '2018-02-07T01:26:13.840Z',
   });
+});
+
+test('every sh block of the documents runs against the service, and is answered as the document shows', async () => {
+  const blocks = readBlocks(join(import.meta.dirname, '../..'));
+  expect(blocks.length).toBeGreaterThan(12);
+  expect(await runBlocks(blocks, service)).toEqual({ faults: [], errors: '', status: 0 });
 });

@@ -55,9 +55,9 @@ function walkOf(
     return null;
   const resource = resolve(space, resourceName, custom);
   if (resource.kind !== 'instances') return null;
-  requireRight(resource, op, actor.identity);
+  requireRight(space, resource, op, actor.identity);
   const { sort = {}, props } = parameters;
-  const where = withOwn(parameters['where'], ownOnly(resource, op, actor.identity));
+  const where = withOwn(parameters['where'], ownOnly(space, resource, op, actor.identity));
   parseSort(sort, resource.type);
   const orderBy = Object.entries(sort as ObjectValue).map(([path, direction]) => [path, numberOf(direction) < 0] as const);
   return selectPages(space, resource, { where, orderBy, props: props === undefined ? null : parseProps(props), skip: 0, limit: 0 }, actor);
@@ -96,7 +96,7 @@ async function answerTo(space: Namespace, request: ApiRequest, actor: Actor, sha
 async function answerToMany(space: Namespace, request: ApiRequest, actor: Actor, shape: Shape): Promise<Answer> {
   const resource = resolve(space, request.resourceName, request.custom);
   const bodies = request.object as Value[];
-  requireRight(resource, request.op, actor.identity);
+  requireRight(space, resource, request.op, actor.identity);
   if (actor.childKey !== null && request.op === 'insert' && resource.kind === 'instances' && resource.operations.has('insert')) {
     const stored = await atOnce(space, resource, bodies, actor, shape, request.parameters['count'] === true);
     if (stored) return stored;

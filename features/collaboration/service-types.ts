@@ -1,7 +1,6 @@
 // The types in which built-in services keep what they know (builtins.md 23 to 30). Their instances are read and written like those of
 // users' types; a service changes several of them in one unit (runtime/builtins/together.ts). A collection is made with its first instance.
 
-import { collectionOf } from '../../resources/instances/type-storage.ts';
 import { type Shape, systemType } from '../../resources/catalog/system-type.ts';
 import type { InstanceResource } from '../../resources/catalog/types.ts';
 
@@ -10,7 +9,7 @@ const OPERATIONS = new Set(['select', 'aggregate', 'insert', 'update', 'upsert',
 /** @param name of the resource: that of the type, or of a system resource */
 function keptByService(typeName: string, shape: Shape, naturalKey: readonly string[] = [], name = typeName): InstanceResource {
   const type = systemType(typeName, shape, naturalKey);
-  return { kind: 'instances', name, type, collection: collectionOf(typeName), operations: OPERATIONS, defaultSort: { _id: 1 }, late: true };
+  return { kind: 'instances', name, type, collection: type.collection, operations: OPERATIONS, defaultSort: { _id: 1 }, late: true };
 }
 
 export const CHATS = keptByService('ArsChat', {

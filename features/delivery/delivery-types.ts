@@ -1,7 +1,6 @@
 // The types in which the delivery of events keeps what users may look at: dead letters, persistent subscriptions, acknowledgements
 // (resources-and-api.md 4.21, integrations.md 12.4). Only the service writes them.
 
-import { collectionOf } from '../../resources/instances/type-storage.ts';
 import { type Shape, systemType } from '../../resources/catalog/system-type.ts';
 import type { InstanceResource } from '../../resources/catalog/types.ts';
 import { deliveriesOf } from './namespace-state.ts';
@@ -18,7 +17,7 @@ function keptForDelivery(
     kind: 'instances',
     name,
     type,
-    collection: collectionOf(typeName),
+    collection: type.collection,
     operations: new Set(reads),
     defaultSort: { _id: 1 },
     late: true,

@@ -1,7 +1,6 @@
 // What programs leave behind for those who look for errors: messages and snapshots. Only the service writes them.
 import { LOG_TYPE, SNAPSHOT_TYPE } from '../../resources/catalog/system-types.ts';
 import type { InstanceResource } from '../../resources/catalog/types.ts';
-import { collectionOf } from '../../resources/instances/type-storage.ts';
 
 export const LOGS: InstanceResource = {
   kind: 'instances',
@@ -16,7 +15,7 @@ export const SNAPSHOTS: InstanceResource = {
   kind: 'instances',
   name: 'ArsRuleSnapshot',
   type: SNAPSHOT_TYPE,
-  collection: collectionOf('ArsRuleSnapshot'),
+  collection: SNAPSHOT_TYPE.collection,
   operations: new Set(['select', 'aggregate']),
   defaultSort: { _id: 1 },
   asType: true,

@@ -14,7 +14,7 @@ import { DOCUMENTS } from './documents-type.ts';
 
 /** Data: `duplicateName`. */
 export async function duplicateDocument(space: Namespace, name: string, { object }: ApiRequest, actor: Actor): Promise<ApiReply> {
-  requireRight(DOCUMENTS, 'insert', actor.identity);
+  requireRight(space, DOCUMENTS, 'insert', actor.identity);
   const data: ObjectValue = isObject(object) ? object : {};
   const unknown = Object.keys(data).find((key) => key !== 'duplicateName');
   if (unknown !== undefined) throw fault('cascade.resource.property.unknown', 'documents', unknown);

@@ -25,7 +25,7 @@ async function upload(
   limitBytes: number,
   actor: Actor,
 ): Promise<ApiReply> {
-  requireRight(resource, 'insert', actor.identity);
+  requireRight(space, resource, 'insert', actor.identity);
   await layOut(space, resource);
   const received: NewDocument[] = [];
   try {
@@ -47,7 +47,7 @@ async function upload(
 /** @throws resource.not.found: it is not there, or not the caller's to see */
 async function download(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { resourceId: name = '', publicOnly } = request;
-  if (!publicOnly) requireRight(resource, 'select', actor.identity);
+  if (!publicOnly) requireRight(space, resource, 'select', actor.identity);
   const gone = () => fault('cascade.resource.not.found', `/documents/${name}`);
   const stored: ObjectValue | null = await documentNamed(space, resource, name);
   if (!stored || !(publicOnly ? name.startsWith(PUBLIC) : isVisible(stored, actor))) throw gone();

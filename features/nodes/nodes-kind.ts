@@ -127,11 +127,11 @@ async function sealAll(space: Namespace, node: string, fields: ObjectValue, stor
 async function onCollection(space: Namespace, body: ObjectValue, actor: Actor): Promise<ApiReply | null> {
   const op = own(body, 'op');
   if (op === 'updateNode') {
-    requireRight(NODES, 'upsert', actor.identity);
+    requireRight(space, NODES, 'upsert', actor.identity);
     return { status: 200, body: definitionJson(shown(space, NODES, await putDefinition(space, NODES, own(body, 'object'), actor, true))) };
   }
   if (op === 'deleteNode') {
-    requireRight(NODES, 'delete', actor.identity);
+    requireRight(space, NODES, 'delete', actor.identity);
     await deleteDefinition(space, NODES, textField('nodes', body, 'targetName'), actor);
     return { status: 204 };
   }

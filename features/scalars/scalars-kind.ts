@@ -19,7 +19,6 @@ import { SCALAR_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
 import type { DefinitionStore } from '../../resources/definitions/store.ts';
-import { collectionOf } from '../../resources/instances/type-storage.ts';
 
 const MOST_SCALE = 30;
 const PARAMETERS: Readonly<Record<ScalarAction, number>> = { toInternal: 1, toExternal: 1, toConstraint: 1, comparator: 2 };
@@ -77,7 +76,7 @@ export function followScalar(space: Namespace, name: string, object: ObjectValue
   for (const { name: type } of usersOf(space, name)) {
     const stored = space.definitions.get('types', type);
     if (!stored) continue;
-    space.types.set(type, parseType(stored, space));
+    space.types.set(type, parseType(stored, space, { collection: space.definitions.collectionOf(stored) }));
     space.when.retype(type);
     space.before.retype(type);
     space.correlations.retype(type);
@@ -129,14 +128,10 @@ async function changedTypes(space: Namespace, scalar: ScalarDefinition): Promise
   const changed: TypeDefinition[] = [];
   for (const before of usersOf(space, scalar.name)) {
     const stored = space.definitions.get('types', before.name) as ObjectValue;
-    const after = parseType(stored, { types: space.types, scalars });
+    const after = parseType(stored, { types: space.types, scalars }, { collection: before.collection });
     const change = compareTypes(before, after);
     if (change.needsEmpty.length > 0)
-      checkTypeChange(
-        before.name,
-        change,
-        (await space.db.collection(collectionOf(before.name)).findOne({}, { projection: { _id: 1 } })) !== null,
-      );
+      checkTypeChange(before.name, change, (await space.db.collection(before.collection).findOne({}, { projection: { _id: 1 } })) !== null);
     changed.push(after);
   }
   return changed;

@@ -29,12 +29,12 @@ export const sources: Feature = {
   },
   operations: {
     publishSource: async (space, payload, actor) => {
-      requireRight(SOURCES, 'publish', actor.identity);
+      requireRight(space, SOURCES, 'publish', actor.identity);
       await publishToSource(space, String(getOwn(payload, 'source')), getOwn(payload, 'value'), getOwn(payload, 'using'), actor);
       return { ok: 'null' };
     },
     query: async (space, payload, actor) => {
-      requireRight(SOURCES, 'query', actor.identity);
+      requireRight(space, SOURCES, 'query', actor.identity);
       const request = getOwn(payload, 'request') as ObjectValue;
       return { ok: encodeInner(await querySource(space, String(getOwn(payload, 'source')), request, actor)) };
     },

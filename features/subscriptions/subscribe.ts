@@ -1,15 +1,19 @@
 // A subscription to the events of a namespace: what may be listened to, and how the values of its events read.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import { narrowed } from '../../identity/index.ts';
+import { matches } from '../../model/query/index.ts';
+import { restriction, restrictionsOf } from '../../resources/access/gate.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { requireAdmin } from '../../resources/access/rights.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
 import { ownOnly, requireRight } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
 import { instanceToJson, toJson } from '../../model/values/index.ts';
 import { parseEventPath } from '../../runtime/events/event-path.ts';
-import type { Present } from '../../runtime/events/subscribers.ts';
+import type { Present, Subscriber } from '../../runtime/events/subscribers.ts';
 import { deliveriesOf } from '../delivery/namespace-state.ts';
 
 /**
@@ -30,19 +34,65 @@ export async function subscribe(
   if (at.resource === 'sources' && !space.definitions.get('sources', at.name))
     throw fault('cascade.resource.not.found', `/sources/${at.name}`);
   if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
-  if (persistent === true || subscriptionName !== undefined)
+  const isRestricted = at.resource === 'types' && isPartly(space, at.name, identity);
+  if (persistent === true || subscriptionName !== undefined) {
+    // What is stored for it is chosen at the commit, by the path and its filter alone.
+    if (isRestricted) throw fault('cascade.authorization.denied', 'subscribe', at.name);
     return deliveriesOf(space).subscribe(identity, at.path, filter, subscriptionName ?? null, deliver);
-  return { close: space.subscribers.add(at.path, { filter, deliver }) };
+  }
+  const maySee = at.resource === 'types' ? sightOf(space, at.name, identity) : undefined;
+  return { close: space.subscribers.add(at.path, { filter, deliver, ...(maySee && { maySee }) }) };
 }
 
-/** Whoever may select all instances may listen to what becomes of them; to those of users, tokens and namespaces, admins. */
+/** The resource whose instances an event path tells of, where policies have a say; null: a definition or a resource of the installation. */
+function instancesAt(space: Namespace, name: string): InstanceResource | null {
+  if (space.features.installationResource(name, !name.startsWith('system.'))) return null;
+  const resource = resourceOf(space, name);
+  return resource.kind === 'instances' ? resource : null;
+}
+
+function isPartly(space: Namespace, name: string, identity: Identity): boolean {
+  const resource = instancesAt(space, name);
+  return resource !== null && restrictionsOf(space, resource, 'select', identity).length > 0;
+}
+
+/**
+ * What the listener may see of a type's events, by the rights that it has when each of them comes. An event of several instances tells how
+ * many they are: it is for those only who may see all of them.
+ */
+function sightOf(space: Namespace, name: string, identity: Identity): Subscriber['maySee'] {
+  if (!instancesAt(space, name)) return undefined;
+  const allows = (present: Identity, value: Value): boolean => {
+    try {
+      const resource = instancesAt(space, name);
+      const allowed = resource && restriction(space, resource, 'select', { identity: present, clock: space.clock });
+      if (!allowed) return true;
+      return isObject(value) && Object.hasOwn(value, '_id') && matches(allowed, value);
+    } catch (error) {
+      if (error instanceof CascadeError) return false; // the right, or the type, is gone
+      throw error;
+    }
+  };
+  return (value) => {
+    if (identity.ofService) return true;
+    const rights = space.rightsOf(identity.username, identity.namespace);
+    const allowsNow = (now: Identity | null): boolean => now !== null && allows(presentRights(identity, now), value);
+    return rights instanceof Promise ? rights.then(allowsNow) : allowsNow(rights);
+  };
+}
+
+/** A token's own profiles stay what they are, as far as the user still has them. */
+const presentRights = (identity: Identity, now: Identity): Identity =>
+  identity.restricted ? { ...identity, profiles: narrowed(identity.profiles, now.profiles) } : now;
+
+/** Whoever may select instances may listen to what becomes of these; to those of users, tokens and namespaces, admins. */
 function requireHearing(space: Namespace, name: string, identity: Identity): void {
   const account = space.features.installationResource(name, !name.startsWith('system.'));
   if (account?.hasEvents === false) throw fault('cascade.event.path.invalid', `/types/${name}`);
   if (account) return requireAdmin(identity, 'subscribe', account.name);
   const resource = resourceOf(space, name);
-  requireRight(resource, 'select', identity);
-  if (ownOnly(resource, 'select', identity)) throw fault('cascade.authorization.denied', 'subscribe', resource.name);
+  requireRight(space, resource, 'select', identity);
+  if (ownOnly(space, resource, 'select', identity)) throw fault('cascade.authorization.denied', 'subscribe', resource.name);
 }
 
 /** In event paths `system.<resource>` is the resource, any other name a type. */

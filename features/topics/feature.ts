@@ -26,11 +26,11 @@ export const topics: Feature = {
   operations: {
     publish: async (space, payload, actor) => {
       const topic = String(getOwn(payload, 'topic'));
-      requireRight(TOPICS, 'publish', actor.identity);
+      requireRight(space, TOPICS, 'publish', actor.identity);
       const schedule = Object.hasOwn(payload, 'schedule') ? getOwn(payload, 'schedule') : undefined;
       if (schedule === undefined) await publishTopic(space, topic, getOwn(payload, 'value'), actor);
       else {
-        requireRight(SCHEDULED_EVENTS, 'insert', actor.identity);
+        requireRight(space, SCHEDULED_EVENTS, 'insert', actor.identity);
         await scheduleByStatement(space, topic, getOwn(payload, 'value'), schedule, actor);
       }
       return { ok: 'null' };

@@ -1,6 +1,6 @@
-// The command `rename` of a type (resources-and-api.md 4.1): its instances stay, the type of the old name goes and one of the new name comes.
+// The command `rename` of a type (resources-and-api.md 4.1): its instances stay where they are, the type of the old name goes and one of the new
+// name comes.
 
-import type { Db } from 'mongodb';
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { fault } from '../../model/errors/faults.ts';
@@ -10,15 +10,7 @@ import { stampChanged } from '../../resources/representation/stamp.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { findDefinition } from '../../resources/definitions/operations.ts';
 import { definitionWrite } from '../../resources/definitions/store.ts';
-import { collectionOf, indexesBuilt } from '../../resources/instances/type-storage.ts';
 import { loadType } from './types-kind.ts';
-
-/** Names on their way, so that a crash between collection and definition is put right at the next start. */
-const RENAMES = 'renames';
-interface Rename {
-  readonly _id: string;
-  readonly to: string;
-}
 
 /** @param data `{newName}` @throws cascade.type.name.reserved, cascade.resource.duplicate.key, cascade.resource.not.found */
 export async function renameType(
@@ -37,17 +29,10 @@ export async function renameType(
   if (space.definitions.get('types', newName)) throw fault('cascade.resource.duplicate.key', 'types', `name=${newName}`);
   const object = naming({ ...stored, name: newName }, name, newName) ?? { ...stored, name: newName };
   const renamed = stampChanged(object, stored, actor);
-  await indexesBuilt(space, name);
-  // What waits to be stored under the old name is refused afterwards: it would land where nobody looks.
-  const lift = space.committer.bar([collectionOf(name), collectionOf(newName)]);
-  try {
-    return await moveType(space, { name, stored, newName, renamed }, actor);
-  } finally {
-    lift();
-  }
+  return rename(space, { name, stored, newName, renamed }, actor);
 }
 
-interface Move {
+interface Rename {
   readonly name: string;
   readonly stored: ObjectValue;
   readonly newName: string;
@@ -77,35 +62,25 @@ function naming(object: ObjectValue, name: string, newName: string): ObjectValue
 }
 
 /** The other types that name it, as they are and as they become. */
-function othersNaming(space: Namespace, { name, newName }: Move, actor: Actor) {
+function othersNaming(space: Namespace, { name, newName }: Rename, actor: Actor) {
   return space.definitions.list('types').flatMap(([other, stored]) => {
     const changed = other === name ? null : naming(stored, name, newName);
     return changed ? [{ other, stored, changed: stampChanged(changed, stored, actor) }] : [];
   });
 }
 
-async function moveType(space: Namespace, move: Move, actor: Actor): Promise<ObjectValue> {
-  const { name, stored, newName, renamed } = move;
-  const others = othersNaming(space, move, actor);
-  const renames = space.db.collection<Rename>(RENAMES);
-  await renames.insertOne({ _id: name, to: newName });
-  await space.committer.exclusive(() => moveCollection(space.db, name, newName));
+async function rename(space: Namespace, renaming: Rename, actor: Actor): Promise<ObjectValue> {
+  const { name, stored, newName, renamed } = renaming;
+  const others = othersNaming(space, renaming, actor);
   const events = [
     ...raise(space, '/types/system.types/delete', stored, actor),
     ...raise(space, '/types/system.types/insert', renamed, actor),
     ...others.flatMap(({ changed }) => raise(space, '/types/system.types/update', changed, actor)),
   ];
-  const writes = [
-    definitionWrite('types', newName, renamed, stored),
-    ...others.map((one) => definitionWrite('types', one.other, one.changed, one.stored)),
-  ];
-  try {
-    await actor.commit({ writes, events }, { ok: encodeInner(renamed) });
-  } catch (error) {
-    await space.committer.exclusive(() => moveCollection(space.db, newName, name));
-    await renames.deleteOne({ _id: name });
-    throw error;
-  }
+  const write = (named: string, next: ObjectValue, before: ObjectValue) =>
+    definitionWrite('types', named, next, before, { collection: space.definitions.collectionOf(before) });
+  const writes = [write(newName, renamed, stored), ...others.map((one) => write(one.other, one.changed, one.stored))];
+  await actor.commit({ writes, events }, { ok: encodeInner(renamed) });
   space.definitions.remove('types', name);
   space.definitions.put('types', newName, renamed);
   space.types.delete(name);
@@ -119,21 +94,5 @@ async function moveType(space: Namespace, move: Move, actor: Actor): Promise<Obj
     space.before.retype(one);
     space.correlations.retype(one);
   }
-  await renames.deleteOne({ _id: name });
   return renamed;
-}
-
-async function moveCollection(db: Db, from: string, to: string): Promise<void> {
-  // A deleted type of the new name may have left its collection.
-  await db.collection(collectionOf(from)).rename(collectionOf(to), { dropTarget: true });
-}
-
-/** Takes collections back whose new definition was never stored. Before anything else is done with a namespace. */
-export async function undoHalfRenames(db: Db, isType: (name: string) => boolean): Promise<void> {
-  const renames = db.collection<Rename>(RENAMES);
-  for (const { _id: from, to } of await renames.find().toArray()) {
-    const moved = (await db.listCollections({ name: collectionOf(to) }, { nameOnly: true }).toArray()).length > 0;
-    if (isType(from) && !isType(to) && moved) await moveCollection(db, to, from);
-    await renames.deleteOne({ _id: from });
-  }
 }

@@ -2,29 +2,19 @@
 
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
-import {
-  isServiceSet,
-  checkTypeChange,
-  compareTypes,
-  type MongoIndex,
-  parseType,
-  type TypeDefinition,
-  typeToValue,
-} from '../../model/types/index.ts';
+import { isServiceSet, checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../model/types/index.ts';
 import { TYPE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { omit } from '../../resources/definitions/store.ts';
 import { accessLevelsOf } from './access-levels.ts';
 import { servicesWithState, stateChanged } from '../services/service-state.ts';
-import {
-  addedBy,
-  buildInBackground,
-  collectionOf,
-  prepareCollection,
-  removeInBackground,
-  removeValues,
-} from '../../resources/instances/type-storage.ts';
+import { buildAfter, buildBefore } from '../../resources/instances/index-builds.ts';
+import { addedBy, removeInBackground, removeValues } from '../../resources/instances/type-storage.ts';
 
 const CALLERS: readonly string[] = ['ars_properties', 'ars_group', 'ars_public', 'ars_relationships', 'ars_dependentResource'];
+
+/** Indexes on their way, as a type's representation tells while there are any. */
+const BUILDS = 'indexBuilds';
 
 export const TYPES: DefinitionResource = {
   kind: 'definitions',
@@ -36,7 +26,7 @@ export const TYPES: DefinitionResource = {
   builtIn: (space) => space.features.systemTypes,
   async enforce(space, name, object) {
     if (object) space.cipher ??= await space.accounts.keys.cipherOf(space.name);
-    const type: TypeDefinition | null = object && loadType(object, space);
+    const type = object && loadType(object, space);
     if (type) space.types.set(name, type);
     else space.types.delete(name);
     for (const service of servicesWithState(space, name)) stateChanged(space, service);
@@ -47,32 +37,35 @@ export const TYPES: DefinitionResource = {
   async define(space, body, stored) {
     for (const key of Object.keys(body))
       if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw fault('cascade.type.property.name.reserved', key);
-    const type = await parsed(space, body);
+    const checked = await parsed(space, omit(body, [BUILDS]));
+    let type = stored ? { ...checked, collection: space.definitions.collectionOf(stored) } : checked;
     if (space.scalars.has(type.name)) throw fault('cascade.type.name.reserved', type.name);
     const before = stored ? space.types.get(String(getOwn(stored, 'name'))) : undefined;
     checkNested(space, type);
     const accessLevels = accessLevelsOf(type);
     const needsEmpty = before !== undefined && (await checkChanges(space, before, type));
     let lift: (() => void) | undefined;
-    let later: readonly MongoIndex[] = [];
     return {
       name: type.name,
       object: withCallersProperties({ ...typeToValue(type), accessLevels }, body),
-      prepare: async () => {
-        await removeValues(space, type.name, before ? addedBy(before, type) : []);
+      beside: () => ({ collection: type.collection }),
+      prepare: async (object) => {
+        if (!stored) type = { ...type, collection: space.definitions.collectionOf(object) };
+        await removeValues(space, type, before ? addedBy(before, type) : []);
         // Nothing may be stored between the look whether there are instances and the new definition.
-        if (needsEmpty) lift = space.committer.bar([collectionOf(type.name)]);
-        await space.committer.exclusive(async () => {
-          if (needsEmpty) await checkChanges(space, before, type);
-          later = await prepareCollection(space, type, before === undefined);
-        });
+        if (needsEmpty) lift = space.committer.bar([type.collection]);
+        if (needsEmpty) await space.committer.exclusive(() => checkChanges(space, before, type));
+        await buildBefore(space, type, stored === null);
       },
-      abandon: () => lift?.(),
+      abandon: () => {
+        lift?.();
+        if (stored) buildAfter(space, type);
+      },
       apply: () => {
-        if (before) removeInBackground(space, type.name, addedBy(type, before));
+        if (before) removeInBackground(space, type, addedBy(type, before));
         space.types.set(type.name, type);
         lift?.();
-        buildInBackground(space, type, later);
+        if (stored) buildAfter(space, type);
         for (const service of servicesWithState(space, type.name)) stateChanged(space, service);
         space.when.retype(type.name);
         space.before.retype(type.name);
@@ -80,14 +73,20 @@ export const TYPES: DefinitionResource = {
       },
     };
   },
+  show(space, stored) {
+    const type = space.types.get(String(getOwn(stored, 'name')));
+    const builds = type && space.indexBuilds.shown(type);
+    return builds ? { ...stored, [BUILDS]: builds } : stored;
+  },
   async remove(space, stored) {
     const name = String(getOwn(stored, 'name'));
+    const collection = space.definitions.collectionOf(stored);
     return {
       apply: () => {
         space.types.delete(name);
-        // The definition is gone and nothing can reach the instances: their removal need not be waited for.
+        // The definition is gone and nothing can reach the instances: their removal need not be waited for. What fails is removed later.
         space.committer
-          .exclusive(() => space.db.collection(collectionOf(name)).drop())
+          .exclusive(() => space.db.collection(collection).drop())
           .catch((error: unknown) => space.log.error({ err: error, type: name }, 'the instances of a deleted type could not be removed'));
       },
     };
@@ -95,8 +94,10 @@ export const TYPES: DefinitionResource = {
 };
 
 /** A type as it is stored. @throws CascadeError when it names a type or scalar that is not there */
-export const loadType = (stored: ObjectValue, around: Pick<Namespace, 'types' | 'scalars' | 'cipher'>): TypeDefinition =>
-  parseType(Object.fromEntries(Object.entries(stored).filter(([key]) => key !== '_id' && !key.startsWith('ars_'))), around);
+export function loadType(stored: ObjectValue, around: Pick<Namespace, 'types' | 'scalars' | 'cipher' | 'definitions'>): TypeDefinition {
+  const body = Object.fromEntries(Object.entries(stored).filter(([key]) => key !== '_id' && !key.startsWith('ars_')));
+  return parseType(body, around, { collection: around.definitions.collectionOf(stored) });
+}
 
 /** The definition; a first encrypted property gives the namespace its key. */
 async function parsed(space: Namespace, body: ObjectValue): Promise<TypeDefinition> {
@@ -143,7 +144,7 @@ function checkNested(space: Namespace, type: TypeDefinition): void {
 async function checkChanges(space: Namespace, before: TypeDefinition, after: TypeDefinition): Promise<boolean> {
   const change = compareTypes(before, after);
   if (change.needsEmpty.length === 0) return false;
-  const any = await space.db.collection(collectionOf(before.name)).findOne({}, { projection: { _id: 1 } });
+  const any = await space.db.collection(before.collection).findOne({}, { projection: { _id: 1 } });
   checkTypeChange(before.name, change, any !== null);
   return true;
 }

@@ -66,6 +66,8 @@ export interface IndexDefinition {
 
 export interface TypeDefinition {
   readonly name: string;
+  /** Where its instances are stored. It does not follow the name: a type that is renamed keeps it. */
+  readonly collection: string;
   readonly role: 'standard' | 'schema';
   /** In the order of declaration. */
   readonly properties: ReadonlyMap<string, PropertyDefinition>;

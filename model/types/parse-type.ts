@@ -40,6 +40,8 @@ const SERVICE_PROPERTIES = new Set(['_id', ...Object.keys(SYSTEM_PROPERTIES)]);
 export interface ParseTypeOptions {
   /** The service's own type: its name, and those of its properties, may be reserved ones. */
   system?: boolean;
+  /** Of a type that is stored; `t.<name>` when absent, as for the service's own. */
+  collection?: string;
 }
 
 /**
@@ -73,6 +75,7 @@ export function parseType(body: ObjectValue, known: KnownNames, options: ParseTy
   const expiresAfter = fields.get('expiresAfter');
   const type: TypeDefinition = {
     name,
+    collection: options.collection ?? `t.${name}`,
     role,
     properties,
     isPlain: [...properties.values()].every(({ kind }) => kind === 'base'),

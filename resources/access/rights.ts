@@ -3,11 +3,12 @@
 
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
 import { narrowed } from '../../identity/index.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
-import type { TypeDefinition } from '../../model/types/index.ts';
-import type { Namespace, Resource } from '../catalog/types.ts';
+import { restrictionsOf } from './gate.ts';
+import type { Capability } from './policy.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 
 export const isAdmin = ({ profiles, system }: Identity): boolean => profiles.includes('admin') || system === true;
 
@@ -97,6 +98,7 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['audits', { select: 'own', insert: 'all', write: 'admin', delete: 'admin', own: byProperty('username') }],
   ['secrets', ADMINS],
   ['projects', ADMINS],
+  ['groups', { select: 'all', write: 'all', delete: 'all' }],
   ['deadletters', ADMINS],
   ['ArsSubscription', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
   ['ArsEventAcknowledgement', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
@@ -122,18 +124,101 @@ function ownOrPublic(username: string, reads: boolean): ObjectValue {
 const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 'schema', 'status']);
 
 /** @throws cascade.authorization.denied */
-export function requireRight(resource: Resource, operation: string, caller: Identity): void {
-  if (caller.ofService || whoMay(resource, operation, caller) !== 'nobody') return;
+export function requireRight(space: Namespace, resource: Resource, operation: string, caller: Identity): void {
+  if (caller.ofService || whoMay(space, resource, operation, caller) !== 'nobody') return;
   throw fault('cascade.authorization.denied', operation, resource.name);
 }
 
-function whoMay(resource: Resource, operation: string, caller: Identity): 'all' | 'own' | 'nobody' {
+/** Whether a resource's rights are those of the matrix (7.5); a type's are its levels' and the profiles'. */
+export const hasFixedRights = (resource: Resource): boolean => resource.kind === 'definitions' || RIGHTS.has(resource.name);
+
+function whoMay(space: Namespace, resource: Resource, operation: string, caller: Identity): 'all' | 'own' | 'nobody' {
   const rights = RIGHTS.get(resource.name) ?? (resource.kind === 'definitions' ? DEFINITION : null);
-  if (!rights) return hasLevel((resource as { type: TypeDefinition }).type, operation, caller) ? 'all' : 'nobody';
+  if (!rights) return mayTouchSome(space, resource as InstanceResource, operation, caller) ? 'all' : 'nobody';
   if (isAdmin(caller)) return 'all';
+  const invoked = invocationOf(resource.name, operation);
+  if (operation === 'execute' && isWithdrawn(space, 'executeProcedure', caller)) return 'nobody';
+  if (operation === 'publish' && resource.name === 'topics' && isWithdrawn(space, 'publish', caller)) return 'nobody';
   const who = whoIn(rights, operation);
-  return who === 'admin' ? 'nobody' : who;
+  if (who !== 'admin' && who !== 'nobody') return who;
+  return invoked.length > 0 && invoked.every((name) => mayInvoke(space, name, caller)) ? 'all' : 'nobody';
 }
+
+/** The capabilities of a type that an operation asks for, of which one must be granted; which instances it is for is the gate's. */
+const CAPABILITIES: Readonly<Record<string, readonly Capability[]>> = {
+  select: ['select'],
+  selectOne: ['select'],
+  aggregate: ['aggregate'],
+  insert: ['insert'],
+  update: ['update'],
+  patch: ['update'],
+  delete: ['delete'],
+  upsert: ['insert', 'update'],
+};
+
+function mayTouchSome(space: Namespace, resource: InstanceResource, operation: string, caller: Identity): boolean {
+  if (operation === 'schema') return true;
+  const wanted = Object.hasOwn(CAPABILITIES, operation) ? (CAPABILITIES[operation] ?? []) : [];
+  return wanted.some((capability) => {
+    try {
+      restrictionsOf(space, resource, capability, caller);
+      return true;
+    } catch (error) {
+      if (error instanceof CascadeError) return false;
+      throw error;
+    }
+  });
+}
+
+// ---------------------------------------------------------------- what profiles invoke
+/** What the names of capabilities end with (7.1), by resource. */
+const INVOKED: Readonly<Record<string, string>> = {
+  types: 'Type',
+  rules: 'Rule',
+  procedures: 'Procedure',
+  services: 'Service',
+  sources: 'Source',
+  topics: 'Topic',
+  scalars: 'Scalar',
+  nodes: 'Node',
+  profiles: 'Profile',
+  configurations: 'Configuration',
+  debugconfigs: 'DebugConfig',
+  scheduledevents: 'ScheduledEvent',
+};
+const VERBS: Readonly<Record<string, readonly string[]>> = {
+  insert: ['create'],
+  update: ['update'],
+  patch: ['update'],
+  upsert: ['create', 'update'],
+  delete: ['delete'],
+};
+
+/** The capabilities that all together allow an operation; none: it is not a profile's to grant. */
+function invocationOf(resource: string, operation: string): string[] {
+  if (resource === 'sources' && operation === 'query') return ['querySource'];
+  if (resource === 'sources' && operation === 'publish') return ['publish'];
+  const kind = Object.hasOwn(INVOKED, resource) ? INVOKED[resource] : undefined;
+  const verbs = Object.hasOwn(VERBS, operation) ? (VERBS[operation] ?? []) : [];
+  return kind === undefined ? [] : verbs.map((verb) => `${verb}${kind}`);
+}
+
+/** What the caller's profiles say of a capability; undefined: nothing. */
+function invoked(space: Namespace, name: string, { profiles }: Identity): boolean | undefined {
+  let said: boolean | undefined;
+  for (const profile of profiles) {
+    const invoke = getOwn(space.definitions.get('profiles', profile) ?? {}, 'invoke') ?? null;
+    const value = isObject(invoke) && Object.hasOwn(invoke, name) ? getOwn(invoke, name) : null;
+    if (typeof value === 'boolean') said = said === true || value;
+  }
+  return said;
+}
+
+export const mayInvoke = (space: Namespace, name: string, caller: Identity): boolean =>
+  isAdmin(caller) || invoked(space, name, caller) === true;
+
+/** A profile that sets to false what all users may do takes it away. */
+const isWithdrawn = (space: Namespace, name: string, caller: Identity): boolean => invoked(space, name, caller) === false;
 
 function whoIn(rights: Rights, operation: string): Who {
   if (READS.has(operation)) return rights.select;
@@ -144,8 +229,8 @@ function whoIn(rights: Rights, operation: string): Who {
 }
 
 /** What an instance must meet to be the caller's to see or delete; null where all are. */
-export function ownOnly(resource: Resource, operation: string, caller: Identity): ObjectValue | null {
-  if (caller.ofService || whoMay(resource, operation, caller) !== 'own') return null;
+export function ownOnly(space: Namespace, resource: Resource, operation: string, caller: Identity): ObjectValue | null {
+  if (caller.ofService || whoMay(space, resource, operation, caller) !== 'own') return null;
   return RIGHTS.get(resource.name)?.own?.(caller.username, READS.has(operation)) ?? null;
 }
 
@@ -153,31 +238,6 @@ export function ownOnly(resource: Resource, operation: string, caller: Identity)
 export function withOwn(where: Value | undefined, own: ObjectValue | null): Value {
   if (own === null) return where ?? {};
   return where === undefined || where === null ? own : { $and: [where, own] };
-}
-
-// ---------------------------------------------------------------- levels of types
-/** Operations that some instances of a type of this level are open to; which these are is its constraints'. */
-const LEVELS: Readonly<Record<string, ReadonlySet<string>>> = {
-  ars_denied: new Set(),
-  ars_readOnly: new Set(['select', 'aggregate']),
-  ars_readWrite: new Set(['select', 'aggregate', 'insert', 'update', 'delete']),
-  ars_readByOwner: new Set(['select', 'aggregate']),
-  ars_writeByOwner: new Set(['select', 'aggregate', 'insert', 'update', 'delete']),
-};
-
-const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
-  selectOne: ['select'],
-  patch: ['update'],
-  upsert: ['insert', 'update'],
-  schema: [],
-};
-
-function hasLevel(type: TypeDefinition, operation: string, caller: Identity): boolean {
-  const level = isAdmin(caller) ? type.adminAccessLevel : type.userAccessLevel;
-  const named = Object.hasOwn(LEVELS, level) ? LEVELS[level] : undefined;
-  const own = Object.hasOwn(type.accessLevels, level) ? getOwn(type.accessLevels, level) : null;
-  const has = (capability: string): boolean => named?.has(capability) ?? (isObject(own) && Object.hasOwn(own, capability));
-  return (CAPABILITIES[operation] ?? [operation]).every(has);
 }
 
 /** A payload of a program with another condition. */

@@ -4,7 +4,6 @@ import type { Document } from 'mongodb';
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { collectionOf } from '../instances/type-storage.ts';
 import { fieldAt, newName, shapeOf, type Shape, without } from './shape.ts';
 
 /** @throws cascade.resource.type.not.found */
@@ -31,7 +30,7 @@ export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed, vi
   const local = fieldAt(shape, text('localField'), '$lookup');
   const foreign = fieldAt(shapeOf(type, false), text('foreignField'), '$lookup');
   const as = newName(text('as'), '$lookup');
-  const from = collectionOf(type.name);
+  const from = type.collection;
   const visible = visibleOf(type);
   const only = visible ? { pipeline: [{ $match: visible }] } : {};
   const join = (localField: string): Document => ({ $lookup: { from, localField, foreignField: foreign.path, as, ...only } });

@@ -1,9 +1,7 @@
 // Which resource a name means (resources-and-api.md 1.1, 1.2).
 
-import { LRUCache } from 'lru-cache';
 import { fault } from '../../model/errors/faults.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { collectionOf } from '../instances/type-storage.ts';
 import type { InstanceResource, Namespace, Resource } from './types.ts';
 
 const ALL = new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']);
@@ -32,19 +30,12 @@ const made = new WeakMap<TypeDefinition, InstanceResource>();
 export function instancesOf(type: TypeDefinition): InstanceResource {
   let resource = made.get(type);
   if (!resource) {
-    resource = { kind: 'instances', name: type.name, type, collection: collectionOf(type.name), operations: ALL, defaultSort: BY_ID };
+    resource = { kind: 'instances', name: type.name, type, collection: type.collection, operations: ALL, defaultSort: BY_ID };
     made.set(type, resource);
   }
   return resource;
 }
 
-/** Names of types by those of their collections: this is asked for each write, and a text that was just cut out is slow to look up. */
-const typeNames = new LRUCache<string, string>({ max: 10_000 });
-
 /** The type whose instances a collection holds. */
-export function typeOfCollection(space: Pick<Namespace, 'types' | 'features'>, collection: string): TypeDefinition | undefined {
-  if (!collection.startsWith('t.')) return undefined;
-  let name = typeNames.get(collection);
-  if (name === undefined) typeNames.set(collection, (name = collection.slice(2)));
-  return space.types.get(name) ?? space.features.typeOfCollection(collection);
-}
+export const typeOfCollection = (space: Pick<Namespace, 'types' | 'features'>, collection: string): TypeDefinition | undefined =>
+  space.types.ofCollection(collection) ?? space.features.typeOfCollection(collection);

@@ -3,6 +3,7 @@
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import type { CascadeError } from '../../stdlib/errors.ts';
 import type { About } from '../../platform/about/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Clock } from '../../platform/clock/index.ts';
@@ -24,7 +25,9 @@ import type { ApiReply, ApiRequest } from '../api.ts';
 import type { LargeResults } from '../representation/large-results.ts';
 import type { KeptOutput } from '../../runtime/programs/kept-output.ts';
 import type { KeptPrograms } from '../../runtime/programs/kept-programs.ts';
+import type { IndexBuilds } from '../instances/index-builds.ts';
 import type { DefinitionStore } from '../definitions/store.ts';
+import type { TypesInForce } from './types-in-force.ts';
 
 export interface Accounts {
   readonly identity: IdentityStore;
@@ -50,6 +53,7 @@ export interface Namespace {
   readonly rows: RowReader;
   readonly points: PointReads;
   readonly equals: EqualReads;
+  readonly indexBuilds: IndexBuilds;
   readonly largeResults: LargeResults;
   readonly clock: Clock;
   readonly committer: Committer;
@@ -57,7 +61,7 @@ export interface Namespace {
   readonly sandbox: Sandbox;
   readonly runs: RunHost;
   readonly log: Logger;
-  readonly types: Map<string, TypeDefinition>;
+  readonly types: TypesInForce;
   readonly scalars: Map<string, ScalarDefinition>;
   /** What encrypted properties are stored with; null while no type of the namespace has any. */
   cipher: Cipher | null;
@@ -143,6 +147,8 @@ export interface DefinitionResource {
   readonly listed?: TypeDefinition;
   /** Definitions of the service itself, by name: listed with the others, never changed. */
   builtIn?(space: Namespace): ReadonlyMap<string, ObjectValue>;
+  /** What changes and deletions of the service's own are refused with; absent: cascade.authorization.denied. */
+  refuseBuiltIn?(name: string): CascadeError;
   /** Puts in force here what another process has stored, or takes it out of force. @param object null: it was deleted */
   enforce?(space: Namespace, name: string, object: ObjectValue | null): void | Promise<void>;
   /** A stored property that nobody is shown, in whatever way they look. */
@@ -159,8 +165,10 @@ export interface Defined {
   /** The key; the name for all but versioned rules. */
   readonly name: string;
   readonly object: ObjectValue;
-  /** Work on the store before the definition is stored (collections, indexes, programs). */
-  readonly prepare?: () => Promise<void>;
+  /** What the stored row has beside the definition. */
+  readonly beside?: (object: ObjectValue) => Readonly<Record<string, string>>;
+  /** Work on the store before the definition is stored (collections, indexes, programs). The object has its system properties. */
+  readonly prepare?: (object: ObjectValue) => Promise<void>;
   /** Puts it in force in memory, right after the commit and before the answer. The object has its system properties. */
   readonly apply: (object: ObjectValue) => void;
   /** Work on the store once it is in force, before the answer. */

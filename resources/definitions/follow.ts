@@ -31,6 +31,7 @@ async function followRow(space: Namespace, row: ObjectValue): Promise<void> {
   if (known && idOf(known) === idOf(object) && versionOf(known) >= versionOf(object)) return;
   const renamed = space.definitions.find(kind, idOf(object));
   if (renamed && renamed.name !== name) await followRemoval(space, kind, renamed.name);
+  space.definitions.noteCollection(row);
   await change(space, kind, name, object);
 }
 

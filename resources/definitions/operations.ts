@@ -134,10 +134,10 @@ async function prepareAndStore(
   const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
   const change = { operation: stored ? 'update' : 'insert', resource: kind, before: stored, after: object, doer: actor } as const;
   await admit(space, change);
-  await defined.prepare?.();
+  await defined.prepare?.(object);
   const seen = visible(kind, object);
   const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, seen, actor);
-  const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, stored)];
+  const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, stored, defined.beside?.(object))];
   await actor.commit(accompanied(space, change, { writes, events }), { ok: encodeInner(seen) });
   space.definitions.put(kind.name, defined.name, object);
   defined.apply(object);
@@ -159,7 +159,7 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
     const removal = await kind.remove(space, object, actor);
     const change = { operation: 'delete', resource: kind, before: object, after: null, doer: actor } as const;
     await admit(space, change);
-    await removal.prepare?.();
+    await removal.prepare?.(object);
     const events = raise(space, `/types/system.${kind.name}/delete`, visible(kind, object), actor);
     const along = await goingAlong(space, kind, [object], actor);
     const writes = kind.isTransient?.(object) ? [] : [definitionRemoval(object)];
@@ -193,7 +193,7 @@ export function findDefinition(
 ): { name: string; object: ObjectValue } {
   const found = space.definitions.find(kind.name, id);
   if (found) return found;
-  if (builtInAt(space, kind, id)) throw fault('cascade.authorization.denied', operation, kind.name);
+  if (builtInAt(space, kind, id)) throw kind.refuseBuiltIn?.(id) ?? fault('cascade.authorization.denied', operation, kind.name);
   throw notFound(kind, id);
 }
 

@@ -8,8 +8,13 @@ import { idOf, versionOf } from '../representation/stamp.ts';
 
 export const DEFINITIONS = 'resources';
 
+/** The collection of a new type's instances: no other type will ever have it, so that making a type never finds what is another's. */
+const collectionFor = (id: string): string => `t.${id}`;
+
 export class DefinitionStore {
   readonly #kinds = new Map<string, Map<string, ObjectValue>>();
+  /** By the ids of types, where it is another than that of a new type: those of earlier versions were named by the type. */
+  readonly #collections = new Map<string, string>();
 
   /** Reads all definitions of a namespace, in the order in which they were made. */
   static async load(db: Db): Promise<DefinitionStore> {
@@ -17,8 +22,7 @@ export class DefinitionStore {
     const collection = db.collection(DEFINITIONS);
     await collection.createIndex({ kind: 1, name: 1 }, { unique: true, name: 'kind_name' });
     for await (const raw of collection.find({}, { raw: true, sort: { _id: 1 } })) {
-      const row = fromBson(raw);
-      store.put(String(getOwn(row, 'kind')), String(getOwn(row, 'name')), getOwn(row, 'object') as ObjectValue);
+      store.putRow(fromBson(raw));
     }
     return store;
   }
@@ -48,6 +52,26 @@ export class DefinitionStore {
     return [...(this.#kinds.get(kind) ?? [])];
   }
 
+  /** Where the instances of a type are stored. */
+  collectionOf(type: ObjectValue): string {
+    return this.#collections.get(idOf(type)) ?? collectionFor(idOf(type));
+  }
+
+  /** Takes a definition from its row as it is stored. */
+  putRow(row: ObjectValue): void {
+    this.noteCollection(row);
+    this.put(String(getOwn(row, 'kind')), String(getOwn(row, 'name')), getOwn(row, 'object') as ObjectValue);
+  }
+
+  /** Before `t.<_id>` a collection was called like its type and moved with its name: such a row does not tell it. */
+  noteCollection(row: ObjectValue): void {
+    if (getOwn(row, 'kind') !== 'types') return;
+    const id = idOf(getOwn(row, 'object') as ObjectValue);
+    const collection = Object.hasOwn(row, 'collection') ? String(getOwn(row, 'collection')) : `t.${String(getOwn(row, 'name'))}`;
+    if (collection === collectionFor(id)) this.#collections.delete(id);
+    else this.#collections.set(id, collection);
+  }
+
   put(kind: string, name: string, object: ObjectValue): void {
     const named = this.#kinds.get(kind) ?? new Map<string, ObjectValue>();
     this.#kinds.set(kind, named.set(name, object));
@@ -58,14 +82,24 @@ export class DefinitionStore {
   }
 }
 
-/** The write that stores a definition: an insert, or a replacement of the version that was read. */
-export function definitionWrite(kind: string, name: string, object: ObjectValue, stored: ObjectValue | null): Write {
+/**
+ * The write that stores a definition: an insert, or a replacement of the version that was read.
+ * @param beside what the row has besides
+ */
+export function definitionWrite(
+  kind: string,
+  name: string,
+  object: ObjectValue,
+  stored: ObjectValue | null,
+  beside: Readonly<Record<string, string>> = {},
+): Write {
   const id = ObjectId.createFromHexString(idOf(object));
   const document: Document & { _id: ObjectId } = {
     _id: id,
     kind,
     name,
     ars_version: Long.fromBigInt(versionOf(object)),
+    ...beside,
     object: toBson(object),
   };
   if (!stored) return { collection: DEFINITIONS, op: 'insert', document };

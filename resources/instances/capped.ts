@@ -1,7 +1,6 @@
 // Capped types (resources-and-api.md 4.1): the oldest instances go, by size before by number. An insert is answered when that is done.
 
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { collectionOf } from './type-storage.ts';
 import type { Namespace } from '../catalog/types.ts';
 
 /** Instances looked at in one go for their size. */
@@ -34,17 +33,18 @@ export function trimCapped(space: Namespace, type: TypeDefinition): Promise<void
   return current.next;
 }
 
-async function trim(space: Namespace, { name, maxStorage, maxObjects }: TypeDefinition): Promise<void> {
-  const collection = space.db.collection(collectionOf(name));
-  const [stats] = await collection
-    .aggregate<{ storageStats: { size: number; count: number } }>([{ $collStats: { storageStats: {} } }])
-    .toArray();
-  let { size = 0, count = 0 } = stats?.storageStats ?? {};
-  const tooMany = (): boolean => size > maxStorage || (maxObjects > 0 && count > maxObjects);
-  while (tooMany()) {
+async function trim(space: Namespace, { collection: stored, maxStorage, maxObjects }: TypeDefinition): Promise<void> {
+  const collection = space.db.collection(stored);
+  for (;;) {
+    // The oldest are read before it is counted: what another process removes in between is of these, and not counted any more.
     const oldest = await collection
       .aggregate([{ $sort: { _id: 1 } }, { $limit: BATCH }, { $project: { bytes: { $bsonSize: '$$ROOT' } } }])
       .toArray();
+    const [stats] = await collection
+      .aggregate<{ storageStats: { size: number; count: number } }>([{ $collStats: { storageStats: {} } }])
+      .toArray();
+    let { size = 0, count = 0 } = stats?.storageStats ?? {};
+    const tooMany = (): boolean => size > maxStorage || (maxObjects > 0 && count > maxObjects);
     let last: unknown;
     for (const { _id, bytes } of oldest) {
       if (!tooMany()) break;
@@ -54,5 +54,6 @@ async function trim(space: Namespace, { name, maxStorage, maxObjects }: TypeDefi
     }
     if (last === undefined) return;
     await collection.deleteMany({ _id: { $lte: last } as never });
+    if (!tooMany()) return;
   }
 }

@@ -6,7 +6,6 @@ import { type Db, Long, ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
 import { fromBson, idToBson } from '../../model/values/index.ts';
-import { collectionOf } from './type-storage.ts';
 import { idOf } from '../representation/stamp.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { read } from './find.ts';
@@ -63,7 +62,7 @@ export async function dependentsOn(
   for (const [name, of] of ids) {
     const type = space.types.get(name);
     if (!type || type.maxStorage > 0) continue; // of a capped type nothing is deleted
-    const resource: InstanceResource = { ...OF_A_TYPE, name, type, collection: collectionOf(name) };
+    const resource: InstanceResource = { ...OF_A_TYPE, name, type, collection: type.collection };
     for (const instance of await read(space, resource, { _id: { $in: of.map(idToBson) } }, of.length))
       if (addresses.includes(masterOf(instance) ?? '')) found.push({ resource, instance });
   }

@@ -2,7 +2,7 @@
 
 import type { Db } from 'mongodb';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { prepareCollection } from './type-storage.ts';
+import { buildMissing } from './index-builds.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 
 /** Per database, by collection; what failed is tried again by the next. */
@@ -25,5 +25,5 @@ export function laidOut(space: Namespace, { late, collection, type }: InstanceRe
 async function make(space: Namespace, collection: string, type: TypeDefinition): Promise<void> {
   const found = await space.db.listCollections({ name: collection }, { nameOnly: true }).toArray();
   if (found.length === 0) await space.db.createCollection(collection);
-  await prepareCollection(space, type, false);
+  await buildMissing(space, type);
 }

@@ -21,13 +21,12 @@ export function noteType(document: Noted, type: TypeDefinition): void {
 export function refusalOf({ types }: Pick<Namespace, 'types'>, unit: Unit): CascadeError | null {
   for (const write of unit.writes) {
     if (!write.collection.startsWith('t.') || write.collection.startsWith('t.Ars')) continue;
-    const name = write.collection.slice(2);
-    const type = types.get(name);
-    if (!type) return fault('cascade.resource.type.not.found', name);
+    const type = types.ofCollection(write.collection);
+    if (!type) return fault('cascade.resource.type.not.found', types.nameOf(write.collection));
     const before = write.op === 'delete' ? undefined : (write.document as Noted)[MADE_FOR];
     if (!before || before === type) continue;
     const [attribute] = compareTypes(before, type).needsEmpty;
-    if (attribute !== undefined) return fault('cascade.type.change.incompatible', name, attribute);
+    if (attribute !== undefined) return fault('cascade.type.change.incompatible', type.name, attribute);
   }
   return null;
 }

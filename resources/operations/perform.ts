@@ -63,7 +63,7 @@ const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   },
   create: async (space, payload, actor) => {
     const resource = definitionKind(space, text(payload, 'kind'));
-    requireRight(resource, 'insert', actor.identity);
+    requireRight(space, resource, 'insert', actor.identity);
     const value = getOwn(payload, 'value');
     const body: Value = typeof value === 'string' ? { ruleText: value } : value;
     const options = getOwn(payload, 'options');
@@ -72,7 +72,7 @@ const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   },
   drop: async (space, payload, actor) => {
     const resource = definitionKind(space, text(payload, 'kind'));
-    requireRight(resource, 'delete', actor.identity);
+    requireRight(space, resource, 'delete', actor.identity);
     await deleteWithDependents(space, resource, text(payload, 'name'), actor);
     return { ok: 'null' };
   },
@@ -99,7 +99,7 @@ export function changeAtOnce(space: Namespace, kind: string, payloadJson: string
   const identity = acting(space, doer.identity);
   if (identity instanceof Promise) return null;
   const resource = changeable(space, text(payload, 'resource'), 'insert', identity);
-  return resource.kind === 'instances' ? (insertAtOnce(space, resource, values, doer)?.unit ?? null) : null;
+  return resource.kind === 'instances' ? (insertAtOnce(space, resource, values, { ...doer, identity })?.unit ?? null) : null;
 }
 
 /** A statement that this installation cannot carry out. */
@@ -248,7 +248,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   if (!isObject(values)) throw langError('cascade.lang.insert.value', typeName(values), 'used in UPDATE');
   if (account) return account.update(space, values, given, actor);
   const resource = changeable(space, text(payload, 'resource'), 'update', actor.identity);
-  const where = withOwn(given, ownOnly(resource, 'update', actor.identity));
+  const where = withOwn(given, ownOnly(space, resource, 'update', actor.identity));
   if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
   const version = versionIn(resource, values);
   const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
@@ -331,7 +331,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const account = changeableAccount(space, payload, 'delete');
   if (account) return account.remove(space, getOwn(payload, 'where'), actor);
   const resource = changeable(space, text(payload, 'resource'), 'delete', actor.identity);
-  const where = withOwn(getOwn(payload, 'where'), ownOnly(resource, 'delete', actor.identity));
+  const where = withOwn(getOwn(payload, 'where'), ownOnly(space, resource, 'delete', actor.identity));
   if (resource.kind === 'definitions') {
     const found = matchingStored(space, resource, where, actor);
     if (found.length === 0 && isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
@@ -416,8 +416,8 @@ function readable(space: Namespace, payload: ObjectValue, operation: string, cal
   const account = space.features.installationResource(name, null);
   if (account) return [account, payload];
   const resource = resolve(space, name, null);
-  requireRight(resource, operation, caller);
-  const own = ownOnly(resource, operation, caller);
+  requireRight(space, resource, operation, caller);
+  const own = ownOnly(space, resource, operation, caller);
   return [resource, own ? payloadWith(payload, withOwn(getOwn(payload, 'where'), own)) : payload];
 }
 
@@ -436,7 +436,7 @@ function changeable(
 ): InstanceResource | (Resource & { kind: 'definitions' }) {
   const resource = resolve(space, name, null);
   if (!resource.operations.has(operation)) throw fault('cascade.method.not.allowed', operation, resource.name);
-  requireRight(resource, operation, caller);
+  requireRight(space, resource, operation, caller);
   return resource;
 }
 

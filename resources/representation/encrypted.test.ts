@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Binary, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { instancesIn } from '../../engine/testing/stored.ts';
 
 const masterKey = randomBytes(32);
 let t: TestEngine;
@@ -30,7 +31,7 @@ test('values are sealed in the store, and read as they were written', async () =
     body: '{"name":"a","number":"4000 1234","codes":[1,9007199254740993],"at":"2031-01-01T00:00:00Z"}',
   });
   expect(reply.body).toContain('"number":"4000 1234","codes":[1,9007199254740993],"at":"2031-01-01T00:00:00.000Z"');
-  const stored = await db().collection('t.Card').findOne({ name: 'a' });
+  const stored = await (await instancesIn(db(), 'Card')).findOne({ name: 'a' });
   expect(stored?.['number']).toBeInstanceOf(Binary);
   expect(JSON.stringify(stored)).not.toContain('4000 1234');
   const [{ _id }] = (await t.rows('Card')) as [{ _id: string }];
@@ -109,7 +110,8 @@ test('it stands in the clear nowhere else either: not in the journal, kept answe
       looked.add(name);
       expect(`${name}: ${(document as unknown as Buffer).includes(secret)}`).toBe(`${name}: false`);
     }
-  for (const name of ['journal', 'answers', 'recordings', 't.Vault']) expect(looked).toContain(name);
+  for (const name of ['journal', 'answers', 'recordings', (await instancesIn(db(), 'Vault')).collectionName])
+    expect(looked).toContain(name);
 });
 
 test('another process with the same master key reads it; without the key the namespace is not opened', async () => {

@@ -68,8 +68,13 @@ async function definitionUpdate(
   const { object: stored } = findDefinition(space, resource, id, 'update');
   const version = demandedVersion(resource, request, stored);
   const changes = await change(stored);
-  const changed = namesNothing(changes) ? stored : await changeDefinition(space, resource, id, changes, actor, version);
-  return reply(definitionJson(shown(space, resource, changed)));
+  if (namesNothing(changes)) return reply(definitionJson(shown(space, resource, stored)));
+  const changed = await space.indexBuilds.answering(
+    changeDefinition(space, resource, id, changes, actor, version),
+    resource.name === 'types' ? space.definitions.collectionOf(stored) : undefined,
+  );
+  if (changed !== null) return reply(definitionJson(shown(space, resource, changed)));
+  return { ...reply(definitionJson(shown(space, resource, findDefinition(space, resource, id, 'update').object))), status: 202 };
 }
 
 async function instanceUpdate(

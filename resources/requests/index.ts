@@ -50,15 +50,15 @@ export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): P
   const { identity } = actor;
   if (request.transfer && resource.kind === 'instances' && resource.transfer) return resource.transfer(space, resource, request, actor);
   if (!GENERIC.has(request.op)) {
-    if (commandsOf(space, resource.name).includes(request.op)) requireRight(resource, request.op, identity);
+    if (commandsOf(space, resource.name).includes(request.op)) requireRight(space, resource, request.op, identity);
     return command(space, resource, request, actor);
   }
   const op = request.op === 'selectOne' ? 'select' : request.op;
   const operation = Object.hasOwn(CARRIED_OUT, op) ? CARRIED_OUT[op] : undefined;
   if (!operation || !resource.operations.has(op)) throw fault('cascade.method.not.allowed', request.op, resource.name);
   const asked = op === 'insert' && request.parameters['upsert'] === true ? 'upsert' : op;
-  if (!request.publicOnly) requireRight(resource, asked, identity);
-  const mine = ownOnly(resource, op, identity);
+  if (!request.publicOnly) requireRight(space, resource, asked, identity);
+  const mine = ownOnly(space, resource, op, identity);
   return mine ? carryOutOwn(space, resource, { ...request, op }, actor, mine) : operation(space, resource, request, actor);
 }
 
@@ -72,7 +72,7 @@ async function carryOutOwn(space: Namespace, resource: Resource, request: ApiReq
     return operation(space, resource, { ...request, object }, actor);
   }
   if (resourceId !== undefined) {
-    const seen = ownOnly(resource, 'select', actor.identity);
+    const seen = ownOnly(space, resource, 'select', actor.identity);
     await requireOwn(space, resource, resourceId, actor, seen ?? own);
     if (seen && !(await isOwn(space, resource, resourceId, actor, own))) throw fault('cascade.authorization.denied', op, resource.name);
     return operation(space, resource, request, actor);

@@ -6,11 +6,11 @@
 
 import { createHash } from 'node:crypto';
 import { type Collection, type Db, Long, ObjectId } from 'mongodb';
-import { decodeInner, encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, ChildKeys, type StepKeeper } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { DuplicateKey, type Step, type Unit, type Write } from '../../runtime/transactions/index.ts';
-import { instanceToJson, openText, sealText } from '../../model/values/index.ts';
+import { instanceToJson, openText, parseJson, sealText, toJson } from '../../model/values/index.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import { definitionJson, shown } from '../definitions/operations.ts';
 import { fault } from '../../model/errors/faults.ts';
@@ -137,7 +137,7 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   if ((given.body?.length ?? 0) <= LONGEST_BODY)
     await answers.updateOne(
       { _id: id },
-      { $set: { at: new Date(), reply: sealedReply(space, given), digest }, $setOnInsert: { answer: null } },
+      { $set: { at: new Date(), reply: keptReply(space, request, given), digest }, $setOnInsert: { answer: null } },
       { upsert: true },
     );
   if (request.op === 'execute') await answers.deleteMany({ _id: idsFrom(records.steps) });
@@ -145,8 +145,26 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   return given;
 }
 
-const sealedReply = ({ cipher }: Namespace, { body, ...reply }: ApiReply): ApiReply =>
-  body === undefined ? reply : { ...reply, body: sealText(cipher, body, PLACE) };
+/** What a repeated request is answered with: a secret that is told once is not in it, so that no copy of the store gives anybody a login. */
+function keptReply(space: Namespace, request: ApiRequest, { body, ...reply }: ApiReply): ApiReply {
+  if (body === undefined) return reply;
+  const isAccount = space.features.installationResource(request.resourceName, request.custom) !== undefined;
+  return { ...reply, body: sealText(space.cipher, isAccount ? withoutSecrets(body) : body, PLACE) };
+}
+
+/** What the answer of a creation has beside what is stored. */
+const TOLD_ONCE: ReadonlySet<string> = new Set(['accessToken', 'generatedPassword', 'code']);
+
+function withoutSecrets(json: string): string {
+  const strip = (value: Value): Value => {
+    if (Array.isArray(value)) return value.map(strip);
+    if (!isObject(value)) return value;
+    const kept: ObjectValue = {};
+    for (const key of Object.keys(value)) if (!TOLD_ONCE.has(key)) setOwn(kept, key, strip(getOwn(value, key)));
+    return kept;
+  };
+  return toJson(strip(parseJson(json)));
+}
 
 /** What a record tells of the reply; undefined where that is not all. */
 const told = (space: Namespace, request: ApiRequest, { reply: given, answer }: StoredAnswer): ApiReply | undefined =>

@@ -2,6 +2,7 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { instancesIn } from '../../engine/testing/stored.ts';
 
 let t: TestEngine;
 let client: MongoClient;
@@ -56,7 +57,7 @@ test('a value is stored as toInternal gives it and shown as toExternal does; one
     { status: 400, errors: [{ code: 'units.bad', params: ['bad'] }] },
     { status: 400, errors: [{ code: 'cascade.scalar.procedure.signature' }] },
   ]);
-  const stored = client.db(`cascade_ns_${t.identity.namespace}`).collection('t.Tank');
+  const stored = await instancesIn(client.db(`cascade_ns_${t.identity.namespace}`), 'Tank');
   expect(await stored.findOne({ name: 'a' })).toMatchObject({ level: 50, all: [1, 2] });
   expect(await t.rows('Tank', { name: 'b' })).toMatchObject([{ level: '7%' }]);
   expect(await t.rows('Note')).toEqual([]);

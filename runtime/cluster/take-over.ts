@@ -65,7 +65,10 @@ export class TakeOver {
     const stepsOf = this.#stepsByEvent(left.steps, new Set(fresh.map(({ uuid }) => uuid)));
     await this.#loadPrograms(fresh);
     this.#resumeCleaning ??= committer.holdCleaning();
-    await Promise.all(left.events.map((event) => this.#copy(event, stepsOf.get(event.uuid) ?? [])));
+    // They are committed in any order, and more than once tried. Their places are between what has come here so far and what comes from now on.
+    const { order } = committer.journal;
+    const placed = left.events.map((event, index) => ({ ...event, order: order + (index + 1) / (left.events.length + 1) }));
+    await Promise.all(placed.map((event) => this.#copy(event, stepsOf.get(event.uuid) ?? [])));
     // What they left stands in our rows now, and must not be found a second time.
     await retryUntilAvailable(() => removeRows(this.#store.client, db, dead));
     this.#copied.clear();

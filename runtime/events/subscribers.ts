@@ -11,6 +11,8 @@ export interface Subscriber {
   /** Members that the value of an event must have, as JSON reads them; null: every event is wanted. */
   readonly filter: ObjectValue | null;
   readonly deliver: (notice: Notice) => void;
+  /** Whether the listener may see the value of an event now; absent: any. It is asked for each event after its commit. */
+  readonly maySee?: (value: Value) => boolean | Promise<boolean>;
 }
 
 /** Of a value that a program has raised, within what an event of several instances puts around it. */
@@ -21,6 +23,8 @@ export type Present = (path: string, value: Value) => { readonly path: string; r
 
 export class Subscribers {
   readonly #byPath = new Map<string, Set<Subscriber>>();
+  /** Of subscribers whose rights are being read: the last event that waits. */
+  readonly #asking = new Map<Subscriber, Promise<void>>();
   readonly #present: Present;
   readonly #onError: (error: unknown) => void;
 
@@ -67,7 +71,8 @@ export class Subscribers {
 
   /** The texts are made once, for all subscribers. */
   #handOut(event: StoredEvent, subscribers: ReadonlySet<Subscriber>): void {
-    const shown = this.#present(event.path, decodeInner(event.value));
+    const value = decodeInner(event.value);
+    const shown = this.#present(event.path, value);
     const notice: Notice = { kind: 'event', ...shown, createdAt: event.at.getTime() };
     let parsed: Value | undefined;
     for (const subscriber of [...subscribers]) {
@@ -75,8 +80,28 @@ export class Subscribers {
         parsed ??= parseJson(shown.valueJson, { maxDepth: DEEPEST_VALUE });
         if (!hasMembers(parsed, subscriber.filter)) continue;
       }
-      this.#tell(subscriber, notice);
+      this.#tellWhoMaySee(subscriber, value, notice);
     }
+  }
+
+  /** Where rights have to be read first, what comes after waits for them: the order stays that of the commits. */
+  #tellWhoMaySee(subscriber: Subscriber, value: Value, notice: Notice): void {
+    const { maySee } = subscriber;
+    if (!maySee) return this.#tell(subscriber, notice);
+    const before = this.#asking.get(subscriber);
+    let answer: boolean | Promise<boolean>;
+    try {
+      answer = before ? before.then(() => maySee(value)) : maySee(value);
+    } catch (error) {
+      return this.#onError(error); // what is not known to be allowed is not shown
+    }
+    if (typeof answer === 'boolean') {
+      if (answer) this.#tell(subscriber, notice);
+      return;
+    }
+    const asked = answer.then((isAllowed) => void (isAllowed && this.#tell(subscriber, notice)), this.#onError);
+    this.#asking.set(subscriber, asked);
+    void asked.then(() => this.#asking.get(subscriber) === asked && this.#asking.delete(subscriber));
   }
 
   #tell({ deliver }: Subscriber, notice: Notice): void {

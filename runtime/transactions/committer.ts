@@ -248,11 +248,10 @@ export class Committer implements AsyncDisposable {
     const { db, longRunMs = LONG_RUN_MS, cipher = () => null } = this.#options;
     const long = this.journal.longOpen(longRunMs);
     if (!long || long.rows < this.#copiesFrom) return;
-    const rows = this.journal.standing();
-    const early = await readHeld(db, rows, long.runs, cipher());
+    const known = this.journal.rowsOf(long.runs);
+    const early = await readHeld(db, known, long.runs, cipher());
     await this.exclusive(async (commit) => {
-      const later = this.journal.standing(rows);
-      const late = later.length > 0 ? await readHeld(db, later, long.runs, cipher()) : { events: [], steps: [] };
+      const late = await readHeld(db, this.journal.rowsOf(long.runs, known), long.runs, cipher());
       const held = { events: [...early.events, ...late.events], steps: [...early.steps, ...late.steps] };
       const units = this.#holdsCleaning > 0 ? [] : asUnits(held, (run) => this.journal.isOpen(run), long.rows);
       // What is mostly theirs is not worth copying again and again, nor is looking where nothing is: another process has taken the rows over.

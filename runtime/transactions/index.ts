@@ -4,6 +4,7 @@ export { type Beside, besideOf, partTexts, readTexts, removeTexts } from './besi
 export { type Completion, readCompletion, writeCompletion } from './completion.ts';
 export { Committer, type CommitterOptions, SLOTS } from './committer.ts';
 export { runIdOf } from './journal.ts';
+export { rootOf } from './types.ts';
 export { inPieces } from './long-runs.ts';
 export { openProcess, type ServiceProcess } from '../cluster/process.ts';
 export { holdsEvents, rowOf, type StoredRow } from './row-form.ts';

@@ -3,10 +3,9 @@
 
 import type { Db } from 'mongodb';
 import { asideOf } from './aside.ts';
-import type { RowRange } from './long-runs.ts';
 import { removeRange } from './removal.ts';
 import { EMPTY, type StoredRow } from './row-form.ts';
-import { attemptOf, Fenced, type RowId, type RunId, type Step, type StoredEvent, type TickRow, type Unit } from './types.ts';
+import { attemptOf, Fenced, rootOf, type RowId, type RunId, type Step, type StoredEvent, type TickRow, type Unit } from './types.ts';
 
 export const runIdOf = (event: StoredEvent, rule: string): RunId => `${event.uuid}/${rule}/${attemptOf(event)}`;
 
@@ -35,6 +34,8 @@ export class Journal {
   readonly #slots: Slot[];
   /** Open runs and the order of the row that opened them. */
   readonly #open = new Map<RunId, number>();
+  /** Rows with steps of open runs, by their orders. */
+  readonly #steps = new Map<RunId, number[]>();
   /** Anything ever stood beside a row. */
   #hasAside = false;
   #order = 0;
@@ -47,6 +48,11 @@ export class Journal {
 
   get openRuns(): number {
     return this.#open.size;
+  }
+
+  /** That of the newest attempt at a row: what is committed from now on has a higher one. */
+  get order(): number {
+    return this.#order;
   }
 
   /** The row of a tick. Its place is taken only by `committed`: an aborted tick uses it again, so that seq has no gaps. */
@@ -73,9 +79,17 @@ export class Journal {
     slot.rows.push({ seq: row._id.seq, order: row.order, atMs: performance.now(), isEmpty });
     if (asideOf(row).size > 0) this.#hasAside = true;
     for (const event of row.events) {
-      for (const run of event.runs) this.#open.set(runIdOf(event, run.rule), row.order);
+      for (const { rule } of event.runs) {
+        const run = runIdOf(event, rule);
+        this.#open.set(run, row.order);
+        this.#steps.delete(run); // a copy of the event comes with copies of the steps
+      }
     }
-    for (const run of row.done) this.#open.delete(run);
+    for (const step of row.steps) this.#noteStep(rootOf(step.run), row.order);
+    for (const run of row.done) {
+      this.#open.delete(run);
+      this.#steps.delete(run);
+    }
   }
 
   /** No attempt at the next row of the slot can be committed any more. */
@@ -149,13 +163,22 @@ export class Journal {
     return { runs: new Set(open.flatMap(([run, order]) => (order <= end ? [run] : []))), rows: old.length };
   }
 
-  /** The rows that stand. @param before only those that have come since these ranges were asked for */
-  standing(earlier: readonly RowRange[] = []): RowRange[] {
-    return this.#slots.flatMap(({ rows, nextSeq }, slot) => {
-      const from = earlier.find((range) => range.from.slot === slot)?.before.seq ?? rows[0]?.seq ?? nextSeq;
-      const place = { epoch: this.epoch, slot };
-      return from < nextSeq || earlier.length === 0 ? [{ from: { ...place, seq: from }, before: { ...place, seq: nextSeq } }] : [];
-    });
+  /** The rows that hold something of these runs, oldest first. @param known without these */
+  rowsOf(runs: Iterable<RunId>, known: readonly RowId[] = []): RowId[] {
+    const orders = new Set<number>();
+    for (const run of runs) for (const order of [this.#open.get(run) ?? 0, ...(this.#steps.get(run) ?? [])]) orders.add(order);
+    const isKnown = new Set(known.map(({ slot, seq }) => `${slot} ${seq}`));
+    const rows = this.#slots.flatMap((one, slot) =>
+      one.rows.filter(({ seq, order }) => orders.has(order) && !isKnown.has(`${slot} ${seq}`)).map((row) => ({ slot, ...row })),
+    );
+    return rows.sort((a, b) => a.order - b.order).map(({ slot, seq }) => ({ epoch: this.epoch, slot, seq }));
+  }
+
+  #noteStep(run: RunId, order: number): void {
+    if (!this.#open.has(run)) return;
+    const rows = this.#steps.get(run);
+    if (!rows) this.#steps.set(run, [order]);
+    else if (rows[rows.length - 1] !== order) rows.push(order);
   }
 
   #oldestOpen(): number {

@@ -5,15 +5,9 @@ import type { Db, Document } from 'mongodb';
 import type { Cipher } from '../../model/values/index.ts';
 import { wholeEvent, wholeStep } from './aside.ts';
 import { runIdOf } from './journal.ts';
-import { holdsEvents, holdsSteps, rowOf, type StoredRow } from './row-form.ts';
+import { rowOf, type StoredRow } from './row-form.ts';
 import { opening, withEventTexts, withStepTexts } from './sealing.ts';
 import { type Answer, type RowId, type RunId, rootOf, type Step, type StoredEvent, type Unit } from './types.ts';
-
-/** Rows of one slot: from the one, and before the other. */
-export interface RowRange {
-  readonly from: RowId;
-  readonly before: RowId;
-}
 
 /** What rows hold of some runs. */
 export interface Held {
@@ -24,16 +18,21 @@ export interface Held {
 /** Of one row; what is very long stands beside it anyway. */
 const MOST_CHARACTERS = 4_000_000;
 const MOST_ITEMS = 1_000;
+const ROWS_AT_ONCE = 1_000;
 /** Of all that is copied at once. */
 const MOST_COPIED = 32_000_000;
 
-/** Copies of what the rows hold of these runs, with the places that the events had. */
-export async function readHeld(db: Db, ranges: readonly RowRange[], runs: ReadonlySet<RunId>, cipher: Cipher | null): Promise<Held> {
+/** Copies of what these rows hold of these runs, with the places that the events had. */
+export async function readHeld(db: Db, places: readonly RowId[], runs: ReadonlySet<RunId>, cipher: Cipher | null): Promise<Held> {
+  const parts: Held[] = [];
+  for (let from = 0; from < places.length; from += ROWS_AT_ONCE)
+    parts.push(await readRows(db, places.slice(from, from + ROWS_AT_ONCE), runs, cipher));
+  return { events: parts.flatMap(({ events }) => events), steps: parts.flatMap(({ steps }) => steps) };
+}
+
+async function readRows(db: Db, places: readonly RowId[], runs: ReadonlySet<RunId>, cipher: Cipher | null): Promise<Held> {
   const opened = opening(cipher);
-  const uuids = [...new Set([...runs].map((run) => run.slice(0, run.indexOf('/'))))];
-  const theirs: Document[] = [holdsEvents(uuids), holdsSteps(uuids)];
-  const places: Document[] = ranges.map(({ from, before }) => ({ _id: { $gte: from, $lt: before } }));
-  const rows = db.collection<StoredRow>('journal').find({ $and: [{ $or: places }, { $or: theirs }] } as Document);
+  const rows = db.collection<StoredRow>('journal').find({ _id: { $in: places } } as Document);
   const events: StoredEvent[] = [];
   const steps: Step[] = [];
   for await (const stored of rows.sort({ order: 1 }).allowDiskUse()) {

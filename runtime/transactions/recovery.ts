@@ -76,7 +76,8 @@ export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Ci
       for (const [index, event] of held.events.entries()) {
         if (event.runs.every(({ rule }) => done.has(runIdOf(event, rule)))) continue;
         const key = `${event.uuid}/${attemptOf(event)}`;
-        events.set(key, { row, order, index, event, place: events.get(key)?.place ?? { epoch, order: event.order ?? order } });
+        const places = [...(events.get(key)?.places ?? []), { row, order, among: event.order ?? order }];
+        events.set(key, { row, order, index, event, places });
       }
       for (const [index, step] of held.steps.entries()) {
         if (done.has(rootOf(step.run))) continue;
@@ -89,9 +90,12 @@ export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Ci
   const lows = await readLows(db, epochs);
   const isVoid = ({ row, order }: { row: RowId; order: number }): boolean => order < (lows.get(Number(row.epoch)) ?? 0);
   for (const [key, found] of events) if (isVoid(found)) events.delete(key);
+  // Where it came first. What is void does not count: of the rows that stood beside it some are removed already.
+  const placeOf = ({ places, ...last }: FoundEvent): Place => places.find((one) => !isVoid(one)) ?? { ...last, among: last.order };
   const open: StoredEvent[] = [];
-  const inOrder = [...events.values()].sort(({ place: a }, { place: b }) => a.epoch - b.epoch || a.order - b.order);
-  for (const found of inOrder) {
+  const inOrder = [...events.values()].map((found) => ({ found, place: placeOf(found) }));
+  inOrder.sort(({ place: a }, { place: b }) => Number(a.row.epoch) - Number(b.row.epoch) || a.among - b.among);
+  for (const { found } of inOrder) {
     const { row, index } = found;
     const { order: _, ...event } = found.event;
     const runs = event.runs.filter((run) => !done.has(runIdOf(event, run.rule)));
@@ -116,8 +120,15 @@ interface FoundEvent {
   readonly order: number;
   readonly index: number;
   readonly event: StoredEvent;
-  /** Where it came first. */
-  readonly place: { readonly epoch: number; readonly order: number };
+  /** All rows that it was found in, in their order. */
+  readonly places: readonly Place[];
+}
+
+interface Place {
+  readonly row: RowId;
+  readonly order: number;
+  /** Among the events of its epoch. */
+  readonly among: number;
 }
 
 /** The low-water marks of the epochs; none: nothing of theirs is void. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rowOf, storedRow } from './row-form.ts';
-import type { StoredEvent, TickRow } from './types.ts';
+import type { Read, Step, StoredEvent, TickRow } from './types.ts';
 
 const name = fc.stringMatching(/^[a-z]{1,4}(:[1-9])?$/);
 const run = fc.record({
@@ -44,16 +44,31 @@ const event: fc.Arbitrary<StoredEvent> = fc
     ...more,
   }));
 
+const answer = fc.oneof(
+  fc.record({ ok: fc.json() }),
+  fc.record({ list: fc.constant('[{"a":1},"b\\n"]') }),
+  fc.record({ error: fc.record({ code: name, message: fc.string(), params: fc.constant([1, 'x']), status: fc.constantFrom(400, 404) }) }),
+);
+const moment = fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true });
+const read = fc.record(
+  { site: name, nth: fc.nat(9), at: moment, answer, request: fc.constant('0a_-9'), seen: fc.constant('3 t.A/1\n0 t.B/2') },
+  { requiredKeys: ['site', 'nth', 'at', 'answer'] },
+) as fc.Arbitrary<Read>;
+const step = fc
+  .tuple(read, fc.uuid(), name, moment, fc.array(read, { maxLength: 3 }))
+  .map(([one, uuid, rule, startedAt, reads]): Step => ({ ...one, run: `${uuid}/${rule}/1`, startedAt, reads }));
+
 test('a row comes back as it was, whatever its events have in common', () => {
+  const ends = fc.array(fc.tuple(fc.uuid(), name), { maxLength: 4 });
   fc.assert(
-    fc.property(fc.array(event, { maxLength: 8 }), fc.array(fc.tuple(fc.uuid(), name), { maxLength: 4 }), (events, ended) => {
+    fc.property(fc.array(event, { maxLength: 8 }), fc.array(step, { maxLength: 4 }), ends, (events, steps, ended) => {
       // Neighbours that are alike, as those of most ticks are.
       const all = events.flatMap((one) => [one, { ...one, uuid: `${one.uuid}2`, chain: { ...one.chain, root: `${one.uuid}2` } }]);
       const row: TickRow = {
         _id: { epoch: 1, slot: 0, seq: 3 },
         order: 7,
         events: all,
-        steps: [],
+        steps,
         done: ended.map(([uuid, rule]) => `${uuid}/${rule}/1`),
       };
       expect(rowOf(storedRow(row))).toEqual(row);

@@ -55,9 +55,6 @@ export const runsIn = (done: StoredRow['done']): RunId[] => done.flatMap((runs) 
 /** A condition that the rows with these events meet. */
 export const holdsEvents = (uuids: readonly string[]) => ({ events: { $regex: `^(?:${uuids.map(quoted).join('|')})${LINE}` } });
 
-/** A condition that the rows with steps of these events' runs meet. */
-export const holdsSteps = (uuids: readonly string[]) => ({ 'steps.run': { $regex: `^(?:${uuids.map(quoted).join('|')})/` } });
-
 const quoted = (text: string): string => text.replace(/[^\w-]/g, '\\$&');
 
 function headOf({

@@ -1,13 +1,7 @@
 // Faults made by hand, one at a time put into the compiler and the operators: a suite of cases that does not notice one of them has a gap.
 // Each is a text that stands once in its file, and what it is replaced by. `npm test` holds the list to the code; `npm run faults` runs it.
 
-export interface Fault {
-  /** What the language then does. */
-  readonly what: string;
-  readonly file: string;
-  readonly text: string;
-  readonly replacement: string;
-}
+import type { Fault } from './seeding.ts';
 
 export const FAULTS: readonly Fault[] = [
   // --- reading

@@ -1,12 +1,13 @@
 // `npm run faults [-- NUMBER…]`: puts each seeded fault (list.ts) into a copy of the service of programs and runs the conformance cases
 // that need programs alone against it. Prints which faults the cases notice; exits 1 when fewer than nine in ten are.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build } from 'esbuild';
 import { NEEDS_MORE, RestClient, startPrograms } from '../../conformance/client/index.ts';
 import { type CaseFile, readCases, runSuite } from '../../conformance/runner/index.ts';
-import { type Fault, FAULTS } from './list.ts';
+import { FAULTS } from './list.ts';
+import { type Fault, seeding } from './seeding.ts';
 
 const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url))))); // of the built script, in dist/scripts/faults
 /** Whose cases are about programs; what is most likely to notice first. */
@@ -87,19 +88,7 @@ async function bundled(folder: string, fault: Fault | null): Promise<string> {
     target: 'node22',
     packages: 'external',
     logLevel: 'silent',
-    plugins: fault ? [seeding(fault)] : [],
+    plugins: fault ? [seeding(fault, root)] : [],
   });
   return outfile;
-}
-
-function seeding({ file, text, replacement }: Fault): Plugin {
-  return {
-    name: 'seeded fault',
-    setup({ onLoad }) {
-      onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-        if (path !== join(root, file)) return undefined;
-        return { contents: (await readFile(path, 'utf8')).replace(text, () => replacement), loader: 'ts' };
-      });
-    },
-  };
 }

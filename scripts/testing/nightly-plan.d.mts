@@ -11,6 +11,7 @@ export interface Step {
   readonly what: string;
   readonly command: readonly string[];
   readonly times?: number;
+  readonly env?: Readonly<Record<string, string>>;
 }
 export function plan(choice: Omit<Choice, 'list'>): Step[];
 /** From the command line's arguments. */

@@ -1,7 +1,7 @@
 // The whole service as its users start it: the built command, an embedded database in a folder of its own, signals.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -118,6 +118,24 @@ test('a lost password is reset on the folder, by the service stopped; what the a
   expect(await login(again.url, 'admin', 'new admin 9')).toBe(200);
   expect(await login(again.url, 'system', generated!)).toBe(200);
   expect(await asked(again.url)).toBe(401);
+
+  // On a database of one's own a service may run; it follows within a second.
+  const { port } = JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8')) as { port: number };
+  const user = JSON.parse(await readFile(join(dataDir, 'mongod.user.json'), 'utf8')) as { name: string; password: string };
+  const uri = join(dataDir, 'uri.txt');
+  await writeFile(uri, `mongodb://${user.name}:${user.password}@127.0.0.1:${port}/?directConnection=true\n`);
+  const ask = (...answers: string[]): Promise<Outcome> => cascade(['admin', 'reset', 'admin', '--mongo-file', uri], {}, answers);
+  expect(await ask('typed admin 9', 'typed other 9')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('These are two passwords') as string,
+  });
+  expect(await ask('short', 'short')).toMatchObject({ code: 1, err: expect.stringContaining('cascade.') as string });
+  expect(await ask('typed admin 9', 'typed admin 9')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('has the new password') as string,
+  });
+  expect(await login(again.url, 'admin', 'typed admin 9')).toBe(200);
+  expect(await login(again.url, 'admin', 'new admin 9')).toBe(401);
 });
 
 test('a folder that is none of a service has no accounts, and is not made into one', async () => {

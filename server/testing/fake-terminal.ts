@@ -7,8 +7,11 @@ export interface Outcome {
   err: string;
 }
 
-/** One command, as from a shell, with the environment given. */
-export async function cascade(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+/**
+ * One command, as from a shell, with the environment given.
+ * @param answers of the person at the terminal, one for each question; undefined: nobody is there
+ */
+export async function cascade(args: readonly string[], env: Record<string, string> = {}, answers?: string[]): Promise<Outcome> {
   let out = '';
   let err = '';
   const terminal = {
@@ -20,6 +23,7 @@ export async function cascade(args: readonly string[], env: Record<string, strin
     },
     colors: false,
     env,
+    ask: answers && ((question: string) => Promise.resolve(answers.shift() ?? `unexpected: ${question}`)),
   };
   const code = await main(args, terminal);
   return { code, out, err };

@@ -77,14 +77,15 @@ test('where JSON.parse takes a text, so do we, with the same value but for the k
 });
 
 test.each([
-  ['{"a":1', 'a comma or } is expected', 6],
-  ['', 'the text ends', 0],
-  ['[1 2]', 'a comma or ] is expected', 3],
-  ['{"a" 1}', 'a colon is expected', 5],
-  ['{a:1}', 'a key is expected', 1],
-  ['"abc', 'a string is not closed', 0],
-  ['1 2', 'unexpected text', 2],
-  ['NaN', 'unexpected text', 0],
+  ['{"a":1', 'unexpected end', 6],
+  ['', 'unexpected end', 0],
+  ['[1 2]', 'unexpected character', 3],
+  ['{"a" 1}', 'unexpected character', 5],
+  ['{a:1}', 'a member name was expected', 1],
+  ['"abc', 'unexpected end', 4],
+  ['"a\\x"', 'invalid escape', 2],
+  ['1 2', 'unexpected character', 2],
+  ['NaN', 'unexpected character', 0],
 ])('%s: %s at %i', (source, reason, position) => {
   expect(() => parseJsonText(source)).toThrow(expect.objectContaining({ params: [reason, position] }));
 });

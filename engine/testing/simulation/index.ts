@@ -1,4 +1,5 @@
 // The simulated world: for tests of what survives a crash at any moment.
+export { CRASH_POINTS } from './crash-points.ts';
 export { Simulation, type SimulationOptions } from './simulate.ts';
 export { SimulatedStore } from './store.ts';
 export { SimulatedTime } from './timers.ts';

@@ -20,6 +20,7 @@ import { recordingWrites } from '../../../features/diagnostics/recordings.ts';
 import { FeatureRegistry } from '../../../resources/feature.ts';
 import { serviceActor } from '../../../runtime/context/service-actor.ts';
 import type { InstanceResource, Namespace } from '../../../resources/catalog/types.ts';
+import { TypesInForce } from '../../../resources/catalog/types-in-force.ts';
 import { asRun, Contention, type Executable, ExecutionTimes, Pressure, type RunHost, Runner } from '../../../runtime/runs/index.ts';
 import type { RunRequest, Sandbox } from '../../../sandbox/index.ts';
 import type { WireError } from '../../../stdlib/isolate/protocol.ts';
@@ -27,7 +28,7 @@ import { TakeOver } from '../../../runtime/cluster/take-over.ts';
 import { ImplementedEvents } from '../../../features/services/implemented-events.ts';
 import { Locks } from '../../../runtime/shared-state/locks.ts';
 import { TriggerIndex } from '../../../runtime/triggers/index.ts';
-import { parseType, type TypeDefinition } from '../../../model/types/index.ts';
+import { parseType } from '../../../model/types/index.ts';
 import { instanceFromBson } from '../../../model/values/index.ts';
 import { BSON, type Document, MongoServerError, ObjectId } from 'mongodb';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
@@ -66,7 +67,7 @@ export interface Correlated {
 export interface Scenery {
   readonly rules: readonly Rule[];
   readonly correlated: readonly Correlated[];
-  readonly types: ReadonlyMap<string, TypeDefinition>;
+  readonly types: TypesInForce;
   /** Chance that the sandbox fails a run at one of its requests. */
   readonly harm: number;
 }
@@ -85,6 +86,7 @@ export class SimulatedService {
   readonly #contention = new Contention();
   readonly #locks = new Locks((run) => this.#contention.leave(run));
   readonly #takeOver: TakeOver;
+  readonly #sandbox: SimulatedSandbox;
   isOpen = false;
 
   constructor(world: World, store: SimulatedStore, life: Life, epoch: number, { rules, correlated, types, harm }: Scenery) {
@@ -118,6 +120,7 @@ export class SimulatedService {
     const indexes = { when: new TriggerIndex(surroundings), before: new TriggerIndex(surroundings) };
     const sandbox = new SimulatedSandbox(world, life);
     sandbox.harm = harm;
+    this.#sandbox = sandbox;
     const host: RunHost = {
       namespace: 'sim',
       clock,
@@ -299,6 +302,11 @@ export class SimulatedService {
     return `open ${isOpen}, runs ${runner.pending}, units ${committer.waiting}, windows ${this.#correlations.isBusy}`;
   }
 
+  /** Whether a run has asked for anything in this life. */
+  hasBegun(run: RunId): boolean {
+    return this.#sandbox.asked.has(run);
+  }
+
   get isQuiet(): boolean {
     return this.isOpen && this.runner.pending === 0 && this.committer.waiting === 0 && !this.#correlations.isBusy;
   }
@@ -384,6 +392,8 @@ class SimulatedSandbox {
   readonly #world: World;
   readonly #life: Life;
   readonly #programs = new Map<string, Program>();
+  /** Runs that have asked for something. */
+  readonly asked = new Set<RunId>();
   /** Times that runs of an event have been disturbed. */
   readonly #disturbed = new Map<string, number>();
   /** Chance of that at each request. */
@@ -426,7 +436,7 @@ class SimulatedSandbox {
     if (times === MOST_DISTURBED) return;
     this.#disturbed.set(event.key, times + 1);
     const isLost = this.#world.chance(0.5);
-    this.#world.onStep?.(`${isLost ? 'loses' : 'harms'} ${id}`);
+    this.#world.onStep?.(`${isLost ? 'loses' : 'harms'} ${id.slice(id.indexOf('/'))}`);
     run.isOpen = false;
     if (isLost) observer.lost?.();
     else observer.fail({ code: 'cascade.execution.memory', message: 'over its memory', params: [], status: 429, frames: [] });
@@ -440,6 +450,7 @@ class SimulatedSandbox {
         const { done, value } = step(run.steps);
         if (!done) {
           const { kind, tail = false, ...payload } = value;
+          this.asked.add(run.request.id);
           observer.op(String(run.site++), 0, kind, encodeInner(payload), tail);
           return this.#disturb(run);
         }
@@ -474,8 +485,8 @@ function inOneBatch(read: () => Promise<Document[]>) {
   return rows;
 }
 
-export const typesOf = (shapes: Readonly<Record<string, Readonly<Record<string, string>>>>): Map<string, TypeDefinition> => {
-  const types = new Map<string, TypeDefinition>();
+export const typesOf = (shapes: Readonly<Record<string, Readonly<Record<string, string>>>>): TypesInForce => {
+  const types = new TypesInForce();
   for (const [name, shape] of Object.entries(shapes)) {
     const properties = Object.fromEntries(
       Object.entries(shape).map(([property, type]) => [property, property === 'key' ? { type, unique: true } : { type }]),

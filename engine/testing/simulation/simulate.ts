@@ -3,6 +3,8 @@
 
 import { Long, ObjectId } from 'mongodb';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
+import { type CrashPoint, noCounts, pointsAt } from './crash-points.ts';
+import { HOT, programOfStatements, randomProgram, rerun, TAKEN, textOf, TICKETS } from './random-program.ts';
 import { type Correlated, type Program, type Request, type Rule, type Scenery, SimulatedService, typesOf } from './service.ts';
 import { type Planted, SimulatedStore } from './store.ts';
 import { SimulatedTime } from './timers.ts';
@@ -27,6 +29,8 @@ const INTERRUPTS = 0.2;
 const MOST_INTERRUPTIONS = 4;
 /** Chance that much time passes though something is going on: runs are open for long then. */
 const LINGERS = 0.01;
+/** Worlds in which one of the rules is a random program. */
+const WILD = 0.6;
 
 const TYPES = typesOf({
   Event: { tag: 'String' },
@@ -39,7 +43,6 @@ const TYPES = typesOf({
 });
 
 const ask = (request: Request): Request => request;
-const HOT = { name: 'hot' };
 
 /** Every statement's shape, one after the other, with what a repetition would do twice or leave out. */
 const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Generator<Request, void, Value>>> = {
@@ -91,7 +94,7 @@ const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Gene
   },
   *refused(tag, tail) {
     // The third is refused: the two before it stay, the statement fails, and so does the rule.
-    yield ask({ kind: 'insertMany', type: 'Once', value: [`${tag} a`, `${tag} b`, 'taken', `${tag} c`].map((key) => ({ key })), tail });
+    yield ask({ kind: 'insertMany', type: 'Once', value: [`${tag} a`, `${tag} b`, TAKEN, `${tag} c`].map((key) => ({ key })), tail });
   },
   *claim(tag) {
     // All rules of an event want the same key: one of them gets it.
@@ -160,6 +163,8 @@ interface Plan {
   readonly first: readonly string[];
   readonly second: readonly string[];
   readonly next: readonly string[];
+  /** A random program; null: there is none. */
+  readonly wild: ReturnType<typeof randomProgram> | null;
 }
 
 /** What a client was told: it is done, or nothing. */
@@ -186,6 +191,8 @@ export interface SimulationOptions {
 export class Simulation implements Disposable {
   readonly #time = new SimulatedTime();
   readonly #traces = Error.stackTraceLimit;
+  /** How often processes have died where, in all worlds. */
+  readonly crashes = noCounts();
 
   constructor() {
     Error.stackTraceLimit = 0; // so many errors are expected that their traces would cost more than all else
@@ -194,7 +201,7 @@ export class Simulation implements Disposable {
   /** @returns what is wrong in the store at the end; nothing when all is well */
   run(seed: number, options: SimulationOptions = {}): Promise<string[]> {
     this.#time.reset(seed);
-    return new OneWorld(seed, this.#time, options).run();
+    return new OneWorld(seed, this.#time, this.crashes, options).run();
   }
 
   [Symbol.dispose](): void {
@@ -220,11 +227,15 @@ class OneWorld {
   readonly #clients: Clients = { events: new Map(), opened: new Map(), shut: new Map(), counts: new Map(), erased: new Map() };
   readonly #serving: Serving[] = [];
   readonly #isAlone: boolean;
+  readonly #crashes: Record<CrashPoint, number>;
+  /** Who was asked to store which event. */
+  readonly #asked = new Map<string, SimulatedService>();
   #epoch = 0;
   /** Whose rows nobody has taken over yet. */
   readonly #left: Serving[] = [];
 
-  constructor(seed: number, time: SimulatedTime, { planted, onStep }: SimulationOptions) {
+  constructor(seed: number, time: SimulatedTime, crashes: Record<CrashPoint, number>, { planted, onStep }: SimulationOptions) {
+    this.#crashes = crashes;
     this.#world = new World(seed, onStep);
     this.#store = new SimulatedStore(this.#world, { 't.Once': 'key' });
     this.#store.planted = planted ?? null;
@@ -233,13 +244,16 @@ class OneWorld {
     const some = (): string[] => [
       ...new Set(Array.from({ length: 1 + Math.floor(this.#world.random() * 3) }, () => this.#world.pick(NAMES))),
     ];
+    const wild = this.#world.chance(WILD) ? randomProgram(this.#world, true) : null;
+    if (wild) onStep?.(`the random program is ${textOf(wild)}`);
     const calm = new Set(['chain', 'refused', 'publish', 'claim']);
-    this.#plan = { first: some(), second: some(), next: some().filter((name) => !calm.has(name)) };
+    this.#plan = { first: some(), second: some(), next: some().filter((name) => !calm.has(name)), wild };
     const rule = (name: string, path: string, program: Program, timing: Rule['timing'] = 'when'): Rule => ({ name, path, program, timing });
     this.#scenery = {
       rules: [
         rule('first', '/types/Event/insert', programOf(this.#plan.first)),
         rule('second', '/types/Event/insert', programOf(this.#plan.second, ':second')),
+        ...(wild ? [rule('wild', '/types/Event/insert', programOfStatements(wild))] : []),
         rule('next', '/types/Next/insert', programOf(this.#plan.next)),
         rule('before', '/types/Next/insert', before, 'before'),
         rule('told', '/topics/told/publish', effect('told')),
@@ -300,7 +314,8 @@ class OneWorld {
     const version = Long.fromNumber(1);
     const prepared = Promise.all([
       db.collection('t.Counter').insertOne({ _id: new ObjectId(), ars_version: version, name: 'hot', n: Long.fromNumber(0) }),
-      db.collection('t.Once').insertOne({ _id: new ObjectId(), ars_version: version, key: 'taken' }),
+      db.collection('t.Counter').insertOne({ _id: new ObjectId(), ars_version: version, ...TICKETS, n: Long.fromNumber(0) }),
+      db.collection('t.Once').insertOne({ _id: new ObjectId(), ars_version: version, key: TAKEN }),
       ...Array.from({ length: OLD }, (_, v) =>
         db.collection('t.Old').insertOne({ _id: new ObjectId(), ars_version: version, owner: OWNER, v: Long.fromNumber(v) }),
       ),
@@ -337,11 +352,22 @@ class OneWorld {
   /** It dies, or stands still for so long that another one takes over from it. */
   #end(serving: Serving, dies: boolean): void {
     const { life, left } = serving;
+    if (dies) this.#countCrash(serving);
     if (dies) life.alive = false;
     else life.isPaused = true;
     this.#serving.splice(this.#serving.indexOf(serving), 1);
     this.#left.push(...left.splice(0), serving);
     this.#begin();
+  }
+
+  #countCrash({ service }: Serving): void {
+    const points = pointsAt(this.#store.rows('journal'), (run) => service.hasBegun(run));
+    for (const [tag, known] of this.#clients.events) {
+      if (known === 'promised' || this.#asked.get(tag) !== service) continue;
+      const isStored = this.#store.rows('t.Event').some((row) => row['tag'] === tag);
+      points.add(isStored ? 'after the store, before the answer' : 'before the store');
+    }
+    for (const point of points) this.#crashes[point]++;
   }
 
   #tasks(): ((service: SimulatedService) => void)[] {
@@ -352,7 +378,10 @@ class OneWorld {
     };
     const unheard = (work: Promise<void>): void => void work.catch(() => undefined);
     const tasks = [
-      ...numbered(EVENTS, 'e').map((tag) => (service: SimulatedService) => unheard(told(events, tag, service.insert('Event', { tag })))),
+      ...numbered(EVENTS, 'e').map((tag) => (service: SimulatedService) => {
+        this.#asked.set(tag, service);
+        unheard(told(events, tag, service.insert('Event', { tag })));
+      }),
       ...numbered(COUNTS, 'c').map((key) => (service: SimulatedService) => unheard(told(counts, key, service.count('Counter', HOT, 'n')))),
     ];
     if (this.#world.chance(ERASES)) tasks.push((service) => unheard(told(erased, OWNER, service.erase('Old', { owner: OWNER }))));
@@ -421,7 +450,17 @@ class OneWorld {
         }
       }
     };
+    const model = {
+      add: (row: string, times = 1) => add(wanted, row, times),
+      chained: (tag: string) => {
+        add(wanted, `Effect ${tag} before 1`);
+        add(wanted, `Next ${tag}!`);
+        expectRule(`${tag}!`, this.#plan.next);
+      },
+      drawn: 0,
+    };
     for (const event of store.rows('t.Event')) {
+      if (this.#plan.wild) rerun(this.#plan.wild, String(event['tag']), model);
       expectRule(String(event['tag']), this.#plan.first);
       expectRule(`${String(event['tag'])}:second`, this.#plan.second);
     }
@@ -435,6 +474,8 @@ class OneWorld {
     const isGone = erased.get(OWNER) === 'promised' || store.rows('t.Old').length < OLD;
     add(wanted, isGone ? `Effect ${OWNER} buried ${OLD}` : `Old ${OWNER}`, isGone ? 1 : OLD);
     for (let v = 0; v < OLD && isGone; v++) add(wanted, `Effect ${OWNER} mourned ${v}`);
+    for (let n = 0; n < model.drawn; n++) add(wanted, `Effect ticket ${n}`);
+    if (model.drawn > 0) add(wanted, 'drawn', model.drawn);
     const found = new Map<string, number>();
     const claimed = new Map<string, number[]>();
     for (const row of store.rows('t.Event')) add(found, `Event ${String(row['tag'])}`);
@@ -446,8 +487,9 @@ class OneWorld {
     for (const row of store.rows('t.Next')) add(found, `Next ${String(row['tag'])}`);
     for (const row of store.rows('t.Old')) add(found, `Old ${String(row['owner'])}`);
     for (const row of store.rows('t.Row')) add(found, `Row ${String(row['owner'])} ${String(row['v'])} v${String(row['ars_version'])}`);
-    for (const row of store.rows('t.Once')) if (row['key'] !== 'taken') add(found, `Once ${String(row['key'])}`);
-    for (const row of store.rows('t.Counter')) if (Number(row['n']) > 0) add(found, 'count', Number(row['n']));
+    for (const row of store.rows('t.Once')) if (row['key'] !== TAKEN) add(found, `Once ${String(row['key'])}`);
+    for (const row of store.rows('t.Counter'))
+      if (Number(row['n']) > 0) add(found, row['name'] === TICKETS.name ? 'drawn' : 'count', Number(row['n']));
     const wrong = [...new Set([...wanted.keys(), ...found.keys()])].flatMap((what) => {
       const [right, more, is] = [wanted.get(what) ?? 0, perhaps.get(what) ?? 0, found.get(what) ?? 0];
       return is >= right && is <= right + more ? [] : [`${what}: ${is} instead of ${right}${more > 0 ? ` to ${right + more}` : ''}`];

@@ -21,6 +21,8 @@ type Rows = Map<string, Document>;
 /** The code of a command that an operator has ended: nothing says that the same again would pass. */
 export const INTERRUPTED = 11601;
 const INTERRUPTED_CHANCE = 0.3;
+/** NotWritablePrimary, InterruptedDueToReplStateChange, PrimarySteppedDown, ShutdownInProgress. */
+const STEPPING_DOWN = [10107, 11602, 189, 91];
 
 /** The marks of ended runs, the events of the journal, the versions of changes, the record of parts of statements. */
 export type Planted = 'marks' | 'journal' | 'versions' | 'parts';
@@ -36,6 +38,10 @@ export class SimulatedStore {
   faults = 0;
   /** So many removals of rows are interrupted. */
   interruptions = 0;
+  /** Rows that open transactions have changed. */
+  readonly #held = new Map<string, Transaction>();
+  readonly #changedAt = new Map<string, number>();
+  #changes = 0;
   /** Collections that a process has changed after another one had taken over from it. */
   readonly late: string[] = [];
 
@@ -78,12 +84,46 @@ export class SimulatedStore {
     await this.#world.turn(life, what, true);
     if (this.#world.chance(this.faults)) {
       if (mayBeLate && this.#world.chance(0.3)) this.#world.later(life, `${what} late`, () => quietly(act), true);
-      throw new MongoNetworkError('the connection broke before');
+      throw this.#broken(what);
     }
     const result = act();
     await this.#world.turn(life, `${what} answered`);
-    if (this.#world.chance(this.faults)) throw new MongoNetworkError('the connection broke after');
+    if (this.#world.chance(this.faults)) throw this.#broken(what);
     return result;
+  }
+
+  /** The network, or a server that steps down: whether the command was carried out is not told. */
+  #broken(what: string): Error {
+    if (this.#world.chance(0.5)) return new MongoNetworkError('the connection broke');
+    const error = new MongoServerError({ message: 'the primary steps down', code: this.#world.pick(STEPPING_DOWN) });
+    if (what === 'commit') error.addErrorLabel('UnknownTransactionCommitResult');
+    return error;
+  }
+
+  /** When a row was changed last. */
+  changedAt(collection: string, key: string): number {
+    return this.#changedAt.get(`${collection} ${key}`) ?? 0;
+  }
+
+  /** Takes a row for a transaction that is to change it. @throws WriteConflict when another one has, or somebody did since it began */
+  hold(transaction: Transaction, collection: string, key: string): void {
+    const name = `${collection} ${key}`;
+    const holder = this.#held.get(name);
+    if (holder && holder !== transaction) {
+      // The server ends the transactions of those whose connections are gone or silent.
+      if (holder.life.alive && !holder.life.isPaused) throw transient();
+      holder.expire();
+    }
+    if (this.changedAt(collection, key) > transaction.beganAt) throw transient();
+    this.#held.set(name, transaction);
+  }
+
+  release(transaction: Transaction): void {
+    for (const [name, holder] of this.#held) if (holder === transaction) this.#held.delete(name);
+  }
+
+  get changes(): number {
+    return this.#changes;
   }
 
   #of(name: string): Rows {
@@ -123,7 +163,9 @@ export class SimulatedStore {
     // Messages are no effects, and who ends a dead process's epoch once more changes nothing.
     const late = life.isFenced ? changes.filter(({ collection, next }) => collection !== 'logs' && next?.['closed'] !== true) : [];
     this.late.push(...late.map(({ collection }) => collection));
+    this.#changes++;
     for (const { collection, key, next } of changes) {
+      this.#changedAt.set(`${collection} ${key}`, this.#changes);
       if (next) this.#of(collection).set(key, next);
       else this.#of(collection).delete(key);
     }
@@ -141,8 +183,10 @@ export class SimulatedStore {
     /** Works on the transaction's own view, or at once. */
     const change = (session: Transaction | undefined, work: (rows: Rows) => Change[]): void => {
       if (!session) return this.apply(work(this.#of(name)), life);
+      session.use();
       const seen = this.read(name, session.changes);
       for (const one of work(seen)) {
+        this.hold(session, name, one.key);
         const earlier = session.changes.find((known) => known.collection === name && known.key === one.key);
         session.changes.push(earlier ? { ...one, before: earlier.before } : { ...one, before: this.#of(name).get(one.key) });
         if (earlier) session.changes.splice(session.changes.indexOf(earlier), 1);
@@ -229,6 +273,8 @@ export class SimulatedStore {
             else if (deleteOne) deletedCount += remove(deleteOne.filter as Filter, session, 1);
             else
               change(session, (rows) => {
+                // What its filter matched when the transaction began is looked for, not what is there now.
+                if (session && this.changedAt(name, keyOf(replaceOne.filter._id)) > session.beganAt) throw transient();
                 for (const [key, row] of candidates(rows, replaceOne.filter as Filter))
                   if (meets(row, this.planted === 'versions' ? { _id: replaceOne.filter._id } : (replaceOne.filter as Filter))) {
                     matchedCount++;
@@ -272,18 +318,35 @@ interface Change {
 
 class Transaction {
   readonly #store: SimulatedStore;
-  readonly #life: Life;
+  readonly life: Life;
   #open = false;
+  /** The server has ended it. */
+  #isGone = false;
+  /** Changes of the store that it sees, from its first command on. */
+  beganAt = 0;
   changes: Change[] = [];
 
   constructor(store: SimulatedStore, life: Life) {
     this.#store = store;
-    this.#life = life;
+    this.life = life;
   }
 
   startTransaction(): void {
     this.#open = true;
+    this.#isGone = false;
+    this.beganAt = 0;
     this.changes = [];
+  }
+
+  /** @throws NoSuchTransaction */
+  use(): void {
+    if (this.#isGone) throw transient(251);
+    if (this.beganAt === 0) this.beganAt = this.#store.changes;
+  }
+
+  expire(): void {
+    this.#isGone = true;
+    this.#store.release(this);
   }
 
   inTransaction(): boolean {
@@ -292,13 +355,19 @@ class Transaction {
 
   async commitTransaction(): Promise<void> {
     const { changes } = this;
-    await this.#store.command(this.#life, 'commit', () => this.#store.apply(changes, this.#life), true);
+    const commit = (): void => {
+      this.use();
+      this.#store.apply(changes, this.life);
+      this.#store.release(this);
+    };
+    await this.#store.command(this.life, 'commit', commit, true);
     this.#open = false;
   }
 
   async abortTransaction(): Promise<void> {
     this.#open = false;
     this.changes = [];
+    this.#store.release(this);
   }
 
   async withTransaction(work: () => Promise<unknown>): Promise<void> {
@@ -336,8 +405,8 @@ function bulkError(writeErrors: readonly Document[]): MongoBulkWriteError {
   return new MongoBulkWriteError({ message: 'E11000', code: 11000, writeErrors: [...writeErrors] as never }, result);
 }
 
-function transient(): MongoServerError {
-  const error = new MongoServerError({ message: 'WriteConflict', code: 112 });
+function transient(code = 112): MongoServerError {
+  const error = new MongoServerError({ message: code === 112 ? 'WriteConflict' : 'NoSuchTransaction', code });
   error.addErrorLabel('TransientTransactionError');
   return error;
 }

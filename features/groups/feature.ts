@@ -1,0 +1,6 @@
+// Groups: whose instances are whose to see.
+import type { Feature } from '../../resources/feature.ts';
+import { GROUPS } from './groups-kind.ts';
+import { groupPolicy } from './policy.ts';
+
+export const groups: Feature = { name: 'groups', kinds: [GROUPS], policies: [groupPolicy] };

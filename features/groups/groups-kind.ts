@@ -1,0 +1,90 @@
+// Groups (resources-and-api.md 4.14): users, and tokens, who share the instances that are tagged with the group's name.
+
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Identity } from '../../identity/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { isAdmin } from '../../resources/access/rights.ts';
+import { systemType } from '../../resources/catalog/system-type.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { membersOf } from './policy.ts';
+
+const SHAPE = systemType('ArsGroup', { name: 'String', owner: 'String', members: 'multi Any', description: 'String' }, ['name']);
+const NAME = /^[A-Za-z0-9_.@-]{1,100}$/;
+
+export const GROUPS: DefinitionResource = {
+  kind: 'definitions',
+  name: 'groups',
+  systemType: 'ArsGroup',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
+  onExisting: 'update',
+  type: SHAPE,
+  async define(space, body, stored, { identity }) {
+    const name = textField('groups', body, 'name');
+    if (!NAME.test(name)) throw fault('cascade.resource.name.invalid', name, 'letters, digits and _ . @ - are expected');
+    const { members: given = null, ...others } = checkFields(GROUPS, body, 'refused');
+    const owner = await ownerOf(space, body, stored, identity);
+    const named = given === null ? [] : await membersIn(space, given);
+    const members = owner === null || named.includes(owner) ? named : [owner, ...named];
+    const object: ObjectValue = { ...others, owner, members };
+    if (stored) requireEditor(stored, object, identity);
+    return { name, object, apply: () => undefined };
+  },
+  async remove(_space, stored, { identity }) {
+    if (!isEditor(stored, identity)) throw fault('cascade.authorization.denied', 'delete', 'groups');
+    return { apply: () => undefined };
+  },
+};
+
+async function ownerOf(space: Namespace, body: ObjectValue, stored: ObjectValue | null, caller: Identity): Promise<string | null> {
+  if (!Object.hasOwn(body, 'owner')) return stored ? null : caller.username;
+  const owner = getOwn(body, 'owner');
+  if (owner === null) return null;
+  if (typeof owner !== 'string') throw invalidField('groups', 'owner', 'no String');
+  if (stored && getOwn(stored, 'owner') === owner) return owner; // who is gone meanwhile stays the owner
+  return knownUser(space, owner, 'owner');
+}
+
+/** Usernames, and tokens as `/tokens/<name>`, each once, in the order given. @throws cascade.group.member.unknown */
+async function membersIn(space: Namespace, given: Value): Promise<string[]> {
+  if (!Array.isArray(given)) throw invalidField('groups', 'members', 'no array');
+  const members = new Set<string>();
+  for (const one of given) members.add(await memberOf(space, one));
+  return [...members];
+}
+
+async function memberOf(space: Namespace, given: Value): Promise<string> {
+  const path = isObject(given) ? `/${String(own(given, 'resource')).replace(/^system\./, '')}/${String(own(given, 'resourceId'))}` : given;
+  if (typeof path !== 'string') throw invalidField('groups', 'members', 'neither a username nor a reference');
+  const [, resource = 'users', name = path] = /^\/(users|tokens)\/(.+)$/.exec(path) ?? [];
+  if (resource === 'users') return knownUser(space, name, 'members');
+  const tokens = await space.accounts.directory.tokens(space.name);
+  if (!tokens.some((token) => token.name === name)) throw unknown('members', path);
+  return path;
+}
+
+async function knownUser(space: Namespace, given: string, field: string): Promise<string> {
+  const username = given.toLowerCase();
+  if (!(await space.accounts.directory.user(username, space.name))) throw unknown(field, given);
+  return username;
+}
+
+const unknown = (field: string, name: string) => fault('cascade.group.member.unknown', 'groups', field, `there is no user ${name}`);
+
+const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
+
+/** The owner and admins; of a group without an owner each member. */
+function isEditor(group: ObjectValue, caller: Identity): boolean {
+  if (caller.ofService || isAdmin(caller)) return true;
+  const owner = own(group, 'owner');
+  return owner === null ? membersOf(group).includes(caller.username) : owner === caller.username;
+}
+
+/** A member may take itself out, and nothing else. @throws cascade.authorization.denied */
+function requireEditor(stored: ObjectValue, next: ObjectValue, caller: Identity): void {
+  if (isEditor(stored, caller)) return;
+  const left = membersOf(stored).filter((member) => member !== caller.username);
+  const isLeaving = left.length < membersOf(stored).length && String(left) === String(membersOf(next));
+  const isSame = ['owner', 'description'].every((field) => own(stored, field) === own(next, field));
+  if (!isLeaving || !isSame) throw fault('cascade.authorization.denied', 'update', 'groups');
+}

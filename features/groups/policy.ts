@@ -1,0 +1,39 @@
+// Groups as a policy (resources-and-api.md 7.4): instances of a group-enabled type that are in a group are there for its members and for admins
+// only, and nobody else puts an instance into it.
+
+import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Policy } from '../../resources/access/policy.ts';
+import { isAdmin } from '../../resources/access/rights.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+export const groupPolicy: Policy = {
+  name: 'groups',
+  restrict(space, { resource, capability, caller }) {
+    if (capability === 'insert' || !resource.type.groupEnabled || isAdmin(caller)) return null;
+    return { $or: [{ ars_group: null }, { ars_group: { $in: groupsOf(space, caller.username) } }] };
+  },
+  admit(space, { resource, before, after, doer: { identity } }) {
+    if (resource.kind !== 'instances' || !resource.type.groupEnabled || !after) return;
+    const group = groupIn(after);
+    if (group === null || (before && groupIn(before) === group)) return;
+    const stored = space.definitions.get('groups', group);
+    if (!stored) throw fault('cascade.group.unknown', resource.name, 'ars_group', `there is no group ${group}`);
+    if (!identity.ofService && !isAdmin(identity) && !membersOf(stored).includes(identity.username))
+      throw fault('cascade.group.not.member', group);
+  },
+};
+
+function groupIn(instance: ObjectValue): string | null {
+  const group = Object.hasOwn(instance, 'ars_group') ? getOwn(instance, 'ars_group') : null;
+  return typeof group === 'string' ? group : null;
+}
+
+export const membersOf = (group: ObjectValue): readonly string[] => getOwn(group, 'members') as string[];
+
+/** Names of the groups that a user is in now. */
+const groupsOf = (space: Namespace, username: string): string[] =>
+  space.definitions
+    .list('groups')
+    .filter(([, group]) => membersOf(group).includes(username))
+    .map(([name]) => name);

@@ -1,0 +1,6 @@
+// Profiles: what users may do.
+import type { Feature } from '../../resources/feature.ts';
+import { profilePolicy } from './policy.ts';
+import { PROFILES } from './profiles-kind.ts';
+
+export const profiles: Feature = { name: 'profiles', kinds: [PROFILES], policies: [profilePolicy] };

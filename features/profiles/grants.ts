@@ -1,0 +1,81 @@
+// What profiles grant for a type: access levels (resources-and-api.md 7.3) for the default profiles, `dml` entries (7.1) for all others.
+
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Identity } from '../../identity/index.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { isAdmin } from '../../resources/access/rights.ts';
+import type { Capability } from '../../resources/access/policy.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+export const CAPABILITIES: readonly Capability[] = ['select', 'insert', 'update', 'delete', 'aggregate'];
+
+/** A where-object with substitutions in place of operators; empty: all instances. Null: not granted. */
+export type Grant = ObjectValue | null;
+
+const ALL: ObjectValue = {};
+const OWN: ObjectValue = { ars_createdBy: { ars_substitution: 'ars_username' } };
+
+const LEVELS: Readonly<Record<string, Readonly<Partial<Record<Capability, ObjectValue>>>>> = {
+  ars_denied: {},
+  ars_readOnly: { select: ALL, aggregate: ALL },
+  ars_readWrite: { select: ALL, aggregate: ALL, insert: ALL, update: ALL, delete: ALL },
+  ars_readByOwner: { select: OWN, aggregate: OWN },
+  ars_writeByOwner: { select: OWN, aggregate: OWN, insert: ALL, update: OWN, delete: OWN },
+};
+
+/** What an entry of `dml`, or of a type's own access levels, grants. */
+export function entryGrant(entry: Value, capability: Capability): Grant {
+  if (!isObject(entry) || !Object.hasOwn(entry, capability)) return null;
+  const constraint = getOwn(entry, capability);
+  if (!isObject(constraint)) return ALL;
+  if (capability !== 'delete' || !Object.hasOwn(constraint, 'qual')) return constraint;
+  const wrapped = getOwn(constraint, 'qual');
+  return isObject(wrapped) ? wrapped : ALL;
+}
+
+export function levelGrant(type: TypeDefinition, level: string, capability: Capability): Grant {
+  if (Object.hasOwn(LEVELS, level)) return LEVELS[level]?.[capability] ?? null;
+  return Object.hasOwn(type.accessLevels, level) ? entryGrant(getOwn(type.accessLevels, level), capability) : null;
+}
+
+/** What a profile of users' own grants; a type that it does not name is as `*`, where it has that. */
+function profileGrant(profile: ObjectValue | undefined, type: string, capability: Capability): Grant {
+  const dml = profile && Object.hasOwn(profile, 'dml') ? getOwn(profile, 'dml') : null;
+  if (!isObject(dml)) return null;
+  const name = [type, '*'].find((one) => Object.hasOwn(dml, one));
+  return name === undefined ? null : entryGrant(getOwn(dml, name), capability);
+}
+
+/**
+ * What a caller's profiles grant together: of several (those of a procedure, language.md P8) each grants by itself.
+ * @returns where-objects of which one must hold; none: not granted
+ */
+export function grantsOf(space: Namespace, type: TypeDefinition, capability: Capability, caller: Identity): ObjectValue[] {
+  if (isAdmin(caller)) return found([levelGrant(type, type.adminAccessLevel, capability)]);
+  const isCustom = space.types.has(type.name);
+  return found(
+    localProfiles(caller).map((name) => {
+      const profile = name === 'user' ? undefined : space.definitions.get('profiles', name);
+      // The service's own types are no matter of `dml` (7.2): who has a profile at all is as `user` there.
+      if (name === 'user' || (profile && !isCustom)) return levelGrant(type, type.userAccessLevel, capability);
+      return profileGrant(profile, type.name, capability);
+    }),
+  );
+}
+
+const found = (grants: readonly Grant[]): ObjectValue[] => grants.filter((one) => one !== null);
+
+/** The caller's profiles of the namespace, by name. */
+const localProfiles = ({ profiles }: Identity): string[] => profiles.filter((name) => !name.endsWith('__system'));
+
+/** The `dml` of a default profile: what the levels of the namespace's types grant now. */
+export function defaultDml(space: Namespace, profile: 'user' | 'admin'): ObjectValue {
+  const entries = [...space.types.values()].map((type): [string, ObjectValue] => {
+    const level = profile === 'admin' ? type.adminAccessLevel : type.userAccessLevel;
+    const granted = CAPABILITIES.map((one) => [one, levelGrant(type, level, one)] as const).filter(([, grant]) => grant !== null);
+    return [type.name, Object.fromEntries(granted.map(([one, grant]) => [one, isAll(grant) ? null : grant]))];
+  });
+  return Object.fromEntries(entries);
+}
+
+const isAll = (grant: Grant): boolean => grant !== null && Object.keys(grant).length === 0;

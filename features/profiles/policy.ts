@@ -1,0 +1,25 @@
+// Profiles as a policy: every read, and every instance that is about to change, lies within what the caller's profiles grant.
+
+import type { ObjectValue } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Policy } from '../../resources/access/policy.ts';
+import { hasFixedRights, requireRight } from '../../resources/access/rights.ts';
+import { grantsOf } from './grants.ts';
+
+export const profilePolicy: Policy = {
+  name: 'profiles',
+  restrict(space, { resource, capability, caller }) {
+    if (hasFixedRights(resource)) return null;
+    const grants = grantsOf(space, resource.type, capability, caller);
+    const [only, second] = grants;
+    if (!only) throw fault('cascade.authorization.denied', capability, resource.name);
+    if (!second) return only;
+    return grants.some(isUnrestricted) ? null : { $or: grants };
+  },
+  /** POST on the name of a definition that is there changes it: that is more than to create one. */
+  admit(space, { operation, resource, doer }) {
+    if (resource.kind === 'definitions' && operation === 'update') requireRight(space, resource, 'update', doer.identity);
+  },
+};
+
+const isUnrestricted = (grant: ObjectValue): boolean => Object.keys(grant).length === 0;

@@ -1,0 +1,113 @@
+// Profiles (resources-and-api.md 7.1): what their users may do to the instances of each type, and to the namespace's definitions.
+
+import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Identity } from '../../identity/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { storedConstraint } from '../../resources/access/constraints.ts';
+import { isAdmin, mayInvoke } from '../../resources/access/rights.ts';
+import { systemType } from '../../resources/catalog/system-type.ts';
+import { systemProperties } from '../../resources/catalog/system-types.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { CAPABILITIES, defaultDml, entryGrant, grantsOf } from './grants.ts';
+
+const SHAPE = systemType('ArsProfile', { name: 'String', dml: 'Object', invoke: 'Any', description: 'String' }, ['name']);
+const NAME = /^[A-Za-z0-9_]{1,100}$/;
+const DEFAULTS = ['user', 'admin'] as const;
+const isDefault = (name: string): boolean => (DEFAULTS as readonly string[]).includes(name);
+
+export const PROFILES: DefinitionResource = {
+  kind: 'definitions',
+  name: 'profiles',
+  systemType: 'ArsProfile',
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
+  onExisting: 'update',
+  type: SHAPE,
+  builtIn: (space) => new Map(DEFAULTS.map((name, at) => [name, defaultProfile(space, name, at)])),
+  refuseBuiltIn: (name) => fault('cascade.profile.immutable', name),
+  async define(space, body, _stored, { identity }) {
+    const name = textField('profiles', body, 'name');
+    if (isDefault(name)) throw fault('cascade.profile.immutable', name);
+    if (!NAME.test(name) || name.endsWith('__system'))
+      throw fault('cascade.resource.name.invalid', name, 'letters, digits and _ are expected, and no __system at the end');
+    const fields = checkFields(PROFILES, { ...body, invoke: null }, 'refused');
+    const dml = dmlOf(space, own(body, 'dml'));
+    const invoke = invokeOf(own(body, 'invoke'));
+    if (!isAdmin(identity)) requireCovered(space, dml, invoke, identity);
+    return { name, object: { ...fields, dml, invoke }, apply: () => undefined };
+  },
+  async remove(space, stored) {
+    const name = String(getOwn(stored, 'name'));
+    const { directory } = space.accounts;
+    const user = (await directory.users(space.name)).find(({ profiles }) => profiles.includes(name));
+    if (user) throw fault('cascade.profile.in.use', name, user.username);
+    const token = (await directory.tokens(space.name)).find(({ profiles }) => profiles.includes(name));
+    if (token) throw fault('cascade.profile.in.use', name, token.name);
+    return { apply: () => undefined };
+  },
+};
+
+const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
+
+/** Ids are below all others: the default profiles come first. */
+function defaultProfile(space: Namespace, name: (typeof DEFAULTS)[number], at: number): ObjectValue {
+  const invoke: ObjectValue = { executeProcedure: true, publish: true };
+  return { _id: (at + 1).toString(16).padStart(24, '0'), name, dml: defaultDml(space, name), invoke, ...systemProperties };
+}
+
+/** Types that are not there yet may be named. @throws cascade.profile.constraint.invalid */
+function dmlOf(space: Namespace, given: Value): ObjectValue {
+  if (given === null) return {};
+  if (!isObject(given)) throw invalidField('profiles', 'dml', 'no Object');
+  const dml: ObjectValue = {};
+  for (const type of Object.keys(given)) {
+    const entry = getOwn(given, type);
+    if (!isObject(entry)) throw fault('cascade.profile.constraint.invalid', 'profiles', `dml.${type}`, 'no Object');
+    const stored: ObjectValue = {};
+    for (const operation of Object.keys(entry)) {
+      const place = { resource: 'profiles', path: `dml.${type}.${operation}` };
+      setOwn(stored, operation, storedConstraint(space.types.get(type) ?? null, place, operation, getOwn(entry, operation)));
+    }
+    setOwn(dml, type, stored);
+  }
+  return dml;
+}
+
+/** Both forms are taken; it is kept as an Object. */
+function invokeOf(given: Value): ObjectValue {
+  if (given === null) return {};
+  const invoke: ObjectValue = {};
+  if (Array.isArray(given)) {
+    for (const name of given) {
+      if (typeof name !== 'string') throw invalidField('profiles', 'invoke', 'no array of String');
+      setOwn(invoke, name, true);
+    }
+    return invoke;
+  }
+  if (!isObject(given)) throw invalidField('profiles', 'invoke', 'neither an array of String nor an Object of Booleans');
+  for (const name of Object.keys(given)) {
+    const granted = getOwn(given, name);
+    if (typeof granted !== 'boolean') throw invalidField('profiles', `invoke.${name}`, 'no Boolean');
+    setOwn(invoke, name, granted);
+  }
+  return invoke;
+}
+
+/**
+ * Who is no admin writes profiles that grant no more than its own: without a constraint or with the very same one.
+ * @throws cascade.profile.escalation
+ */
+function requireCovered(space: Namespace, dml: ObjectValue, invoke: ObjectValue, caller: Identity): void {
+  for (const name of Object.keys(dml)) {
+    const type = space.types.get(name);
+    for (const capability of CAPABILITIES) {
+      const asked = entryGrant(getOwn(dml, name), capability);
+      if (asked === null) continue;
+      const had = type ? grantsOf(space, type, capability, caller) : [];
+      if (!had.some((grant) => Object.keys(grant).length === 0 || encodeInner(grant) === encodeInner(asked)))
+        throw fault('cascade.profile.escalation', `dml.${name}.${capability}`);
+    }
+  }
+  for (const name of Object.keys(invoke))
+    if (getOwn(invoke, name) === true && !mayInvoke(space, name, caller)) throw fault('cascade.profile.escalation', `invoke.${name}`);
+}

@@ -1,0 +1,208 @@
+// Users with profiles of their own and groups: what they are shown and may change, on every way that instances are reached.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { parseJson } from '../../model/values/index.ts';
+import type { ApiReply, Identity, Notice } from '../../resources/api.ts';
+
+const DENIED = { code: 'cascade.authorization.denied', status: 403 };
+const HIDDEN = { code: 'cascade.resource.not.found', status: 404 };
+
+let t: TestEngine;
+let clerk: Identity;
+let plain: Identity;
+let admin: Identity;
+
+interface Asked {
+  id?: string;
+  body?: unknown;
+  text?: string;
+  parameters?: object;
+}
+
+const as = (identity: Identity, op: string, resourceName: string, { id, body, text, parameters = {} }: Asked = {}): Promise<ApiReply> =>
+  t.engine.execute({
+    identity,
+    op,
+    resourceName,
+    custom: null,
+    ...(id !== undefined && { resourceId: id }),
+    ...(body !== undefined && { object: parseJson(JSON.stringify(body)) }),
+    ...(text !== undefined && { text }),
+    parameters: parseJson(JSON.stringify(parameters)) as Record<string, never>,
+  });
+const rows = async (identity: Identity, op: string, resource: string, asked: Asked = {}) =>
+  JSON.parse((await as(identity, op, resource, asked)).body ?? 'null') as Record<string, unknown>[];
+
+let calls = 0;
+async function called(identity: Identity, body: string): Promise<unknown> {
+  const name = `call${++calls}`;
+  await as(admin, 'insert', 'procedures', { text: `PROCEDURE ${name}()\n${body}` });
+  return JSON.parse((await as(identity, 'execute', 'procedures', { id: name })).body ?? 'null');
+}
+
+const CLERK = {
+  name: 'clerk',
+  dml: {
+    Bill: {
+      select: { site: 'a' },
+      aggregate: { site: 'a' },
+      insert: { n: { ars_substitution_lt: 100 } },
+      update: { n: { ars_substitution_lt: 50 } },
+      delete: { qual: { ars_createdBy: { ars_substitution: 'ars_username' } } },
+    },
+    Shared: { select: null, insert: {}, update: {}, delete: {}, aggregate: {} },
+  },
+  invoke: ['createTopic', 'executeProcedure'],
+};
+
+beforeAll(async () => {
+  t = await openTestEngine();
+  const { namespace } = t.identity;
+  const make = async (name: string, profile: string): Promise<Identity> => {
+    const username = `${name}.${namespace}`;
+    const profiles = [profile, 'user__system'];
+    await t.engine.identity.createUser({ username, password: 'correct horse', namespace, profiles, createdBy: 'ann' });
+    return { username, namespace, profiles, token: '000000000000000000000001' };
+  };
+  admin = await make('boss', 'admin');
+  await t.type('Bill', { site: { type: 'String' }, n: { type: 'Integer' }, key: { type: 'String' } });
+  await t.type('Order', { site: { type: 'String' } });
+  await t.type('Shared', { n: { type: 'Integer' } }, { groupEnabled: true, userAccessLevel: 'ars_readWrite' });
+  await as(admin, 'insert', 'profiles', { body: CLERK });
+  [clerk, plain] = await Promise.all([make('clerk', 'clerk'), make('plain', 'user')]);
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+const bill = async (site: string, n: number): Promise<string> =>
+  String((await rows(admin, 'insert', 'Bill', { body: { site, n } }))[0]?.['_id']);
+
+test('rows outside of the select constraint are in no result, count, aggregate, join or walk', async () => {
+  const tag = 1_000;
+  const [seen, hidden] = [await bill('a', tag), await bill('b', tag)];
+  const where = { n: tag };
+  expect(await rows(clerk, 'select', 'Bill', { parameters: { where } })).toMatchObject([{ _id: seen }]);
+  expect((await as(clerk, 'select', 'Bill', { parameters: { where, count: true } })).count).toBe(1);
+  expect(await rows(clerk, 'select', 'Bill', { parameters: { where: { site: 'b' } } })).toEqual([]);
+  expect(await rows(clerk, 'aggregate', 'Bill', { body: [{ $match: where }, { $count: 'all' }] })).toEqual([{ all: 1 }]);
+  await as(clerk, 'selectOne', 'Bill', { id: seen });
+  await expect(as(clerk, 'selectOne', 'Bill', { id: hidden })).rejects.toMatchObject(HIDDEN);
+  await expect(as(clerk, 'select', 'Order')).rejects.toMatchObject(DENIED);
+  const join = { $lookup: { from: 'Bill', localField: 'n', foreignField: 'n', as: 'all' } };
+  const joined = await rows(clerk, 'aggregate', 'Bill', { body: [{ $match: where }, join] });
+  expect(joined).toMatchObject([{ all: [{ site: 'a' }] }]);
+  const other = { $lookup: { from: 'Order', localField: 'site', foreignField: 'site', as: 'all' } };
+  await expect(as(clerk, 'aggregate', 'Bill', { body: [other] })).rejects.toMatchObject(DENIED);
+  expect(await called(clerk, `var all = SELECT FROM Bill WHERE n == ${tag}\nreturn all`)).toMatchObject([{ site: 'a' }]);
+  expect(await called(clerk, `var k = 0\nfor (b in SELECT FROM Bill WHERE n == ${tag}) { k = k + 1 }\nreturn k`)).toBe(1);
+  expect(await called(clerk, `return ResourceAPI.executeOp({op: "select", resourceName: "Bill"})[0].site`)).toBe('a');
+});
+
+test('single changes are refused with 404 for what is hidden and with 403 for what is seen; of many the others are left out', async () => {
+  const [free, dear, hidden] = [await bill('a', 7), await bill('a', 70), await bill('b', 7)];
+  await as(clerk, 'update', 'Bill', { id: free, body: { key: 'x' } });
+  await expect(as(clerk, 'update', 'Bill', { id: dear, body: { key: 'x' } })).rejects.toMatchObject(DENIED);
+  await expect(as(clerk, 'update', 'Bill', { id: hidden, body: { key: 'x' } })).rejects.toMatchObject(HIDDEN);
+  await expect(as(clerk, 'patch', 'Bill', { id: dear, body: [{ op: 'add', path: '/key', value: 'y' }] })).rejects.toMatchObject(DENIED);
+  await expect(as(clerk, 'delete', 'Bill', { id: free })).rejects.toMatchObject(DENIED);
+  await expect(as(clerk, 'delete', 'Bill', { id: hidden })).rejects.toMatchObject(HIDDEN);
+  await called(clerk, 'UPDATE Bill(key: "all") WHERE n >= 0\nreturn 1');
+  const keyOf = async (id: string) => (await rows(admin, 'select', 'Bill', { parameters: { where: { _id: id } } }))[0]?.['key'] ?? null;
+  expect([await keyOf(free), await keyOf(dear), await keyOf(hidden)]).toEqual(['all', null, null]);
+  const mine = String((await rows(clerk, 'insert', 'Bill', { body: { site: 'a', n: 8 } }))[0]?.['_id']);
+  const before = (await rows(admin, 'select', 'Bill')).length;
+  await as(clerk, 'delete', 'Bill', { parameters: { where: {} } });
+  const left = await rows(admin, 'select', 'Bill');
+  expect([left.length, left.some((one) => one['_id'] === mine)]).toEqual([before - 1, false]);
+});
+
+test('an insert lies within the constraint as it will be stored, also as one of many and from a program', async () => {
+  await as(clerk, 'insert', 'Bill', { body: { site: 'c', n: 99 } });
+  await expect(as(clerk, 'insert', 'Bill', { body: { site: 'c', n: 100 } })).rejects.toMatchObject(DENIED);
+  const several = await as(clerk, 'insert', 'Bill', { body: [{ n: 1 }, { n: 100 }] });
+  expect(several).toMatchObject({ partial: true });
+  await expect(called(clerk, 'INSERT Bill(n: 200)\nreturn 1')).rejects.toMatchObject(DENIED);
+  await expect(called(clerk, 'INSERT Order(site: "a")\nreturn 1')).rejects.toMatchObject(DENIED);
+});
+
+test('events are for those who may see their instance, by the rights of the moment', async () => {
+  const heard: Notice[] = [];
+  const listener = await t.engine.subscribe(clerk, '/types/Bill/insert', {}, (notice) => void heard.push(notice));
+  await bill('b', 500);
+  await bill('a', 501);
+  await as(admin, 'update', 'profiles', {
+    id: 'clerk',
+    body: { dml: { ...CLERK.dml, Bill: { ...CLERK.dml.Bill, select: { site: 'b' } } } },
+  });
+  await bill('a', 502);
+  await bill('b', 503);
+  await as(admin, 'update', 'profiles', { id: 'clerk', body: { dml: CLERK.dml } });
+  await bill('a', 504);
+  await expect.poll(() => heard.length).toBe(3);
+  const numbers = heard.map((notice) => (JSON.parse((notice as { valueJson: string }).valueJson) as { n: number }).n);
+  expect(numbers).toEqual([501, 503, 504]);
+  listener.close();
+  await expect(t.engine.subscribe(clerk, '/types/Order/insert', {}, () => undefined)).rejects.toMatchObject(DENIED);
+  await expect(t.engine.subscribe(clerk, '/types/Bill/insert', { persistent: true }, () => undefined)).rejects.toMatchObject(DENIED);
+});
+
+test('invoke grants and withdraws; who is no admin grants no more than it has', async () => {
+  await as(clerk, 'insert', 'topics', { body: { name: '/mine' } });
+  await expect(as(clerk, 'update', 'topics', { id: '/mine', body: { description: 'x' } })).rejects.toMatchObject(DENIED);
+  await expect(as(clerk, 'insert', 'topics', { body: { name: '/mine', description: 'x' } })).rejects.toMatchObject(DENIED);
+  await expect(as(clerk, 'insert', 'rules', { text: 'RULE r WHEN INSERT OCCURS ON Bill AS b log.info("x")' })).rejects.toMatchObject(
+    DENIED,
+  );
+  const write = { createProfile: true, updateProfile: true, executeProcedure: true };
+  await as(admin, 'update', 'profiles', { id: 'clerk', body: { invoke: write } });
+  const escalation = { code: 'cascade.profile.escalation', status: 403 };
+  await as(clerk, 'insert', 'profiles', { body: { name: 'less', dml: { Bill: { select: { site: 'a' } } } } });
+  await expect(as(clerk, 'insert', 'profiles', { body: { name: 'more', dml: { Bill: { select: {} } } } })).rejects.toMatchObject(
+    escalation,
+  );
+  await expect(as(clerk, 'insert', 'profiles', { body: { name: 'more', invoke: ['createRule'] } })).rejects.toMatchObject(escalation);
+  await expect(as(clerk, 'update', 'profiles', { id: 'clerk', body: { dml: { '*': { select: {} } } } })).rejects.toMatchObject(escalation);
+  await as(admin, 'update', 'profiles', { id: 'clerk', body: { invoke: { executeProcedure: false } } });
+  await expect(as(clerk, 'execute', 'procedures', { id: 'call1' })).rejects.toMatchObject(DENIED);
+  await as(admin, 'update', 'profiles', { id: 'clerk', body: { invoke: CLERK.invoke } });
+});
+
+test('default profiles show the levels of the types as they are now, and nobody changes them', async () => {
+  const dmlOf = async (name: string) => (await rows(plain, 'selectOne', 'profiles', { id: name })) as unknown as { dml: object };
+  expect((await dmlOf('user')).dml).toMatchObject({ Bill: { select: null, aggregate: null } });
+  await t.type('Late', { n: { type: 'Integer' } }, { userAccessLevel: 'ars_readByOwner' });
+  const own = { ars_createdBy: { ars_substitution: 'ars_username' } };
+  expect((await dmlOf('user')).dml).toMatchObject({ Late: { select: own, aggregate: own } });
+  for (const name of ['user', 'admin']) {
+    const immutable = { code: 'cascade.profile.immutable', status: 403 };
+    await expect(as(admin, 'update', 'profiles', { id: name, body: { description: 'x' } })).rejects.toMatchObject(immutable);
+    await expect(as(admin, 'insert', 'profiles', { body: { name } })).rejects.toMatchObject(immutable);
+    await expect(as(admin, 'delete', 'profiles', { id: name })).rejects.toMatchObject(immutable);
+  }
+  const inUse = { code: 'cascade.profile.in.use', status: 409 };
+  await expect(as(admin, 'delete', 'profiles', { id: 'clerk' })).rejects.toMatchObject(inUse);
+});
+
+test('rows of a group are there for its members and for admins, whoever that is now', async () => {
+  const put = (who: Identity, body: object) => as(who, 'insert', 'Shared', { body });
+  await as(plain, 'insert', 'groups', { body: { name: 'night' } });
+  await put(plain, { n: 1, ars_group: 'night' });
+  await put(admin, { n: 2 });
+  const seenBy = async (who: Identity) => (await rows(who, 'select', 'Shared')).map(({ n }) => n);
+  expect([await seenBy(plain), await seenBy(clerk), await seenBy(admin)]).toEqual([[1, 2], [2], [1, 2]]);
+  await expect(put(clerk, { n: 3, ars_group: 'night' })).rejects.toMatchObject({ code: 'cascade.group.not.member', status: 403 });
+  await expect(put(plain, { n: 3, ars_group: 'none' })).rejects.toMatchObject({ code: 'cascade.group.unknown', status: 400 });
+  await expect(as(clerk, 'update', 'groups', { id: 'night', body: { members: [clerk.username] } })).rejects.toMatchObject(DENIED);
+  await as(plain, 'update', 'groups', {
+    id: 'night',
+    body: { members: [clerk.username, { resource: 'users', resourceId: clerk.username }] },
+  });
+  expect(await rows(plain, 'selectOne', 'groups', { id: 'night' })).toMatchObject({ members: [plain.username, clerk.username] });
+  expect(await seenBy(clerk)).toEqual([1, 2]);
+  await as(clerk, 'update', 'groups', { id: 'night', body: { members: [plain.username] } });
+  expect(await seenBy(clerk)).toEqual([2]);
+  await expect(as(clerk, 'delete', 'groups', { id: 'night' })).rejects.toMatchObject(DENIED);
+  const unknown = { code: 'cascade.group.member.unknown', status: 400 };
+  await expect(as(plain, 'update', 'groups', { id: 'night', body: { members: ['nobody'] } })).rejects.toMatchObject(unknown);
+  await as(plain, 'delete', 'groups', { id: 'night' });
+  expect([await seenBy(plain), await seenBy(admin)]).toEqual([[2], [1, 2]]);
+});

@@ -1,0 +1,109 @@
+// Where instances are stored: in a collection of the type's own, whoever makes, renames or deletes types at the same time.
+import { MongoClient, ObjectId } from 'mongodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { instancesIn } from '../../engine/testing/stored.ts';
+import { dropOrphans, undoHalfRenames } from './collections.ts';
+
+let one: TestEngine;
+let other: TestEngine;
+let client: MongoClient;
+beforeAll(async () => {
+  client = await new MongoClient(process.env['CASCADE_TEST_MONGO'] as string).connect();
+  one = await openTestEngine();
+  other = await openTestEngine({ namespace: one.identity.namespace });
+  await one.rows('types');
+  await other.rows('types');
+});
+afterAll(async () => {
+  await one[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+  await client.close();
+});
+const db = () => client.db(`cascade_ns_${one.identity.namespace}`);
+const code = (error: { code: string }): string => error.code;
+
+test('a type that another process makes again, before it has heard of it, keeps its instances', async () => {
+  for (let n = 0; n < 10; n++) {
+    await one.type(`Again${n}`, { n: { type: 'Integer' } });
+    await one.ask('insert', `Again${n}`, { body: '[{"n":1},{"n":2}]' });
+    expect(await other.type(`Again${n}`, { n: { type: 'Integer' } }).then(() => 'made', code)).toBe('cascade.resource.duplicate.key');
+    expect(await one.rows(`Again${n}`)).toHaveLength(2);
+  }
+});
+
+test('what another process stores while a type is renamed is an instance of the renamed one', async () => {
+  for (let n = 0; n < 5; n++) {
+    let stored = 0;
+    await one.type(`Named${n}`, { n: { type: 'Integer' } });
+    await other.eventually('types', { name: `Named${n}` }, 1);
+    const inserts = Array.from({ length: 10 }, async () => {
+      await other.ask('insert', `Named${n}`, { body: '{"n":1}' }).then(() => stored++, code);
+    });
+    await one.ask('rename', 'types', { id: `Named${n}`, body: `{"newName":"Renamed${n}"}`, custom: false });
+    await Promise.all(inserts);
+    expect(await (await instancesIn(db(), `Renamed${n}`)).countDocuments()).toBe(stored);
+  }
+});
+
+test('a type of a name that was free again begins empty, and the one that was renamed keeps what it had', async () => {
+  await one.type('Free', { n: { type: 'Integer' } });
+  await one.ask('insert', 'Free', { body: '{"n":1}' });
+  await one.ask('rename', 'types', { id: 'Free', body: '{"newName":"Taken"}', custom: false });
+  await one.type('Free', { n: { type: 'Integer' } });
+  expect([await one.rows('Free'), (await one.rows('Taken')).length]).toEqual([[], 1]);
+  await one.ask('delete', 'types', { id: 'Free', custom: false });
+  expect(await one.rows('Taken')).toHaveLength(1);
+});
+
+test('a collection that has the name of its type, as in earlier versions, stays where it is when the type changes', async () => {
+  await one.type('Early', { n: { type: 'Integer' } });
+  await one.ask('insert', 'Early', { body: '[{"n":1},{"n":2}]' });
+  await (await instancesIn(db(), 'Early')).rename('t.Early');
+  await db()
+    .collection('resources')
+    .updateOne({ kind: 'types', name: 'Early' }, { $unset: { collection: '' } });
+  const later = await openTestEngine({ namespace: one.identity.namespace });
+  try {
+    expect(await later.rows('Early')).toHaveLength(2);
+    await later.ask('update', 'types', { id: 'Early', body: '{"indexes":[{"keys":["n"],"options":{"unique":true}}]}', custom: false });
+    await later.ask('rename', 'types', { id: 'Early', body: '{"newName":"Late"}', custom: false });
+    await later.ask('insert', 'Late', { body: '{"n":3}' });
+    await later.type('Early', { n: { type: 'Integer' } });
+    expect([await later.rows('Early'), (await later.rows('Late')).length]).toEqual([[], 3]);
+    expect((await instancesIn(db(), 'Late')).collectionName).toBe('t.Early');
+    await expect(later.ask('insert', 'Late', { body: '{"n":3}' })).rejects.toMatchObject({ code: 'cascade.resource.duplicate.key' });
+  } finally {
+    await later[Symbol.asyncDispose]();
+  }
+});
+
+test('collections that no type has are dropped once no definition can be on its way', async () => {
+  const at = Date.now();
+  const named = (hours: number): string => `t.${ObjectId.createFromTime(at / 1_000 - hours * 3_600).toHexString()}`;
+  const orphans = client.db(`orphans_${process.pid}`);
+  try {
+    for (const name of [named(0.5), named(2), 't.Left', 't.ArsTrack', 't.Used', named(3)]) await orphans.createCollection(name);
+    await orphans.collection('resources').insertMany([
+      { kind: 'types', name: 'Used' },
+      { kind: 'types', name: 'New', collection: named(3) },
+    ]);
+    expect(await dropOrphans(orphans, at, false)).toEqual([named(2)]);
+    expect(await dropOrphans(orphans, at, true)).toEqual(['t.Left']);
+  } finally {
+    await orphans.dropDatabase();
+  }
+});
+
+test('a rename that an earlier version has not ended is taken back', async () => {
+  const half = client.db(`half_${process.pid}`);
+  try {
+    await half.collection<{ _id: string; to: string }>('renames').insertOne({ _id: 'From', to: 'To' });
+    await half.collection('t.To').insertOne({ n: 1 });
+    await undoHalfRenames(half, (type) => type === 'From');
+    expect(await half.collection('t.From').countDocuments()).toBe(1);
+    expect(await half.collection('renames').countDocuments()).toBe(0);
+  } finally {
+    await half.dropDatabase();
+  }
+});

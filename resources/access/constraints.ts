@@ -1,0 +1,43 @@
+// Constraints of profiles and of types' own access levels (resources-and-api.md 7.1, 7.3): checked when they are written, stored with
+// substitutions in place of `$`.
+
+import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { parseWhere, toStoredForm } from '../../model/query/index.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
+
+const OPERATIONS = new Set(['select', 'insert', 'update', 'delete', 'aggregate']);
+/** A condition is checked, not evaluated: who asks does not matter. */
+const ANYBODY = { username: '', namespace: '', now: 0 };
+
+/** Where a constraint stands, for what is wrong with it. */
+export interface ConstraintPlace {
+  readonly resource: string;
+  readonly path: string;
+}
+
+/**
+ * A member of a `dml` entry as it is stored.
+ * @param type null: there is no such type yet, so that only the form of the condition is checked
+ * @throws cascade.profile.constraint.invalid
+ */
+export function storedConstraint(type: TypeDefinition | null, place: ConstraintPlace, operation: string, value: Value): Value {
+  const invalid = (reason: string) => fault('cascade.profile.constraint.invalid', place.resource, place.path, reason);
+  if (operation === 'invoke') {
+    if (value === null || (Array.isArray(value) && value.every((name) => typeof name === 'string'))) return value;
+    throw invalid('no array of String');
+  }
+  if (!OPERATIONS.has(operation)) throw invalid('no operation');
+  if (value === null) return null;
+  if (!isObject(value)) throw invalid('neither null nor a condition');
+  const isWrapped = operation === 'delete' && Object.keys(value).length === 1 && Object.hasOwn(value, 'qual');
+  const where = isWrapped ? getOwn(value, 'qual') : value;
+  if (where === null) return value;
+  try {
+    if (parseWhere(where, type, ANYBODY).near) throw invalid('$near orders a result, and restricts none');
+  } catch (error) {
+    if (error instanceof CascadeError && error.code !== 'cascade.profile.constraint.invalid') throw invalid(error.message);
+    throw error;
+  }
+  return isWrapped ? { qual: toStoredForm(where) } : toStoredForm(where);
+}

@@ -1,0 +1,40 @@
+import type { Db } from 'mongodb';
+import { expect, test } from 'vitest';
+import { fault } from '../../model/errors/faults.ts';
+import type { MongoIndex, TypeDefinition } from '../../model/types/index.ts';
+import { IndexBuilds } from './index-builds.ts';
+
+const TYPE = { name: 'T', collection: 't.1' } as TypeDefinition;
+const INDEX: MongoIndex = { name: 'unique:n:1:Integer', key: { n: 1, s: -1, place: '2dsphere' }, unique: true };
+const open = (answerWithinMs: number): IndexBuilds => new IndexBuilds({} as Db, answerWithinMs);
+
+test('a change is answered before its index is built, and then takes effect', async () => {
+  const builds = open(1);
+  let finish = (): void => undefined;
+  const work = new Promise<void>((resolve) => (finish = resolve));
+  const change = builds.during(TYPE, INDEX, () => work).then(() => 'changed');
+  expect(await builds.answering(change, TYPE.collection)).toBeNull();
+  expect(builds.shown(TYPE)).toEqual([{ keys: ['n', '-s', '#place'], unique: true, state: 'building', progress: null }]);
+  finish();
+  expect(await change).toBe('changed');
+  expect(builds.shown(TYPE)).toBeNull();
+});
+
+test('a failure after the answer is told until the next try, one before it is thrown', async () => {
+  const builds = open(1);
+  let fail = (_: Error): void => undefined;
+  const work = new Promise<void>((_, reject) => (fail = reject));
+  const change = builds.during(TYPE, INDEX, () => work);
+  expect(await builds.answering(change, TYPE.collection)).toBeNull();
+  fail(fault('cascade.type.index.duplicate', 'T', 'n'));
+  await expect(change).rejects.toThrow();
+  expect(builds.shown(TYPE)).toEqual([{ state: 'failed', error: 'cascade.type.index.duplicate' }]);
+  const refused = builds.during(TYPE, INDEX, () => Promise.reject(fault('cascade.type.index.duplicate', 'T', 'n')));
+  await expect(open(60_000).answering(refused, TYPE.collection)).rejects.toMatchObject({ code: 'cascade.type.index.duplicate' });
+  expect(builds.shown(TYPE)).toBeNull();
+});
+
+test('what is no change of an index is waited for', async () => {
+  const change = new Promise((resolve) => setTimeout(() => resolve('changed'), 20));
+  expect(await open(1).answering(change, TYPE.collection)).toBe('changed');
+});

@@ -1,0 +1,217 @@
+// The indexes of types, brought to their definitions while instances are read and written. An index that instances may violate (unique, geo) is
+// built before the definition is stored, so that what a definition says holds from its first moment; all others afterwards. What a definition
+// does not name goes once it is stored.
+
+import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { type MongoIndex, mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
+import type { ObjectValue } from '../../stdlib/values/index.ts';
+import type { Namespace } from '../catalog/types.ts';
+
+const DUPLICATE = 11000;
+const CANNOT_EXTRACT_GEO_KEYS = 16755;
+/** Another index of the same keys stands in the way. */
+const OPTIONS_CONFLICT = 85;
+const LOOK_EVERY_MS = 1_000;
+const ANSWER_WITHIN_MS = 60_000;
+
+interface Build {
+  readonly index: MongoIndex;
+  /** 0 to 1; null where it is not known. */
+  progress: number | null;
+}
+
+/** What is being built in a namespace. */
+export class IndexBuilds {
+  readonly #db: Db;
+  /** By collection. */
+  readonly #builds = new Map<string, Set<Build>>();
+  /** Codes of errors that no answer has told, by collection. */
+  readonly #failed = new Map<string, string>();
+  readonly #lines = new Map<string, Promise<void>>();
+  #timer: NodeJS.Timeout | null = null;
+
+  readonly #answerWithinMs: number;
+
+  /** @param answerWithinMs less than a request may take */
+  constructor(db: Db, answerWithinMs = ANSWER_WITHIN_MS) {
+    this.#db = db;
+    this.#answerWithinMs = answerWithinMs;
+  }
+
+  /** What the representation of a type says of indexes that are not there; null when there are none. */
+  shown({ collection }: TypeDefinition): ObjectValue[] | null {
+    const failed = this.#failed.get(collection);
+    const builds = [...(this.#builds.get(collection) ?? [])].map(({ index, progress }): ObjectValue => {
+      const keys = Object.entries(index.key).map(([path, kind]) => (kind === 1 ? path : kind === -1 ? `-${path}` : `#${path}`));
+      return { keys, unique: index.unique === true, state: 'building', progress };
+    });
+    if (failed !== undefined) builds.push({ state: 'failed', error: failed });
+    return builds.length > 0 ? builds : null;
+  }
+
+  isBuilding(collection: string, name: string): boolean {
+    return [...(this.#builds.get(collection) ?? [])].some(({ index }) => index.name === name);
+  }
+
+  async during<T>({ collection }: TypeDefinition, index: MongoIndex, work: () => Promise<T>): Promise<T> {
+    const builds = this.#builds.get(collection) ?? new Set<Build>();
+    const build: Build = { index, progress: null };
+    this.#failed.delete(collection);
+    this.#builds.set(collection, builds.add(build));
+    this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+    try {
+      return await work();
+    } finally {
+      builds.delete(build);
+      if (builds.size === 0) this.#builds.delete(collection);
+      if (this.#builds.size === 0) this.#rest();
+    }
+  }
+
+  /**
+   * What a change of a definition comes to. It goes on when its answer can wait no longer: it takes effect when the index is there, and if it
+   * fails then, the representation of the type says so until the next try.
+   * @returns null when an index takes longer
+   */
+  async answering<T>(change: Promise<T>, collection: string | undefined): Promise<T | null> {
+    if (collection === undefined) return change;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => {
+        if (!this.#builds.has(collection)) return;
+        change.catch((error: unknown) =>
+          this.#failed.set(collection, error instanceof CascadeError ? error.code : 'cascade.server.unexpected'),
+        );
+        resolve(null);
+      }, this.#answerWithinMs);
+    });
+    try {
+      return await Promise.race([change, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** One after the other for a collection. */
+  inLine(collection: string, work: () => Promise<void>): Promise<void> {
+    const line = (this.#lines.get(collection) ?? Promise.resolve()).then(work);
+    this.#lines.set(collection, line);
+    return line.finally(() => this.#lines.get(collection) === line && this.#lines.delete(collection));
+  }
+
+  #rest(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Where the database does not let us see what it is doing, there is no progress. */
+  async #look(): Promise<void> {
+    const ours = {
+      'command.createIndexes': { $in: [...this.#builds.keys()] },
+      'command.$db': this.#db.databaseName,
+      'progress.total': { $gt: 0 },
+    };
+    const stages: Document[] = [{ $currentOp: {} }, { $match: ours }];
+    const found = await this.#db.client
+      .db('admin')
+      .aggregate(stages)
+      .toArray()
+      .catch(() => []);
+    for (const { command, progress } of found)
+      for (const build of this.#builds.get(String(command.createIndexes)) ?? [])
+        if ((command.indexes as Document[]).some(({ name }) => name === build.index.name))
+          build.progress = Number(progress.done) / Number(progress.total);
+  }
+}
+
+const mayBeViolated = (index: MongoIndex): boolean => index.unique === true || Object.values(index.key).includes('2dsphere');
+
+/** Types whose indexes are being changed, by their collections, so that the next start goes on after a crash. */
+const changing = (db: Db): Collection<{ _id: string }> => db.collection('indexBuilds');
+
+/**
+ * Before a definition is stored: builds the indexes that instances may violate. A definition that is then refused leaves all as it was.
+ * @throws cascade.type.index.duplicate
+ */
+export async function buildBefore(space: Namespace, type: TypeDefinition, isNew: boolean): Promise<void> {
+  const collection = space.db.collection(type.collection);
+  const wanted = mongoIndexes(type);
+  if (isNew) {
+    await space.db.createCollection(collection.collectionName);
+    for (const index of wanted) await build(space, type, index);
+    return;
+  }
+  const present = await namesOf(collection);
+  const isDifferent = wanted.length !== present.length || wanted.some(({ name }) => !present.includes(name));
+  if (isDifferent) await changing(space.db).updateOne({ _id: type.collection }, { $set: {} }, { upsert: true });
+  for (const index of wanted) {
+    if (present.includes(index.name) || !mayBeViolated(index)) continue;
+    if (await build(space, type, index)) continue;
+    for (const name of present) if (!wanted.some((one) => one.name === name)) await collection.dropIndex(name);
+    await build(space, type, index);
+  }
+}
+
+/** After a definition is stored, or could not be: builds the other indexes and removes those that it does not name, while the type is in use. */
+export function buildAfter(space: Namespace, { name, collection }: TypeDefinition): void {
+  space.indexBuilds
+    .inLine(collection, () => bringTo(space, collection))
+    .catch((error: unknown) => space.log.error({ err: error, type: name }, 'an index could not be built: the next start tries it again'));
+}
+
+async function bringTo(space: Namespace, name: string): Promise<void> {
+  const collection = space.db.collection(name);
+  const present = space.types.ofCollection(name) ? await namesOf(collection) : [];
+  const isUnwanted = (index: string): boolean => {
+    const now = space.types.ofCollection(name);
+    return now !== undefined && !mongoIndexes(now).some((one) => one.name === index) && !space.indexBuilds.isBuilding(name, index);
+  };
+  for (const index of present)
+    if (isUnwanted(index)) await space.committer.exclusive(async () => void (isUnwanted(index) && (await collection.dropIndex(index))));
+  const type = space.types.ofCollection(name);
+  for (const index of type ? mongoIndexes(type) : []) {
+    // A definition that came meanwhile may want another one.
+    const now = space.types.ofCollection(name);
+    if (now && !present.includes(index.name) && mongoIndexes(now).some((one) => one.name === index.name)) await build(space, now, index);
+  }
+  // An index on what has been dropped meanwhile makes the collection anew.
+  if (!space.types.ofCollection(name)) await collection.drop();
+  await changing(space.db).deleteOne({ _id: name });
+}
+
+/** What a crash has left undone. */
+export async function resumeBuilds(space: Namespace): Promise<void> {
+  for (const { _id } of await changing(space.db).find().toArray()) {
+    const type = space.types.ofCollection(_id) ?? space.types.get(_id); // earlier versions noted the type's name
+    if (type) buildAfter(space, type);
+    if (_id !== type?.collection) await changing(space.db).deleteOne({ _id });
+  }
+}
+
+/** The indexes of a type of the service's own, whose collection may be there. */
+export async function buildMissing(space: Namespace, type: TypeDefinition): Promise<void> {
+  const present = await namesOf(space.db.collection(type.collection));
+  for (const index of mongoIndexes(type)) if (!present.includes(index.name)) await build(space, type, index);
+}
+
+async function namesOf(collection: Collection): Promise<string[]> {
+  return (await collection.indexes()).map(({ name }) => name as string).filter((name) => name !== '_id_');
+}
+
+/** @returns false when an index that is to go has the same keys */
+async function build(space: Namespace, type: TypeDefinition, index: MongoIndex): Promise<boolean> {
+  const { key, ...options } = index;
+  return space.indexBuilds.during(type, index, async () => {
+    try {
+      await space.db.collection(type.collection).createIndex(key, options);
+      return true;
+    } catch (error) {
+      const code = error instanceof MongoServerError ? error.code : undefined;
+      if (code === OPTIONS_CONFLICT) return false;
+      if (code === DUPLICATE || code === CANNOT_EXTRACT_GEO_KEYS)
+        throw fault('cascade.type.index.duplicate', type.name, Object.keys(key).join(', '));
+      throw error;
+    }
+  });
+}

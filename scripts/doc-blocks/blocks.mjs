@@ -1,0 +1,153 @@
+// The `sh` blocks of the documents, and what becomes of each of their commands. Pure: main.mjs and the test run the script.
+
+/** What a newcomer reads, in this order; one shell goes through all. */
+export const DOCUMENTS = [
+  ...['README.md', 'docs/language.md', 'docs/api.md', 'docs/tools.md', 'docs/examples.md'],
+  ...['docs/operations.md', 'docs/security.md', 'docs/backup.md', 'docs/upgrade.md', 'docs/performance.md', 'CONTRIBUTING.md'],
+];
+
+/** Programs that run for minutes or hours, or write what the tests hold: only that they exist is looked at. */
+const LONG = /^(test|docs|build|lint|format|conformance|bench|chaos|faults|flood|hostile|nightly|crosscheck|fuzz|fuzz:api)$/;
+
+/**
+ * @typedef {{ file: string, line: number, text: string, expected?: string }} Block `expected`: the JSON that follows it, what its last command prints
+ * @param {string} file its name, for messages
+ * @param {string} text of the document
+ * @returns {Block[]}
+ */
+export function blocksOf(file, text) {
+  return [...text.matchAll(/^```sh\n(.*?)^```\n(?:\n```json\n(.*?)^```\n)?/gms)].map((match) => ({
+    file,
+    line: text.slice(0, match.index).split('\n').length + 1,
+    text: match[1],
+    ...(match[2] !== undefined && { expected: match[2] }),
+  }));
+}
+
+/** The lines of a block that call npm or the command line: `npm start -- --port 9000` as its words, comments left out. */
+export function callsOf({ text }) {
+  return text.split('\n').filter(isCall).map(wordsOf);
+}
+
+const isCall = (line) => /^(CASCADE_\w+=\S+ )*(npm|npx) /.test(line);
+
+const wordsOf = (line) =>
+  line
+    .replace(/ +#.*$/, '')
+    .trim()
+    .split(/ +/);
+
+/** @returns {string | undefined} the script of package.json that a call names */
+export function scriptOf(words) {
+  const [program, command, name] = words.filter((word) => !/^CASCADE_\w+=/.test(word));
+  if (program !== 'npm') return undefined;
+  return command === 'run' ? name : command;
+}
+
+/**
+ * One bash script of all blocks: the output of each begins with a line `\x1eFILE:LINE`. It ends at the first command that fails.
+ * @param {Block[]} blocks
+ * @param {{ whole: boolean }} options `whole`: calls of npm and of the command line are made, too, the first `npm start` among them, which is
+ *   the service of all that follows (another one is tried in its place for a moment). Else there is a service already, and they are left out.
+ * Variables of the script: DOC_URL (of the service), DOC_FOLDER (an empty folder), and where a service is there DOC_PASSWORD (of the user admin).
+ */
+export function toScript(blocks, { whole }) {
+  let isServed = !whole;
+  const lineOf = (line) => {
+    if (!isCall(line)) return line;
+    if (!whole) return ':';
+    const call = wordsOf(line).join(' ');
+    const script = scriptOf(wordsOf(line));
+    if (/ admin reset\b/.test(call) && !call.includes('--generate')) return ':'; // it asks at a terminal, or is about another database
+    if (script === 'start' || / serve\b/.test(call)) {
+      if (isServed && call === 'npm start') return ':'; // it is what is served
+      if (isServed) return `doc_try ${call.replace(/--port \d+/, '--port 0')}`;
+      isServed = true;
+      return `doc_serve ${call}; DOC_PASSWORD=$(sed -n 's/.*password of user admin is \\([^ ]*\\).*/\\1/p' "$DOC_LOG")`;
+    }
+    return script && LONG.test(script) ? ':' : call;
+  };
+  const bodies = blocks.map((block) => {
+    const text = block.text
+      .split('\n')
+      .map(lineOf)
+      .join('\n')
+      .replace(/^PASSWORD=.*$/m, 'PASSWORD=$DOC_PASSWORD');
+    const here = text.replaceAll('http://localhost:8080', '$DOC_URL').replaceAll('/srv/c', '$DOC_FOLDER/srv');
+    const body = block.expected === undefined ? here : `doc_block() {\n${here}\n}\ndoc_until_there`;
+    return `printf '\\n\\x1e%s\\n' '${block.file}:${block.line}'\n${body}`;
+  });
+  return [PRELUDE, ...bodies, "printf '\\n\\x1e%s\\n' end", 'doc_stop'].join('\n');
+}
+
+/** What an earlier step begins (a rule after an insert) may take a moment: a block with an expected answer is asked again while it says `[]`. */
+const PRELUDE = `set -euo pipefail
+set -m
+DOC_PID=
+DOC_LOG=$DOC_FOLDER/service.log
+mkdir -p "$DOC_FOLDER/srv"
+doc_serve() {
+  "$@" > "$DOC_LOG" 2>&1 < /dev/null &
+  DOC_PID=$!
+  until grep -q 'Cascade serves on' "$DOC_LOG"; do
+    kill -0 $DOC_PID 2> /dev/null || { cat "$DOC_LOG" >&2; echo "not served: $*" >&2; return 1; }
+    sleep 0.2
+  done
+}
+doc_stop() {
+  [ -z "$DOC_PID" ] && return
+  kill -TERM -- -$DOC_PID
+  while kill -0 -- -$DOC_PID 2> /dev/null; do sleep 0.1; done
+  DOC_PID=
+}
+doc_try() {
+  doc_stop
+  CASCADE_PORT=0 doc_serve "$@"
+  doc_stop
+  doc_serve npm start
+}
+doc_until_there() {
+  for DOC_ATTEMPT in $(seq 100); do
+    DOC_ANSWER=$(doc_block)
+    [ "\${DOC_ANSWER##*$'\\n'}" = '[]' ] || break
+    sleep 0.1
+  done
+  printf '%s\\n' "$DOC_ANSWER"
+}
+trap doc_stop EXIT`;
+
+/**
+ * What is wrong with the outputs of a script that has run.
+ * @param {Block[]} blocks
+ * @param {string} output of the whole script
+ * @returns {string[]} a line for each fault
+ */
+export function faultsOf(blocks, output) {
+  const outputs = new Map(
+    output
+      .split('\n\x1e')
+      .slice(1)
+      .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]),
+  );
+  return blocks.flatMap(({ file, line, expected }) => {
+    const place = `${file}:${line}`;
+    const shown = outputs.get(place);
+    if (shown === undefined) return [`${place} was not reached`];
+    const error = /^\[\{"code":"[^\n]*/m.exec(shown)?.[0];
+    if (error) return [`${place} was answered by an error: ${error}`];
+    const last = shown.trim().split('\n').at(-1);
+    if (expected === undefined || masked(last) === masked(expected)) return [];
+    return [`${place} is answered by ${last}, not by ${expected.trim()}`];
+  });
+}
+
+/** JSON without what differs from run to run: ids and times. */
+function masked(json) {
+  try {
+    return JSON.stringify(JSON.parse(json), (_, value) =>
+      typeof value === 'string' ? value.replace(/^[0-9a-f]{24}$/, '(id)').replace(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/, '(time)') : value,
+    );
+  } catch {
+    return json;
+  }
+}
