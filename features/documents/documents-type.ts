@@ -1,6 +1,5 @@
 // The resource `documents` (resources-and-api.md 4.8): what is known of a document is an instance like others; its bytes are in GridFS, and which file
 // of it they are stands beside the instance, in a row of the same `_id` that is written in the same transaction.
-import { collectionOf } from '../../resources/instances/type-storage.ts';
 import type { InstanceResource } from '../../resources/catalog/types.ts';
 import { insertCopy, requireChangeable } from './change.ts';
 import { contentRemovals } from './content-store.ts';
@@ -11,7 +10,7 @@ export const DOCUMENTS: InstanceResource = {
   kind: 'instances',
   name: 'documents',
   type: DOCUMENT_TYPE,
-  collection: collectionOf('ArsDocument'),
+  collection: DOCUMENT_TYPE.collection,
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   defaultSort: { _id: 1 },
   late: true,

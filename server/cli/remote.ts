@@ -14,7 +14,7 @@ export interface Remote {
   /** An instance, or null when there is none. */
   get(resource: string, id: string): Promise<Record<string, unknown> | null>;
   /** Any request, below the service's address. @throws UsageError when nobody answers */
-  send(method: string, path: string, body?: BodyInit, contentType?: string): Promise<Response>;
+  send(method: string, path: string, body?: NonNullable<RequestInit['body']>, contentType?: string): Promise<Response>;
 }
 
 /** Options left out are taken from CASCADE_URL, CASCADE_USER, CASCADE_PASSWORD and CASCADE_TOKEN. */

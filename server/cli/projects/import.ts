@@ -90,7 +90,7 @@ async function programItems(remote: Remote, files: readonly LocalFile[], notice:
   });
 }
 
-async function sent(remote: Remote, path: string, body: BodyInit, contentType?: string): Promise<Outcome> {
+async function sent(remote: Remote, path: string, body: NonNullable<RequestInit['body']>, contentType?: string): Promise<Outcome> {
   const answer = await remote.send('POST', path, body, contentType);
   if (!answer.ok) return errorIn(answer);
   await answer.body?.cancel();
