@@ -57,7 +57,7 @@ async function upload(url: string, token: string, sizeMiB: number): Promise<void
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'multipart/form-data; boundary=bench' },
     body: multipart(sizeMiB) as never,
     duplex: 'half',
-  } as RequestInit);
+  });
   const stored = (await answer.json()) as { contentSize?: number };
   if (stored.contentSize !== sizeMiB * MIB) throw new Error(`the upload was answered ${answer.status} ${JSON.stringify(stored)}`);
 }

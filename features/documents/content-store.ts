@@ -1,7 +1,7 @@
 // The bytes of documents: files of GridFS that are written once and never changed. Which file is whose stands in a row beside the document. A file that
 // nobody's row names (an upload under way, replaced or deleted content) stands in a list until it is removed, so that a crash leaves none.
 import { createHash } from 'node:crypto';
-import { Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Binary, type Db, type Document, GridFSBucket, Long, ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
@@ -70,7 +70,7 @@ const doom = (file: ObjectId): Write => ({
 
 /** What goes with documents that are deleted. */
 export async function contentRemovals(space: Namespace, gone: readonly ObjectValue[]): Promise<Write[]> {
-  const ids = gone.map((stored) => idToBson(getOwn(stored, '_id')) as unknown as ObjectId);
+  const ids = gone.map((stored) => idToBson(getOwn(stored, '_id')) as ObjectId);
   const rows = await space.db
     .collection(CONTENTS)
     .find({ _id: { $in: ids } })

@@ -41,7 +41,7 @@ async function upload(
     throw error;
   }
   const stored = (await putDocuments(space, resource, received, actor)).map((one) => instanceToJson(resource.type, one));
-  return { status: 200, body: stored.length === 1 ? (stored[0] as string) : `[${stored.join(',')}]` };
+  return { status: 200, body: stored.length === 1 ? stored[0] : `[${stored.join(',')}]` };
 }
 
 /** @throws resource.not.found: it is not there, or not the caller's to see */

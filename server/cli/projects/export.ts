@@ -38,6 +38,6 @@ async function download(remote: Remote, name: string, file: string): Promise<voi
   const answer = await remote.send('GET', contentPath(name));
   if (!answer.ok) throw new UsageError(`documents/${name}: ${await errorIn(answer)}`);
   await mkdir(dirname(file), { recursive: true });
-  const body = answer.body ? Readable.fromWeb(answer.body as ReadableStream) : Readable.from([]);
+  const body = answer.body ? Readable.fromWeb(answer.body) : Readable.from([]);
   await pipeline(body, createWriteStream(file));
 }
