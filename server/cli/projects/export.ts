@@ -4,7 +4,6 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import { openRemote, type Remote, type RemoteOptions } from '../remote.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 import { documentFile, fileOf, JSON_FOLDERS, PROGRAMS, toText, written } from './layout.ts';
