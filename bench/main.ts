@@ -9,6 +9,7 @@ import { builtins } from './builtins.ts';
 import { compilation } from './compile.ts';
 import type { Effort } from './compare.ts';
 import { correlate } from './correlate.ts';
+import { documents } from './documents.ts';
 import { durable } from './durable.ts';
 import { front } from './front.ts';
 import { rights } from './rights.ts';
@@ -32,6 +33,7 @@ const BENCHES: Readonly<
   sandbox,
   index: triggerIndex,
   compile: compilation,
+  documents,
   correlate,
   builtins,
 };

@@ -2,6 +2,7 @@
 // no audits.
 
 import { trimCapped } from '../resources/instances/capped.ts';
+import { sweepContents } from '../features/documents/index.ts';
 import { trimDeliveryRecords } from '../features/delivery/dead-letters.ts';
 import { dropOrphans } from '../features/types/collections.ts';
 import { DEBUGCONFIGS, isExpired } from '../features/diagnostics/debugconfigs-kind.ts';
@@ -56,6 +57,9 @@ async function once(space: Namespace, uses: (key: string) => boolean): Promise<v
     trimmedAt.set(space, now);
     await trimDeliveryRecords(space);
     await trimRecordings(space);
-    if (space.leads) await trimLogs(space);
+    if (space.leads) {
+      await trimLogs(space);
+      await sweepContents(space);
+    }
   }
 }

@@ -98,8 +98,8 @@ test('statements of programs change users with the rights of who calls them', as
   expect(await json(as(t.identity, 'select', 'users', { id: name('eve') }))).toMatchObject({ firstName: 'Eve', lastName: 'Adams' });
   expect(await called(t.identity, `return DELETE FROM system.users WHERE username == "${name('eve')}"`)).toBe(1);
   await expect(as(t.identity, 'select', 'users', { id: name('eve') })).rejects.toMatchObject({ status: 404 });
-  await expect(called(t.identity, 'UPDATE system.namespaces(ars_properties: {}) WHERE namespace == "main"')).rejects.toMatchObject({
-    status: 405,
+  await expect(called(t.identity, 'UPDATE system.namespaces(ars_properties: {}) WHERE namespace == "none"')).rejects.toMatchObject({
+    code: 'cascade.resource.not.found',
   });
 });
 

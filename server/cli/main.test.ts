@@ -24,7 +24,7 @@ const PROCEDURE = 'PROCEDURE twice(n Integer)\nreturn n * 2';
 const BROKEN = 'PROCEDURE broken()\nreturn ]';
 const UNDECLARED = 'PROCEDURE undeclared()\nvar a = 1\nreturn b';
 
-test.each(['import', 'export', 'diff', 'backup', 'restore'])('%s is no command and not offered as one', async (command) => {
+test.each(['backup', 'restore'])('%s is no command and not offered as one', async (command) => {
   const { code, out, err } = await cascade([command, 'x', '--y', 'z']);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/^error: unknown (?:command|option)/);
