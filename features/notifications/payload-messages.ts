@@ -17,6 +17,12 @@ export function deletedBy(message: ObjectValue, user: string): ObjectValue | nul
   return changed(message, 'deleted', ({ status, username }) => username === user && status !== 'deleted');
 }
 
+/** One user has answered it. */
+export function submittedBy(message: ObjectValue, user: string, answer: ObjectValue): ObjectValue {
+  const recipients = recipientsOf(message).map((one) => (one['username'] === user ? { ...one, ...answer, status: 'submitted' } : one));
+  return { recipients, pendingUsers: listIn(message, 'pendingUsers').filter((one) => one !== user) };
+}
+
 function changed(message: ObjectValue, status: string, concerns: (recipient: ObjectValue) => boolean): ObjectValue | null {
   const recipients = recipientsOf(message);
   const gone = recipients.filter(concerns).map(({ username }) => username);

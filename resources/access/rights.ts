@@ -75,6 +75,8 @@ interface Rights {
   readonly write: Who;
   readonly delete: Who;
   readonly publish?: Who;
+  /** Operations of a right of their own, and commands. */
+  readonly apart?: Readonly<Record<string, Who>>;
   /** The condition that an instance is the caller's own. */
   readonly own?: (username: string) => ObjectValue;
 }
@@ -95,7 +97,8 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['ArsSubscription', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
   ['ArsEventAcknowledgement', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
   ['ArsRuleSnapshot', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('ars_createdBy') }],
-  ['ArsPayloadMessage', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users') }],
+  ['ArsPayloadMessage', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users'), apart: { submit: 'all' } }],
+  ['ArsPushTarget', { select: 'own', write: 'own', delete: 'own', own: byProperty('username'), apart: { insert: 'all', upsert: 'all' } }],
   ['ArsChat', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users') }],
   ['ArsActiveTrack', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
   // What names its users elsewhere is theirs through its service.
@@ -125,6 +128,8 @@ function whoMay(resource: Resource, operation: string, caller: Identity): 'all' 
 
 function whoIn(rights: Rights, operation: string): Who {
   if (READS.has(operation)) return rights.select;
+  const apart = rights.apart && Object.hasOwn(rights.apart, operation) ? rights.apart[operation] : undefined;
+  if (apart) return apart;
   if (operation === 'execute') return 'all';
   if (operation === 'publish' || operation === 'query') return rights.publish ?? 'nobody';
   return operation === 'delete' ? rights.delete : rights.write;

@@ -4,7 +4,7 @@ import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { About } from '../../platform/about/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor, Doer } from '../../runtime/context/actor.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, Committer } from '../../runtime/transactions/index.ts';
 import type { Correlations } from '../../runtime/correlation/index.ts';
@@ -98,6 +98,12 @@ export interface InstanceResource {
   readonly late?: true;
   /** Addressed as types are, under `custom/`. */
   readonly asType?: true;
+  /**
+   * What is stored for what a client or a program submits: completed by what only the service knows.
+   * @param isNew it is a whole instance (INSERT, UPSERT), not changes of one
+   * @throws CascadeError when it is wrong
+   */
+  receive?(body: Value, doer: Doer, isNew: boolean): Value;
   /** How an instance goes, where that is more than its removal. @param name as stored */
   end?(space: Namespace, name: string): Promise<void>;
 }

@@ -19,7 +19,7 @@ const TRIES = 10;
 /** Changes the instance that the body's key names, or inserts it. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
 export async function upsertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
   if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
-  const stored = (await toStored(space, resource.type, body, actor)) as ObjectValue;
+  const stored = (await toStored(space, resource.type, resource.receive?.(body, actor, true) ?? body, actor)) as ObjectValue;
   const { filter, described, key } = match(resource, stored);
   const changes = without(stored, ['_id', 'ars_version']);
   for (let tries = 0; ; tries++) {

@@ -248,10 +248,12 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const resource = changeable(space, text(payload, 'resource'), 'update', actor.identity);
   if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
   const version = versionIn(resource, values);
-  const predicate = await condition(space, resource, where, actor);
+  const own = ownOnly(resource, 'update', actor.identity);
+  const predicate = await condition(space, resource, own ? withOwn(where, own) : where, actor);
   const query = instanceQuery(predicate, resource.type);
   if (version !== undefined && !query) throw fault('cascade.update.version.query', resource.name);
-  const change = changeOf(resource, await toStored(space, resource.type, withoutVersion(values), actor));
+  const received = withoutVersion(values);
+  const change = changeOf(resource, await toStored(space, resource.type, resource.receive?.(received, actor, false) ?? received, actor));
   const onError = getOwn(payload, 'onError') === true;
   if (query?.by === 'id' && !onError) {
     const id = idIn(query);
