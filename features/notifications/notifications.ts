@@ -108,7 +108,9 @@ const listPending: HostBuiltin = async (space, [username = null], actor) => {
   const identity = actor.identity;
   if (username !== null && username !== identity.username && !isAdmin(identity))
     throw fault('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
-  return { ok: encodeInner(await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST)) };
+  const pending = await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST);
+  const seen = isAdmin(identity) ? pending : pending.map((one) => PAYLOAD_MESSAGES.seen?.instance(one, identity.username) ?? one);
+  return { ok: encodeInner(seen) };
 };
 
 export const notifications: HostBuiltins = {

@@ -104,6 +104,12 @@ export interface InstanceResource {
    * @throws CascadeError when it is wrong
    */
   receive?(body: Value, doer: Doer, isNew: boolean): Value;
+  /** What those see of an instance who may read their own ones only; absent: all of it. */
+  readonly seen?: {
+    instance(shown: ObjectValue, username: string): ObjectValue;
+    /** Stages of an aggregation that leave the same. */
+    stages(username: string): Value[];
+  };
   /** How an instance goes, where that is more than its removal. @param name as stored */
   end?(space: Namespace, name: string): Promise<void>;
 }
