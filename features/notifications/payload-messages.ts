@@ -3,9 +3,19 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 
 export const recipientsOf = (message: ObjectValue): ObjectValue[] => listIn(message, 'recipients').filter(isObject);
 
-/** New recipients: all are pending, nothing was delivered to anybody yet. */
-export const pendingRecipients = (users: readonly string[]): Value[] =>
-  users.map((username) => ({ username, status: 'pending', deviceId: null, submitValue: null, submittedAt: null, deliveries: [] }));
+/**
+ * New recipients: all are pending.
+ * @param devices of a user, each of which has the message in its inbox
+ */
+export const pendingRecipients = (users: readonly string[], devices: ReadonlyMap<string, readonly string[]>): Value[] =>
+  users.map((username) => ({
+    username,
+    status: 'pending',
+    deviceId: null,
+    submitValue: null,
+    submittedAt: null,
+    deliveries: (devices.get(username) ?? []).map((deviceId) => ({ deviceId, transport: 'inbox', status: 'sent', error: null })),
+  }));
 
 /** Takes it back from all who have not answered but these; null where nobody is left to take it back from. */
 export function withdrawn(message: ObjectValue, except: readonly string[]): ObjectValue | null {
