@@ -135,8 +135,7 @@ function accepted(type: string, field: ObjectValue, given: Value): Taken {
   if (value === undefined) return { value: null, reason: type === 'droplist' || type === 'radioButtons' ? 'values' : 'type' };
   if (type === 'inputInteger' || type === 'inputReal') {
     const [least, most] = [own(field, 'minValue') ?? 0, own(field, 'maxValue') ?? 100];
-    if (numberOf(value as number) < numberOf(least as number) || numberOf(value as number) > numberOf(most as number))
-      return { value: null, reason: 'range' };
+    if (numberOf(value) < numberOf(least) || numberOf(value) > numberOf(most)) return { value: null, reason: 'range' };
   }
   const longest = type === 'inputString' ? own(field, 'maxLength') : null;
   if (longest !== null && String(value).length > Number(longest)) return { value: null, reason: 'length' };

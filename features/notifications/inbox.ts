@@ -38,8 +38,14 @@ export async function tellDevices(
 function inboxValue(kind: string, message: ObjectValue): ObjectValue {
   const messageId = own(message, '_id');
   if (kind === 'removed') return { kind, messageId };
-  const [title, category, payload, createdAt] = ['title', 'category', 'payload', 'sentAt'].map((name) => own(message, name)) as Value[];
-  return { kind, messageId, title: title ?? '', category: category ?? '', payload: payload ?? null, createdAt: createdAt ?? null };
+  return {
+    kind,
+    messageId,
+    title: own(message, 'title') ?? '',
+    category: own(message, 'category') ?? '',
+    payload: own(message, 'payload'),
+    createdAt: own(message, 'sentAt'),
+  };
 }
 
 /**
