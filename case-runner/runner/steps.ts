@@ -86,7 +86,7 @@ const steps: Record<StepKind, (scene: Scene, body: WantedObject) => Promise<void
     check(scene, body, reply, 204);
   },
   request: async (scene, body) => {
-    const reply = await send({ client: scene.rest, names: scene.names }, String(body.method ?? 'GET'), String(body.path), {
+    const reply = await send({ client: scene.rest, names: scene.names }, String(body.method ?? 'GET'), pathIn(String(body.path), scene), {
       query: (body.query ?? {}) as Record<string, Json>,
       headers: (body.headers ?? {}) as Record<string, string>,
       ...(body.body !== undefined ? { body: toJson(body.body) } : {}),
@@ -225,6 +225,15 @@ function asJson(text: string): Json {
   } catch {
     throw new Failure(`the answer is no JSON: ${text.slice(0, 300)}`);
   }
+}
+
+/** Segments of a path may be what was kept. */
+function pathIn(path: string, scene: Scene): string {
+  const filled = (segment: string): string => encodeURIComponent(String(filledIn(segment, scene)));
+  return path
+    .split('/')
+    .map((segment) => (segment.startsWith('$') ? filled(segment) : segment))
+    .join('/');
 }
 
 /** `$name.path` becomes what was kept; `$$` is a plain `$`. Keys are left alone. */

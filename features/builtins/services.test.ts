@@ -210,9 +210,19 @@ describe('Notification and Client (builtins.md 23, 24)', () => {
       });
     await expect(as('pendingOf', 'bo')).rejects.toMatchObject({ code: 'cascade.authorization.denied' });
     expect((JSON.parse((await as('pendingOf', null)).body ?? '') as Row[]).map(({ _id }) => _id)).toEqual([id]);
+    const ask = (request: object) =>
+      t.engine.execute({ identity: clerk, resourceName: 'ArsPayloadMessage', custom: true, parameters: {}, ...request } as never);
+    const mine = [{ username: 'cy', status: 'pending' }];
+    expect(JSON.parse((await ask({ op: 'select' })).body ?? '')).toMatchObject([{ _id: id, recipients: mine }]);
+    expect(JSON.parse((await ask({ op: 'select', resourceId: id })).body ?? '')).toMatchObject({ _id: id, recipients: mine });
+    expect(JSON.parse((await ask({ op: 'aggregate', object: [{ $project: { recipients: 1 } }] })).body ?? '')).toMatchObject([
+      { recipients: mine },
+    ]);
+    expect((JSON.parse((await as('pendingOf', null)).body ?? '') as Row[])[0]?.['recipients']).toEqual(mine);
     expect((await as('dropAll', [id])).body).toBe('1');
     expect([await pending('bo'), await pending('cy')]).toEqual([[id], []]);
     expect((await as('dropAll', [id])).body).toBe('0');
+    await expect(ask({ op: 'submit', resourceId: await message(['bo']), object: {} })).rejects.toMatchObject({ status: 404 });
   });
 
   test('without the source nothing is sent', async () => {

@@ -14,6 +14,7 @@ import { COLLABORATIONS, PAYLOAD_MESSAGES, TRACKS } from './service-types.ts';
 import { together } from '../../resources/instances/together.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { outOfRange } from '../../resources/operations/arguments.ts';
+import { tellDevices, usersOf } from '../notifications/inbox.ts';
 import { withdrawn } from '../notifications/payload-messages.ts';
 import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
 
@@ -70,7 +71,9 @@ export async function closed(space: Namespace, collaboration: ObjectValue, statu
   for (const track of await read(space, TRACKS, own, MOST)) await deleteOne(space, TRACKS, async () => track, gathering);
   for (const message of await read(space, PAYLOAD_MESSAGES, own, MOST)) {
     const changes = withdrawn(message, []);
-    if (changes) await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+    if (!changes) continue;
+    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+    await tellDevices(space, 'retract', message, usersOf(message, 'pendingUsers'), gathering);
   }
   return { status, closedAt: new DateTime(gathering.clock.now()) };
 }

@@ -1,6 +1,7 @@
 // The types in which built-in services keep what they know (builtins.md 23 to 30). Their instances are read and written like those of
 // users' types; a service changes several of them in one unit (runtime/builtins/together.ts). A collection is made with its first instance.
 
+import { getOwn, isObject } from '../../stdlib/values/index.ts';
 import { type Shape, systemType } from '../../resources/catalog/system-type.ts';
 import type { InstanceResource } from '../../resources/catalog/types.ts';
 
@@ -48,7 +49,7 @@ export const TRACKS = keptByService('ArsActiveTrack', {
   collaborationId: 'indexed String',
 });
 
-export const PAYLOAD_MESSAGES = keptByService('ArsPayloadMessage', {
+const MESSAGES = keptByService('ArsPayloadMessage', {
   source: 'String',
   category: 'String',
   title: 'String',
@@ -62,6 +63,25 @@ export const PAYLOAD_MESSAGES = keptByService('ArsPayloadMessage', {
   recipients: 'multi Object',
   collaborationId: 'indexed String',
 });
+
+/** Of the recipients everybody sees the own entry. */
+export const PAYLOAD_MESSAGES: InstanceResource = {
+  ...MESSAGES,
+  seen: {
+    instance(shown, username) {
+      const recipients = Object.hasOwn(shown, 'recipients') ? getOwn(shown, 'recipients') : null;
+      if (!Array.isArray(recipients)) return shown;
+      return { ...shown, recipients: recipients.filter((one) => isObject(one) && one['username'] === username) };
+    },
+    stages: (username) => [
+      {
+        $addFields: {
+          recipients: { $filter: { input: '$recipients', as: 'one', cond: { $eq: ['$$one.username', { $literal: username }] } } },
+        },
+      },
+    ],
+  },
+};
 
 export const RESOURCE_CONFIGS = keptByService(
   'ArsResourceConfig',

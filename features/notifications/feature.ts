@@ -1,5 +1,12 @@
 // Messages to the devices of users.
 import type { Feature } from '../../resources/feature.ts';
 import { notifications as builtins } from './notifications.ts';
+import { PUSH_TARGETS } from './push-targets.ts';
+import { submit } from './submit.ts';
 
-export const notifications: Feature = { name: 'notifications', builtins };
+export const notifications: Feature = {
+  name: 'notifications',
+  instances: [PUSH_TARGETS],
+  commands: { ArsPayloadMessage: { submit } },
+  builtins,
+};

@@ -11,8 +11,10 @@ import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
 import { together } from '../../resources/instances/together.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import { tellDevices, usersOf } from './inbox.ts';
 import { checkForm } from './payload-form.ts';
 import { nameList, own, outOfRange, sourceNamed } from '../../resources/operations/arguments.ts';
+import { devicesOf } from './push-targets.ts';
 import { deletedBy, pendingRecipients, withdrawn } from './payload-messages.ts';
 import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
 
@@ -41,13 +43,17 @@ export async function storeMessage(
     users: known ?? [],
     unknownUsers: unknown ?? [],
     pendingUsers: known ?? [],
-    recipients: pendingRecipients(known ?? []),
+    recipients: pendingRecipients(known ?? [], await devicesOf(space, known ?? [])),
     sentAt: new DateTime(gathering.clock.now()),
     sentBy: gathering.identity.username,
   };
-  if (messageId === null) return insertOne(space, PAYLOAD_MESSAGES, record, gathering);
-  const stored = await readAt(space, PAYLOAD_MESSAGES, String(messageId));
-  return updateOne(space, PAYLOAD_MESSAGES, async () => stored, changeOf(PAYLOAD_MESSAGES, record), gathering);
+  const before = messageId === null ? null : await readAt(space, PAYLOAD_MESSAGES, String(messageId));
+  const after = before
+    ? await updateOne(space, PAYLOAD_MESSAGES, async () => before, changeOf(PAYLOAD_MESSAGES, record), gathering)
+    : await insertOne(space, PAYLOAD_MESSAGES, record, gathering);
+  if (before) await tellDevices(space, 'removed', before, usersOf(before, 'users'), gathering);
+  if (after) await tellDevices(space, 'notify', after, known ?? [], gathering);
+  return after;
 }
 
 const cut = (value: Value): string => (value === null ? '' : String(value).slice(0, LONGEST_TITLE));
@@ -78,7 +84,10 @@ const retractPayload: HostBuiltin = async (space, [msgId = null, excludeList = n
     const message = await messageAt(space, msgId);
     if (!message) return false;
     const changes = withdrawn(message, except);
-    if (changes) await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+    if (!changes) return true;
+    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+    const gone = usersOf(message, 'pendingUsers').filter((user) => !except.includes(user));
+    await tellDevices(space, 'retract', message, gone, gathering);
     return true;
   });
 };
@@ -93,11 +102,13 @@ const deletePayloadMessages: HostBuiltin = async (space, [msgIds = null], actor)
       if (!message) continue;
       if (all) {
         count += await deleteOne(space, PAYLOAD_MESSAGES, async () => message, gathering);
+        await tellDevices(space, 'removed', message, usersOf(message, 'pendingUsers'), gathering);
         continue;
       }
       const changes = deletedBy(message, actor.identity.username);
       if (!changes) continue;
       await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+      await tellDevices(space, 'removed', message, [actor.identity.username], gathering);
       count++;
     }
     return count;
@@ -108,7 +119,9 @@ const listPending: HostBuiltin = async (space, [username = null], actor) => {
   const identity = actor.identity;
   if (username !== null && username !== identity.username && !isAdmin(identity))
     throw fault('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
-  return { ok: encodeInner(await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST)) };
+  const pending = await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST);
+  const seen = isAdmin(identity) ? pending : pending.map((one) => PAYLOAD_MESSAGES.seen?.instance(one, identity.username) ?? one);
+  return { ok: encodeInner(seen) };
 };
 
 export const notifications: HostBuiltins = {

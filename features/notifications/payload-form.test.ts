@@ -32,7 +32,7 @@ test.each([
   [form('{"type":"droplist","id":"d","values":[{"label":"One","value":1}],"default":1}'), []],
   [form('{"type":"droplist","id":"d","values":["x",{"label":"Y","value":"y"}]}'), ['/fields/0/values type']],
   [form('{"type":"radioButtons","id":"d","values":[]}'), ['/fields/0/values empty']],
-  [form('{"type":"radioButtons","id":"d","values":["x","x"]}'), ['/fields/0/values duplicate.value']],
+  [form('{"type":"radioButtons","id":"d","values":["x","x"]}'), ['/fields/0/values/1 duplicate.value']],
   [form('{"type":"footerButton","buttonLabel":"Go"}'), ['/fields/0/value missing']],
   [
     form('{"type":"footerButton","buttonLabel":"Go","value":1}', '{"type":"inlineButton","buttonLabel":"No","value":1}'),
@@ -48,7 +48,28 @@ test.each([
   [form('{"type":"date","id":"d","default":"next week"}'), ['/fields/0/default type']],
   [form('{"type":"image","url":"u","size":101}'), ['/fields/0/size range']],
   [form('{"type":"image","url":"u","label":"l","size":"101"}'), []],
-  [form('{"type":"buttonCluster","values":[{"label":"A","value":"a"}]}'), ['/fields/0/values type']],
+  [form('{"type":"buttonCluster","values":[{"label":"A","value":"a"}]}'), ['/fields/0/values/0/value type']],
+  [
+    form('{"type":"buttonCluster","values":[{"label":"A","value":1},{"label":"B","value":1},{"value":2}]}'),
+    ['/fields/0/values/2/label missing', '/fields/0/values/1/value duplicate.value'],
+  ],
+  [
+    form('{"type":"footerButton","buttonLabel":"Go","value":1}', '{"type":"buttonCluster","values":[{"label":"A","value":1}]}'),
+    ['/fields/1/values/0/value duplicate.value'],
+  ],
+  [form('{"type":"buttonCluster","values":["a"]}'), ['/fields/0/values type']],
+  [
+    form('{"type":"droplist","id":"d","values":[{"label":"A","value":true},7]}'),
+    ['/fields/0/values/0/value type', '/fields/0/values/1 type'],
+  ],
+  [form('{"type":"map","default":{"longitude":200}}'), ['/fields/0/default/longitude range', '/fields/0/default/latitude missing']],
+  [form('{"type":"map","default":{"type":"Point","coordinates":[7,"x"]}}'), ['/fields/0/default/coordinates/1 type']],
+  [
+    form('{"type":"map","markers":[{"label":"A","longitude":1,"latitude":2,"color":"red"},{"label":5,"longitude":1}]}'),
+    ['/fields/0/markers/0/color pattern', '/fields/0/markers/1/label type', '/fields/0/markers/1/latitude missing'],
+  ],
+  [form('{"type":"inputString","id":"s","maxLength":2,"default":"abc"}'), ['/fields/0/default range']],
+  [form('{"type":"inputString","id":""}'), ['/fields/0/id pattern']],
   [form('{"type":"map"}'), []],
   [form('{"type":"barcode"}', '7', '{"type":"sectionLabel"}'), ['/fields/0/id missing', '/fields/1 type', '/fields/2/label missing']],
   ['[]', [' type']],

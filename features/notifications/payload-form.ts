@@ -22,27 +22,45 @@ const matching =
   (value) =>
     typeof value !== 'string' ? 'type' : pattern.test(value) ? null : 'pattern';
 const date: Check = (value) => (typeof value === 'string' && parseDateTime(value) ? null : 'type');
-const place: Check = (value) => {
-  if (!isObject(value)) return 'type';
-  const { longitude, latitude, type, coordinates } = value as Record<string, Value>;
-  const [x, y] = type === 'Point' && Array.isArray(coordinates) ? coordinates : [longitude, latitude];
-  return isNumber(x ?? null) && isNumber(y ?? null) ? null : 'type';
-};
+const degrees =
+  (most: number): Check =>
+  (value) =>
+    !isNumber(value) ? 'type' : Math.abs(numberOf(value)) > most ? 'range' : null;
+const LONGITUDE = degrees(180);
+const LATITUDE = degrees(90);
+
+/** Of a place, by what is wrong in it: a GeoJSON Point, or a longitude and a latitude. */
+function checkPlace(place: Value, at: string, report: (property: string, reason: Reason) => void): void {
+  if (!isObject(place)) return report(at, 'type');
+  const isPoint = present(place, 'type') === 'Point';
+  const coordinates = isPoint ? present(place, 'coordinates') : null;
+  if (isPoint && !Array.isArray(coordinates)) return report(`${at}/coordinates`, coordinates === null ? 'missing' : 'type');
+  const parts = Array.isArray(coordinates)
+    ? ([
+        ['coordinates/0', coordinates[0] ?? null, LONGITUDE],
+        ['coordinates/1', coordinates[1] ?? null, LATITUDE],
+      ] as const)
+    : ([
+        ['longitude', present(place, 'longitude'), LONGITUDE],
+        ['latitude', present(place, 'latitude'), LATITUDE],
+      ] as const);
+  for (const [property, value, check] of parts) {
+    const reason = value === null ? 'missing' : check(value);
+    if (reason) report(`${at}/${property}`, reason);
+  }
+}
+
 const size =
   (most: number): Check =>
   (value) =>
     typeof value === 'string' && /^\d{1,3}$/.test(value) ? whole(1, most)(Number(value)) : whole(1, most)(value);
 
 const color = matching(/^#[0-9A-Fa-f]{6}$/);
+const MARKER: Readonly<Record<string, Check>> = { label: text, longitude: LONGITUDE, latitude: LATITUDE, color };
 const style = oneOf('plain', 'bold', 'italic', 'bold-italic');
 const ID = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 const REFUSED_IDS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-const id: Check = (value) =>
-  typeof value === 'string' && REFUSED_IDS.has(value)
-    ? 'pattern'
-    : typeof value === 'string' && value === ''
-      ? 'missing'
-      : matching(ID)(value);
+const id: Check = (value) => (typeof value === 'string' && REFUSED_IDS.has(value) ? 'pattern' : matching(ID)(value));
 
 interface FieldType {
   /** Needs an id, since it has a value. */
@@ -116,8 +134,20 @@ const TYPES: Readonly<Record<string, FieldType>> = {
     value: true,
     own: { placeholder: text, maxLength: whole(1), flavor: oneOf('text', 'email', 'password', 'telephone', 'url', 'multiline') },
     default: text,
+    more: (field, report) => {
+      const [longest, preset] = [present(field, 'maxLength'), present(field, 'default')];
+      if (isInteger(longest) && typeof preset === 'string' && preset.length > longest) report('default', 'range');
+    },
   },
-  map: { value: false, own: { maptype: oneOf('Standard', 'Hybrid', 'Satellite'), placeholder: text }, default: place },
+  map: {
+    value: false,
+    own: { maptype: oneOf('Standard', 'Hybrid', 'Satellite'), placeholder: text },
+    more: (field, report) => {
+      checkMarkers(field, report);
+      const preset = present(field, 'default');
+      if (preset !== null) checkPlace(preset, 'default', report);
+    },
+  },
   markupImage: recording({ source: text }),
   radioButtons: { ...choice, required: ['values'] },
   sectionLabel: { value: false, required: ['label'] },
@@ -190,36 +220,64 @@ function checkField(name: string, type: FieldType, field: ObjectValue, tell: (pr
     const reason = value === null ? null : check(value);
     if (reason) tell(property, reason);
   }
-  if (name === 'buttonCluster') choices(field, tell, isInteger);
+  if (name === 'buttonCluster') choices(field, tell, true);
   type.more?.(field, tell);
 }
 
 /** The values of a list to choose from; undefined where it is told what is wrong with it. */
-function choices(
-  field: ObjectValue,
-  report: (property: string, reason: Reason) => void,
-  fits: (value: Value) => boolean = (value) => typeof value === 'string' || isNumber(value),
-): Value[] | undefined {
+function choices(field: ObjectValue, report: (property: string, reason: Reason) => void, isCluster = false): Value[] | undefined {
   const values = present(field, 'values');
   const refuse = (reason: Reason): undefined => report('values', reason) as undefined;
   if (values === null) return undefined; // told as missing
   if (!Array.isArray(values)) return refuse('type');
   if (values.length === 0) return refuse('empty');
-  const isPair = (one: Value): one is ObjectValue =>
-    isObject(one) && typeof present(one, 'label') === 'string' && fits(present(one, 'value'));
-  const found = values.every(isPair) ? values.map((one) => present(one, 'value')) : values;
-  if (found === values && (fits === isInteger || !values.every((one) => typeof one === 'string'))) return refuse('type');
-  if (found.some((one, at) => found.findIndex((other) => equal(one, other)) < at)) return refuse('duplicate.value');
-  return found;
+  const areTexts = !isCluster && values.every((one) => typeof one === 'string');
+  if (!areTexts && values.some((one) => typeof one === 'string')) return refuse('type'); // of both kinds, or of the wrong one
+  let isSound = true;
+  const tell = (property: string, reason: Reason): void => {
+    isSound = false;
+    report(property, reason);
+  };
+  if (!areTexts) values.forEach((one, at) => checkPair(one, `values/${at}`, isCluster, tell));
+  const found = values.map((one) => (isObject(one) ? present(one, 'value') : one));
+  found.forEach((one, at) => {
+    const isRepeated = one !== null && found.findIndex((other) => equal(one, other)) < at;
+    if (isRepeated) tell(areTexts ? `values/${at}` : `values/${at}/value`, 'duplicate.value');
+  });
+  return isSound ? found : undefined;
 }
 
-/** The submit values of a button, or of a cluster of them. */
+/** One of them with its label; of a cluster of buttons its value is an Integer. */
+function checkPair(pair: Value, at: string, isCluster: boolean, tell: (property: string, reason: Reason) => void): void {
+  if (!isObject(pair)) return tell(at, 'type');
+  const [label, value] = [present(pair, 'label'), present(pair, 'value')];
+  if (typeof label !== 'string') tell(`${at}/label`, label === null ? 'missing' : 'type');
+  const fits = isCluster ? isInteger(value) : typeof value === 'string' || isNumber(value);
+  if (!fits) tell(`${at}/value`, value === null ? 'missing' : 'type');
+}
+
+/** What is marked on a map. */
+function checkMarkers(field: ObjectValue, report: (property: string, reason: Reason) => void): void {
+  const markers = present(field, 'markers');
+  if (markers === null) return;
+  if (!Array.isArray(markers)) return report('markers', 'type');
+  markers.forEach((marker, at) => {
+    if (!isObject(marker)) return report(`markers/${at}`, 'type');
+    for (const [property, check] of Object.entries(MARKER)) {
+      const value = present(marker, property);
+      const reason = value !== null ? check(value) : property === 'color' ? null : 'missing';
+      if (reason) report(`markers/${at}/${property}`, reason);
+    }
+  });
+}
+
+/** The submit values of a button, or of a cluster of them: within a cluster each once, its own repetitions are told with its list. */
 function buttonValues(name: string, field: ObjectValue): { value: Value; property: string }[] {
   if (BUTTONS.has(name)) return [{ value: present(field, 'value'), property: 'value' }].filter(({ value }) => isInteger(value));
   const values = name === 'buttonCluster' ? present(field, 'values') : null;
   if (!Array.isArray(values)) return [];
-  const own = new Set(values.map((one) => (isObject(one) ? present(one, 'value') : null)).filter(isInteger));
-  return [...own].map((value) => ({ value, property: 'values' }));
+  const all = values.map((one, at) => ({ value: isObject(one) ? present(one, 'value') : null, property: `values/${at}/value` }));
+  return all.filter(({ value }, at) => isInteger(value) && all.findIndex((other) => equal(other.value, value)) === at);
 }
 
 const bound = (field: ObjectValue, name: string, unlessTold: number): number => {

@@ -3,9 +3,19 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 
 export const recipientsOf = (message: ObjectValue): ObjectValue[] => listIn(message, 'recipients').filter(isObject);
 
-/** New recipients: all are pending, nothing was delivered to anybody yet. */
-export const pendingRecipients = (users: readonly string[]): Value[] =>
-  users.map((username) => ({ username, status: 'pending', deviceId: null, submitValue: null, submittedAt: null, deliveries: [] }));
+/**
+ * New recipients: all are pending.
+ * @param devices of a user, each of which has the message in its inbox
+ */
+export const pendingRecipients = (users: readonly string[], devices: ReadonlyMap<string, readonly string[]>): Value[] =>
+  users.map((username) => ({
+    username,
+    status: 'pending',
+    deviceId: null,
+    submitValue: null,
+    submittedAt: null,
+    deliveries: (devices.get(username) ?? []).map((deviceId) => ({ deviceId, transport: 'inbox', status: 'sent', error: null })),
+  }));
 
 /** Takes it back from all who have not answered but these; null where nobody is left to take it back from. */
 export function withdrawn(message: ObjectValue, except: readonly string[]): ObjectValue | null {
@@ -15,6 +25,12 @@ export function withdrawn(message: ObjectValue, except: readonly string[]): Obje
 /** One user has deleted it; null where the user is no recipient, or has done so before. */
 export function deletedBy(message: ObjectValue, user: string): ObjectValue | null {
   return changed(message, 'deleted', ({ status, username }) => username === user && status !== 'deleted');
+}
+
+/** One user has answered it. */
+export function submittedBy(message: ObjectValue, user: string, answer: ObjectValue): ObjectValue {
+  const recipients = recipientsOf(message).map((one) => (one['username'] === user ? { ...one, ...answer, status: 'submitted' } : one));
+  return { recipients, pendingUsers: listIn(message, 'pendingUsers').filter((one) => one !== user) };
 }
 
 function changed(message: ObjectValue, status: string, concerns: (recipient: ObjectValue) => boolean): ObjectValue | null {

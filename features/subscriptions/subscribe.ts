@@ -14,6 +14,7 @@ import type { InstanceResource, Namespace } from '../../resources/catalog/types.
 import { instanceToJson, toJson } from '../../model/values/index.ts';
 import { parseEventPath } from '../../runtime/events/event-path.ts';
 import type { Present, Subscriber } from '../../runtime/events/subscribers.ts';
+import { listen } from '../notifications/inbox.ts';
 import { deliveriesOf } from '../delivery/namespace-state.ts';
 
 /**
@@ -30,6 +31,10 @@ export async function subscribe(
 ): Promise<Subscription> {
   const filter = eventFilter ?? null;
   const at = parseEventPath(path);
+  if (at.resource === 'inbox') {
+    if (persistent === true || subscriptionName !== undefined) throw fault('cascade.request.parameter.invalid', 'persistent', true);
+    return listen(space, identity, at.name, filter, deliver);
+  }
   if (at.resource === 'types') requireHearing(space, at.name, identity);
   if (at.resource === 'sources' && !space.definitions.get('sources', at.name))
     throw fault('cascade.resource.not.found', `/sources/${at.name}`);

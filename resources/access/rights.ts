@@ -78,6 +78,8 @@ interface Rights {
   /** Where it is another's than `write`. */
   readonly insert?: Who;
   readonly publish?: Who;
+  /** Operations of a right of their own, and commands. */
+  readonly apart?: Readonly<Record<string, Who>>;
   /** The condition that an instance is the caller's own. */
   readonly own?: (username: string, reads: boolean) => ObjectValue;
 }
@@ -103,7 +105,8 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['ArsSubscription', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
   ['ArsEventAcknowledgement', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
   ['ArsRuleSnapshot', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('ars_createdBy') }],
-  ['ArsPayloadMessage', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users') }],
+  ['ArsPayloadMessage', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users'), apart: { submit: 'all' } }],
+  ['ArsPushTarget', { select: 'own', write: 'own', delete: 'own', own: byProperty('username'), apart: { insert: 'all', upsert: 'all' } }],
   ['ArsChat', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users') }],
   ['ArsActiveTrack', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
   // What names its users elsewhere is theirs through its service.
@@ -222,6 +225,8 @@ const isWithdrawn = (space: Namespace, name: string, caller: Identity): boolean 
 
 function whoIn(rights: Rights, operation: string): Who {
   if (READS.has(operation)) return rights.select;
+  const apart = rights.apart && Object.hasOwn(rights.apart, operation) ? rights.apart[operation] : undefined;
+  if (apart) return apart;
   if (operation === 'execute') return 'all';
   if (operation === 'publish' || operation === 'query') return rights.publish ?? 'nobody';
   if (operation === 'insert' && rights.insert !== undefined) return rights.insert;

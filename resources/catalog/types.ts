@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { CascadeError } from '../../stdlib/errors.ts';
 import type { About } from '../../platform/about/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor, Doer } from '../../runtime/context/actor.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, Committer, Write } from '../../runtime/transactions/index.ts';
 import type { Correlations } from '../../runtime/correlation/index.ts';
@@ -109,6 +109,18 @@ export interface InstanceResource {
   transfer?(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply>;
   /** Addressed as types are, under `custom/`. */
   readonly asType?: true;
+  /**
+   * What is stored for what a client or a program submits: completed by what only the service knows.
+   * @param isNew it is a whole instance (INSERT, UPSERT), not changes of one
+   * @throws CascadeError when it is wrong
+   */
+  receive?(body: Value, doer: Doer, isNew: boolean): Value;
+  /** What those see of an instance who may read their own ones only; absent: all of it. */
+  readonly seen?: {
+    instance(shown: ObjectValue, username: string): ObjectValue;
+    /** Stages of an aggregation that leave the same. */
+    stages(username: string): Value[];
+  };
   /** How an instance goes, where that is more than its removal. @param name as stored */
   end?(space: Namespace, name: string): Promise<void>;
 }

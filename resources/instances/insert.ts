@@ -22,7 +22,7 @@ import { asFault, sizeOf, sizeWithin } from './refusals.ts';
 /** Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
 export function insertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
   if (resource.guard?.insert) return resource.guard.insert(space, resource, body, actor, false);
-  const stored = toStored(space, resource.type, body, actor);
+  const stored = toStored(space, resource.type, resource.receive?.(body, actor, true) ?? body, actor);
   if (stored instanceof Promise) return stored.then((all) => insertStored(space, resource, all, actor));
   return insertStored(space, resource, stored, actor);
 }
@@ -94,7 +94,7 @@ export async function insertMany(
   const ready: ObjectValue[] = [];
   let failure: Error | null = null;
   // Conversions by procedures go together; what fails is met in its turn.
-  const converted = bodies.map(async (body) => toStored(space, resource.type, body, actor));
+  const converted = bodies.map(async (body) => toStored(space, resource.type, resource.receive?.(body, actor, true) ?? body, actor));
   for (const one of converted) one.catch(() => undefined);
   for (const body of converted) {
     try {

@@ -21,7 +21,7 @@ const TRIES = 10;
 export async function upsertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
   if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
   if (resource.guard?.insert) return resource.guard.insert(space, resource, body, actor, true);
-  const stored = (await toStored(space, resource.type, body, actor)) as ObjectValue;
+  const stored = (await toStored(space, resource.type, resource.receive?.(body, actor, true) ?? body, actor)) as ObjectValue;
   const { predicate, described, key } = match(resource, stored);
   const visible = restriction(space, resource, 'select', actor);
   const filter = toFilter(visible ? both(predicate, visible) : predicate);

@@ -253,7 +253,8 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const version = versionIn(resource, values);
   const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
   if (version !== undefined && !query) throw fault('cascade.update.version.query', resource.name);
-  const change = changeOf(resource, await toStored(space, resource.type, withoutVersion(values), actor));
+  const received = withoutVersion(values);
+  const change = changeOf(resource, await toStored(space, resource.type, resource.receive?.(received, actor, false) ?? received, actor));
   const onError = getOwn(payload, 'onError') === true;
   if (query?.by === 'id' && !onError) {
     const id = idIn(query);

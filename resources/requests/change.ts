@@ -101,7 +101,8 @@ async function instanceUpdate(
     return stored;
   };
   const toNext = async (stored: ObjectValue): Promise<ObjectValue> => {
-    const next = await changeOf(resource, await toStored(space, type, await change(stored), actor))(stored);
+    const changes = await change(stored);
+    const next = await changeOf(resource, await toStored(space, type, resource.receive?.(changes, actor, false) ?? changes, actor))(stored);
     for (const name of removed) if (Object.hasOwn(next, name)) delete next[name];
     return next;
   };

@@ -1,14 +1,15 @@
 // The requests of clients (resources-and-api.md 2): which operation of which resource, and the reply in REST's spelling.
 
-import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { type ApiReply, type ApiRequest, OPERATIONS } from '../api.ts';
 import { toFilter } from '../../model/query/index.ts';
+import { parseJson, toJson } from '../../model/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import { condition, notFound, read, readAt } from '../instances/find.ts';
 import { ownOnly, requireRight, withOwn } from '../access/rights.ts';
-import type { Namespace, Resource } from '../catalog/types.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { aggregate } from './aggregate.ts';
 import { patch, remove, update } from './change.ts';
 import { command, commandsOf } from './commands.ts';
@@ -69,9 +70,11 @@ async function carryOutOwn(space: Namespace, resource: Resource, request: ApiReq
   const operation = CARRIED_OUT[op] as CarryOut;
   if (op === 'aggregate') {
     const pipeline = request.object ?? parameters['pipeline'];
-    const object: Value = Array.isArray(pipeline) ? [{ $match: own }, ...pipeline] : (pipeline ?? null);
+    const first: Value[] = [{ $match: own }, ...((resource.kind === 'instances' && resource.seen?.stages(actor.identity.username)) || [])];
+    const object: Value = Array.isArray(pipeline) ? [...first, ...pipeline] : (pipeline ?? null);
     return operation(space, resource, { ...request, object }, actor);
   }
+  if (op === 'select' && resource.kind === 'instances' && resource.seen) return selectSeen(space, resource, request, actor, own);
   if (resourceId !== undefined) {
     const seen = ownOnly(space, resource, 'select', actor.identity);
     await requireOwn(space, resource, resourceId, actor, seen ?? own);
@@ -80,6 +83,25 @@ async function carryOutOwn(space: Namespace, resource: Resource, request: ApiReq
   }
   if (op === 'delete' && parameters['where'] === undefined) return operation(space, resource, request, actor); // is refused
   return operation(space, resource, { ...request, parameters: { ...parameters, where: withOwn(parameters['where'], own) } }, actor);
+}
+
+/** SELECT where the caller sees a part of each instance. */
+async function selectSeen(
+  space: Namespace,
+  resource: InstanceResource,
+  request: ApiRequest,
+  actor: Actor,
+  own: ObjectValue,
+): Promise<ApiReply> {
+  const { resourceId, parameters } = request;
+  if (resourceId !== undefined) await requireOwn(space, resource, resourceId, actor, own);
+  const asked: ApiRequest = { ...request, streams: false };
+  if (resourceId === undefined) asked.parameters = { ...parameters, where: withOwn(parameters['where'], own) };
+  const reply = await select(space, resource, asked, actor);
+  if (reply.body === undefined) return reply;
+  const cut = (one: Value): Value => (isObject(one) ? (resource.seen?.instance(one, actor.identity.username) ?? one) : one);
+  const shown = parseJson(reply.body);
+  return { ...reply, body: toJson(Array.isArray(shown) ? shown.map(cut) : cut(shown)) };
 }
 
 /** @throws cascade.resource.not.found */

@@ -12,6 +12,7 @@ test.each([
   ['/types/system.topics/update', '/types/system.topics/update'],
   ['/sources/mqtt', '/sources/mqtt/publish'],
   ['/sources/mqtt/receive', '/sources/mqtt/publish'],
+  ['/inbox/phone', '/inbox/phone'],
   ['/services/Metrics/done', '/services/Metrics/done'],
   ['/services//Metrics/done', '/services/Metrics/done'],
 ])('%s is listened to as %s', (written, path) => {
@@ -30,7 +31,7 @@ test.each([
   ['/nonsense/a', 'cascade.event.path.invalid'],
   ['/topics/a b', 'cascade.topic.name.invalid'],
   ['/topics/a/#', 'cascade.topic.name.invalid'],
-  ['/inbox/phone', 'cascade.resource.not.found'],
+  ['/inbox/phone/more', 'cascade.event.path.invalid'],
 ])('%s is refused with %s', (written, code) => {
   expect(() => parseEventPath(written)).toThrow(expect.objectContaining({ code }));
 });

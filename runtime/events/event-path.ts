@@ -6,8 +6,8 @@ import { checkName } from '../../model/types/index.ts';
 export interface EventPath {
   /** As events are raised on it. */
   readonly path: string;
-  readonly resource: 'topics' | 'types' | 'services' | 'sources';
-  /** Of the topic, with its slash in front; of the type; of the service. */
+  readonly resource: 'topics' | 'types' | 'services' | 'sources' | 'inbox';
+  /** Of the topic, with its slash in front; of the type; of the service; of the device. */
   readonly name: string;
   /** Of a service. */
   readonly eventType?: string;
@@ -17,8 +17,9 @@ const TOPIC = /^\/topics\/\/?(.+?)(?:\/publish)?$/;
 const TYPE = /^\/types\/([^/]+)\/(insert|update|delete)$/;
 const SERVICE = /^\/services\/\/?([^/]+)\/([^/]+)$/;
 const SOURCE = /^\/sources\/\/?([^/]+)(?:\/(?:receive|publish))?$/;
+const INBOX = /^\/inbox\/([^/]+)$/;
 /** What events of a later version come from: not there, which is no fault of the path. */
-const ABSENT = /^\/(?:(?:inbox|audits|namespaces|users)\/.+)$/;
+const ABSENT = /^\/(?:(?:audits|namespaces|users)\/.+)$/;
 
 /** @throws cascade.event.path.invalid, cascade.topic.name.invalid, .reserved, cascade.resource.not.found */
 export function parseEventPath(path: string): EventPath {
@@ -34,5 +35,7 @@ export function parseEventPath(path: string): EventPath {
   if (service !== undefined) return { path: `/services/${service}/${eventType}`, resource: 'services', name: service, eventType };
   const [, source] = SOURCE.exec(path) ?? [];
   if (source !== undefined) return { path: `/sources/${source}/publish`, resource: 'sources', name: source };
+  const [, device] = INBOX.exec(path) ?? [];
+  if (device !== undefined) return { path, resource: 'inbox', name: device };
   throw ABSENT.test(path) ? fault('cascade.resource.not.found', path) : fault('cascade.event.path.invalid', path);
 }

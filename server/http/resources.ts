@@ -33,6 +33,7 @@ export const READINGS: Record<Action, Reading> = {
   getAuthorizedUsers: { parameters: [], body: 'none' },
   retry: { parameters: [], body: 'none' },
   redeem: { parameters: [], body: 'none' },
+  submit: { parameters: [], body: 'optional' },
   replaceMembers: { parameters: [], body: 'required' },
   command: { parameters: [], body: 'required' },
 };

@@ -24,6 +24,7 @@ export type Action =
   | 'replaceMembers'
   | 'retry'
   | 'redeem'
+  | 'submit'
   | 'command';
 
 export interface ResourceRoute {
@@ -167,10 +168,14 @@ export interface Address {
   readonly methods: ResourceRoute['methods'];
 }
 
+/** The same for types of the service, with and without `custom/`. */
+const TYPE_SEGMENTS: typeof OPERATION_SEGMENTS = { ArsPayloadMessage: { submit: { POST: 'submit' } } };
+
 /** Every form of address that `route` knows for a resource. */
 export function addressesOf(resourceName: string, custom: boolean): Address[] {
   const below = `${RESOURCES}${custom ? 'custom/' : ''}${resourceName}`;
-  const segments = custom ? [] : Object.keys(own(OPERATION_SEGMENTS, resourceName) ?? {}).map((segment) => `/{id}/${segment}`);
+  const known = own(TYPE_SEGMENTS, resourceName) ?? (custom ? undefined : own(OPERATION_SEGMENTS, resourceName));
+  const segments = Object.keys(known ?? {}).map((segment) => `/{id}/${segment}`);
   const members = !custom && resourceName === 'services' ? ['/{id}/{member}'] : [];
   return ['', '/aggregate', '/select', '/{id}', ...segments, ...members].map((suffix) => ({
     suffix,
@@ -193,7 +198,7 @@ function resourceRoute(rest: string, path: string): ResourceRoute {
   if (id === undefined) return { ...at, methods: COLLECTION };
   if (id === 'aggregate') return { ...at, methods: { GET: 'aggregate', POST: 'aggregate' } };
   if (id === 'select') return { ...at, methods: { POST: 'selectByBody' } };
-  return custom ? { ...at, resourceId: id, methods: INSTANCE } : { ...at, ...systemInstance(resourceName, id) };
+  return { ...at, ...(custom ? typeInstance(resourceName, id) : systemInstance(resourceName, id)) };
 }
 
 function privateRoute(path: string): PrivateRoute {
@@ -212,9 +217,16 @@ function publicRoute(rest: string, path: string): ResourceRoute {
   return { kind: 'resource', resourceName, custom: false, resourceId: id, methods, publicIn };
 }
 
+/** Names of types may be addressed without `custom/`, too. */
+function typeInstance(name: string, id: string): Pick<ResourceRoute, 'methods' | 'resourceId'> {
+  const last = id.lastIndexOf('/');
+  const methods = last > 0 ? own(own(TYPE_SEGMENTS, name), id.slice(last + 1)) : undefined;
+  return methods ? { resourceId: id.slice(0, last), methods } : { resourceId: id, methods: INSTANCE };
+}
+
 function systemInstance(name: string, id: string): Pick<ResourceRoute, 'methods' | 'resourceId'> {
   const last = id.lastIndexOf('/');
-  const methods = last > 0 ? own(own(OPERATION_SEGMENTS, name), id.slice(last + 1)) : undefined;
+  const methods = last > 0 ? own(own(OPERATION_SEGMENTS, name) ?? own(TYPE_SEGMENTS, name), id.slice(last + 1)) : undefined;
   if (methods) return { resourceId: id.slice(0, last), methods };
   if (name === 'services' && last > 0) return { resourceId: id, methods: { PUT: 'execute', POST: 'publish' } };
   return { resourceId: id, methods: { ...INSTANCE, POST: own(POST_ON_INSTANCE, name) ?? 'command' } };

@@ -57,7 +57,7 @@ function pathItem(resource: DescribedResource, { suffix, methods }: Address, pro
 function isOffered({ name, operations, commands }: DescribedResource, action: Action): boolean {
   if (action === 'execute' && name === 'services') return true; // another way to procedures
   if (action === 'command') return commands.length > 0;
-  if (action === 'retry') return commands.includes('retry');
+  if (action === 'retry' || action === 'submit') return commands.includes(action);
   const op = operationOf(action);
   if (op === 'getAuthorizedUsers') return true; // only namespaces have the address
   return operations.has(op === 'selectOne' ? 'select' : op);
@@ -81,6 +81,7 @@ const SUMMARIES: Record<Action, string> = {
   getAuthorizedUsers: 'Who may enter',
   redeem: 'Redeem an invitation',
   retry: 'Deliver once more',
+  submit: 'Answer a form',
   replaceMembers: 'Make, or replace the members',
   command: 'Command',
 };
@@ -127,7 +128,7 @@ function headersOf(action: Action): ObjectValue[] {
   const header = (name: string, description: string): ObjectValue => ({ name, in: 'header', description, schema: { type: 'string' } });
   if (action === 'selectOne') return [header('If-None-Match', 'A version in quotes: 304 when it still is that')];
   if (action === 'update' || action === 'patch') return [header('If-Match', 'A version in quotes: 409 when it is another')];
-  if (action === 'insert' || action === 'execute' || action === 'publish')
+  if (action === 'insert' || action === 'execute' || action === 'publish' || action === 'submit')
     return [header('X-Cascade-Request-Id', 'The same one within a day gets the stored answer')];
   return [];
 }
@@ -172,6 +173,16 @@ function bodySchema(resource: DescribedResource, action: Action): ObjectValue {
     case 'query':
     case 'replaceMembers':
       return { type: 'object' };
+    case 'submit':
+      return {
+        type: 'object',
+        properties: {
+          deviceId: { type: 'string' },
+          submitValue: { type: 'integer', default: 0 },
+          values: { type: 'object' },
+          location: { type: 'object', properties: { longitude: { type: 'number' }, latitude: { type: 'number' } } },
+        },
+      };
     case 'command':
       return { type: 'object', required: ['op'], properties: { op: { enum: commandNames(resource) }, data: { type: 'object' } } };
     default:

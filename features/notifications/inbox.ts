@@ -1,0 +1,96 @@
+// The inbox of a device (integrations.md 7.4): what is pending for its user when it begins to listen, then what happens.
+import { DateTime, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Identity, Notice, Subscription } from '../../resources/api.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { toJson } from '../../model/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { raise } from '../../runtime/events/events.ts';
+import { hasMembers } from '../../runtime/events/subscribers.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { read } from '../../resources/instances/find.ts';
+import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
+import { deviceOf, devicesOf } from './push-targets.ts';
+
+/** Pending messages that a device is sent when it begins to listen. */
+const MOST = 1_000;
+
+/** A device that has come to another user hears nothing more of the one before: the path of its events names both. */
+const pathOf = (username: string, deviceId: string): string => `/inbox/${encodeURIComponent(username)}/${deviceId}`;
+
+/**
+ * `removed`: submitted or deleted, on another device; `retract`: the sender has taken it back.
+ * @param except the device on which that was done
+ */
+export async function tellDevices(
+  space: Namespace,
+  kind: 'notify' | 'retract' | 'removed',
+  message: ObjectValue,
+  users: readonly string[],
+  actor: Actor,
+  except: string | null = null,
+): Promise<void> {
+  const value = inboxValue(kind, message);
+  const devices = [...(await devicesOf(space, users))].flatMap(([username, ids]) => ids.map((id) => ({ username, id })));
+  const events = devices.filter(({ id }) => id !== except).flatMap(({ username, id }) => raise(space, pathOf(username, id), value, actor));
+  if (events.length > 0) await actor.commit({ writes: [], events });
+}
+
+function inboxValue(kind: string, message: ObjectValue): ObjectValue {
+  const messageId = own(message, '_id');
+  if (kind === 'removed') return { kind, messageId };
+  return {
+    kind,
+    messageId,
+    title: own(message, 'title') ?? '',
+    category: own(message, 'category') ?? '',
+    payload: own(message, 'payload'),
+    createdAt: own(message, 'sentAt'),
+  };
+}
+
+/**
+ * Listens to what the device is sent: first its user's pending messages, the oldest first.
+ * @param filter members that a value must have; null: every event is wanted
+ * @throws cascade.authorization.denied: the device is not the caller's
+ */
+export async function listen(
+  space: Namespace,
+  { username }: Identity,
+  deviceId: string,
+  filter: ObjectValue | null,
+  deliver: (notice: Notice) => void,
+): Promise<Subscription> {
+  if (!(await deviceOf(space, username, deviceId))) throw fault('cascade.authorization.denied', 'subscribe', `/inbox/${deviceId}`);
+  const path = `/inbox/${deviceId}`;
+  let early: Notice[] | null = [];
+  const told = (notice: Notice): void => {
+    const named: Notice = notice.kind === 'event' ? { ...notice, path } : notice;
+    if (early) early.push(named);
+    else deliver(named);
+  };
+  const close = space.subscribers.add(pathOf(username, deviceId), { filter, deliver: told });
+  try {
+    for (const message of await read(space, PAYLOAD_MESSAGES, { pendingUsers: username }, MOST)) {
+      const value = inboxValue('notify', message);
+      const sentAt = own(message, 'sentAt');
+      const createdAt = sentAt instanceof DateTime ? sentAt.ms : space.clock.now();
+      if (!filter || hasMembers(value, filter)) deliver({ kind: 'event', path, valueJson: toJson(value), createdAt });
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const waiting = early;
+  early = null;
+  for (const notice of waiting) deliver(notice);
+  return { close };
+}
+
+export const usersOf = (message: ObjectValue, property: 'users' | 'pendingUsers'): string[] => {
+  const users = isObject(message) ? own(message, property) : null;
+  return Array.isArray(users) ? users.map(String) : [];
+};
+
+function own(object: ObjectValue, name: string): Value {
+  return Object.hasOwn(object, name) ? getOwn(object, name) : null;
+}

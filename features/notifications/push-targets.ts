@@ -1,0 +1,84 @@
+// Devices that messages go to (integrations.md 7.2): each belongs to the user who has registered it last.
+import { fault } from '../../model/errors/faults.ts';
+import { DateTime, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Doer } from '../../runtime/context/actor.ts';
+import { systemType } from '../../resources/catalog/system-type.ts';
+import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
+import { read } from '../../resources/instances/find.ts';
+
+const NAME = 'ArsPushTarget';
+const LONGEST_ID = 128;
+const PLATFORMS: ReadonlySet<Value> = new Set(['web', 'android', 'ios']);
+/** Devices of one user that a message goes to. */
+const MOST_DEVICES = 100;
+
+const TYPE = systemType(
+  NAME,
+  {
+    deviceId: 'required unique String',
+    username: 'indexed String',
+    deviceName: 'String',
+    platform: 'required String',
+    token: 'secret String',
+    appId: 'String',
+    locale: 'String',
+    lastSeen: 'DateTime',
+    active: 'Boolean',
+  },
+  ['deviceId'],
+);
+
+export const PUSH_TARGETS: InstanceResource = {
+  kind: 'instances',
+  name: NAME,
+  type: TYPE,
+  collection: TYPE.collection,
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
+  defaultSort: { _id: 1 },
+  late: true,
+  receive: registered,
+};
+
+/** What a registration says, completed by what only the service knows. @throws cascade.type.property.invalid, .required */
+function registered(body: Value, { identity, clock }: Doer, isNew: boolean): Value {
+  if (!isObject(body)) return body; // is refused as what it is
+  const deviceId = own(body, 'deviceId');
+  if (typeof deviceId === 'string' && (deviceId === '' || deviceId.length > LONGEST_ID || deviceId.includes('/')))
+    throw invalid('deviceId', `1 to ${LONGEST_ID} characters without a slash`);
+  const platform = own(body, 'platform');
+  if (platform !== null && !PLATFORMS.has(platform)) throw invalid('platform', 'web, android or ios');
+  const registration: ObjectValue = {};
+  for (const key of Object.keys(body)) if (!SET_BY_SERVICE.has(key)) setOwn(registration, key, getOwn(body, key));
+  registration['lastSeen'] = new DateTime(clock.now());
+  if (!isNew) return registration;
+  if (platform !== null && platform !== 'web' && own(body, 'token') === null) throw fault('cascade.type.property.required', NAME, 'token');
+  const deviceName = own(body, 'deviceName') ?? deviceId;
+  return { ...registration, deviceName, active: own(body, 'active') ?? true, username: identity.username };
+}
+
+const SET_BY_SERVICE: ReadonlySet<string> = new Set(['username', 'lastSeen']);
+
+const invalid = (property: string, expected: string) => fault('cascade.type.property.invalid', NAME, property, expected, 'range');
+
+/** The device of that id, when it is the user's. */
+export async function deviceOf(space: Namespace, username: string, deviceId: string): Promise<ObjectValue | null> {
+  return (await read(space, PUSH_TARGETS, { deviceId, username }, 1))[0] ?? null;
+}
+
+/** The ids of devices that are in use, by user. */
+export async function devicesOf(space: Namespace, users: readonly string[]): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>();
+  for (const username of users) {
+    const devices = await read(space, PUSH_TARGETS, { username, active: true }, MOST_DEVICES);
+    if (devices.length > 0)
+      found.set(
+        username,
+        devices.map((device) => String(own(device, 'deviceId'))),
+      );
+  }
+  return found;
+}
+
+function own(object: ObjectValue, name: string): Value {
+  return Object.hasOwn(object, name) ? getOwn(object, name) : null;
+}

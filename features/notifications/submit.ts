@@ -1,0 +1,88 @@
+// The answer to a message (integrations.md 8.4): checked as the device has checked it, published, and noted, all in one unit.
+import { DateTime, decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { toFilter } from '../../model/query/index.ts';
+import { toJson } from '../../model/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { ownOnly, withOwn } from '../../resources/access/rights.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Command } from '../../resources/feature.ts';
+import { condition, notFound, read, readAt } from '../../resources/instances/find.ts';
+import { together } from '../../resources/instances/together.ts';
+import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import { own } from '../../resources/operations/arguments.ts';
+import { reply } from '../../resources/requests/request.ts';
+import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
+import { publishTopic } from '../topics/publish.ts';
+import { answerOf } from './form-answer.ts';
+import { tellDevices } from './inbox.ts';
+import { recipientsOf, submittedBy } from './payload-messages.ts';
+import { deviceOf } from './push-targets.ts';
+
+/**
+ * Answers a message for the caller. Data: `deviceId`, `submitValue`, `values`, `location`.
+ * @returns the response object, as it was published
+ * @throws cascade.resource.not.found: no such message of the caller's, or no such device; cascade.notification.not.pending, what answerOf throws
+ */
+export const submit: Command = async (space, id, { object = null }, actor) => {
+  const body = bodyIn(object);
+  const answer = await together(space, `message ${id}`, actor, (gathering) => submitted(space, id, body, gathering));
+  if (!('ok' in answer)) throw new Error('a submit has no answer');
+  return reply(toJson(decodeInner(answer.ok)));
+};
+
+interface Body {
+  readonly deviceId: string | null;
+  readonly submitValue: Value;
+  readonly values: ObjectValue;
+  readonly location: Value;
+}
+
+/** @throws cascade.request.body.invalid, cascade.resource.property.invalid */
+function bodyIn(object: Value): Body {
+  const body = object ?? {};
+  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const [deviceId, values] = [own(body, 'deviceId'), own(body, 'values') ?? {}];
+  if (deviceId !== null && typeof deviceId !== 'string') throw invalid('deviceId', 'no String');
+  if (!isObject(values)) throw invalid('values', 'no Object');
+  return { deviceId, submitValue: own(body, 'submitValue'), values, location: own(body, 'location') };
+}
+
+const invalid = (name: string, reason: string) => fault('cascade.resource.property.invalid', PAYLOAD_MESSAGES.name, name, reason);
+
+async function submitted(space: Namespace, id: string, body: Body, actor: Actor): Promise<Value> {
+  const { username } = actor.identity;
+  const message = await readAt(space, PAYLOAD_MESSAGES, id);
+  const recipient = recipientsOf(message).find((one) => own(one, 'username') === username);
+  if (!recipient) throw notFound(PAYLOAD_MESSAGES, id);
+  if (own(recipient, 'status') !== 'pending') throw fault('cascade.notification.not.pending', id);
+  const device = body.deviceId === null ? null : await deviceOf(space, username, body.deviceId);
+  if (body.deviceId !== null && !device) throw fault('cascade.resource.not.found', `/ArsPushTarget/${body.deviceId}`);
+  const payload = own(message, 'payload');
+  const form = isObject(payload) ? payload : {};
+  const now = actor.clock.now();
+  const { submitValue, values } = await answerOf(form, { ...body, now, hasDocument: (name) => hasDocument(space, name, actor) });
+  const responseTopic = own(form, 'responseTopic');
+  const response: ObjectValue = {
+    responseTopic,
+    submitValue,
+    username,
+    deviceId: body.deviceId,
+    deviceName: device && own(device, 'deviceName'),
+    values,
+    ...(Object.hasOwn(form, 'state') ? { state: getOwn(form, 'state') } : {}),
+  };
+  const changes = submittedBy(message, username, { deviceId: body.deviceId, submitValue, submittedAt: new DateTime(now) });
+  await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), actor);
+  await tellDevices(space, 'removed', message, [username], actor, body.deviceId);
+  if (typeof responseTopic === 'string') await publishTopic(space, responseTopic, response, actor);
+  return response;
+}
+
+/** Whether there is a document of that name that the caller may see. */
+async function hasDocument(space: Namespace, name: string, actor: Actor): Promise<boolean> {
+  const documents = space.features.named('documents');
+  if (documents?.kind !== 'instances') return false;
+  const where = withOwn({ name: { $eq: name } }, ownOnly(space, documents, 'select', actor.identity));
+  return (await read(space, documents, toFilter(await condition(space, documents, where, actor)), 1)).length > 0;
+}
