@@ -21,7 +21,11 @@ export const CHAOS_FAULTS: readonly ChaosFault[] = [
         text: 'const stored = await writeAside(db, session, row);',
         replacement: 'const stored = await writeAside(db, session, { ...row, done: [] });',
       },
-      { file: 'runtime/transactions/journal.ts', text: 'for (const run of row.done) this.#open.delete(run);', replacement: '' },
+      {
+        file: 'runtime/transactions/journal.ts',
+        text: 'for (const run of row.done) {\n      this.#open.delete(run);',
+        replacement: 'for (const run of row.done) {',
+      },
     ],
   },
   {
