@@ -27,11 +27,23 @@ function cited(): Map<string, string> {
 function explained(): Set<string> {
   const page = readFileSync(join(root, 'docs/rows.md'), 'utf8');
   const rows = [...page.matchAll(/<a id="(\w+)"><\/a>\1 \|/g)].flatMap(([, id]) => [`language.md ${id}`, `builtins.md ${id}`]);
-  const redelivery = Array.from({ length: 12 }, (_, i) => `integrations.md R${i + 1}`);
+  const [, table = ''] = /^## integrations\.md: rows\n([\s\S]*?)^## /m.exec(page) ?? [];
+  const own = [...table.matchAll(/^\| ((?:[A-Z]\d+(?:, | to | (?=\|)))+)\|/gm)].flatMap(([, ids = '']) => rowsIn(ids));
   const sections = [...page.matchAll(/^\| ([\w-]+\.md) ([\d., ]+) \|/gm)].flatMap(([, document, ids = '']) =>
     ids.split(', ').map((id) => `${document} ${id}`),
   );
-  return new Set([...rows, ...redelivery, ...sections]);
+  return new Set([...rows, ...own.map((id) => `integrations.md ${id}`), ...sections]);
+}
+
+/** `R1 to R4`, `R5, R6`: each of them. */
+function rowsIn(ids: string): string[] {
+  return ids
+    .trim()
+    .split(', ')
+    .flatMap((part) => {
+      const [, letter = '', from = '', to = from] = /^([A-Z])(\d+)(?: to [A-Z](\d+))?$/.exec(part) ?? [];
+      return Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => `${letter}${Number(from) + i}`);
+    });
 }
 
 test('every row and section that is cited has its line in docs/rows.md', () => {

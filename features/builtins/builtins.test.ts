@@ -32,10 +32,10 @@ test('resources-and-api.md 7.6: a rule has the profiles that its last editor has
   const { namespace } = t.identity;
   const username = `editor.${namespace}`;
   const { identity } = t.engine;
+  await t.ask('insert', 'profiles', { body: '{"name":"clerk","dml":{"Told":{"insert":{}}}}' });
   await identity.createUser({ username, password: 'correct horse', namespace, profiles: ['clerk'], createdBy: 'ann' });
   await t.type('Ask', { n: { type: 'Integer' } });
-  const everybodys = { userAccessLevel: 'ars_readWrite' };
-  await t.type('Told', { n: { type: 'Integer' }, profiles: { type: 'String', multi: true } }, everybodys);
+  await t.type('Told', { n: { type: 'Integer' }, profiles: { type: 'String', multi: true } });
   const text = 'RULE tell WHEN INSERT OCCURS ON Ask AS a INSERT Told(n: a.n, profiles: Context.profiles())';
   const request = { op: 'insert', resourceName: 'rules', custom: false, parameters: {}, text };
   await t.engine.execute({ ...request, identity: { ...t.identity, username } });

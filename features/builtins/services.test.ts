@@ -404,7 +404,7 @@ describe('Deployment, Test and sources (builtins.md 28.3, 30)', () => {
   test('a source is mocked until that is stopped', async () => {
     await t.type('Got', { m: { type: 'Object' } });
     await t.ask('insert', 'sources', {
-      body: '{"name":"tanks","type":"REMOTE","direction":"BOTH","active":true,"mockMode":true,"config":{"uri":"http://localhost:1/"}}',
+      body: '{"name":"tanks","type":"REMOTE","direction":"BOTH","active":true,"mockMode":true,"config":{"uri":"http://tanks.example/"}}',
     });
     await t.program('procedures', 'PROCEDURE tankLevel(queryDesc)\nreturn { level: 5 }');
     expect(await value('Test.startSourceMocking("tanks", "none")')).toBe('cascade.resource.not.found ["/procedures/none"]');

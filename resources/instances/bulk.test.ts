@@ -51,7 +51,9 @@ async function commitsOf(work: () => Promise<unknown>): Promise<string[]> {
   const log = client.db('local').collection('oplog.rs');
   const [newest] = await log.find().sort({ $natural: -1 }).limit(1).toArray();
   await work();
-  const found = await log.find({ ts: { $gt: newest?.['ts'] }, 'o.applyOps.ns': `cascade_ns_${t.identity.namespace}.t.Row` }).toArray();
+  const type = await client.db(`cascade_ns_${t.identity.namespace}`).collection('resources').findOne({ kind: 'types', name: 'Row' });
+  const ns = `cascade_ns_${t.identity.namespace}.${String(type?.['collection'])}`;
+  const found = await log.find({ ts: { $gt: newest?.['ts'] }, 'o.applyOps.ns': ns }).toArray();
   return found.map((entry) => JSON.stringify(entry));
 }
 

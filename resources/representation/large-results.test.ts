@@ -119,13 +119,13 @@ test('what the store does not take fails before the first piece', async () => {
 
 test('a result that is let go frees its cursor', async () => {
   await using client = await new MongoClient(process.env['CASCADE_TEST_MONGO'] as string).connect();
+  const database = `cascade_ns_${t.identity.namespace}`;
+  const stored = await client.db(database).collection('resources').findOne({ kind: 'types', name: 'Large' });
+  const ns = `${database}.${String(stored?.['collection'])}`;
   const cursors = async (): Promise<number> => {
     const found = await client
       .db('admin')
-      .aggregate([
-        { $currentOp: { idleCursors: true } },
-        { $match: { ns: `cascade_ns_${t.identity.namespace}.t.Large`, type: 'idleCursor' } },
-      ])
+      .aggregate([{ $currentOp: { idleCursors: true } }, { $match: { ns, type: 'idleCursor' } }])
       .toArray();
     return found.length;
   };

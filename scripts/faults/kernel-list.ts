@@ -47,13 +47,13 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'an ended run stays open in memory',
     file: 'runtime/transactions/journal.ts',
-    text: 'for (const run of row.done) this.#open.delete(run);',
-    replacement: '',
+    text: 'for (const run of row.done) {\n      this.#open.delete(run);',
+    replacement: 'for (const run of row.done) {',
   },
   {
     what: 'an open run is not known in memory',
     file: 'runtime/transactions/journal.ts',
-    text: 'for (const run of event.runs) this.#open.set(runIdOf(event, run.rule), row.order);',
+    text: '        this.#open.set(run, row.order);\n',
     replacement: '',
   },
   {
@@ -104,8 +104,8 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'what was committed while long runs were read is not copied',
     file: 'runtime/transactions/committer.ts',
-    text: 'const late = later.length > 0 ?',
-    replacement: 'const late = later.length > 1_000_000 ?',
+    text: 'const held = { events: [...early.events, ...late.events], steps: [...early.steps, ...late.steps] };',
+    replacement: 'const held = late && early;',
   },
   {
     what: 'a copied event begins its runs again',

@@ -56,7 +56,7 @@ export function plan({ only, minutes, seed }) {
     {
       name: 'brokers',
       what: 'sources against mosquitto and RabbitMQ, killed and started again (their Debian packages must be there)',
-      command: ['node_modules/.bin/vitest', 'run', '--root', '.', '--config', 'scripts/testing/brokers.config.ts'],
+      command: ['node', 'node_modules/vitest/vitest.mjs', 'run', '--root', '.', '--config', 'scripts/testing/brokers.config.ts'],
     },
     { name: 'faults', what: 'seeded faults, which the cases must notice', command: npm('faults') },
     { name: 'faults:kernel', what: 'seeded faults of the kernel, which the simulation must notice', command: npm('faults:kernel') },

@@ -53,7 +53,7 @@ expectCases('builtins.md 13', [
 ]);
 
 test('a parse error tells where', () => {
-  expect(() => lookup('parse')?.call(testContext(), ['[1, x]'])).toThrow(expect.objectContaining({ params: ['unexpected text', 4] }));
+  expect(() => lookup('parse')?.call(testContext(), ['[1, x]'])).toThrow(expect.objectContaining({ params: ['unexpected character', 4] }));
 });
 
 test('stringify refuses a cycle', () => {
