@@ -7,6 +7,7 @@ import { fault } from '../../model/errors/faults.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { SourceCounts } from './counts.ts';
 import { Inbox, logLine, logOnce } from './inbound.ts';
+import { closedWhenIdle } from './lifecycle/in-use.ts';
 import { Life, type LifeState, type StateError } from './lifecycle/life.ts';
 import { secretNamed } from '../secrets/index.ts';
 import { withNamedSecrets } from './named-secrets.ts';
@@ -228,7 +229,7 @@ export class Sources {
       open: async (signal) => {
         await this.#closing.get(name);
         if (!protocol?.open) throw new ConnectionFailure(noConnection(source));
-        return protocol.open(await this.#context(name, source, direction, consumes, inbox, life, signal));
+        return closedWhenIdle(await protocol.open(await this.#context(name, source, direction, consumes, inbox, life, signal)));
       },
       changed: (state, failure) => this.#changed(name, state, failure, consumes && isStanding),
     });

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { closedWhenIdle } from './in-use.ts';
+
+test('a connection is closed after the publishes that have begun, also those that fail', async () => {
+  const steps: string[] = [];
+  const sending = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let next = 0;
+  const connection = closedWhenIdle({
+    publish: () => sending[next++]!.promise,
+    close: async () => void steps.push('closed'),
+  });
+  const first = connection.publish!({}).then(() => steps.push('first'));
+  const second = connection.publish!({}).catch((error: Error) => steps.push(error.message));
+  const closing = connection.close();
+  sending[0]!.resolve();
+  await first;
+  sending[1]!.reject(new Error('the broker is gone'));
+  await second;
+  await closing;
+  expect(steps).toEqual(['first', 'the broker is gone', 'closed']);
+  expect(connection.query).toBeUndefined();
+});

@@ -1,0 +1,27 @@
+// A connection that is closed when nothing goes through it any more: a source that changes hands or is changed fails no publish that has begun.
+import { Busy } from '../../../platform/structures/busy.ts';
+import type { Connection } from '../protocols/index.ts';
+
+/** The same connection, whose close() waits for what was asked of it before. */
+export function closedWhenIdle(connection: Connection): Connection {
+  const underWay = new Busy();
+  const counted = <T>(work: Promise<T>): Promise<T> => {
+    underWay.during(
+      work.then(
+        () => undefined,
+        () => undefined,
+      ),
+    );
+    return work;
+  };
+  return {
+    ...(connection.publish && { publish: (request) => counted(connection.publish!(request)) }),
+    ...(connection.query && { query: (request, caller) => counted(connection.query!(request, caller)) }),
+    ...(connection.accept && { accept: (request) => counted(connection.accept!(request)) }),
+    ...(connection.view && { view: (name) => counted(connection.view!(name)) }),
+    async close() {
+      await underWay.over();
+      await connection.close();
+    },
+  };
+}
