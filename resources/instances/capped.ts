@@ -1,10 +1,12 @@
 // Capped types (resources-and-api.md 4.1): the oldest instances go, by size before by number. An insert is answered when that is done.
 
+import { MongoServerError } from 'mongodb';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import type { Namespace } from '../catalog/types.ts';
 
 /** Instances looked at in one go for their size. */
 const BATCH = 1_000;
+const NAMESPACE_NOT_FOUND = 26;
 
 /** A round that runs, and the one that those wait for who came since it began. */
 interface Rounds {
@@ -33,6 +35,12 @@ export function trimCapped(space: Namespace, type: TypeDefinition): Promise<void
   return current.next;
 }
 
+/** The type was deleted meanwhile, and its collection with it. */
+function unlessGone(error: unknown): [] {
+  if (error instanceof MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
+  throw error;
+}
+
 async function trim(space: Namespace, { collection: stored, maxStorage, maxObjects }: TypeDefinition): Promise<void> {
   const collection = space.db.collection(stored);
   for (;;) {
@@ -40,9 +48,11 @@ async function trim(space: Namespace, { collection: stored, maxStorage, maxObjec
     const oldest = await collection
       .aggregate([{ $sort: { _id: 1 } }, { $limit: BATCH }, { $project: { bytes: { $bsonSize: '$$ROOT' } } }])
       .toArray();
+    if (oldest.length === 0) return;
     const [stats] = await collection
       .aggregate<{ storageStats: { size: number; count: number } }>([{ $collStats: { storageStats: {} } }])
-      .toArray();
+      .toArray()
+      .catch(unlessGone);
     let { size = 0, count = 0 } = stats?.storageStats ?? {};
     const tooMany = (): boolean => size > maxStorage || (maxObjects > 0 && count > maxObjects);
     let last: unknown;
