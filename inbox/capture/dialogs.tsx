@@ -97,6 +97,12 @@ function LiveVideo({ stream, onVideo }: { stream: MediaStream; onVideo: (video: 
   return <video ref={video} class="live" muted playsInline />;
 }
 
+/** Before it a camera shows nothing. */
+function firstFrame(video: HTMLVideoElement): Promise<void> {
+  if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) return Promise.resolve();
+  return new Promise((resolve) => video.addEventListener('loadeddata', () => resolve(), { once: true }));
+}
+
 function Photo({ field, onDone }: { field: Field; onDone: (blob: Blob) => Promise<void> }) {
   const { say } = useUi();
   const { stream, fault } = useMedia(CAMERA);
@@ -104,7 +110,9 @@ function Photo({ field, onDone }: { field: Field; onDone: (blob: Blob) => Promis
   const [isBroken, setBroken] = useState(false);
   const take = async (): Promise<void> => {
     const from = video.current;
-    if (from && from.videoWidth > 0) await onDone(await toJpeg(from, from.videoWidth, from.videoHeight, widthOf(field)));
+    if (!from) return;
+    await firstFrame(from);
+    await onDone(await toJpeg(from, from.videoWidth, from.videoHeight, widthOf(field)));
   };
   const choose = async (file: File | undefined): Promise<void> => {
     if (!file) return;

@@ -8,10 +8,10 @@ export async function canNotify(inbox: Inbox): Promise<PushState> {
   if (!('serviceWorker' in navigator) || !('PushManager' in globalThis) || !('Notification' in globalThis)) return 'none';
   const registration = await navigator.serviceWorker.getRegistration();
   if (!registration) return 'none';
-  if (Notification.permission === 'denied') return 'denied';
   const subscription = await registration.pushManager.getSubscription();
   if (subscription && (await inbox.setting<string>('push')) !== undefined) return 'on';
-  return (await inbox.pushKey().catch(() => null)) === null ? 'none' : 'possible';
+  if ((await inbox.pushKey().catch(() => null)) === null) return 'none';
+  return Notification.permission === 'denied' ? 'denied' : 'possible';
 }
 
 /** Asks the person, then the browser's push service, then tells ours. */
