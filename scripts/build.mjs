@@ -94,7 +94,7 @@ function commitOf(git) {
 
 /** Everything of a room but its tests, its documents and data (cases, definitions: read where they are) and TypeScript's declarations. */
 function isBuilt(source) {
-  return !/\.ya?ml$|\.rule$|\.procedure$|^(bench|examples|case-runner|conformance|scripts)\/.*\.(?!ts$)\w+$|\.(test|bench|brokers)\.ts$|\.d\.ts$|\.md$|(^|\/)(testing|fixtures|__snapshots__)\//.test(
+  return !/\.ya?ml$|\.rule$|\.procedure$|^(bench|examples|case-runner|conformance|scripts)\/.*\.(?!ts$)\w+$|\.(test|bench|brokers|browser)\.ts$|\.d\.ts$|\.md$|(^|\/)(testing|fixtures|__snapshots__)\//.test(
     source,
   );
 }

@@ -1,9 +1,8 @@
 // Every type of field in a real browser: by mouse, by touch, by keyboard alone.
-import { mkdirSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALL_FIELDS } from './testing/all-fields.ts';
-import { DESKTOP, openStage, PHONE, PLACE, type Row, type Stage } from './testing/browser.ts';
+import { DESKTOP, openStage, PHONE, PLACE, type Row, shot, type Stage } from './testing/browser.ts';
 
 let stage: Stage;
 beforeAll(async () => {
@@ -12,14 +11,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
-
-const SHOTS = process.env['CASCADE_SCREENSHOTS'];
-
-async function shot(page: Page, name: string): Promise<void> {
-  if (!SHOTS) return;
-  mkdirSync(SHOTS, { recursive: true });
-  await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
-}
 
 type Press = (target: Locator) => Promise<void>;
 

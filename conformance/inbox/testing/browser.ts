@@ -1,5 +1,6 @@
 // A service, a browser (Debian's chromium, whose camera, microphone and place are not real) and people with forms, for the tests of the page of
 // the inbox.
+import { mkdirSync } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { RestClient, type StartedService, startService } from '../../client/index.ts';
@@ -114,6 +115,15 @@ export async function openStage(): Promise<Stage> {
       await service[Symbol.asyncDispose]();
     },
   };
+}
+
+const SHOTS = process.env['CASCADE_SCREENSHOTS'];
+
+/** Into the folder that CASCADE_SCREENSHOTS names; without it none is made. */
+export async function shot(page: Page, name: string): Promise<void> {
+  if (!SHOTS) return;
+  mkdirSync(SHOTS, { recursive: true });
+  await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
 }
 
 /** What a browser says of requests that find nobody, or are refused: the page shows that itself. */
