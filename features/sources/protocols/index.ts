@@ -9,6 +9,7 @@ import { REMOTE } from './remote/index.ts';
 import { WEBHOOK } from './webhook/index.ts';
 
 export type {
+  Caller,
   Connection,
   Direction,
   Inbound,
