@@ -29,12 +29,17 @@ export interface ConnectTarget {
   readonly signal?: AbortSignal;
 }
 
+/** `host` as it was connected to. */
+export type SecureTarget = Pick<ConnectTarget, 'host' | 'timeoutMs' | 'signal'> & { readonly tls: ConnectionOptions };
+
 /** The way out of one namespace. */
 export interface Outlet {
   /** @throws EgressError `refused` for an address that may not be reached; names are checked when they are connected to */
   checkLiteral(host: string): void;
   /** A socket whose connection (and TLS handshake) stands. @throws EgressError */
   connect(target: ConnectTarget): Promise<Socket>;
+  /** TLS on a connection that stands already, for protocols that begin in the clear. The connection is gone where that fails. @throws EgressError */
+  secure(plain: Socket, target: SecureTarget): Promise<Socket>;
   /** Sockets that are open. */
   readonly open: number;
 }
@@ -59,6 +64,7 @@ export class Egress {
     return {
       checkLiteral: (host) => this.#checkLiteral(host),
       connect: (target) => this.#connect(namespace, target),
+      secure: securedWithin,
       get open() {
         return open.get(namespace) ?? 0;
       },
@@ -157,6 +163,15 @@ export class Egress {
         else this.#open.delete(namespace);
       },
     };
+  }
+}
+
+async function securedWithin(plain: Socket, { host, tls, timeoutMs, signal }: SecureTarget): Promise<Socket> {
+  const deadline = new Deadline(timeoutMs, host, signal);
+  try {
+    return await secured(plain, host, tls, deadline);
+  } finally {
+    deadline.clear();
   }
 }
 
