@@ -36,14 +36,17 @@ function requireOutwards(source: ObjectValue): string {
  */
 export async function publishToSource(space: Namespace, id: string, value: Value, using: Value, actor: Actor): Promise<void> {
   const source = sourceNamed(space, id);
-  if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH TO SOURCE');
   const name = requireOutwards(source);
   if (own(source, 'direction') === 'SOURCE') throw fault('cascade.source.direction', name, 'nothing is sent to it');
+  if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH TO SOURCE');
   const written: ObjectValue = {};
   for (const part of [value, isObject(using) ? using : {}]) for (const key of Object.keys(part)) setOwn(written, key, getOwn(part, key));
   const request = mergedRequest(source, written, 'publish');
   if (isMocked(source)) await mock(space, source, 'publish', 'pubDesc', request, actor);
-  else await through(space, name, (connection) => connection.publish?.(request, callerOf(space, actor)) ?? refusedPublish(name));
+  else {
+    protocolOf(String(own(source, 'type')))?.checkPublish?.(name, own(source, 'config') as ObjectValue, request);
+    await through(space, name, (connection) => connection.publish?.(request, callerOf(space, actor)) ?? refusedPublish(name));
+  }
   sourcesOf(space).counts.add(name, 'published', space.clock.now());
   const echo = own(own(source, 'config') as ObjectValue, 'echoPublish') === true;
   const message = Object.hasOwn(request, 'message')

@@ -33,6 +33,11 @@ export interface Protocol {
   readonly takesRequests?: true;
   /** Whether a connection that was lost is made again; absent: always. */
   reconnects?(config: ObjectValue): boolean;
+  /**
+   * What is wrong with a publish can be known before there is a connection: then it does not wait for one.
+   * @throws CascadeError of status 400
+   */
+  checkPublish?(source: string, config: ObjectValue, request: ObjectValue): void;
   /** How the config's merged request looks, where mocks and protocol see more than what the caller wrote; absent: as it is. */
   merged?(config: ObjectValue, request: ObjectValue, operation: 'query' | 'publish'): ObjectValue;
   /**

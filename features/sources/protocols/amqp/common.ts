@@ -3,7 +3,7 @@ import type { ObjectValue, Value } from '../../../../stdlib/values/index.ts';
 import { isObject } from '../../../../stdlib/values/index.ts';
 import { fault } from '../../../../model/errors/faults.ts';
 import { ContentError, encodeContent, kindOf, mediaType } from '../../content/index.ts';
-import { own } from '../fields.ts';
+import { checkMembers, flag, object, own, text, whole } from '../fields.ts';
 import { ConnectionFailure, type SourceContext } from '../protocol.ts';
 
 export interface BrokerAddress {
@@ -69,15 +69,15 @@ export interface Publication {
   readonly subject: string | null;
 }
 
-/** @throws cascade.amqp.topic.missing; cascade.source.publish.failed for a message that the content type cannot hold */
-export function publicationOf({ source, config }: SourceContext, request: ObjectValue): Publication {
+const MEMBERS = { properties: object, durable: flag, ttl: whole(0), correlationId: text, replyTo: text, subject: text };
+
+/** @throws cascade.amqp.topic.missing; cascade.request.body.invalid for another member; cascade.source.publish.failed for a message that the content type cannot hold */
+export function publicationOf({ source, config }: Pick<SourceContext, 'source' | 'config'>, request: ObjectValue): Publication {
   const address = own(request, 'topic');
   if (typeof address !== 'string' || address === '') throw fault('cascade.amqp.topic.missing', source, 'topic');
+  checkMembers(request, MEMBERS);
   const contentType = usualType(config);
-  const text = (name: string): string | null => {
-    const value = own(request, name);
-    return value === null ? null : String(value);
-  };
+  const named = (name: string): string | null => own(request, name) as string | null;
   const properties = own(request, 'properties');
   const ttl = own(request, 'ttl');
   return {
@@ -87,9 +87,9 @@ export function publicationOf({ source, config }: SourceContext, request: Object
     properties: isObject(properties) ? properties : {},
     durable: own(request, 'durable') !== false,
     ttl: ttl === null ? null : Number(ttl),
-    correlationId: text('correlationId'),
-    replyTo: text('replyTo'),
-    subject: text('subject'),
+    correlationId: named('correlationId'),
+    replyTo: named('replyTo'),
+    subject: named('subject'),
   };
 }
 

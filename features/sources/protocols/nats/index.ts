@@ -4,7 +4,7 @@ import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, oneOf, own, t
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../tls.ts';
 import { openNats } from './connection.ts';
-import { isFilter } from './publishing.ts';
+import { isFilter, publicationOf } from './publishing.ts';
 
 const subjects: Fits = (value) => texts(value) ?? ((value as string[]).every(isFilter) ? null : 'a wrong subject');
 /** Of a stream or a consumer. */
@@ -40,5 +40,6 @@ export const NATS: Protocol = {
   },
   hosts: (config) => hostsIn(config, 'serverURIs'),
   isStanding: () => true,
+  checkPublish: (source, config, request) => void publicationOf(source, request, String(own(config, 'contentType') ?? 'application/json')),
   open: openNats,
 };
