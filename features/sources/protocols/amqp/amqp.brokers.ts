@@ -46,6 +46,7 @@ const configOf = (protocol: string, topics: string[], more = {}) => ({ serverURI
 const textsOf = ({ delivered }: TestContext): string[] =>
   delivered.map((one) => ('payload' in one ? Buffer.from(one.payload).toString() : JSON.stringify(one.value)));
 
+// spec: integrations.md 4.1/1-4 4.1/6-7 4.1/9
 test.each(versions)(
   '%s: a message goes out and comes in, with what stands beside it; then the queue is empty',
   async (protocol, open, at) => {
@@ -106,6 +107,7 @@ test.each(versions)('%s: an address that is not there, wrong credentials, a requ
   await source.close();
 });
 
+// spec: integrations.md 4.1/8
 test.each(versions)('%s: a source that polls takes what there is at each interval', async (protocol, open, at) => {
   const queue = await newQueue();
   for (const n of [1, 2, 3]) channel.sendToQueue(queue, Buffer.from(String(n)));
@@ -117,6 +119,7 @@ test.each(versions)('%s: a source that polls takes what there is at each interva
   await source.close();
 });
 
+// spec: integrations.md 4.1/3
 test('0-9-1: `exchange/key` is a queue of one’s own; what the broker cannot route is rejected, and the next publish goes out', async () => {
   const context = contextOf(configOf('0-9-1', ['plant/mill.*']));
   const source = await openAmqp091(context);

@@ -67,6 +67,7 @@ async function source(name: string, config: object): Promise<void> {
 const send = (name: string, mail: object) => t.ask('publish', 'sources', { id: name, body: JSON.stringify(mail) });
 const MAIL = { from: 'Plant <plant@example.com>', to: 'ann@example.com', subject: 'Überdruck', text: 'Pump 4.\n.\nEnd' };
 
+// spec: integrations.md 5/1-2 5/5 5/7-13
 test('a mail arrives: text, cc, bcc that no header shows, an attachment, a header', async () => {
   await source('mails', { port, tls: 'opportunistic', trustAll: true });
   const attachments = [{ filename: 'a.csv', contentType: 'text/csv', content: 'YSxi', encoding: 'base64' }];
@@ -126,6 +127,7 @@ test('what the server refuses is told apart, and tried again where it asks for i
   expect(line?.['message']).toContain('nobody2@example.com');
 });
 
+// spec: integrations.md 5/3-4 5/6
 test('credentials go over TLS only', async () => {
   const bare = await openServer({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true });
   await source('bare', { port: bare, username: 'ann', password: 'hush' });
@@ -143,6 +145,7 @@ test('credentials go over TLS only', async () => {
   await expect(send('untrusted', MAIL)).rejects.toMatchObject({ code: 'cascade.email.send.failed' });
 });
 
+// spec: integrations.md 5/4
 test('implicit TLS, and an address that may not be reached', async () => {
   const secure = await openServer({ secure: true, authOptional: true });
   await source('secure', { port: secure, tls: 'implicit', trustAll: true });
@@ -151,6 +154,7 @@ test('implicit TLS, and an address that may not be reached', async () => {
   await expect(source('inner', { host: '10.0.0.1', port: 25 })).rejects.toMatchObject({ code: 'cascade.source.address.refused' });
 });
 
+// spec: integrations.md 5/12
 test('an attachment may be a document', async () => {
   await source('attaching', { port, tls: 'none' });
   await upload(t, 'reports/pump 4.csv', 'text/csv', 'a,b\n1,2\n');

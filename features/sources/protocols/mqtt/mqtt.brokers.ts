@@ -64,6 +64,7 @@ test('a will is published when the connection ends without a farewell; a retaine
   await publisher.close();
 });
 
+// spec: integrations.md 3.1/12 3.3/5-6
 test('version 5 carries user properties, a response topic and a content type of the message', async () => {
   const context = contextOf({ serverURI: uri, topics: ['five'], protocolVersion: 5 });
   const source = await openMqtt(context);
@@ -76,6 +77,7 @@ test('version 5 carries user properties, a response topic and a content type of 
   await source.close();
 });
 
+// spec: integrations.md 3.1/13
 test('two sources that share a subscription get each message once between them', async () => {
   const config = { serverURI: uri, topics: ['work'], protocolVersion: 5, shared: true };
   const both = [contextOf(config), contextOf(config)];

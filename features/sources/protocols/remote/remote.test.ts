@@ -197,6 +197,7 @@ test('2.8: polls raise an event each', async () => {
   await expect.poll(() => polls).toBe(after + 1);
 });
 
+// spec: integrations.md 2.2/15
 test('2.2: the body of an answer is kept as a document, which replaces the one before', async () => {
   await source('keeping', { uri: server.url });
   for (const path of ['/text', '/csv']) {
@@ -234,6 +235,7 @@ test.each([
   expect(server.sent).toHaveLength(before);
 });
 
+// spec: integrations.md 2.2/7
 test('2.2: a part may be a document, with its name and type', async () => {
   await source('uploading', { uri: server.url });
   await upload(t, 'reports/pump 4.csv', 'text/csv', 'a,b\n1,2\n');
