@@ -31,6 +31,8 @@ export interface ConnectTarget {
 
 /** `host` as it was connected to. */
 export type SecureTarget = Pick<ConnectTarget, 'host' | 'timeoutMs' | 'signal'> & { readonly tls: ConnectionOptions };
+/** Always the machine itself (RFC 6761). */
+const LOOPBACK_NAME = /^(?:.+\.)?localhost\.?$/i;
 
 /** The way out of one namespace. */
 export interface Outlet {
@@ -79,7 +81,6 @@ export class Egress {
   #checkLiteral(host: string): void {
     const bare = bareHost(host);
     if (isIP(bare) !== 0 && !this.#mayReach(canonical(bare))) throw refused(host);
-    if (/^(?:.+\.)?localhost\.?$/i.test(bare) && !this.#mayReach('127.0.0.1') && !this.#mayReach('::1')) throw refused(host);
   }
 
   /** Addresses that may be connected to, in the order of the resolver. */
@@ -125,6 +126,7 @@ export class Egress {
     let plain: Socket;
     if (proxy) {
       this.#checkLiteral(host);
+      if (LOOPBACK_NAME.test(bareHost(host)) && !this.#mayReach('127.0.0.1')) throw refused(host); // the proxy resolves it
       plain = await this.#tcp(proxy.host, proxy.port, deadline);
       if (!proxy.absoluteForm) await deadline.within(openTunnel(plain, host, port, proxy), plain);
     } else plain = await this.#tcp(host, port, deadline);

@@ -40,7 +40,7 @@ export async function openMqttBroker(kind: 'tcp' | 'tls' | 'ws' = 'tcp', certifi
         : createServer(handle);
   if (kind === 'ws') {
     const webSockets = new WebSocketServer({ server: server as ReturnType<typeof createHttp>, path: '/mqtt' });
-    webSockets.on('connection', (socket) => aedes.handle(createWebSocketStream(socket) as unknown as Socket));
+    webSockets.on('connection', (socket) => aedes.handle(createWebSocketStream(socket)));
   }
   const { port, close } = await listening(server);
   return {
@@ -56,5 +56,5 @@ export async function openMqttBroker(kind: 'tcp' | 'tls' | 'ws' = 'tcp', certifi
       await close();
       aedes.close();
     },
-  } as MqttBroker;
+  };
 }

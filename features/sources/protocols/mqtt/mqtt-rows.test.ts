@@ -35,7 +35,7 @@ test.each<[string, object, object]>([
     { will: { payload: Buffer.from('gone'), qos: 0, retain: false } },
   ],
 ])('the broker is told of %s', async (_name, config, packet) => {
-  const source = await openMqtt(contextOf({ serverURIs: [uri], ...config } as never));
+  const source = await openMqtt(contextOf({ serverURIs: [uri], ...config }));
   expect(broker.connects.at(-1)).toMatchObject(packet);
   await source.close();
 });
@@ -118,8 +118,8 @@ test.each<[object, object, object]>([
   const note = ({ topic, payload, qos, retain }: { topic: string; payload: Buffer | string; qos: number; retain: boolean }): void =>
     void (topic === 'out/1' && seen.push({ payload: payload.toString(), qos, retain }));
   broker.aedes.on('publish', note);
-  const source = await openMqtt(contextOf({ serverURI: uri, ...config } as never));
-  await source.publish!({ topic: 'out/1', ...request } as never, NOBODY);
+  const source = await openMqtt(contextOf({ serverURI: uri, ...config }));
+  await source.publish!({ topic: 'out/1', ...request }, NOBODY);
   await vi.waitFor(() => expect(seen).toHaveLength(1));
   expect(seen[0]).toMatchObject(packet);
   broker.aedes.off('publish', note);
