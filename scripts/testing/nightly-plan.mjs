@@ -55,7 +55,7 @@ export function plan({ only, minutes, seed }) {
     },
     {
       name: 'brokers',
-      what: 'sources against mosquitto and RabbitMQ, killed and started again (their Debian packages must be there)',
+      what: 'sources against mosquitto, RabbitMQ and NATS, killed and started again (their Debian packages must be there)',
       command: ['node', 'node_modules/vitest/vitest.mjs', 'run', '--root', '.', '--config', 'scripts/testing/brokers.config.ts'],
     },
     {
