@@ -1,4 +1,4 @@
-// Real brokers for tests, each a process of its own on a free port in a temporary folder. Installed by Debian's packages mosquitto, rabbitmq-server,
+// Real brokers for tests, benchmarks and chaos, each a process of its own on a free port in a temporary folder. Installed by Debian's packages mosquitto, rabbitmq-server,
 // nats-server; null where the program is not there.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
