@@ -82,8 +82,9 @@ async function defineSources(url: string, user: string, password: string, broker
   const client = new RestClient(url);
   await client.login(user, password);
   for (const qos of LEVELS) {
-    const config = { serverURI: `mqtt://127.0.0.1:${brokerPort}`, topics: [`cascade/${qos}/in`], qos: Number(qos), maxInflight: 1_000 };
-    await expectOk(client, 'POST', '/sources', { body: { name: `bench${qos}`, type: 'MQTT', config } });
+    const config = { serverURI: `mqtt://127.0.0.1:${brokerPort}`, topics: [`cascade/${qos}/in`], qos, maxInflight: 1_000 };
+    const source = JSON.stringify({ name: `bench${qos}`, type: 'MQTT', config });
+    await expectOk(client, 'POST', '/sources', { text: source, headers: { 'Content-Type': 'application/json' } });
     const out = `{ topic: "cascade/${qos}/out", qos: "${qos === 1 ? 'AT_LEAST_ONCE' : 'AT_MOST_ONCE'}" }`;
     const text = `RULE forwards${qos} WHEN MESSAGE ARRIVES FROM bench${qos} AS m PUBLISH { message: { n: m.n, at: m.at } } TO SOURCE bench${qos} USING ${out}`;
     await expectOk(client, 'POST', '/rules', { text, headers: { 'Content-Type': 'text/plain' } });
