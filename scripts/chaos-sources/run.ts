@@ -28,7 +28,8 @@ const LOAD_MS = 1_500;
 const STAND_MS = 2_000;
 const SETTLE_MS = 180_000;
 const WINDOW = 100;
-const PAGE = 10_000;
+const PAGE = 2_000;
+const MOST_ROWS = 10_000;
 
 export async function chaosOf(peer: Peer, options: Options): Promise<Outcome> {
   await using broker = await peer.start();
@@ -219,7 +220,7 @@ async function all(client: RestClient): Promise<Landed[]> {
   const rows: Landed[] = [];
   for (let from = 0; ; from += PAGE) {
     const where = JSON.stringify({ n: { $gte: from, $lt: from + PAGE } });
-    const reply = await client.send('GET', '/custom/Landed', { query: { limit: String(PAGE * 5), where } });
+    const reply = await client.send('GET', '/custom/Landed', { query: { limit: String(MOST_ROWS), where } });
     if (reply.status !== 200) throw new Error(reply.text);
     const page = JSON.parse(reply.text) as Landed[];
     rows.push(...page);
