@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import mqtt from 'mqtt';
 import { RestClient, startService } from '../../conformance/client/index.ts';
-import { startMosquitto } from '../../scripts/brokers/start.ts';
+import { startMosquitto } from '../../scripts/brokers/index.ts';
 import type { Effort } from '../compare.ts';
 import { cpuSeconds, expectOk } from '../processes.ts';
 import { type Figure, median, progress, timesAsMuch } from '../report.ts';

@@ -522,7 +522,7 @@ test('after the end nothing is planned any more, also not for a run that ends la
   await committer[Symbol.asyncDispose]();
   const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
-  committer.markDone(runIdOf(newId(), 'late'));
+  committer.markDone(runIdOf(event('late'), 'r'));
   expect(timers()).toBe(before);
 });
 

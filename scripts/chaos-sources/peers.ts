@@ -6,7 +6,7 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type amqplib from 'amqplib';
 import mqtt from 'mqtt';
-import { type Broker, startMosquitto, startNats, startRabbit } from '../brokers/start.ts';
+import { type Broker, startMosquitto, startNats, startRabbit } from '../brokers/index.ts';
 import { natsConnection } from '../../features/sources/index.ts';
 
 export interface Publisher {

@@ -2,7 +2,7 @@
 // what the rule has stored.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RestClient, type StartedService, startService } from '../../conformance/client/index.ts';
-import type { Broker } from '../brokers/start.ts';
+import type { Broker } from '../brokers/index.ts';
 import type { Peer, Publisher } from './peers.ts';
 
 export interface Options {
