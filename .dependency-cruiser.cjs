@@ -7,7 +7,7 @@ const oneOf = (names) => `^(${names.join('|')})/`;
 const ours = oneOf([...layers, ...beside]);
 const service = oneOf(['model', 'platform', 'identity', 'sandbox', 'runtime', 'resources', 'features', 'engine', 'server']);
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
-const noTests = '\\.test\\.ts$';
+const noTests = '\\.(test|brokers)\\.ts$';
 
 module.exports = {
   forbidden: [

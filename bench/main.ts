@@ -12,6 +12,7 @@ import { correlate } from './correlate.ts';
 import { documents } from './documents.ts';
 import { durable } from './durable.ts';
 import { front } from './front.ts';
+import { mqttBench } from './mqtt/index.ts';
 import { rights } from './rights.ts';
 import { rules } from './rules/index.ts';
 import { sandbox } from './sandbox.ts';
@@ -36,6 +37,7 @@ const BENCHES: Readonly<
   documents,
   correlate,
   builtins,
+  mqtt: mqttBench,
 };
 
 const { values, positionals } = parseArgs({

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
-import { type MqttBroker, openMqttBroker } from './testing/mqtt-broker.ts';
+import { type MqttBroker, openMqttBroker } from './protocols/mqtt/testing/mqtt-broker.ts';
 
 let t: TestEngine;
 let broker: MqttBroker;

@@ -517,6 +517,15 @@ test('what is made of units may change between two ticks; who changes it may com
   await committer[Symbol.asyncDispose]();
 });
 
+test('after the end nothing is planned any more, also not for a run that ends late', async () => {
+  const { committer } = await space();
+  await committer[Symbol.asyncDispose]();
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  committer.markDone(runIdOf(event('late'), 'r'));
+  expect(timers()).toBe(before);
+});
+
 test('ids ascend in the order in which they are given', () => {
   const ids = Array.from({ length: 1_000 }, () => newId());
   expect([...ids].sort()).toEqual(ids);

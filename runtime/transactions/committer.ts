@@ -85,6 +85,7 @@ export class Committer implements AsyncDisposable {
   /** Of the queue. */
   #bytesWaiting = 0;
   #marks: RunId[] = [];
+  #isClosed = false;
   #marking: NodeJS.Timeout | null = null;
   #paused = false;
   #isPlanned = false;
@@ -194,6 +195,7 @@ export class Committer implements AsyncDisposable {
 
   /** Notes the end of runs with the next tick, or by a tick of its own soon. Until then a crash repeats them from their records. */
   markDone(run: RunId): void {
+    if (this.#isClosed) return; // the store is given back: a timer that tried would keep the process from ending
     this.#marks.push(run);
     this.#marking ??= setTimeout(() => this.#flushMarks(), MARK_AFTER_MS);
   }
@@ -240,6 +242,8 @@ export class Committer implements AsyncDisposable {
     await this.#cleaning;
     if (this.#marking) this.#flushMarks();
     while (this.#unsettled.size > 0 || this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    this.#isClosed = true;
+    if (this.#marking) clearTimeout(this.#marking);
     for (const writer of this.#writers) await writer.close();
   }
 

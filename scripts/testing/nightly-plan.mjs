@@ -80,6 +80,11 @@ export function plan({ only, minutes, seed }) {
       what: 'two processes, one of which stands still 10 times',
       command: npm('chaos', '--stands', '10', '--seed', String(seed)),
     },
+    {
+      name: 'chaos:sources',
+      what: 'brokers and the service disturbed 50 times each under load (needs the brokers)',
+      command: npm('chaos:sources', '--seed', String(seed)),
+    },
     ...['marks', 'journal', 'versions'].map((part) => ({
       name: `chaos:without-${part}`,
       what: `the checker must notice that ${part} are missing`,

@@ -2,7 +2,7 @@
 import amqp, { type Channel, type ChannelModel } from 'amqplib';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Outcome, SourceContext } from '../protocol.ts';
-import { type Broker, startRabbit } from '../testing/brokers.ts';
+import { type Broker, startRabbit } from '../../../../scripts/brokers/index.ts';
 import { contextOf, NOBODY, type TestContext } from '../testing/context.ts';
 import { openAmqp091 } from './amqp-0-9-1.ts';
 import { openAmqp10 } from './amqp-1-0.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { newAuthority } from '../../testing/certificates.ts';
-import { type MqttBroker, openMqttBroker } from '../../testing/mqtt-broker.ts';
+import { type MqttBroker, openMqttBroker } from './testing/mqtt-broker.ts';
 import { contextOf, NOBODY } from '../testing/context.ts';
 import { tlsOptions } from '../tls.ts';
 import { openMqtt } from './connection.ts';

@@ -1,7 +1,7 @@
 // MQTT against a real mosquitto that is killed and started again.
 import mqtt from 'mqtt';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Broker, startMosquitto } from '../testing/brokers.ts';
+import { type Broker, startMosquitto } from '../../../../scripts/brokers/index.ts';
 import { contextOf, NOBODY, type TestContext } from '../testing/context.ts';
 import { openMqtt } from './connection.ts';
 

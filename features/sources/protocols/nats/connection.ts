@@ -1,4 +1,5 @@
 // A NATS source at work: one connection to the first server that answers. The framework makes a new one when it is lost.
+import type { Socket } from 'node:net';
 import {
   type Authenticator,
   type ConnectionOptions,
@@ -145,6 +146,18 @@ function shown(headers: MsgHdrs): ObjectValue {
     setOwn(object, name, values.length === 1 ? (values[0] as string) : [...values]);
   }
   return object;
+}
+
+/** A connection of the library on a socket of somebody else's, for tools that publish what sources read. */
+export function natsConnection(dial: () => Promise<Socket>): Promise<NatsConnection> {
+  setTransportFactory({ factory: () => new EgressTransport() });
+  const options: DialOptions = {
+    reconnect: false,
+    timeout: CONNECT_MS,
+    room: async () => undefined,
+    dial: async () => ({ socket: await dial(), greeting: Buffer.alloc(0), isSecure: false }),
+  };
+  return NatsConnectionImpl.connect(options);
 }
 
 /** @throws ConnectionFailure, EgressError */

@@ -2,7 +2,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core/internal';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Broker, startNats } from '../testing/brokers.ts';
+import { type Broker, startNats } from '../../../../scripts/brokers/index.ts';
 import { contextOf, NOBODY, type TestContext } from '../testing/context.ts';
 import { openNats, wireTo } from './connection.ts';
 

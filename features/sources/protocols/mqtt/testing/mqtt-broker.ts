@@ -4,8 +4,8 @@ import { createServer as createSecure } from 'node:tls';
 import { createServer as createHttp } from 'node:http';
 import { Aedes, type ConnectPacket } from 'aedes';
 import { createWebSocketStream, WebSocketServer } from 'ws';
-import type { Certificate } from './certificates.ts';
-import { listening } from './listening.ts';
+import type { Certificate } from '../../../testing/certificates.ts';
+import { listening } from '../../../testing/listening.ts';
 
 export interface MqttBroker extends AsyncDisposable {
   readonly aedes: Aedes;
