@@ -10,7 +10,7 @@ beforeAll(async () => {
   stage = await openStage();
 });
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await stage?.[Symbol.asyncDispose]();
 });
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
