@@ -20,7 +20,6 @@ export const pendingRecipients = (
     deviceId: null,
     submitValue: null,
     submittedAt: null,
-    readAt: null,
     deliveries: (devices.get(username) ?? []).map((device) => deliveryTo(device, transportOf(device))),
   }));
 
