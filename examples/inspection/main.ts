@@ -29,9 +29,9 @@ async function install({ types, rules }: Definitions): Promise<void> {
 interface Site {
   readonly code: string;
   readonly place: string;
-  readonly state: string;
+  readonly state?: string;
   readonly inspector: string;
-  readonly damage: string | null;
+  readonly damage?: string;
 }
 
 /** Prints what changes. @param isEnough whether that was all */
@@ -42,8 +42,8 @@ async function tell(isEnough: (sites: readonly Site[]) => boolean): Promise<void
   while (!ending.signal.aborted) {
     const sites = JSON.parse((await client.send('GET', '/custom/Site')).text) as Site[];
     for (const { code, place, state, inspector, damage } of sites) {
-      const line = `${place}: ${state} (${inspector})${damage === null ? '' : `, ${damage}`}`;
-      if (told.get(code) !== line && state !== null) console.log(line);
+      const line = `${place}: ${state} (${inspector})${damage === undefined ? '' : `, ${damage}`}`;
+      if (told.get(code) !== line && state !== undefined) console.log(line);
       told.set(code, line);
     }
     if (isEnough(sites)) return;
