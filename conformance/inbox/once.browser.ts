@@ -88,9 +88,9 @@ test('a message that is withdrawn or answered elsewhere leaves the list', async 
   const id = await stage.send('elsewhere', { fields: [] }, 'Elsewhere');
   const { page, context } = await stage.open('elsewhere');
   await page.locator('a.message').waitFor();
-  const token = (await page.evaluate(
+  const token = await page.evaluate<string>(
     'new Promise((done) => { const open = indexedDB.open("cascade-inbox"); open.onsuccess = () => { const get = open.result.transaction("settings").objectStore("settings").get("session"); get.onsuccess = () => done(get.result.token); }; })',
-  )) as string;
+  );
   const submit = `/custom/ArsPayloadMessage/${id}/submit`;
   const reply = await stage.admin.send('POST', submit, { body: {}, authenticated: false, headers: { authorization: `Bearer ${token}` } });
   expect(reply.status).toBe(200);

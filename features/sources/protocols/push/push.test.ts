@@ -58,7 +58,7 @@ async function http2Service(
   };
   const server = tls ? createSecureServer({ ...tls, requestCert: true, rejectUnauthorized: true }) : createHttp2Server();
   server.on('stream', (stream, headers) => void onStream(stream, headers));
-  return { port: await serve(server as unknown as Server), heard };
+  return { port: await serve(server), heard };
 }
 
 beforeAll(async () => {
