@@ -30,6 +30,8 @@ const RENEW_EVERY_MS = 10 * 60 * 1_000;
 export class Inbox {
   readonly #device: Database;
   readonly deviceId: string;
+  /** Which of the browser's tabs this is. */
+  readonly tab = crypto.randomUUID();
   readonly #changed = new Set<() => void>();
   /** Tells the other tabs that what is kept has changed. */
   readonly #tabs = new BroadcastChannel('cascade-inbox');
@@ -90,7 +92,7 @@ export class Inbox {
   }
 
   async keepDraft(messageId: string, values: Entered): Promise<void> {
-    await this.#change(['drafts'], ({ put }) => put('drafts', messageId, { messageId, values, refusal: '', refused: [] }));
+    await this.#change(['drafts'], ({ put }) => put('drafts', messageId, { messageId, values, tab: this.tab, refusal: '', refused: [] }));
   }
 
   async keepMedium(name: string, blob: Blob): Promise<void> {

@@ -9,7 +9,7 @@ beforeAll(async () => {
   stage = await openStage();
 });
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await stage?.[Symbol.asyncDispose]();
 });
 
 type Press = (target: Locator) => Promise<void>;
@@ -21,6 +21,7 @@ async function fillAll(page: Page, press: Press, draw: () => Promise<void>, pick
   for (const id of ['audio', 'video']) {
     await press(field(id).getByRole('button').first());
     await press(dialog.getByRole('button', { name: 'Record' }));
+    await dialog.getByText(/^Recording: 1/).waitFor();
     await press(dialog.getByRole('button', { name: 'Stop' }));
     await expect.poll(() => field(id).locator(id).count()).toBe(1);
   }
@@ -163,6 +164,7 @@ test('all 24 types are filled and sent with the keyboard alone', async () => {
   const dialog = page.locator('dialog[open]');
   await press(field('audio').getByRole('button').first());
   await press(dialog.getByRole('button', { name: 'Record' }));
+  await dialog.getByText(/^Recording: 1/).waitFor();
   await press(dialog.getByRole('button', { name: 'Stop' }));
   await expect.poll(() => field('audio').locator('audio').count()).toBe(1);
   await type(field('barcode').locator('input'), '4006381333931');
@@ -170,8 +172,8 @@ test('all 24 types are filled and sent with the keyboard alone', async () => {
   await press(dialog.getByRole('button', { name: 'Take Photo' }));
   await expect.poll(() => field('camera').locator('img').count()).toBe(1);
   await press(field('checkbox').locator('input'));
-  await type(field('date').locator('input'), '17052031');
-  await type(field('datetime').locator('input'), '17052031');
+  await type(field('date').locator('input'), '05172031');
+  await type(field('datetime').locator('input'), '05172031');
   await page.keyboard.press('Tab');
   await page.keyboard.type('1430');
   await reach(field('droplist').locator('select'));
@@ -197,6 +199,7 @@ test('all 24 types are filled and sent with the keyboard alone', async () => {
   await page.keyboard.press('ArrowDown');
   await press(field('video').getByRole('button').first());
   await press(dialog.getByRole('button', { name: 'Record' }));
+  await dialog.getByText(/^Recording: 1/).waitFor();
   await press(dialog.getByRole('button', { name: 'Stop' }));
   await expect.poll(() => field('video').locator('video').count()).toBe(1);
   await press(page.getByRole('button', { name: 'Send it' }));

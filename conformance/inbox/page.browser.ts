@@ -10,7 +10,7 @@ beforeAll(async () => {
   stage = await openStage();
 });
 afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
+  await stage?.[Symbol.asyncDispose]();
 });
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -24,7 +24,7 @@ interface Finding {
 /** What axe-core finds serious or critical. */
 async function findings(page: Page): Promise<string[]> {
   await page.addScriptTag({ path: AXE });
-  const { violations } = (await page.evaluate('axe.run()')) as { violations: Finding[] };
+  const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run()');
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   return serious.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }

@@ -2,6 +2,7 @@
 import type { Feature } from '../../resources/feature.ts';
 import { notifications as builtins } from './notifications.ts';
 import { PUSH_TARGETS } from './push-targets.ts';
+import { pushKey } from './web-push-key.ts';
 import { dismiss, preview, read } from './recipients.ts';
 import { submit } from './submit.ts';
 
@@ -9,5 +10,6 @@ export const notifications: Feature = {
   name: 'notifications',
   instances: [PUSH_TARGETS],
   commands: { ArsPayloadMessage: { submit, read, dismiss, preview } },
+  requests: { pushkey: pushKey },
   builtins,
 };

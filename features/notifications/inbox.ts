@@ -20,7 +20,7 @@ const pathOf = (username: string, deviceId: string): string => `/inbox/${encodeU
 
 /**
  * `removed`: submitted or deleted, on another device; `retract`: the sender has taken it back.
- * @param except the device on which that was done
+ * @param isTold false: not this device
  */
 export async function tellDevices(
   space: Namespace,
@@ -28,11 +28,13 @@ export async function tellDevices(
   message: ObjectValue,
   users: readonly string[],
   actor: Actor,
-  except: string | null = null,
+  isTold: (deviceId: string) => boolean = () => true,
 ): Promise<void> {
   const value = inboxValue(kind, message);
-  const devices = [...(await devicesOf(space, users))].flatMap(([username, ids]) => ids.map((id) => ({ username, id })));
-  const events = devices.filter(({ id }) => id !== except).flatMap(({ username, id }) => raise(space, pathOf(username, id), value, actor));
+  const devices = [...(await devicesOf(space, users))].flatMap(([username, all]) => all.map(({ deviceId }) => ({ username, deviceId })));
+  const events = devices
+    .filter(({ deviceId }) => isTold(deviceId))
+    .flatMap(({ username, deviceId }) => raise(space, pathOf(username, deviceId), value, actor));
   if (events.length > 0) await actor.commit({ writes: [], events });
 }
 

@@ -74,7 +74,7 @@ async function submitted(space: Namespace, id: string, body: Body, actor: Actor)
   };
   const changes = submittedBy(message, username, { deviceId: body.deviceId, submitValue, submittedAt: new DateTime(now) });
   await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), actor);
-  await tellDevices(space, 'removed', message, [username], actor, body.deviceId);
+  await tellDevices(space, 'removed', message, [username], actor, (id) => id !== body.deviceId);
   if (typeof responseTopic === 'string') await publishTopic(space, responseTopic, response, actor);
   return response;
 }

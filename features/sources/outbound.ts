@@ -8,6 +8,7 @@ import { runDirect } from '../../runtime/runs/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { creatorOf } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import { publishNotification } from '../notifications/index.ts';
 import { callerOf } from './documents.ts';
 import { sourcePath } from './inbound.ts';
 import { type Caller, type Connection, protocolOf } from './protocols/index.ts';
@@ -45,7 +46,9 @@ export async function publishToSource(space: Namespace, id: string, value: Value
   if (isMocked(source)) await mock(space, source, 'publish', 'pubDesc', request, actor);
   else {
     protocolOf(String(own(source, 'type')))?.checkPublish?.(name, own(source, 'config') as ObjectValue, request);
-    await through(space, name, (connection) => connection.publish?.(request, callerOf(space, actor)) ?? refusedPublish(name));
+    // To people, not to a connection: it is stored for them, and from there it goes to their devices.
+    if (own(source, 'type') === 'PUSH_NOTIF') await publishNotification(space, name, request, actor);
+    else await through(space, name, (connection) => connection.publish?.(request, callerOf(space, actor)) ?? refusedPublish(name));
   }
   sourcesOf(space).counts.add(name, 'published', space.clock.now());
   const echo = own(own(source, 'config') as ObjectValue, 'echoPublish') === true;

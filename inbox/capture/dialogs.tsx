@@ -198,7 +198,7 @@ function Recorder({ field, onDone }: { field: Field; onDone: (blob: Blob) => Pro
     return () => clearInterval(timer);
   }, [recording]);
   const take = async (blob: Blob): Promise<void> => {
-    if (!wanted.current) return; // the dialog was closed meanwhile
+    if (!wanted.current || blob.size === 0) return; // the dialog was closed meanwhile, or nothing was recorded before the end
     if (blob.size > maxKib * KIB) return setTooLarge(true);
     await onDone(blob);
   };

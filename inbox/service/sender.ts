@@ -117,7 +117,7 @@ const settled = (answer: Answer, person: Database): Promise<void> =>
 /** What the service does not accept is a draft again. */
 async function returned(answer: Answer, refusal: string, params: readonly Json[], person: Database): Promise<void> {
   const refused = params.filter((id): id is string => typeof id === 'string' && own({ ...answer.values }, id) !== undefined);
-  const draft: Draft = { messageId: answer.messageId, values: answer.values, refusal, refused };
+  const draft: Draft = { messageId: answer.messageId, values: answer.values, tab: '', refusal, refused };
   await person.change(['answers', 'drafts'], (write) => {
     write.delete('answers', answer.messageId);
     write.put('drafts', answer.messageId, draft);

@@ -14,6 +14,8 @@ export interface Session {
 export interface Draft {
   readonly messageId: string;
   readonly values: Entered;
+  /** The tab that has written it; '' for what the service has sent back. */
+  readonly tab: string;
   /** Why the service has not accepted it; '' where it has not been asked. */
   readonly refusal: string;
   /** Fields that the service has found wrong. */

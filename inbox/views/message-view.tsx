@@ -33,10 +33,14 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
     void inbox.open(messageId);
   }, [messageId]);
   // What another tab has entered, or the service has sent back, takes the place of what is here.
+  // What was written here is here already, and more may have been typed since.
+  const foreign = draft && draft.tab !== inbox.tab ? JSON.stringify(draft.values) : '';
   useEffect(() => {
-    if (draft) setEntered(fitting(fields, draft.values));
+    if (draft && foreign !== '') setEntered(fitting(fields, draft.values));
+  }, [foreign]);
+  useEffect(() => {
     isTapped.current = isBusy;
-  }, [draft?.values, isBusy]);
+  }, [isBusy]);
 
   const change = (values: Entered): void => {
     setEntered(values);

@@ -3,7 +3,7 @@
 export const ALL_FIELDS: readonly Record<string, unknown>[] = [
   { type: 'sectionLabel', label: 'Section', size: 22, style: 'bold', color: '#0b5cad' },
   { type: 'text', text: 'First line\nsecond line', align: 'right', style: 'italic' },
-  { type: 'audio', id: 'audio', label: 'Sound', maxDurationSeconds: 2 },
+  { type: 'audio', id: 'audio', label: 'Sound', maxDurationSeconds: 5 },
   { type: 'barcode', id: 'barcode', label: 'Code' },
   { type: 'camera', id: 'camera', label: 'Photo', maxWidth: 320 },
   { type: 'checkbox', id: 'checkbox', label: 'Agreement', checkboxLabel: 'I agree' },
@@ -31,7 +31,7 @@ export const ALL_FIELDS: readonly Record<string, unknown>[] = [
       { label: 'Two', value: 2 },
     ],
   },
-  { type: 'video', id: 'video', label: 'Film', maxDurationSeconds: 2 },
+  { type: 'video', id: 'video', label: 'Film', maxDurationSeconds: 5 },
   {
     type: 'buttonCluster',
     label: 'Quick answers',

@@ -4,6 +4,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import type { Outlet } from '../../../platform/egress/index.ts';
 import type { Fits } from './fields.ts';
+import type { PushNote, PushOutcome } from './push/transport.ts';
 
 export type Direction = 'SOURCE' | 'SINK' | 'BOTH';
 
@@ -55,6 +56,8 @@ export interface Connection {
   query?(request: ObjectValue, caller: Caller): Promise<Value>;
   /** A request to the source's own HTTP address (`/private/<type>/<namespace>/<source>`). @throws CascadeError */
   accept?(request: InboundRequest): Promise<InboundReply>;
+  /** A note to a device of that platform, by what it was registered with. Never throws. */
+  hand?(platform: string, token: string, note: PushNote): Promise<PushOutcome>;
   /** What an address of its own below the source shows (`GET /sources/<name>/<view>`). */
   view?(name: string): Promise<Value>;
   /** Takes no more in, lets what is under way end, disconnects. Called once; the framework waits at most ten seconds. */
