@@ -95,13 +95,6 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     survives: 'no world of the first 300 comes to it',
   },
   {
-    what: 'cleaning begins before the take-over',
-    file: 'runtime/transactions/committer.ts',
-    text: '  #mayClean = false;',
-    replacement: '  #mayClean = true;',
-    survives: 'no world of the first 300 comes to it',
-  },
-  {
     what: 'what was committed while long runs were read is not copied',
     file: 'runtime/transactions/committer.ts',
     text: 'const held = { events: [...early.events, ...late.events], steps: [...early.steps, ...late.steps] };',
@@ -142,6 +135,30 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     survives: 'no world of the first 300 comes to it',
   },
   {
+    what: 'a process takes an attempt of its own that came late for its successor',
+    file: 'runtime/transactions/tick-writer.ts',
+    text: 'if (!stored && error instanceof Fenced) throw error;',
+    replacement: 'if (error instanceof Fenced) throw error;',
+  },
+  {
+    what: 'a doubt ends when the server cannot tell',
+    file: 'runtime/transactions/tick-writer.ts',
+    text: 'if (!(error instanceof MongoError)) throw error;',
+    replacement: 'if (!isUnavailable(error)) throw error;',
+  },
+  {
+    what: 'an event is as void as the row that it was read from last',
+    file: 'runtime/transactions/recovery.ts',
+    text: '.map((places) => places.filter((one) => !isVoid(one)))',
+    replacement: '.map((places) => places.slice(-1).filter((one) => !isVoid(one)))',
+  },
+  {
+    what: 'trouble of the server ends a run',
+    file: 'platform/mongo/errors.ts',
+    text: ' || isLockedOut(error) || isTroubled(error);',
+    replacement: ' || isLockedOut(error);',
+  },
+  {
     what: 'a client is told at once that a commit in doubt has failed',
     file: 'runtime/transactions/tick-writer.ts',
     text: '          if (!row) throw error;',
@@ -170,7 +187,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'what a low-water mark has declared void is read',
     file: 'runtime/transactions/recovery.ts',
-    text: 'for (const [key, found] of events) if (isVoid(found)) events.delete(key);',
+    text: '.map((places) => places.filter((one) => !isVoid(one)))',
     replacement: '',
   },
   {
