@@ -52,7 +52,7 @@ export default defineConfig({
       {
         extends: true,
         // What is pure keeps nothing from one file to the next, so its modules are loaded once for all: half the time of these tests.
-        test: { name: 'pure', include: ['{compiler,stdlib,typing}/**/*.test.ts'], exclude, isolate: false },
+        test: { name: 'pure', include: ['{compiler,stdlib,typing,inbox}/**/*.test.ts'], exclude, isolate: false },
       },
     ],
   },

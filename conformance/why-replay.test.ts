@@ -27,7 +27,7 @@ log.info(none.text)`,
 ];
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ expects: [/cascade\.rule\.chain\.depth/] });
   client = new RestClient(service.url, 4);
   await client.login(service.user, service.password);
   await ok('/types', { name: 'Pump', properties: { rate: { type: 'Integer' }, site: { type: 'String' } } });
@@ -121,6 +121,38 @@ test('a run that failed is repeated to the same end, line by line; of its event 
   await ok('/rules', `${RULES.at(-1)}\nlog.info("replaced")`);
   const { code, said } = await cascade(['replay', invocation]);
   expect([code, said]).toEqual([0, expect.stringContaining('as it was recorded')]);
+});
+
+test('of what decides besides conditions is told, too: a type without events, a pipeline, a chain that is too long, a younger rule', async () => {
+  await ok('/types', { name: 'Silent', rulesSuppressed: true, properties: { n: { type: 'Integer' } } });
+  await ok('/rules', 'RULE unheard WHEN INSERT OCCURS ON Silent AS s log.info("never")');
+  const silent = await cascade(['why', '--path', '/types/Silent/insert', '--value', '{"n": 1}']);
+  expect(silent.said).toContain('unheard does not run: the type raises no events (rulesSuppressed)\n');
+
+  await ok('/rules', 'RULE cleaned WHEN EVENT OCCURS ON "/sources/Line/publish" AS m return m.value');
+  await ok('/sources', {
+    name: 'Line',
+    type: 'MQTT',
+    direction: 'SOURCE',
+    mockMode: true,
+    pipelineRules: ['cleaned'],
+    config: { serverURIs: ['tcp://localhost:1883'], topic: 'line' },
+  });
+  const piped = await cascade(['why', '--path', '/sources/Line/publish', '--value', '1']);
+  expect(piped.said).toContain('cleaned does not run by this event: it is in the pipeline of the source\n');
+
+  await ok('/types', { name: 'Loop', properties: { n: { type: 'Integer' } } });
+  await ok('/rules', 'RULE round WHEN INSERT OCCURS ON Loop AS l INSERT Loop(n: l.n + 1)');
+  await ok('/custom/Loop', { n: 1 });
+  let letter: { event: { uuid: string } } | undefined;
+  while (!letter) {
+    await sleep(50);
+    letter = (JSON.parse((await client.send('GET', '/deadletters')).text) as (typeof letter)[])[0];
+  }
+  await ok('/rules', 'RULE younger WHEN INSERT OCCURS ON Loop AS l log.info("later")');
+  const { said } = await cascade(['why', letter.event.uuid]);
+  expect(said).toContain('round was given up: its chain of events is too long\n');
+  expect(said).toMatch(/^younger runs\n    as it is since \d{4}-.*, which is after the event$/m);
 });
 
 test('neither is for those who may not administer the namespace', async () => {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Identity } from '../resources/api.ts';
 import type { About } from '../platform/about/index.ts';
 import { FEATURES } from './features.ts';
-import { FeatureStates } from '../resources/feature.ts';
+import { FeatureStates } from '../resources/states.ts';
 import { RULE_LINKS } from '../features/rules/namespace-state.ts';
 import { IMPLEMENTED_EVENTS } from '../features/services/namespace-state.ts';
 import { SOURCES_STATE } from '../features/sources/namespace-state.ts';

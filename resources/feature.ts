@@ -139,33 +139,6 @@ export class FeatureRegistry {
   }
 }
 
-/** Finds what a feature keeps for a namespace. @typeParam T what that is */
-export class StateKey<T> {
-  readonly name: string;
-  /** Never set: it binds T to the key. */
-  declare readonly state: T;
-
-  constructor(name: string) {
-    this.name = name;
-  }
-}
-
-/** What features keep for one namespace while it is open. */
-export class FeatureStates {
-  readonly #states = new Map<StateKey<unknown>, unknown>();
-
-  set<T>(key: StateKey<T>, state: T): T {
-    this.#states.set(key, state);
-    return state;
-  }
-
-  /** @throws Error when the feature has kept nothing */
-  get<T>(key: StateKey<T>): T {
-    if (!this.#states.has(key)) throw new Error(`the namespace has no state of ${key.name}`);
-    return this.#states.get(key) as T;
-  }
-}
-
 function put<T>(map: Map<string, T>, name: string, value: T): void {
   if (map.has(name)) throw new Error(`two features offer ${name}`);
   map.set(name, value);

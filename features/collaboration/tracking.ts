@@ -12,22 +12,22 @@ import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { TRACKS } from './service-types.ts';
 import { together } from '../../resources/instances/together.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import { StateKey } from '../../resources/states.ts';
 
 /** Topics on which positions are awaited: asked of the store once, then kept up to date by whoever starts a track. */
-const awaited = new WeakMap<Namespace, Promise<Set<string>>>();
+const AWAITED = new StateKey<{ topics: Promise<Set<string>> | null }>('topics of tracks', () => ({ topics: null }));
 /** Of one user on one topic. */
 const MOST_TRACKS = 1_000;
 
 function topicsOf(space: Namespace): Promise<Set<string>> {
-  let topics = awaited.get(space);
-  if (!topics) {
-    topics = space.db
-      .collection(TRACKS.collection)
-      .distinct('reportingTopic')
-      .then((names) => new Set(names.map(String)));
-    awaited.set(space, topics);
-    topics.catch(() => awaited.delete(space));
-  }
+  const awaited = space.states.get(AWAITED);
+  if (awaited.topics) return awaited.topics;
+  const topics = space.db
+    .collection(TRACKS.collection)
+    .distinct('reportingTopic')
+    .then((names) => new Set(names.map(String)));
+  awaited.topics = topics;
+  topics.catch(() => (awaited.topics = null));
   return topics;
 }
 

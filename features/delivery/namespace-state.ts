@@ -1,5 +1,5 @@
 // The reliable events of a namespace, until they are acknowledged.
-import { StateKey } from '../../resources/feature.ts';
+import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { Deliveries } from './deliveries.ts';
 

@@ -1,5 +1,5 @@
 // Which rules of a namespace set which others going.
-import { StateKey } from '../../resources/feature.ts';
+import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { RuleLinks } from './loops.ts';
 

@@ -8,22 +8,26 @@ import type { Explanation } from '../../runtime/triggers/index.ts';
 import { keptIn } from '../delivery/dead-letters.ts';
 import { DEAD_LETTERS } from '../delivery/delivery-types.ts';
 import { findRecording } from '../diagnostics/recordings.ts';
+import { findType } from '../../resources/catalog/catalogue.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
+/** With the runs that the event was stored with, while any of them is open. */
+type Asked = Pick<StoredEvent, 'uuid' | 'path' | 'at' | 'runs'> & { readonly value: Value };
+
 /** The event to explain: one that is kept, by its uuid, or a path and a value. @throws cascade.request.body.invalid, .resource.not.found */
-async function asked(space: Namespace, data: Value): Promise<Pick<StoredEvent, 'uuid' | 'path' | 'at'> & { value: Value }> {
+async function asked(space: Namespace, data: Value): Promise<Asked> {
   if (!isObject(data)) throw fault('cascade.request.body.invalid', 'an object with event, or with path and value, is expected', 0);
   if (Object.hasOwn(data, 'event')) return stored(space, String(data['event']));
   const { path, value = null } = data;
   if (typeof path !== 'string') throw fault('cascade.request.body.invalid', 'path is expected to be a String', 0);
-  return { uuid: '', path, value, at: new Date(space.clock.now()) };
+  return { uuid: '', path, value, at: new Date(space.clock.now()), runs: [] };
 }
 
 /** Characters; what is longer names no event. */
 const LONGEST_UUID = 200;
 
 /** Events are kept while their rules run, and with recordings and dead letters. */
-async function stored(space: Namespace, uuid: string) {
+async function stored(space: Namespace, uuid: string): Promise<Asked> {
   const row = uuid.length > LONGEST_UUID ? null : await space.db.collection<StoredRow>('journal').findOne(holdsEvents([uuid]));
   const open = (row ? rowOf(row).events : []).find((event) => event.uuid === uuid && event.value !== null);
   const recording = open ? null : await findRecording(space, uuid);
@@ -33,12 +37,13 @@ async function stored(space: Namespace, uuid: string) {
     (recording?.['event'] as StoredEvent | undefined) ??
     (dead ? keptIn(space, dead) : null);
   if (!event) throw fault('cascade.resource.not.found', `/events/${uuid}`);
-  return { uuid: event.uuid, path: event.path, at: new Date(event.at), value: decodeInner(event.value) };
+  return { uuid: event.uuid, path: event.path, at: new Date(event.at), value: decodeInner(event.value), runs: open ? open.runs : [] };
 }
 
 /** @param name of the rule to explain; null: all that are on the path */
 export async function why(space: Namespace, name: string | null, data: Value): Promise<ObjectValue> {
-  const { uuid, path, value, at } = await asked(space, data);
+  const event = await asked(space, data);
+  const { uuid, path, value, at } = event;
   const object = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime() }, value, space.name);
   const told = [
     ...space.before.explain(path, value, object).map((one) => explained(one, 'BEFORE')),
@@ -51,7 +56,39 @@ export async function why(space: Namespace, name: string | null, data: Value): P
     if (!space.definitions.get('rules', name)) throw fault('cascade.resource.not.found', `/rules/${name}`);
     rules.push({ rule: name, outcome: 'otherPath' });
   }
-  return { path, value, rules };
+  const overruled = overruling(space, event, uuid === '' ? new Map() : await givenUp(space, uuid));
+  return { path, value, rules: rules.map((one) => ({ ...one, ...overruled(String(one['rule'])) })) };
+}
+
+/** Why events on a dead letter's target were given up, by the rule's name. */
+async function givenUp(space: Namespace, uuid: string): Promise<ReadonlyMap<string, string>> {
+  const letters = await space.db
+    .collection(DEAD_LETTERS.collection)
+    .find({ 'kept.uuid': uuid }, { projection: { target: 1, reason: 1 } })
+    .toArray();
+  return new Map(letters.map(({ target, reason }) => [String(target).replace(/^\/(rules|procedures)\//, ''), String(reason)]));
+}
+
+/** What decides besides the conditions of the rules: whether the event is raised at all, for which rules it counts, and what became of it. */
+function overruling(
+  space: Namespace,
+  { path, runs, at, uuid }: Asked,
+  dead: ReadonlyMap<string, string>,
+): (rule: string) => ObjectValue | undefined {
+  const [, room, name = ''] = path.split('/');
+  if (room === 'types' && findType(space, name.replace(/^system\./, ''))?.rulesSuppressed) return () => ({ outcome: 'suppressed' });
+  const source = room === 'sources' && path === `/sources/${name}/publish` ? space.definitions.get('sources', name) : null;
+  const pipeline = new Set(Array.isArray(source?.['pipelineRules']) ? source['pipelineRules'].map(String) : []);
+  const lost = new Set(runs.filter(({ rule, program }) => !space.runs.executable(rule, program)).map(({ rule }) => rule));
+  return (rule): ObjectValue | undefined => {
+    const reason = dead.get(rule);
+    if (reason !== undefined) return { outcome: 'givenUp', reason };
+    if (lost.has(rule)) return { outcome: 'lost' };
+    if (pipeline.has(rule)) return { outcome: 'pipeline' };
+    const definition = uuid === '' ? null : space.definitions.get('rules', rule);
+    const changed = definition?.['ars_modifiedAt'] ?? definition?.['ars_createdAt'];
+    return changed instanceof DateTime && changed.ms > at.getTime() ? { changed } : undefined;
+  };
 }
 
 function explained({ rule, matched, asks, reason, term }: Explanation, kind: string): ObjectValue {

@@ -1,5 +1,5 @@
 // What happens at a time in a namespace.
-import { StateKey } from '../../resources/feature.ts';
+import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { Schedule } from './schedule.ts';
 

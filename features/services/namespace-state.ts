@@ -1,5 +1,5 @@
 // Outbound events of services that others stand for.
-import { StateKey } from '../../resources/feature.ts';
+import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { ImplementedEvents } from './implemented-events.ts';
 

@@ -1,5 +1,5 @@
 // The sources of a namespace, in this process.
-import { StateKey } from '../../resources/feature.ts';
+import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { Sources } from './sources.ts';
 

@@ -29,12 +29,19 @@ export interface ConnectTarget {
   readonly signal?: AbortSignal;
 }
 
+/** `host` as it was connected to. */
+export type SecureTarget = Pick<ConnectTarget, 'host' | 'timeoutMs' | 'signal'> & { readonly tls: ConnectionOptions };
+/** Always the machine itself (RFC 6761). */
+const LOOPBACK_NAME = /^(?:.+\.)?localhost\.?$/i;
+
 /** The way out of one namespace. */
 export interface Outlet {
   /** @throws EgressError `refused` for an address that may not be reached; names are checked when they are connected to */
   checkLiteral(host: string): void;
   /** A socket whose connection (and TLS handshake) stands. @throws EgressError */
   connect(target: ConnectTarget): Promise<Socket>;
+  /** TLS on a connection that stands already, for protocols that begin in the clear. The connection is gone where that fails. @throws EgressError */
+  secure(plain: Socket, target: SecureTarget): Promise<Socket>;
   /** Sockets that are open. */
   readonly open: number;
 }
@@ -59,6 +66,7 @@ export class Egress {
     return {
       checkLiteral: (host) => this.#checkLiteral(host),
       connect: (target) => this.#connect(namespace, target),
+      secure: securedWithin,
       get open() {
         return open.get(namespace) ?? 0;
       },
@@ -73,7 +81,6 @@ export class Egress {
   #checkLiteral(host: string): void {
     const bare = bareHost(host);
     if (isIP(bare) !== 0 && !this.#mayReach(canonical(bare))) throw refused(host);
-    if (/^(?:.+\.)?localhost\.?$/i.test(bare) && !this.#mayReach('127.0.0.1') && !this.#mayReach('::1')) throw refused(host);
   }
 
   /** Addresses that may be connected to, in the order of the resolver. */
@@ -119,6 +126,7 @@ export class Egress {
     let plain: Socket;
     if (proxy) {
       this.#checkLiteral(host);
+      if (LOOPBACK_NAME.test(bareHost(host)) && !this.#mayReach('127.0.0.1')) throw refused(host); // the proxy resolves it
       plain = await this.#tcp(proxy.host, proxy.port, deadline);
       if (!proxy.absoluteForm) await deadline.within(openTunnel(plain, host, port, proxy), plain);
     } else plain = await this.#tcp(host, port, deadline);
@@ -157,6 +165,15 @@ export class Egress {
         else this.#open.delete(namespace);
       },
     };
+  }
+}
+
+async function securedWithin(plain: Socket, { host, tls, timeoutMs, signal }: SecureTarget): Promise<Socket> {
+  const deadline = new Deadline(timeoutMs, host, signal);
+  try {
+    return await secured(plain, host, tls, deadline);
+  } finally {
+    deadline.clear();
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
+import { endWritesWithTheirConnection } from './connection-writes.ts';
 
 export { inTime, isLockedOut, isPassing, isTransient, isUnavailable } from './errors.ts';
 export { insertAll, type Inserted, type WriteError } from './insert.ts';
@@ -25,6 +26,7 @@ export interface Store extends AsyncDisposable {
  * @throws Error when the address is out of reach, or is a standalone (which has no transactions)
  */
 export async function openStore(uri: string): Promise<Store> {
+  endWritesWithTheirConnection();
   const clientName = `cascade ${randomUUID()}`;
   const client = new MongoClient(uri, {
     appName: clientName,

@@ -3,6 +3,7 @@
 import { MongoServerError } from 'mongodb';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import type { Namespace } from '../catalog/types.ts';
+import { StateKey } from '../states.ts';
 
 /** Instances looked at in one go for their size. */
 const BATCH = 1_000;
@@ -14,12 +15,12 @@ interface Rounds {
   next: Promise<void> | null;
 }
 
-const rounds = new WeakMap<Namespace, Map<string, Rounds>>();
+/** By type. */
+const ROUNDS = new StateKey<Map<string, Rounds>>('rounds of trimming', () => new Map());
 
 /** Removes what is too much now. One round a type at a time: two would both remove what one of them has to. */
 export function trimCapped(space: Namespace, type: TypeDefinition): Promise<void> {
-  const ofSpace = rounds.get(space) ?? new Map<string, Rounds>();
-  rounds.set(space, ofSpace);
+  const ofSpace = space.states.get(ROUNDS);
   const current = ofSpace.get(type.name);
   if (current?.next) return current.next;
   const begin = (): Promise<void> => {

@@ -1,18 +1,17 @@
 // Collections of the service's own types: made, with their indexes, when the first instance is about to be stored.
 
-import type { Db } from 'mongodb';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { buildMissing } from './index-builds.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import { StateKey } from '../states.ts';
 
-/** Per database, by collection; what failed is tried again by the next. */
-const ready = new WeakMap<Db, Map<string, Promise<void>>>();
+/** By collection; what failed is tried again by the next. */
+const READY = new StateKey<Map<string, Promise<void>>>('collections made when needed', () => new Map());
 
 /** @returns null where there is nothing to wait for */
 export function laidOut(space: Namespace, { late, collection, type }: InstanceResource): Promise<void> | null {
   if (!late) return null;
-  const known = ready.get(space.db) ?? new Map<string, Promise<void>>();
-  ready.set(space.db, known);
+  const known = space.states.get(READY);
   let made = known.get(collection);
   if (!made) {
     made = make(space, collection, type);

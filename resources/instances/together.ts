@@ -5,6 +5,7 @@ import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { type Answer, DuplicateKey, type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
 import type { Namespace } from '../catalog/types.ts';
+import { StateKey } from '../states.ts';
 
 /** Tries against writers of other processes; those of this one wait in line. */
 const TRIES = 50;
@@ -47,12 +48,11 @@ export async function together(
   return line === null || isGathering(actor) ? attempt() : inLine(space, line, attempt);
 }
 
-/** By namespace and name the end of each line that is not empty. */
-const lines = new WeakMap<Namespace, Map<string, Promise<unknown>>>();
+/** By name the end of each line that is not empty. */
+const LINES = new StateKey<Map<string, Promise<unknown>>>('lines of changes', () => new Map());
 
 async function inLine<T>(space: Namespace, name: string, work: () => Promise<T>): Promise<T> {
-  const own = lines.get(space) ?? new Map<string, Promise<unknown>>();
-  lines.set(space, own);
+  const own = space.states.get(LINES);
   const before = own.get(name);
   const mine = before ? before.then(work, work) : work();
   own.set(name, mine);

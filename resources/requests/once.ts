@@ -15,6 +15,7 @@ import { resolve } from '../catalog/catalogue.ts';
 import { definitionJson, shown } from '../definitions/operations.ts';
 import { fault } from '../../model/errors/faults.ts';
 import type { Namespace } from '../catalog/types.ts';
+import { StateKey } from '../states.ts';
 import { carryOut } from './index.ts';
 import { NO_CONTENT, reply } from './request.ts';
 
@@ -56,7 +57,7 @@ interface Running {
   readonly work: Promise<ApiReply>;
 }
 
-const running = new WeakMap<Namespace, Map<string, Running>>();
+const RUNNING = new StateKey<Map<string, Running>>('requests with an id', () => new Map());
 
 /** What is asked for, and with which rights. */
 function digestOf({ op, resourceName, custom, resourceId, parameters, object, text, identity }: ApiRequest): string {
@@ -83,8 +84,7 @@ async function recorded(space: Namespace, request: ApiRequest, requestId: string
   const text = `${request.identity.username}\n${requestId}`;
   const key = createHash('sha256').update(text).digest('hex').slice(0, 24);
   const digest = digestOf(request);
-  const inWork = running.get(space) ?? new Map<string, Running>();
-  running.set(space, inWork);
+  const inWork = space.states.get(RUNNING);
   const known = inWork.get(key);
   if (known) {
     requireSame(requestId, known.digest, digest);

@@ -7,6 +7,7 @@ import { CascadeErrors, fault, statusOf } from '../../model/errors/faults.ts';
 import { type RunHost, runDirect } from '../../runtime/runs/index.ts';
 import type { ScalarAction, ScalarDefinition } from '../../model/types/index.ts';
 import type { Namespace } from '../catalog/types.ts';
+import { StateKey } from '../states.ts';
 import { type Form, programFor } from './programs.ts';
 
 /** CPU time of one value (resources-and-api.md 4.2). A batch that needs more is halved until the value is found that does. */
@@ -30,7 +31,7 @@ interface Batch {
 }
 
 /** What is asked for and has not gone yet; emptied in each turn of the event loop. */
-const gathering = new WeakMap<Namespace, Map<string, Batch>>();
+const GATHERING = new StateKey<Map<string, Batch>>('calls of scalars', () => new Map());
 
 /** What the procedure makes of each of the values, in their order. */
 export function convertEach(
@@ -70,9 +71,8 @@ export async function sortBy(
 
 function ask(space: Namespace, form: Form, scalar: ScalarDefinition, action: ScalarAction, value: Value, actor: Actor): Promise<Outcome> {
   return new Promise((resolve) => {
-    const batches = gathering.get(space) ?? new Map<string, Batch>();
+    const batches = space.states.get(GATHERING);
     if (batches.size === 0) setImmediate(() => flush(space));
-    gathering.set(space, batches);
     const { username, profiles } = actor.identity;
     const key = JSON.stringify([form, scalar.name, action, procedureOf(scalar, action), username, profiles, actor.depth]);
     const batch = batches.get(key) ?? { form, scalar, action, actor, asked: [] };
@@ -82,9 +82,10 @@ function ask(space: Namespace, form: Form, scalar: ScalarDefinition, action: Sca
 }
 
 function flush(space: Namespace): void {
-  const batches = gathering.get(space);
-  gathering.delete(space);
-  for (const batch of batches?.values() ?? []) void answerInTurn(space, batch);
+  const batches = space.states.get(GATHERING);
+  const asked = [...batches.values()];
+  batches.clear();
+  for (const batch of asked) void answerInTurn(space, batch);
 }
 
 async function answerInTurn(space: Namespace, batch: Batch): Promise<void> {

@@ -123,7 +123,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
           void this.#pause().then(() => {
             if (attempt === this.#attempt) this.#admit();
           });
-        else this.fail(toWireError(error));
+        else this.fail(this.#asWire(error));
       },
     );
   }
@@ -196,7 +196,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       if (!chosen) await this.#host.declined(this.#actor({ site: CHOICE, nth: 1 }));
     } catch (error) {
       if (error instanceof Fenced) return; // another process repeats the run
-      if (!isPassing(error) && !(error instanceof StartAgain)) return this.fail(toWireError(error));
+      if (!isPassing(error) && !(error instanceof StartAgain)) return this.fail(this.#asWire(error));
       await this.#pause();
       return attempt === this.#attempt ? this.#choose(attempt) : undefined;
     }
@@ -546,7 +546,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   #again(contended: string): void {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#stop(() => {
-      if (this.#attempt > MOST_ATTEMPTS) return this.#failed(toWireError(new Error(`${contended} changed too often`)));
+      if (this.#attempt > MOST_ATTEMPTS) return this.#failed(this.#asWire(new Error(`${contended} changed too often`)));
       void this.#waitFor(contended).then(() => this.#restart(contended));
     });
   }

@@ -19,6 +19,10 @@ interface Told {
     readonly kind?: string;
     readonly outcome: string;
     readonly version?: string;
+    /** Of a dead letter. */
+    readonly reason?: string;
+    /** When the rule was made or changed, if that was after the event. */
+    readonly changed?: string;
     readonly windows?: readonly { readonly until: string | null; readonly events: readonly string[] }[];
     readonly term?: {
       readonly operator: string;
@@ -40,6 +44,18 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   version: 'does not run: a younger version does',
   inactive: 'is not active',
   otherPath: 'listens on another path',
+  suppressed: 'does not run: the type raises no events (rulesSuppressed)',
+  pipeline: 'does not run by this event: it is in the pipeline of the source',
+  lost: 'does not run: its text of that time is not kept any more',
+  givenUp: 'was given up',
+};
+
+/** Of dead letters. */
+const REASONS: Readonly<Record<string, string>> = {
+  chain: 'its chain of events is too long',
+  lost: 'the text of the rule is not kept any more',
+  poison: 'its run harmed the service each time',
+  ttl: 'it was not acknowledged in time',
 };
 
 /** @param event uuid of an event that is kept (open, recorded, or a dead letter); undefined where a path and a value are given */
@@ -54,8 +70,11 @@ export async function why(event: string | undefined, options: WhyOptions, termin
   }
   terminal.out(`${told.path} ${JSON.stringify(told.value)}\n`);
   if (told.rules.length === 0) terminal.out('no rule listens there\n');
-  for (const { rule, kind, outcome, term, windows = [] } of told.rules) {
-    terminal.out(`${kind === 'BEFORE' ? 'BEFORE ' : ''}${rule} ${OUTCOMES[outcome] ?? outcome}\n`);
+  for (const { rule, kind, outcome, reason, changed, term, windows = [] } of told.rules) {
+    terminal.out(
+      `${kind === 'BEFORE' ? 'BEFORE ' : ''}${rule} ${OUTCOMES[outcome] ?? outcome}${reason ? `: ${REASONS[reason] ?? reason}` : ''}\n`,
+    );
+    if (changed) terminal.out(`    as it is since ${changed}, which is after the event\n`);
     if (term)
       terminal.out(`    ${term.path ?? JSON.stringify(term.left)} ${term.operator} ${JSON.stringify(term.right)}${whatWas(term)}\n`);
     for (const { until, events } of windows) terminal.out(`    until ${until ?? 'it is complete'}, with ${events.join(' and ')}\n`);
