@@ -1,5 +1,5 @@
 // A tick in the simulated store: what no single unit is seen to be at fault for must come to an end all the same.
-import { type ClientSession, type Db, Long, MongoNetworkError, MongoServerError, ObjectId } from 'mongodb';
+import { type Db, Long, MongoNetworkError, MongoServerError, ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { SimulatedStore, SimulatedTime, World } from '../../engine/testing/simulation/index.ts';
 import { Journal } from './journal.ts';
