@@ -352,7 +352,6 @@ export async function openNamespace({
   const uses = (key: string): boolean => runner.uses(key);
   /** What acts by itself begins after what was left open has been taken over. */
   const beginUpkeep = async (): Promise<void> => {
-    committer.startCleaning();
     schedule.start();
     await resumeBuilds(space);
     await dropOrphans(db, clock.now(), leaders === null);

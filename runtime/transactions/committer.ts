@@ -89,7 +89,6 @@ export class Committer implements AsyncDisposable {
   #marking: NodeJS.Timeout | null = null;
   #paused = false;
   #isPlanned = false;
-  #mayClean = false;
   #cleaning: Promise<void> | null = null;
   #holdsCleaning = 0;
   #idle: (() => void)[] = [];
@@ -113,13 +112,13 @@ export class Committer implements AsyncDisposable {
     this.#writers = Array.from({ length: SLOTS }, (_, slot) => new TickWriter(slot, this.journal, options, told));
     this.#free = [...this.#writers];
     this.#timer = setInterval(() => {
-      if (!this.#mayClean || this.#holdsCleaning > 0 || this.#fenced) return;
+      if (this.#holdsCleaning > 0 || this.#fenced) return;
       this.#cleaning ??= this.journal
         .clean()
         .then(() => this.#copyLong())
         .catch((error: unknown) => {
           this.#noteFenced(error);
-          options.onError(error, 'the journal could not be cleaned');
+          if (!(error instanceof Fenced)) options.onError(error, 'the journal could not be cleaned');
         })
         .finally(() => (this.#cleaning = null));
     }, CLEAN_EVERY_MS);
@@ -127,14 +126,9 @@ export class Committer implements AsyncDisposable {
   }
 
   /**
-   * Rows that are not needed go from now on. Not before what dead processes left is taken over and their rows are gone: until then the
-   * marks of ended runs in our rows are all that keeps theirs from being run again.
+   * Rows that are not needed go, but none until the hold is lifted: events of dead processes stand in our rows and in theirs then, and the marks
+   * of their runs in ours only, which are all that keeps them from being run again.
    */
-  startCleaning(): void {
-    this.#mayClean = true;
-  }
-
-  /** No row goes until the hold is lifted: events of dead processes stand in our rows and in theirs, and marks of their runs in ours only. */
   holdCleaning(): () => void {
     this.#holdsCleaning++;
     return () => void this.#holdsCleaning--;
@@ -365,8 +359,6 @@ export class Committer implements AsyncDisposable {
     try {
       await writer.write(units, marks, failed);
     } catch (error) {
-      // A fault of the machinery itself: nobody may be told that his write is stored.
-      for (const unit of units) if (!failed.has(unit)) failed.set(unit, error);
       this.#marks.push(...marks);
       this.#noteFenced(error);
       this.#options.onError(error, 'a tick could not be committed');
