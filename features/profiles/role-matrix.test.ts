@@ -1,0 +1,160 @@
+// The matrix of the default profiles (resources-and-api.md 7.5), every resource, operation and role: as a client asks, on whatever binding, and as a
+// program does through ResourceAPI. Only whether the operation is open is looked at: what is wrong with the request itself comes after that.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { parseJson } from '../../model/values/index.ts';
+import type { ApiReply, Identity } from '../../resources/api.ts';
+
+type Outcome = 'open' | '403' | '405';
+type Operation = 'select' | 'insert' | 'update' | 'delete' | 'execute' | 'publish' | 'query' | 'aggregate';
+
+/** Who may: U user, A admin, S system admin; what stands for all of them is an outcome. */
+type Cell = string;
+type Row = Partial<Record<Operation, Cell>>;
+
+const DEFINITIONS: Row = { select: 'UA', insert: 'A', update: 'A', delete: 'A', aggregate: 'UA' };
+const OWN: Row = { select: 'UA', insert: 'UA', update: 'UA', delete: 'UA', aggregate: 'UA' };
+const ADMINS: Row = { select: 'A', insert: 'A', update: 'A', delete: 'A', aggregate: 'A' };
+
+const MATRIX: Readonly<Record<string, Row>> = {
+  ...Object.fromEntries(
+    ['types', 'scalars', 'rules', 'services', 'nodes', 'profiles', 'debugconfigs', 'configurations', 'scheduledevents'].map((name) => [
+      name,
+      DEFINITIONS,
+    ]),
+  ),
+  'custom/MatrixType': DEFINITIONS,
+  procedures: { ...DEFINITIONS, execute: 'UA' },
+  sources: { ...DEFINITIONS, publish: 'A', query: 'A' },
+  topics: { ...DEFINITIONS, publish: 'UA' },
+  documents: OWN,
+  groups: OWN,
+  users: { select: 'UA', insert: 'A', update: 'UA', delete: 'A', aggregate: 'UA' },
+  tokens: { select: 'UA', insert: 'A', update: 'A', delete: 'UA', aggregate: 'UA' },
+  audits: { select: 'UA', insert: 'UA', update: '405', delete: 'A', aggregate: 'UA' },
+  logs: { select: 'UA', insert: '405', update: '405', delete: 'A', aggregate: 'UA' },
+  namespaces: { select: 'UA', insert: '', update: 'A', delete: 'A', aggregate: 'UA' },
+  organizations: { select: 'UA', update: '', delete: '', aggregate: 'UA' },
+  secrets: ADMINS,
+  projects: ADMINS,
+  'custom/ArsPushTarget': OWN,
+  'custom/ArsPayloadMessage': { select: 'UA', insert: '405', update: '405', delete: 'A' },
+  'custom/ArsSubscription': { select: 'UA', insert: '405', update: '405', delete: 'UA' },
+  'custom/ArsEventAcknowledgement': { select: 'UA', insert: '405', update: '405' },
+  'custom/ArsRuleSnapshot': { select: 'UA', insert: '405', update: '405' },
+  deadletters: { select: 'A', insert: '405', update: '405', delete: 'A' },
+};
+
+let t: TestEngine;
+const callers: Record<'U' | 'A', Identity> = {} as never;
+const mark = randomBytes(4).toString('hex');
+
+beforeAll(async () => {
+  t = await openTestEngine();
+  await t.engine.identity.ensureFirstStart({});
+  const namespace = `Matrix_${mark}`;
+  const first: Identity = { username: `first${mark}`, namespace: 'main', profiles: ['admin', 'user__system'], installationAdmin: true };
+  const organization = { name: `matrix_${mark}` };
+  const body = { namespace, organization, username: `a${mark}`, password: 'correct horse' };
+  await asked(first, 'insert', 'namespaces', { body });
+  await t.engine.identity.createUser({
+    username: `u${mark}`,
+    password: 'correct horse',
+    namespace,
+    profiles: ['user', 'user__system'],
+    createdBy: 'test',
+  });
+  callers.A = (await t.engine.identity.login(`a${mark}`, 'correct horse', '10.0.0.1')).identity;
+  callers.U = (await t.engine.identity.login(`u${mark}`, 'correct horse', '10.0.0.1')).identity;
+  await asked(callers.A, 'insert', 'types', { body: { name: 'MatrixType', properties: {} } });
+  const text = 'PROCEDURE matrix(message)\nreturn ResourceAPI.executeOp(message)';
+  await asked(callers.A, 'insert', 'procedures', { text });
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+interface Asked {
+  id?: string;
+  body?: unknown;
+  text?: string;
+}
+
+async function asked(identity: Identity, op: string, resourceName: string, { id, body, text }: Asked): Promise<ApiReply> {
+  const isCustom = resourceName.startsWith('custom/');
+  return t.engine.execute({
+    identity,
+    op,
+    resourceName: isCustom ? resourceName.slice('custom/'.length) : resourceName,
+    custom: isCustom,
+    ...(id !== undefined && { resourceId: id }),
+    ...(body !== undefined && { object: parseJson(JSON.stringify(body)) }),
+    ...(text !== undefined && { text }),
+    parameters: {},
+  });
+}
+
+/** A request whose id or body means nothing: who may not ask at all is told so before that. */
+function requestOf(op: Operation, resource: string, caller: Identity): Asked {
+  const id = resource === 'users' ? caller.username : 'nothing';
+  if (op === 'select') return {};
+  if (op === 'aggregate') return { body: [] };
+  if (op === 'insert') return { body: resource === 'namespaces' ? { namespace: `Other_${mark}` } : {} };
+  if (op === 'execute') return { id: 'nothing', body: {} };
+  if (op === 'update') return { id: idOf(resource, id, caller), body: resource === 'organizations' ? { description: 'x' } : {} };
+  return { id: op === 'delete' && resource !== 'users' ? idOf(resource, 'nothing', caller) : id === 'nothing' ? id : `a${mark}`, body: {} };
+}
+
+/** Where only some are shown to the caller, its own is asked for. */
+function idOf(resource: string, otherwise: string, { namespace }: Identity): string {
+  if (resource === 'organizations') return `matrix_${mark}`;
+  return resource === 'namespaces' ? namespace : otherwise;
+}
+
+async function outcomeOf(request: () => Promise<unknown>): Promise<Outcome> {
+  try {
+    await request();
+    return 'open';
+  } catch (error) {
+    const { code } = ((error as { errors?: { code: string }[] }).errors?.[0] ?? error) as { code?: string };
+    if (code === undefined) throw error;
+    if (code === 'cascade.authorization.denied') return '403';
+    return code === 'cascade.method.not.allowed' ? '405' : 'open';
+  }
+}
+
+const rows = Object.entries(MATRIX).flatMap(([resource, row]) =>
+  Object.entries(row).flatMap(([op, cell]) =>
+    (['U', 'A'] as const).map((role): [string, Operation, 'U' | 'A', Outcome] => {
+      const outcome = cell === '405' ? '405' : cell.includes(role) ? 'open' : '403';
+      return [resource, op as Operation, role, outcome];
+    }),
+  ),
+);
+
+/** It would take away what the others need. */
+const isLast = (resource: string, op: Operation, role: string): boolean => resource === 'namespaces' && op === 'delete' && role === 'A';
+
+describe('as a client asks', () => {
+  test.each(rows.filter(([resource, op, role]) => !isLast(resource, op, role)))('%s %s as %s: %s', async (resource, op, role, expected) => {
+    const caller = callers[role];
+    const found = await outcomeOf(() => asked(caller, op, resource, requestOf(op, resource, caller)));
+    expect(found).toBe(expected);
+  });
+});
+
+describe('as a program asks', () => {
+  const PROGRAMS: ReadonlySet<Operation> = new Set(['select', 'insert', 'update', 'delete', 'aggregate']);
+  const asking = rows.filter(([resource, op, role]) => PROGRAMS.has(op) && !isLast(resource, op, role));
+  test.each(asking)('%s %s as %s: %s', async (resource, op, role, expected) => {
+    const caller = callers[role];
+    const { id, body } = requestOf(op, resource, caller);
+    const message = {
+      op,
+      resourceName: resource,
+      ...(id !== undefined && { resourceId: id }),
+      ...(body !== undefined && { object: body }),
+    };
+    const found = await outcomeOf(() => asked(caller, 'execute', 'procedures', { id: 'matrix', body: [message] }));
+    expect(found).toBe(expected);
+  });
+});
