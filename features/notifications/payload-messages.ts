@@ -14,7 +14,6 @@ export const pendingRecipients = (users: readonly string[], devices: ReadonlyMap
     deviceId: null,
     submitValue: null,
     submittedAt: null,
-    readAt: null,
     deliveries: (devices.get(username) ?? []).map((deviceId) => ({ deviceId, transport: 'inbox', status: 'sent', error: null })),
   }));
 
