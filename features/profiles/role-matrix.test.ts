@@ -53,12 +53,9 @@ const mark = randomBytes(4).toString('hex');
 
 beforeAll(async () => {
   t = await openTestEngine();
-  await t.engine.identity.ensureFirstStart({});
   const namespace = `Matrix_${mark}`;
-  const first: Identity = { username: `first${mark}`, namespace: 'main', profiles: ['admin', 'user__system'], installationAdmin: true };
-  const organization = { name: `matrix_${mark}` };
-  const body = { namespace, organization, username: `a${mark}`, password: 'correct horse' };
-  await asked(first, 'insert', 'namespaces', { body });
+  const admin = { username: `a${mark}`, profiles: ['admin', 'user__system'], password: 'correct horse' };
+  await t.engine.identity.createNamespace({ namespace, organization: { name: `matrix_${mark}` }, admin, createdBy: 'test' });
   await t.engine.identity.createUser({
     username: `u${mark}`,
     password: 'correct horse',

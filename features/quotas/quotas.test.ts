@@ -8,7 +8,9 @@ import type { ApiReply, Identity } from '../../resources/api.ts';
 const PASSWORD = 'correct horse';
 const mark = randomBytes(4).toString('hex');
 const organization = `acme_${mark}`;
-const SYSTEM: Identity = { username: `system${mark}`, namespace: 'system', profiles: ['admin', 'admin__system'], system: true };
+/** In a namespace of the test's own, as the databases of `system` and `main` are those of all test files. */
+const namespace = `Acme_${mark}`;
+const SYSTEM: Identity = { username: `system${mark}`, namespace, profiles: ['admin', 'admin__system'], system: true };
 const ADMIN = ['admin', 'user__system'];
 
 let t: TestEngine;
@@ -16,10 +18,8 @@ let boss: Identity;
 
 beforeAll(async () => {
   t = await openTestEngine();
-  await t.engine.identity.ensureFirstStart({});
-  const body = { namespace: `Acme_${mark}`, organization: { name: organization }, username: `boss.${mark}`, password: PASSWORD };
-  const first: Identity = { username: `first${mark}`, namespace: 'main', profiles: ADMIN, installationAdmin: true };
-  await as(first, 'insert', 'namespaces', { body });
+  const admin = { username: `boss.${mark}`, profiles: ADMIN, password: PASSWORD };
+  await t.engine.identity.createNamespace({ namespace, organization: { name: organization }, admin, createdBy: 'test' });
   boss = (await t.engine.identity.login(`boss.${mark}`, PASSWORD, '10.0.0.1')).identity;
 });
 afterAll(() => t[Symbol.asyncDispose]());
