@@ -53,8 +53,12 @@ test('acknowledged executions wait in their order and are never refused; who bri
   const given = { rates: { execution: 0 }, credit: { default: { percentage: 20, queueRatio: 2 } } };
   usage.set(quota(given), 'first');
   const order: number[] = [];
-  const waiting = [1, 2, 3].map((n) => usage.execution()?.then(() => void order.push(n)));
-  expect(waiting.every((one) => one instanceof Promise)).toBe(true);
+  const waiting = [1, 2, 3].map(async (n) => {
+    const turn = usage.execution();
+    expect(turn).toBeInstanceOf(Promise);
+    await turn;
+    order.push(n);
+  });
   expect(usage.isBackedUp).toBe(true);
   expect(() => usage.takeExecution()).toThrow(expect.objectContaining({ code: 'cascade.quota.exceeded', params: ['execution', 0] }));
   usage.set(quota({}), 'second');
