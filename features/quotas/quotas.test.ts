@@ -8,9 +8,9 @@ import type { ApiReply, Identity } from '../../resources/api.ts';
 const PASSWORD = 'correct horse';
 const mark = randomBytes(4).toString('hex');
 const organization = `acme_${mark}`;
-/** In a namespace of the test's own, as the databases of `system` and `main` are those of all test files. */
 const namespace = `Acme_${mark}`;
-const SYSTEM: Identity = { username: `system${mark}`, namespace, profiles: ['admin', 'admin__system'], system: true };
+/** In the installation's namespace, which is under no quota itself. */
+const SYSTEM: Identity = { username: `system${mark}`, namespace: 'system', profiles: ['admin', 'admin__system'], system: true };
 const ADMIN = ['admin', 'user__system'];
 
 let t: TestEngine;
