@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type About, readBuild } from '../platform/about/index.ts';
 import type { Actor } from '../runtime/context/actor.ts';
-import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../resources/api.ts';
+import type { ApiReply, ApiRequest, Engine, Health, Identity, Subscription } from '../resources/api.ts';
 import { type Clock, openSharedClock } from '../platform/clock/index.ts';
 import { Fenced, openEpochs, openProcess, QueueFull } from '../runtime/transactions/index.ts';
 import { Egress } from '../platform/egress/index.ts';
@@ -19,6 +19,7 @@ import { OpenNamespaces } from './open-namespaces.ts';
 import { compilerHash } from '../runtime/programs/kept-output.ts';
 import { describe } from './describe.ts';
 import { tooFull } from '../resources/instances/refusals.ts';
+import { Quotas, type Release } from '../resources/quotas/index.ts';
 import { carryOutOnce } from '../resources/requests/once.ts';
 import { accept, sourcesUp } from '../features/sources/index.ts';
 import { toJson } from '../model/values/index.ts';
@@ -114,7 +115,21 @@ export async function openEngine({
       }),
     );
     const security = new SecurityLog(log);
-    const identity = openIdentity(store.installation, Date.now, { exclusive, security, ...(passwordCost && { passwordCost }) });
+    const directory = openDirectory(store.installation);
+    const quotas = new Quotas((namespace) => directory.quotaOf(namespace));
+    keep({ [Symbol.asyncDispose]: async () => quotas.close() });
+    const requireSessionRoom = async (namespace: string): Promise<void> => {
+      const usage = await quotas.of(namespace);
+      const limit = usage?.limit('sessions') ?? null;
+      if (usage && limit !== null && (await directory.countSessions(usage.namespaces)) >= limit)
+        throw fault('cascade.quota.exceeded', 'sessions', limit);
+    };
+    const identity = openIdentity(store.installation, Date.now, {
+      exclusive,
+      security,
+      requireSessionRoom,
+      ...(passwordCost && { passwordCost }),
+    });
     const keys = openNamespaceKeys(store.installation, masterKey ?? null);
     const drop = async (name: string): Promise<void> => {
       // What is under way there has so long to end: who deletes it is itself one of them.
@@ -125,7 +140,7 @@ export async function openEngine({
       );
       await Promise.race([dropped.catch(() => undefined), sleep(DROP_MS, new AbortController().signal)]);
     };
-    const accounts = { identity, directory: openDirectory(store.installation), keys, security, drop };
+    const accounts = { identity, directory, keys, security, quotas, drop };
     const compiler = await compilerHash();
     const about = { ...aboutIt, nodeUuid: await nodeUuidOf(store) };
     const leaders = exclusive ? null : new Leaders(store.installation, process);
@@ -277,9 +292,14 @@ export async function openEngine({
       },
       async subscribe(identity, path, options, deliver) {
         const { space } = await namespaces.of(identity.namespace);
+        const usage = await quotas.of(identity.namespace);
+        usage?.takeRequest();
+        const release = usage?.open('subscriptions');
         try {
-          return await subscribe(space, identity, path, options, deliver);
+          const subscription = await subscribe(space, identity, path, options, deliver);
+          return release ? released(subscription, release) : subscription;
         } catch (error) {
+          release?.();
           noteRefusal(error, identity, { op: 'subscribe', resourceName: path });
           throw error;
         }
@@ -292,6 +312,9 @@ export async function openEngine({
       async unsubscribe(identity, name) {
         const { space } = await namespaces.of(identity.namespace);
         await deliveriesOf(space).unsubscribe(identity, name);
+      },
+      async openSocket(namespace) {
+        return (await quotas.of(namespace))?.open('webSockets') ?? (() => undefined);
       },
       async accept(namespace, arrival) {
         if (isFenced) throw fault('cascade.server.unavailable');
@@ -318,6 +341,10 @@ export async function openEngine({
             throw fault('cascade.resource.not.found', `/public/${namespace}/${request.resourceName}/${request.resourceId ?? ''}`);
           const entered = shares.enter(namespace);
           place = entered instanceof Promise ? await entered : entered;
+          const limited = quotas.of(namespace);
+          const usage = limited instanceof Promise ? await limited : limited;
+          usage?.takeRequest();
+          if (request.op === 'execute') usage?.takeExecution();
           const { space } = await namespaces.of(namespace);
           const actor: Actor = {
             identity: request.identity,
@@ -351,6 +378,15 @@ export async function openEngine({
     throw error;
   }
 }
+
+/** A subscription that gives back its place when it ends. */
+const released = (subscription: Subscription, release: Release): Subscription => ({
+  ...subscription,
+  close() {
+    release();
+    subscription.close();
+  },
+});
 
 /** Collections of the installation by whose changes somebody may have other rights. */
 const ACCOUNTS = ['users', 'tokens'];

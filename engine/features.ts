@@ -12,6 +12,7 @@ import { diagnostics } from '../features/diagnostics/feature.ts';
 import { documents } from '../features/documents/feature.ts';
 import { nodes } from '../features/nodes/feature.ts';
 import { notifications } from '../features/notifications/feature.ts';
+import { quotas } from '../features/quotas/feature.ts';
 import { procedures } from '../features/procedures/feature.ts';
 import { rules } from '../features/rules/feature.ts';
 import { projects } from '../features/projects/feature.ts';
@@ -37,6 +38,7 @@ export const FEATURES = new FeatureRegistry([
   accounts,
   profiles,
   groups,
+  quotas,
   collaboration,
   notifications,
   delivery,

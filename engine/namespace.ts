@@ -218,7 +218,11 @@ export async function openNamespace({
     refuses: (unit) => refusalOf(space, unit),
     findTaken: (units) => findTaken(db, units, (collection) => typeOfCollection(space, collection)),
     onError: (error, message) => log.error({ err: error, namespace: name }, message),
-    isFull: () => (pressure.isHigh ? new QueueFull('waitingRuns', HIGH.runs) : null),
+    isFull: () => {
+      if (pressure.isHigh) return new QueueFull('waitingRuns', HIGH.runs);
+      const usage = accounts.quotas.known(name);
+      return usage?.isBackedUp ? new QueueFull('execution', usage.executionRate) : null;
+    },
   });
   const arrivals: Arrivals = new Arrivals({
     db,
@@ -254,6 +258,7 @@ export async function openNamespace({
     conditionFailed: (rule, error) => failures.record(rule, error),
     declined: (actor) => deliveries.acknowledgeRun(actor),
     admit: (identity) => acting({ rightsOf }, identity),
+    turn: () => accounts.quotas.known(name)?.execution(),
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
     ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),

@@ -224,6 +224,11 @@ export interface Engine extends AsyncDisposable {
   acknowledge(identity: Identity, acknowledgement: { subscriptionName: string; partitionId: number; sequenceId: number }): Promise<void>;
   /** Deletes a persistent subscription. @throws cascade.subscription.unknown */
   unsubscribe(identity: Identity, subscriptionName: string): Promise<void>;
+  /**
+   * A socket has logged in to the namespace.
+   * @returns to be called when it is closed. @throws cascade.quota.exceeded
+   */
+  openSocket(namespace: string): Promise<() => void>;
   health(): Health;
   /** What the process has counted since it started. */
   readonly tally: Tally;

@@ -23,6 +23,7 @@ import type { Subscribers } from '../../runtime/events/subscribers.ts';
 import type { FeatureRegistry } from '../feature.ts';
 import type { FeatureStates } from '../states.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
+import type { Quotas } from '../quotas/index.ts';
 import type { LargeResults } from '../representation/large-results.ts';
 import type { KeptOutput } from '../../runtime/programs/kept-output.ts';
 import type { KeptPrograms } from '../../runtime/programs/kept-programs.ts';
@@ -35,6 +36,7 @@ export interface Accounts {
   readonly directory: Directory;
   readonly keys: NamespaceKeys;
   readonly security: SecurityLog;
+  readonly quotas: Quotas;
   /** Closes a namespace that was deleted and removes its data. */
   drop(namespace: string): Promise<void>;
 }

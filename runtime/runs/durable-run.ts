@@ -105,6 +105,12 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   start(): void {
+    const turn = this.#host.turn?.();
+    if (turn) void turn.then(() => this.#startNow());
+    else this.#startNow();
+  }
+
+  #startNow(): void {
     this.#host.executionTimes.begin(this.#expire);
     this.#admit();
   }

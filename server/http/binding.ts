@@ -28,7 +28,10 @@ const METRICS = '/metrics';
 const PROXIED = ['x-forwarded-for', 'forwarded', 'via'] as const;
 
 /** What a door needs of the engine. */
-export type Served = Pick<Engine, 'execute' | 'accept' | 'describe' | 'subscribe' | 'acknowledge' | 'unsubscribe' | 'health' | 'identity'>;
+export type Served = Pick<
+  Engine,
+  'execute' | 'accept' | 'describe' | 'subscribe' | 'acknowledge' | 'unsubscribe' | 'openSocket' | 'health' | 'identity'
+>;
 
 export interface BindingOptions {
   engine: Served;
