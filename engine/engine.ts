@@ -22,7 +22,7 @@ import { tooFull } from '../resources/instances/refusals.ts';
 import { carryOutOnce } from '../resources/requests/once.ts';
 import { accept, sourcesUp } from '../features/sources/index.ts';
 import { toJson } from '../model/values/index.ts';
-import { openSandbox } from '../sandbox/index.ts';
+import { type Level, openSandbox } from '../sandbox/index.ts';
 import { type Place, Shares } from '../runtime/admission/shares.ts';
 import { isPassing, openStore, type Store } from '../platform/mongo/index.ts';
 import { subscribe } from '../features/subscriptions/index.ts';
@@ -34,6 +34,7 @@ export interface EngineConfig {
   /** Nobody else uses this database (the embedded one). */
   readonly exclusive: boolean;
   readonly lanes?: number;
+  readonly requireSandbox?: Level;
   /** Seals the keys of the namespaces; without it no property can be encrypted. */
   readonly masterKey?: Uint8Array | null;
   /** What time it is for rules. When absent: the machine's clock, or the database's where others may use it, too. */
@@ -61,6 +62,7 @@ export async function openEngine({
   mongoUri,
   exclusive,
   lanes,
+  requireSandbox,
   masterKey,
   clock: given,
   mostOpenEvaluations = MOST_OPEN_EVALUATIONS,
@@ -108,6 +110,7 @@ export async function openEngine({
     const sandbox = keep(
       await openSandbox({
         ...(lanes === undefined ? {} : { lanes }),
+        ...(requireSandbox && { requireLevel: requireSandbox }),
         clock,
         log,
         resolveProcedure: async (namespace, name) => (await namespaces.running(namespace))?.resolveProcedure(name) ?? null,

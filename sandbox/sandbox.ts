@@ -7,7 +7,8 @@ import type { Out, RunId } from '../stdlib/isolate/protocol.ts';
 import { type Clock, systemClock } from '../platform/clock/index.ts';
 import { CascadeError } from '../model/errors/faults.ts';
 import { chargeCpu } from './cpu-time.ts';
-import { bundleFile } from './entries.ts';
+import { type Confinement, isAtLeast, openConfinement } from './confinement/index.ts';
+import { bundleFile, type ProcessEntry, processEntry } from './entries.ts';
 import { FuelGauge } from './fuel.ts';
 import { failureOf, type Limit, type RunLimits } from './failures.ts';
 import type { Batch, IsolateState, LaneRun } from './isolate-state.ts';
@@ -60,9 +61,25 @@ const RUNS_TOGETHER = 16;
 
 /** @throws when the sandbox process can't be started */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const sandbox = new LiveSandbox(options);
+  const entry = options.entry ?? processEntry();
+  const confinement = await openConfinement({ ...entry, ...(options.confineAtMost && { atMost: options.confineAtMost }) });
+  announce(confinement, options);
+  const sandbox = new LiveSandbox(options, entry, confinement);
   await sandbox.open();
   return sandbox;
+}
+
+/** @throws when it is less than what is required */
+function announce({ level, means }: Confinement, { log, requireLevel = 'none' }: SandboxOptions): void {
+  const about = { level, means };
+  if (!isAtLeast(level, requireLevel))
+    throw new Error(
+      `the sandbox must be confined to the level '${requireLevel}', and this system allows '${level}' (${means}): install bubblewrap and util-linux, or allow user namespaces`,
+    );
+  if (level === 'none')
+    log.error(about, 'THE SANDBOX IS NOT CONFINED by the operating system: who breaks out of it has the rights of this service');
+  else if (level === 'filtered') log.info(about, 'the sandbox is confined');
+  else log.warn(about, 'the sandbox is confined by weaker means: install bubblewrap, or allow user namespaces');
 }
 
 class LiveSandbox implements Sandbox {
@@ -88,7 +105,7 @@ class LiveSandbox implements Sandbox {
   #replays = 0;
   #isClosed = false;
 
-  constructor(options: SandboxOptions) {
+  constructor(options: SandboxOptions, entry: ProcessEntry, confinement: Confinement) {
     const given = Object.entries(options).filter(([name, value]) => name in DEFAULTS && value !== undefined);
     this.#settings = { ...DEFAULTS, ...Object.fromEntries(given) };
     this.#log = options.log;
@@ -99,6 +116,8 @@ class LiveSandbox implements Sandbox {
       settings: { memoryLimitMb, stepTimeoutMs, silenceMs: heartbeatMs * SILENT_HEARTBEATS },
       bundle: options.bundle ?? readFileSync(bundleFile(), 'utf8'),
       heartbeatMs,
+      entry,
+      confinement,
       log: options.log,
     };
     const spare = (this.#spare = new Spare(child, this.#settings.spareAfterMs));
