@@ -7,7 +7,7 @@ import type { Out, RunId } from '../stdlib/isolate/protocol.ts';
 import { type Clock, systemClock } from '../platform/clock/index.ts';
 import { CascadeError } from '../model/errors/faults.ts';
 import { chargeCpu } from './cpu-time.ts';
-import { type Confinement, isAtLeast, openConfinement } from './confinement/index.ts';
+import { announce, type Confinement, openConfinement } from './confinement/index.ts';
 import { bundleFile, type ProcessEntry, processEntry } from './entries.ts';
 import { FuelGauge } from './fuel.ts';
 import { failureOf, type Limit, type RunLimits } from './failures.ts';
@@ -63,23 +63,10 @@ const RUNS_TOGETHER = 16;
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const entry = options.entry ?? processEntry();
   const confinement = await openConfinement({ ...entry, ...(options.confineAtMost && { atMost: options.confineAtMost }) });
-  announce(confinement, options);
+  announce(confinement, options.log, options.requireLevel ?? 'none');
   const sandbox = new LiveSandbox(options, entry, confinement);
   await sandbox.open();
   return sandbox;
-}
-
-/** @throws when it is less than what is required */
-function announce({ level, means }: Confinement, { log, requireLevel = 'none' }: SandboxOptions): void {
-  const about = { level, means };
-  if (!isAtLeast(level, requireLevel))
-    throw new Error(
-      `the sandbox must be confined to the level '${requireLevel}', and this system allows '${level}' (${means}): install bubblewrap and util-linux, or allow user namespaces`,
-    );
-  if (level === 'none')
-    log.error(about, 'THE SANDBOX IS NOT CONFINED by the operating system: who breaks out of it has the rights of this service');
-  else if (level === 'filtered') log.info(about, 'the sandbox is confined');
-  else log.warn(about, 'the sandbox is confined by weaker means: install bubblewrap, or allow user namespaces');
 }
 
 class LiveSandbox implements Sandbox {
