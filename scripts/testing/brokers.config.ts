@@ -1,4 +1,4 @@
-// Tests against real brokers (mosquitto, rabbitmq-server), a step of the nightly run: they want programs that not every machine has.
+// Tests against real brokers (mosquitto, rabbitmq-server, nats-server), a step of the nightly run: they want programs that not every machine has.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
