@@ -51,8 +51,8 @@ export function processEntry(): ProcessEntry {
 
 /** The binary that fits this machine, as isolated-vm itself looks for it. */
 function nativeModuleOf(isolatedVm: string): string {
-  const require = createRequire(`${isolatedVm}${sep}`);
-  const finder = require('node-gyp-build') as { path(folder: string): string };
+  const load = createRequire(`${isolatedVm}${sep}`);
+  const finder = load('node-gyp-build') as { path(folder: string): string };
   return realpathSync(finder.path(isolatedVm));
 }
 
