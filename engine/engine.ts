@@ -23,7 +23,7 @@ import { Quotas, type Release } from '../resources/quotas/index.ts';
 import { carryOutOnce } from '../resources/requests/once.ts';
 import { accept, sourcesUp } from '../features/sources/index.ts';
 import { toJson } from '../model/values/index.ts';
-import { openSandbox } from '../sandbox/index.ts';
+import { type Level, openSandbox } from '../sandbox/index.ts';
 import { type Place, Shares } from '../runtime/admission/shares.ts';
 import { isPassing, openStore, type Store } from '../platform/mongo/index.ts';
 import { subscribe } from '../features/subscriptions/index.ts';
@@ -35,6 +35,7 @@ export interface EngineConfig {
   /** Nobody else uses this database (the embedded one). */
   readonly exclusive: boolean;
   readonly lanes?: number;
+  readonly requireSandbox?: Level;
   /** Seals the keys of the namespaces; without it no property can be encrypted. */
   readonly masterKey?: Uint8Array | null;
   /** What time it is for rules. When absent: the machine's clock, or the database's where others may use it, too. */
@@ -62,6 +63,7 @@ export async function openEngine({
   mongoUri,
   exclusive,
   lanes,
+  requireSandbox,
   masterKey,
   clock: given,
   mostOpenEvaluations = MOST_OPEN_EVALUATIONS,
@@ -109,6 +111,7 @@ export async function openEngine({
     const sandbox = keep(
       await openSandbox({
         ...(lanes === undefined ? {} : { lanes }),
+        ...(requireSandbox && { requireLevel: requireSandbox }),
         clock,
         log,
         resolveProcedure: async (namespace, name) => (await namespaces.running(namespace))?.resolveProcedure(name) ?? null,

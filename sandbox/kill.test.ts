@@ -34,7 +34,7 @@ test('runs end as if nothing had happened, each request and log entry told once'
     for (let kills = 0; kills < 12 && !ended; kills += 1) {
       await pause(50 + random(250));
       const pid = kills % 3 === 2 ? (sandbox.stats().quarantinePid ?? sandbox.pid()) : sandbox.pid();
-      if (pid) process.kill(pid, 'SIGKILL');
+      if (exists(pid)) process.kill(pid as number, 'SIGKILL'); // else it has ended, and that is not heard of yet
     }
   })();
   const results = await Promise.all(all);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { compile } from '../compiler/index.ts';
 import { builtinTable } from '../stdlib/builtins/index.ts';
-import { type Asked, type Ended, openRoom, pause, program, run } from './testing/room.ts';
+import { exists, type Asked, type Ended, openRoom, pause, program, run } from './testing/room.ts';
 import type { Program, Reply, ResolvedProcedure, Sandbox } from './types.ts';
 
 const procedures = new Map<string, ResolvedProcedure>();
@@ -94,7 +94,7 @@ test('a run that is repeated after a kill sees the same time and chance, and ask
   for (let kills = 0; kills < 3; kills += 1) {
     await pause(60);
     const pid = sandbox.pid();
-    if (pid) process.kill(pid, 'SIGKILL');
+    if (exists(pid)) process.kill(pid as number, 'SIGKILL');
   }
   const disturbed = await again;
   expect(disturbed.map(({ value, failure, ops }) => ({ value, failure, ops }))).toEqual(

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock/index.ts';
 import type { FirstStart, FirstStartOptions } from '../identity/index.ts';
 import { openEngine, readBuild } from '../engine/index.ts';
+import type { Level } from '../sandbox/index.ts';
 import { openMasterKey } from '../platform/keys/index.ts';
 import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { type ListenOptions, listen } from './listen.ts';
@@ -20,6 +21,8 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   mostOpenEvaluations?: number;
   /** Worker threads for programs. */
   lanes?: number;
+  /** How far the operating system has to confine the sandbox, or the start is refused. */
+  requireSandbox?: Level;
   /** The address by which clients reach the service; its own where none is given. */
   publicUrl?: string;
   /** Networks that sources may reach besides public addresses. */
@@ -44,6 +47,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
     clock,
     mostOpenEvaluations,
     lanes,
+    requireSandbox,
     publicUrl,
     outboundAddresses,
     firstStart,
@@ -74,6 +78,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
         ...(clock && { clock }),
         ...(mostOpenEvaluations === undefined ? {} : { mostOpenEvaluations }),
         ...(lanes === undefined ? {} : { lanes }),
+        ...(requireSandbox && { requireSandbox }),
         about: { serverUri: () => (publicUrl ?? service.url).replace(/\/+$/, ''), build: readBuild() },
         ...(outboundAddresses && { outboundAddresses }),
         log,

@@ -1,8 +1,19 @@
 // What `serve` can be told. Each option has an environment variable; where both are given the option counts. An empty variable is none.
 import { type Command, Option } from 'commander';
 import type { CorsOrigins, TrustedProxies } from '../http/index.ts';
+import type { Level } from '../../sandbox/index.ts';
 import type { TransportKind } from '../transport/index.ts';
-import { bodyBytes, documentBytes, networks, origins, packages, proxies, webAddress, wholeNumber } from './option-values.ts';
+import {
+  bodyBytes,
+  confinementLevel,
+  documentBytes,
+  networks,
+  origins,
+  packages,
+  proxies,
+  webAddress,
+  wholeNumber,
+} from './option-values.ts';
 
 /** Where the data is; `admin` is told so, too. */
 export interface StoreOptions {
@@ -16,6 +27,7 @@ export interface ServeOptions extends StoreOptions {
   host?: string;
   http?: TransportKind;
   lanes?: number;
+  requireSandbox?: Level;
   bodyLimit?: number;
   documentLimit?: number;
   corsOrigins?: CorsOrigins;
@@ -57,6 +69,15 @@ export function addServeOptions(command: Command): Command {
     ]),
   );
   add(option('--lanes <count>', 'worker threads for programs; one for each processor when absent', 'LANES').argParser(wholeNumber(1, 64)));
+  add(
+    option(
+      '--require-sandbox [level]',
+      'refuse to start where the system does not confine the sandbox: limits (preset), namespaces or filtered; none is required when absent',
+      'REQUIRE_SANDBOX',
+    )
+      .preset('limits')
+      .argParser(confinementLevel),
+  );
   add(option('--body-limit <bytes>', 'of one request or message; 10M when absent', 'BODY_LIMIT').argParser(bodyBytes));
   add(option('--document-limit <bytes>', 'of one uploaded document; 100M when absent', 'DOCUMENT_LIMIT').argParser(documentBytes));
   add(

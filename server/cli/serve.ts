@@ -8,6 +8,8 @@ import type { ServeOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
 const PING_MS = 30_000;
+/** Variables that may hold a secret; the URI of a database may hold its password. */
+const SECRETS = ['CASCADE_ADMIN_PASSWORD', 'CASCADE_SYSTEM_PASSWORD', 'CASCADE_MASTER_KEY', 'CASCADE_MONGO'] as const;
 
 /**
  * Returns when the service has stopped after SIGTERM or SIGINT. A second signal, a second later or more, ends the process at once.
@@ -26,6 +28,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   const keyText = secret(env, 'CASCADE_MASTER_KEY', masterKeyFile);
   const masterKey = keyText === undefined ? undefined : parseMasterKey(keyText);
   if (masterKey === null) throw new UsageError('CASCADE_MASTER_KEY is no key of 32 bytes (64 hexadecimal digits, or base64).');
+  for (const name of SECRETS) delete env[name]; // what is started from here on does not inherit them
   aliasBuiltinPackage(options.builtinPackageAliases ?? []);
   // Standard output is for people: the address, and the passwords of a first start. The log goes to standard error.
   const log = pino({ level: options.logLevel }, pino.destination({ dest: 2, sync: true }));
@@ -48,6 +51,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
         mongoUri: mongo,
         masterKey,
         lanes: options.lanes,
+        requireSandbox: options.requireSandbox,
         mostOpenEvaluations: options.openEvaluations,
         publicUrl: options.publicUrl,
         outboundAddresses: options.outboundAddresses,
