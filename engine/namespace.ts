@@ -66,6 +66,7 @@ import { indexDependents } from '../resources/instances/dependents.ts';
 import { AUDITS } from '../resources/access/audits.ts';
 import { ANSWERS, indexAnswers } from '../resources/requests/once.ts';
 import { Sources } from '../features/sources/index.ts';
+import { FEDERATION, Federation } from '../features/federation/index.ts';
 import type { Egress } from '../platform/egress/index.ts';
 import { openUpkeep } from './upkeep.ts';
 import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHost, Runner } from '../runtime/runs/index.ts';
@@ -239,6 +240,7 @@ export async function openNamespace({
     mostOpen: mostOpenEvaluations,
   });
   const schedule = new Schedule(() => space);
+  const federation = new Federation(() => space, egress.outletOf(name));
   const runs: RunHost = {
     namespace: name,
     clock,
@@ -257,7 +259,10 @@ export async function openNamespace({
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
     ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),
-    release: (run) => state.release(run),
+    release: (run) => {
+      state.release(run);
+      federation.release(run);
+    },
     holdsLocks: (run) => state.holdsLocks(run),
     present: (instance, actor) => present(space, instance, actor),
     takeRecorded: (run) => {
@@ -292,6 +297,7 @@ export async function openNamespace({
   states.set(IMPLEMENTED_EVENTS, implementedEvents);
   states.set(SOURCES_STATE, sources);
   states.set(SCHEDULE, schedule);
+  states.set(FEDERATION, federation);
   states.set(DELIVERIES_STATE, deliveries);
   const space: Namespace = {
     name,
@@ -387,6 +393,7 @@ export async function openNamespace({
     executionTimes.close();
     for (const one of opened) await one[Symbol.asyncDispose]();
     await sources.close();
+    await federation.close();
     await sources.settle(clock.now(), true);
     await deliveries.close();
     await arrivals.close();

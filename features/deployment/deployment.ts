@@ -4,9 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { matches, parseWhere } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { NODE_SHAPE } from './nodes.ts';
+import { nodesThat } from '../nodes/index.ts';
 import { read } from '../../resources/instances/find.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
 import { DEPLOY_STATUS } from '../collaboration/service-types.ts';
@@ -43,15 +42,6 @@ function partsOf(space: Namespace, name: string, partitioned: boolean): Part[] {
   return listIn(found, 'partitions').flatMap((one) => (isObject(one) ? [part(one, String(own(one, 'name')))] : []));
 }
 
-function nodesOf(space: Namespace, constraint: Value, actor: Actor): string[] {
-  const { username, namespace } = actor.identity;
-  const predicate = parseWhere(constraint, NODE_SHAPE, { username, namespace, now: actor.clock.now() });
-  return space.definitions
-    .list('nodes')
-    .filter(([, node]) => matches(predicate, node))
-    .map(([name]) => name);
-}
-
 const carriedOut =
   (partitioned: boolean, operation: 'deploy' | 'undeploy'): HostBuiltin =>
   async (space, args, actor) => {
@@ -64,7 +54,7 @@ const carriedOut =
       const done = new Set(before.filter((one) => getOwn(one, 'status') === 'SUCCESS').map(placeOf));
       const records: Value[] = [];
       for (const { partition, constraint, resources } of parts)
-        for (const node of nodesOf(space, constraint, actor))
+        for (const node of nodesThat(space, constraint, actor))
           for (const resource of resources) {
             const place = { partition, node, resource: text(resource) };
             if (partitioned && done.has(placeOf(place))) continue;

@@ -9,6 +9,7 @@ import type { ApiReply } from '../../resources/api.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import { checkFields, textField } from '../../resources/definitions/fields.ts';
 import { definitionJson, deleteDefinition, putDefinition, shown } from '../../resources/definitions/operations.ts';
+import { placeOf } from './credentials.ts';
 import { omit } from '../../resources/definitions/store.ts';
 
 const SEALED = 'sealed';
@@ -118,7 +119,7 @@ async function sealAll(space: Namespace, node: string, fields: ObjectValue, stor
     if (secret === null) continue;
     if (!space.accounts.keys.areAvailable) throw fault('cascade.server.unavailable');
     const cipher = await space.accounts.keys.ensureCipher(space.name);
-    sealed[field] = Buffer.from(cipher.seal(encodeInner(secret), `node ${node} ${field}`)).toString('base64');
+    sealed[field] = Buffer.from(cipher.seal(encodeInner(secret), placeOf(node, field))).toString('base64');
   }
   return sealed;
 }

@@ -11,6 +11,8 @@ export type Action =
   | 'selectOne'
   | 'insert'
   | 'update'
+  /** PUT on a collection, of federation only: what a condition names. */
+  | 'updateWhere'
   | 'delete'
   | 'patch'
   | 'aggregate'

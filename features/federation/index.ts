@@ -1,0 +1,2 @@
+// The door of federation: statements that are carried out on nodes.
+export { FEDERATION, Federation } from './federation.ts';
