@@ -66,7 +66,8 @@ import { indexDependents } from '../resources/instances/dependents.ts';
 import { AUDITS } from '../resources/access/audits.ts';
 import { ANSWERS, indexAnswers } from '../resources/requests/once.ts';
 import { Sources } from '../features/sources/index.ts';
-import { FEDERATION, Federation } from '../features/federation/index.ts';
+import { NODES_OUTLET } from '../features/nodes/index.ts';
+import { FEDERATION, Federation, Outbox } from '../features/federation/index.ts';
 import type { Egress } from '../platform/egress/index.ts';
 import { openUpkeep } from './upkeep.ts';
 import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHost, Runner } from '../runtime/runs/index.ts';
@@ -160,6 +161,7 @@ export async function openNamespace({
   const rows = new RowReader(db);
   await createCollections(db);
   await indexAnswers(db);
+  await Outbox.index(db);
   await indexDependents(db);
   const definitions = await DefinitionStore.load(db);
   await undoHalfRenames(db, (type) => definitions.get('types', type) !== undefined);
@@ -298,6 +300,7 @@ export async function openNamespace({
   states.set(SOURCES_STATE, sources);
   states.set(SCHEDULE, schedule);
   states.set(FEDERATION, federation);
+  states.set(NODES_OUTLET, federation.outlet);
   states.set(DELIVERIES_STATE, deliveries);
   const space: Namespace = {
     name,
@@ -360,6 +363,7 @@ export async function openNamespace({
   const beginUpkeep = async (): Promise<void> => {
     committer.startCleaning();
     schedule.start();
+    federation.outbox.open();
     await resumeBuilds(space);
     await dropOrphans(db, clock.now(), leaders === null);
     await deliveries.open();

@@ -2,7 +2,7 @@
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError, fault } from '../../model/errors/faults.ts';
 import { fromTyped, parseJson } from '../../model/values/index.ts';
-import { type HttpAnswer, type HttpClient } from '../sources/http/index.ts';
+import type { HttpAnswer, HttpAsk, HttpClient } from '../sources/http/index.ts';
 
 export interface NodeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -45,6 +45,8 @@ export class NodeClient {
   #login: Promise<Token> | null = null;
   /** Of the last request that was answered. */
   latencyMs: number | null = null;
+  /** Whether the last request was answered at all. */
+  state: 'unknown' | 'reachable' | 'unreachable' = 'unknown';
 
   /** @param authorization of the login; null where there are no credentials that can be opened */
   constructor(node: string, uri: string, http: HttpClient, authorization: () => Promise<string | null>) {
@@ -84,7 +86,7 @@ export class NodeClient {
   async #authenticate({ signal, deadline }: Carriage): Promise<Token> {
     const authorization = await this.#authorization();
     if (authorization === null) throw fault('io.service.security.authentication.failed');
-    const answer = await this.#http.ask({
+    const answer = await this.#asked({
       url: new URL('/authenticate', this.#origin),
       method: 'GET',
       headers: [['Authorization', authorization]],
@@ -116,9 +118,20 @@ export class NodeClient {
     if (body !== undefined) headers.push(['Content-Type', 'application/json']);
     const began = performance.now();
     const bytes = body === undefined ? null : Buffer.from(body);
-    const answer = await this.#http.ask({ url, method, headers, body: bytes, timeoutMs: left, signal });
-    this.latencyMs = performance.now() - began;
+    const answer = await this.#asked({ url, method, headers, body: bytes, timeoutMs: left, signal });
+    this.latencyMs = Math.round(performance.now() - began);
     return answer;
+  }
+
+  async #asked(ask: HttpAsk): Promise<HttpAnswer> {
+    try {
+      const answer = await this.#http.ask(ask);
+      this.state = 'reachable';
+      return answer;
+    } catch (error) {
+      this.state = 'unreachable';
+      throw error;
+    }
   }
 
   #read(answer: HttpAnswer): NodeAnswer {

@@ -8,6 +8,7 @@ import { nodeCredentials } from '../nodes/index.ts';
 import { HttpClient } from '../sources/http/index.ts';
 import { tlsOptions } from '../sources/protocols/tls.ts';
 import { NodeClient } from './client.ts';
+import { Outbox } from './outbox.ts';
 import type { NodeStatement } from './statement.ts';
 
 export const FEDERATION = new StateKey<Federation>('federation');
@@ -23,6 +24,7 @@ interface Kept {
 
 export class Federation {
   readonly outlet: Outlet;
+  readonly outbox: Outbox;
   readonly #space: () => Namespace;
   readonly #clients = new Map<string, Kept>();
   readonly #statements = new Map<string, NodeStatement>();
@@ -30,6 +32,7 @@ export class Federation {
   constructor(space: () => Namespace, outlet: Outlet) {
     this.#space = space;
     this.outlet = outlet;
+    this.outbox = new Outbox(space, (node, request, carriage) => this.clientOf(node).ask(request, carriage));
   }
 
   /** The client of a node as it is now: a changed node logs in anew. @throws cascade.federation.unreachable when it is gone */
@@ -49,9 +52,10 @@ export class Federation {
     return client;
   }
 
-  /** Of the last request to a node, in ms; null: none was answered. */
-  latencyOf(name: string): number | null {
-    return this.#clients.get(name)?.client.latencyMs ?? null;
+  /** What the last request to a node has told. */
+  conditionOf(name: string): { state: 'unknown' | 'reachable' | 'unreachable'; latencyMs: number | null } {
+    const client = this.#clients.get(name)?.client;
+    return { state: client?.state ?? 'unknown', latencyMs: client?.latencyMs ?? null };
   }
 
   statement(key: string): NodeStatement | undefined {
@@ -76,6 +80,7 @@ export class Federation {
 
   async close(): Promise<void> {
     for (const key of [...this.#statements.keys()]) this.drop(key);
+    await this.outbox.close();
     await Promise.all([...this.#clients.values()].map(({ client }) => client.close()));
     this.#clients.clear();
   }

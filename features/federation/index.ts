@@ -1,2 +1,3 @@
 // The door of federation: statements that are carried out on nodes.
 export { FEDERATION, Federation } from './federation.ts';
+export { Outbox } from './outbox.ts';

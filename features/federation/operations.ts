@@ -12,7 +12,8 @@ import { nodesThat, shownNode } from '../nodes/index.ts';
 import { failureOf } from './failures.ts';
 import { FEDERATION } from './federation.ts';
 import { onSelf } from './self.ts';
-import { type Asked, carriedOut, isWrite, writeOf } from './requests.ts';
+import { isReliable } from './outbox.ts';
+import { type Asked, carriedOut, isWrite, type Send, writeOf } from './requests.ts';
 import { type Left, NodeStatement, pageJson } from './statement.ts';
 
 const WITHIN_MS = 60_000;
@@ -77,10 +78,17 @@ function begun(space: Namespace, payload: ObjectValue, left: readonly Left[], { 
     begin: ({ name, pages }, signal) => {
       const asked = askedOf(payload, requestIdOf(space, key, name));
       if (name === 'self') return onSelf(space, asked, actor, pages);
-      const client = (): ReturnType<typeof federation.clientOf> => federation.clientOf(name);
-      return carriedOut(space, asked, async (request) => client().ask(request, { hop, signal, deadline }), pages);
+      const isStored = isWrite(asked.kind) && isReliable(space.definitions.get('nodes', name));
+      const send: Send = isStored
+        ? (request) => federation.outbox.deliver(name, request, actor.identity.username, hop, signal)
+        : async (request) => federation.clientOf(name).ask(request, { hop, signal, deadline });
+      return carriedOut(space, asked, send, pages);
     },
     failure: failureOf,
+    late: (name) =>
+      isWrite(String(getOwn(payload, 'kind'))) && isReliable(space.definitions.get('nodes', name))
+        ? fault('cascade.federation.delivery.pending', name, `no answer within ${within} ms`)
+        : fault('io.service.federation.request.timeout', name, within),
   });
 }
 

@@ -116,7 +116,7 @@ const writes: Readonly<Record<string, Write>> = {
   publishServiceEvent: (_space, statement) => ({
     request: {
       method: 'POST',
-      path: `services/${text(statement, 'target').split('/').map(part).join('/')}`,
+      path: `services/${text(statement, 'target').replace(/^([^/]+)\.([^./]+)$/, '$1/$2').split('/').map(part).join('/')}`,
       body: json(getOwn(statement, 'value')),
     },
     result: nothing,
@@ -248,6 +248,9 @@ function rowsIn({ value }: NodeAnswer): Value[] {
   return value;
 }
 
+/** Of each group the first instance: groups come in the order of their first appearance. */
+const FIRST = 'ars_first';
+
 const ACCUMULATORS: Readonly<Record<string, string>> = { sum: '$sum', avg: '$avg', min: '$min', max: '$max', first: '$first', last: '$last' };
 
 /** Aggregates act on the node (D8); what its pipeline has no accumulator for is worked out from the rows. */
@@ -270,15 +273,17 @@ async function aggregated(space: Namespace, statement: ObjectValue, send: Send):
   }
   const group: ObjectValue = { _id: groupBy.length === 0 ? null : Object.fromEntries(groupBy.map((name) => [name, `$${name}`] as const)) };
   for (const [name, [fn, path]] of wanted) setOwn(group, name, accumulator(fn, path));
+  setOwn(group, FIRST, { $first: '$_id' });
   const shown: ObjectValue = { _id: 0 };
   for (const name of groupBy) setOwn(shown, name, `$_id.${name}`);
   for (const [name] of wanted) setOwn(shown, name, 1);
   const order = orderOf(statement);
-  const stages: Value[] = [{ $match: getOwn(statement, 'where') }, { $sort: { _id: 1 } }, { $group: group }, { $project: shown }];
+  const stages: Value[] = [{ $match: getOwn(statement, 'where') }, { $sort: { _id: 1 } }, { $group: group }, { $sort: { [FIRST]: 1 } }, { $project: shown }];
   if (order.length > 0) stages.push({ $sort: sortOf(statement) });
   const path = `${resourcePath(space, resource)}/aggregate`;
   const rows = rowsIn(await send({ method: 'POST', path, body: json(stages, true) }));
-  const found = rows.length === 0 && groupBy.length === 0 ? await aggregateRows(resource, none, wanted, groupBy) : rows;
+  const ordered = rows.map((row) => Object.fromEntries([...groupBy, ...wanted.map(([name]) => name)].map((name) => [name, isObject(row) ? own(row, name) : null])));
+  const found = rows.length === 0 && groupBy.length === 0 ? await aggregateRows(resource, none, wanted, groupBy) : ordered;
   return cutTo(statement, found);
 }
 

@@ -1,7 +1,7 @@
 // One statement under way on its nodes (integrations.md 11.4 to 11.6): nodes are asked in parallel, what they give is taken page by page, no faster
 // than the program takes it. What is left of each node stands in the cursor, so that another process can go on with it after a crash.
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import type { CascadeError } from '../../model/errors/faults.ts';
 import type { Carried } from './requests.ts';
 
 const AT_A_TIME = 32;
@@ -26,6 +26,8 @@ export interface Terms {
   readonly withinMs: number;
   /** Begins the statement on a node, behind the pages that were taken. */
   readonly begin: (left: Left, signal: AbortSignal) => Carried;
+  /** What a node without a complete answer within the time is told as. */
+  readonly late: (name: string) => CascadeError;
   /** What the failure of a node is told as. */
   readonly failure: (name: string, error: unknown) => CascadeError;
 }
@@ -107,7 +109,7 @@ export class NodeStatement {
       this.#put({ name, items: [[name, 'end']], isLast: true });
     } catch (error) {
       void pages.return().catch(() => undefined);
-      const told = this.#isLate ? fault('io.service.federation.request.timeout', name, this.#terms.withinMs) : this.#terms.failure(name, error);
+      const told = this.#isLate ? this.#terms.late(name) : this.#terms.failure(name, error);
       const { code, message, params, status } = told;
       this.#put({ name, items: [[name, 'error', { code, message, params: params as Value[], status }]], isLast: true });
     }

@@ -11,6 +11,15 @@ export const NODE_SHAPE = systemType(
   ['name'],
 );
 const SELF: ObjectValue = { name: 'self' };
+/** The installation itself, as it stands in each namespace. */
+export const SELF_RECORD: ObjectValue = {
+  _id: 'ffffffffffffffffffffffff',
+  name: 'self',
+  deliveryMode: 'bestEffort',
+  properties: {},
+  ars_properties: {},
+  ars_version: 1,
+};
 
 /**
  * Names of the nodes that satisfy a where-object, in order; `self` only where it is called by its name.
@@ -38,7 +47,7 @@ function namesSelf(where: Value): boolean {
 
 /** What may be read of a node: no secrets. */
 export function shownNode(space: Namespace, name: string): ObjectValue {
-  const stored = space.definitions.get('nodes', name) ?? SELF;
+  const stored = space.definitions.get('nodes', name) ?? SELF_RECORD;
   return Object.fromEntries(
     Object.keys(stored)
       .filter((field) => field !== 'sealed')

@@ -9,6 +9,9 @@ import type { ApiReply } from '../../resources/api.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import { checkFields, textField } from '../../resources/definitions/fields.ts';
 import { definitionJson, deleteDefinition, putDefinition, shown } from '../../resources/definitions/operations.ts';
+import { SELF_RECORD } from './conditions.ts';
+import { NODES_OUTLET } from './outlet.ts';
+import { EgressError } from '../../platform/egress/index.ts';
 import { placeOf } from './credentials.ts';
 import { omit } from '../../resources/definitions/store.ts';
 
@@ -18,18 +21,13 @@ const SECRET = ['password', 'accessToken'];
 const DELIVERY = new Set(['bestEffort', 'reliable']);
 const DEFAULT_TTL_SECONDS = 86_400;
 /** The installation itself; it is there in each namespace and nobody changes it. */
-const SELF = new Map<string, ObjectValue>([
-  [
-    'self',
-    { _id: 'ffffffffffffffffffffffff', name: 'self', deliveryMode: 'bestEffort', properties: {}, ars_properties: {}, ars_version: 1 },
-  ],
-]);
+const SELF = new Map<string, ObjectValue>([['self', SELF_RECORD]]);
 
 export const NODES: DefinitionResource = {
   kind: 'definitions',
   name: 'nodes',
   systemType: 'ArsNode',
-  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'status']),
   onExisting: 'update',
   audited: true,
   type: systemType(
@@ -58,6 +56,7 @@ export const NODES: DefinitionResource = {
     if (SELF.has(name)) throw fault('cascade.authorization.denied', 'insert', 'nodes');
     const fields = checkFields(NODES, omit(body, [SEALED]), 'refused');
     checkUri(name, own(fields, 'uri'));
+    checkAddress(space, String(own(fields, 'uri')));
     const credentialType = own(fields, 'credentialType') ?? 'userpass';
     const needed = CREDENTIALS[String(credentialType)];
     if (!needed) throw invalid(name, `credentialType is none of ${Object.keys(CREDENTIALS).join(', ')}`);
@@ -100,6 +99,17 @@ function checkUri(node: string, uri: Value): void {
     throw fault('cascade.node.uri.invalid', node, 'uri is no http, https, ws or wss address');
   if (parsed.username !== '' || parsed.password !== '')
     throw fault('cascade.node.uri.invalid', node, 'credentials have fields of their own');
+}
+
+/** An address that may not be reached is refused at once; a name when it is connected to. @throws source.address.refused */
+function checkAddress(space: Namespace, uri: string): void {
+  const { hostname } = new URL(uri);
+  try {
+    space.states.get(NODES_OUTLET).checkLiteral(hostname);
+  } catch (error) {
+    if (error instanceof EgressError) throw fault('cascade.source.address.refused', hostname);
+    throw error;
+  }
 }
 
 /** One value under two names: the one that is new counts. */

@@ -160,6 +160,7 @@ const OPERATION_SEGMENTS: Record<string, Record<string, Partial<Record<Method, A
   types: { _schema: { GET: 'schema' } },
   sources: { _status: { GET: 'status' }, query: { POST: 'query' }, channels: { GET: 'channels' } },
   services: { _status: { GET: 'status' } },
+  nodes: { _status: { GET: 'status' } },
   deadletters: { retry: { POST: 'retry' } },
   namespaces: { authorizedUsers: { GET: 'getAuthorizedUsers' } },
 };

@@ -1,7 +1,7 @@
 // PROCESSED BY inside the isolate (language.md 7): the host carries the statement out on the nodes and gives pages of what has come; here they
 // become items of a block, the deprecated array, or the value of one node.
-import { CascadeError } from '../errors.ts';
-import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../values/index.ts';
+import { CascadeError, fail } from '../errors.ts';
+import { getOwn, isObject, LocalValue, type ObjectValue, setOwn, typeOf, type Value } from '../values/index.ts';
 import { aggregateRows } from './aggregates.ts';
 import { operation } from './operations.ts';
 import { chargeRows, resultList } from './result-lists.ts';
@@ -46,6 +46,7 @@ class ItemReader {
     while (this.#index >= this.#page.length) {
       if (this.#isOpen && this.#cursor === null) return null;
       const payload = this.#isOpen ? { ...this.#asked, cursor: this.#cursor } : this.#asked;
+      if (!this.#isOpen) requireData(getOwn(this.#asked, 'statement'), 0);
       const page = (yield* operation(this.#run, this.#site, this.#isOpen ? 'nodeNext' : 'nodeOpen', payload, false)) as ObjectValue;
       this.#isOpen = true;
       this.#cursor = getOwn(page, 'cursor');
@@ -89,6 +90,22 @@ class ItemReader {
     const gathered = yield* aggregateRows(this.#run, rows, ...this.#gathering);
     return Array.isArray(gathered) ? gathered.map(shaped) : gathered === null ? [] : [shaped(gathered)];
   }
+}
+
+const DEEPEST = 64;
+/** @throws cascade.lang.sequence.embedded, cascade.federation.value: only data goes to a node (integrations.md 11.3) */
+function requireData(value: Value, depth: number): void {
+  if (value instanceof Sequence) fail('cascade.lang.sequence.embedded', 'a statement for nodes');
+  if (typeof value === 'function' || (value instanceof LocalValue && value.data() === undefined))
+    throw new CascadeError(
+      'cascade.federation.value',
+      `The statement cannot run on nodes: ${typeOf(value)} is no data.`,
+      [`${typeOf(value)} is no data`],
+      400,
+    );
+  if (depth > DEEPEST) return;
+  if (Array.isArray(value)) for (const element of value) requireData(element, depth + 1);
+  else if (isObject(value)) for (const key of Object.keys(value)) requireData(getOwn(value, key), depth + 1);
 }
 
 /** What the blocks of a statement go through: `{ok, value, context}`. */
