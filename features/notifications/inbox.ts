@@ -9,6 +9,7 @@ import { hasMembers } from '../../runtime/events/subscribers.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { read } from '../../resources/instances/find.ts';
 import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
+import { isExpired } from './payload-messages.ts';
 import { deviceOf, devicesOf } from './push-targets.ts';
 
 /** Pending messages that a device is sent when it begins to listen. */
@@ -45,6 +46,7 @@ function inboxValue(kind: string, message: ObjectValue): ObjectValue {
     category: own(message, 'category') ?? '',
     payload: own(message, 'payload'),
     createdAt: own(message, 'sentAt'),
+    ...(own(message, 'expiresAt') !== null && { expiresAt: own(message, 'expiresAt') }),
   };
 }
 
@@ -71,6 +73,7 @@ export async function listen(
   const close = space.subscribers.add(pathOf(username, deviceId), { filter, deliver: told });
   try {
     for (const message of await read(space, PAYLOAD_MESSAGES, { pendingUsers: username }, MOST)) {
+      if (isExpired(message, space.clock.now())) continue;
       const value = inboxValue('notify', message);
       const sentAt = own(message, 'sentAt');
       const createdAt = sentAt instanceof DateTime ? sentAt.ms : space.clock.now();

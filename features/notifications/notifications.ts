@@ -15,7 +15,7 @@ import { tellDevices, usersOf } from './inbox.ts';
 import { checkForm } from './payload-form.ts';
 import { nameList, own, outOfRange, sourceNamed } from '../../resources/operations/arguments.ts';
 import { devicesOf } from './push-targets.ts';
-import { deletedBy, pendingRecipients, withdrawn } from './payload-messages.ts';
+import { deletedBy, isExpired, pendingRecipients, withdrawn } from './payload-messages.ts';
 import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
 
 const LONGEST_TITLE = 256;
@@ -119,7 +119,8 @@ const listPending: HostBuiltin = async (space, [username = null], actor) => {
   const identity = actor.identity;
   if (username !== null && username !== identity.username && !isAdmin(identity))
     throw fault('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
-  const pending = await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST);
+  const waiting = await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST);
+  const pending = waiting.filter((message) => !isExpired(message, actor.clock.now()));
   const seen = isAdmin(identity) ? pending : pending.map((one) => PAYLOAD_MESSAGES.seen?.instance(one, identity.username) ?? one);
   return { ok: encodeInner(seen) };
 };

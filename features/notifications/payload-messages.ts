@@ -1,5 +1,5 @@
 // What happens to the recipients of a message to devices (integrations.md 7.2, 7.3), as plain changes of its record.
-import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { DateTime, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 
 export const recipientsOf = (message: ObjectValue): ObjectValue[] => listIn(message, 'recipients').filter(isObject);
 
@@ -25,6 +25,19 @@ export function withdrawn(message: ObjectValue, except: readonly string[]): Obje
 /** One user has deleted it; null where the user is no recipient, or has done so before. */
 export function deletedBy(message: ObjectValue, user: string): ObjectValue | null {
   return changed(message, 'deleted', ({ status, username }) => username === user && status !== 'deleted');
+}
+
+/** One user has opened it; null where the user is no recipient, or has done so before. */
+export function readBy(message: ObjectValue, user: string, readAt: Value): ObjectValue | null {
+  const recipients = recipientsOf(message);
+  const isNew = ({ username, ...one }: ObjectValue): boolean => username === user && (one['readAt'] ?? null) === null;
+  return recipients.some(isNew) ? { recipients: recipients.map((one) => (isNew(one) ? { ...one, readAt } : one)) } : null;
+}
+
+/** Whether it may still be answered. */
+export function isExpired(message: ObjectValue, now: number): boolean {
+  const at = Object.hasOwn(message, 'expiresAt') ? getOwn(message, 'expiresAt') : null;
+  return at instanceof DateTime && at.ms <= now;
 }
 
 /** One user has answered it. */

@@ -58,6 +58,11 @@ export function plan({ only, minutes, seed }) {
       what: 'sources against mosquitto, RabbitMQ and NATS, killed and started again (their Debian packages must be there)',
       command: ['node', 'node_modules/vitest/vitest.mjs', 'run', '--root', '.', '--config', 'scripts/testing/brokers.config.ts'],
     },
+    {
+      name: 'browser',
+      what: 'the page of the inbox in chromium, by mouse, touch and keyboard (its Debian package must be there)',
+      command: ['node', 'node_modules/vitest/vitest.mjs', 'run', '--root', '.', '--config', 'scripts/testing/browser.config.ts'],
+    },
     { name: 'faults', what: 'seeded faults, which the cases must notice', command: npm('faults') },
     { name: 'faults:kernel', what: 'seeded faults of the kernel, which the simulation must notice', command: npm('faults:kernel') },
     { name: 'flood', what: 'more inserts than the rules can follow', command: npm('flood') },

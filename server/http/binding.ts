@@ -13,7 +13,8 @@ import { batch } from './batch.ts';
 import { Deadlines } from './deadlines.ts';
 import { documentReply, isUpload, publicDocumentReply, uploadRequest } from './documents.ts';
 import { errorReply } from './errors.ts';
-import { frontPage } from './front-page.ts';
+import { frontPage, wantsJson } from './front-page.ts';
+import { openInboxPage } from './inbox-page.ts';
 import { openManual } from './manual.ts';
 import { openApiDocument } from './openapi/index.ts';
 import { type Query, readQuery } from './parameters.ts';
@@ -53,10 +54,12 @@ export function openBinding({
   const deadlines = new Deadlines(timeoutMs);
   const routeOf = rememberingRoute();
   const manual = openManual();
+  const inbox = openInboxPage();
   const { version } = readBuild();
   const plainActions: Record<PlainRoute['kind'], (http: HttpRequest, query: Query) => Promise<HttpReply> | HttpReply> = {
     root: (http) => frontPage(http, version, health()),
     manual: (http) => manual(http.path),
+    inbox: (http) => inbox.file(http),
     authenticate: (http, query) => authenticate(http, query, engine.identity),
     refresh: (http) => refresh(http, engine.identity),
     revoke: (http) => revoke(http, engine.identity),
@@ -121,7 +124,9 @@ export function openBinding({
     const request = read instanceof Promise ? await read : read;
     request.streams = http.mostRows === undefined;
     try {
-      return resourceReply(await within(action === 'execute' ? null : deadlines, engine.execute(request)));
+      const done = await within(action === 'execute' ? null : deadlines, engine.execute(request));
+      if (action === 'preview' && !wantsJson(http.headers.get('accept'))) return inbox.preview(done.body ?? '{}');
+      return resourceReply(done);
     } catch (error) {
       const reply = errorReply(error, log);
       return reply.status === 405 ? { ...reply, headers: { Allow: allowed(omit(place.methods, method)) } } : reply;

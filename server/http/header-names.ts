@@ -40,9 +40,13 @@ type PageHeader =
   | 'Accept-Ranges'
   | 'Cache-Control'
   | 'Content-Disposition'
+  | 'Content-Encoding'
   | 'Content-Range'
   | 'Content-Security-Policy'
+  | 'Cross-Origin-Opener-Policy'
   | 'Cross-Origin-Resource-Policy'
+  | 'Permissions-Policy'
+  | 'Service-Worker-Allowed'
   | 'Vary';
 
 export type ReplyHeader = (typeof REPLY_HEADERS)[number] | PageHeader;

@@ -35,6 +35,9 @@ export const READINGS: Record<Action, Reading> = {
   retry: { parameters: [], body: 'none' },
   redeem: { parameters: [], body: 'none' },
   submit: { parameters: [], body: 'optional' },
+  read: { parameters: [], body: 'none' },
+  dismiss: { parameters: [], body: 'none' },
+  preview: { parameters: [], body: 'none' },
   replaceMembers: { parameters: [], body: 'required' },
   command: { parameters: [], body: 'required' },
 };
