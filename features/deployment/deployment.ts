@@ -1,10 +1,10 @@
-// Configurations brought to nodes (builtins.md 30), with the outcomes in ArsDeployStatus. No node is registered in an installation
-// without federation, so none matches; who has one in its definitions is told that it cannot be reached.
+// Configurations brought to nodes (builtins.md 30), with the outcomes in ArsDeployStatus.
 import { randomUUID } from 'node:crypto';
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { fault } from '../../model/errors/faults.ts';
+import { provision } from '../federation/index.ts';
 import { nodesThat } from '../nodes/index.ts';
 import { read } from '../../resources/instances/find.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
@@ -58,8 +58,12 @@ const carriedOut =
           for (const resource of resources) {
             const place = { partition, node, resource: text(resource) };
             if (partitioned && done.has(placeOf(place))) continue;
-            const { code, message } = fault('cascade.federation.unreachable', node, 'this installation does not reach other nodes');
-            const outcome = { status: 'FAILURE', error: { code, message }, timestamp: new DateTime(actor.clock.now()) };
+            const [, kind = '', ...rest] = text(resource).split('/');
+            const failed = await provision(space, node, kind, rest.join('/'), operation, actor);
+            const timestamp = new DateTime(actor.clock.now());
+            const outcome: ObjectValue = failed
+              ? { status: 'FAILURE', error: { code: failed.code, message: failed.message }, timestamp }
+              : { status: 'SUCCESS', timestamp };
             records.push(await insertOne(space, DEPLOY_STATUS, { globalId, configName, ...place, ...outcome }, gathering));
           }
       return errorsOnly === true ? records.filter((one) => isObject(one) && getOwn(one, 'status') === 'FAILURE') : records;

@@ -100,10 +100,17 @@ export class NodeClient {
     const token = isObject(body) && Object.hasOwn(body, 'accessToken') ? getOwn(body, 'accessToken') : null;
     if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) throw this.#noProtocol('its login gave no token');
     const until = isObject(body) && Object.hasOwn(body, 'expiresAt') ? Date.parse(String(getOwn(body, 'expiresAt'))) : Number.NaN;
-    return { text: token, until: Number.isNaN(until) ? Date.now() + 2 * RENEWED_BEFORE_MS : Math.max(until, Date.now() + 2 * RENEWED_BEFORE_MS) };
+    return {
+      text: token,
+      until: Number.isNaN(until) ? Date.now() + 2 * RENEWED_BEFORE_MS : Math.max(until, Date.now() + 2 * RENEWED_BEFORE_MS),
+    };
   }
 
-  async #send({ method, path, query = {}, body, requestId }: NodeRequest, token: string, { hop, signal, deadline }: Carriage): Promise<HttpAnswer> {
+  async #send(
+    { method, path, query = {}, body, requestId }: NodeRequest,
+    token: string,
+    { hop, signal, deadline }: Carriage,
+  ): Promise<HttpAnswer> {
     const url = new URL(`${this.#origin}${RESOURCES}${path}`);
     url.search = new URLSearchParams(query).toString();
     const left = Math.max(1, deadline - Date.now());

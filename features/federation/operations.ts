@@ -62,13 +62,24 @@ async function taken(space: Namespace, payload: ObjectValue, { key, until, withi
   if (left.length === 0) federation.drop(key);
   const nodes = Object.fromEntries(items.map(([name]) => [name, shownNode(space, name)] as const));
   const cursor: Value = left.length === 0 ? null : { key, until, within, left: left as unknown as Value };
-  if (getOwn(payload, 'handled') !== true) await warn(space, items.filter(([, kind]) => kind === 'error'), actor);
+  if (getOwn(payload, 'handled') !== true)
+    await warn(
+      space,
+      items.filter(([, kind]) => kind === 'error'),
+      actor,
+    );
   const ok = pageJson(nodes, items, cursor);
   await actor.commit({ writes: [], events: [] }, { ok });
   return { ok };
 }
 
-function begun(space: Namespace, payload: ObjectValue, left: readonly Left[], { key, within }: { key: string; within: number }, actor: Actor): NodeStatement {
+function begun(
+  space: Namespace,
+  payload: ObjectValue,
+  left: readonly Left[],
+  { key, within }: { key: string; within: number },
+  actor: Actor,
+): NodeStatement {
   const federation = space.states.get(FEDERATION);
   const hop = hopOf(actor);
   const deadline = Date.now() + within;
@@ -102,7 +113,9 @@ const askedOf = (payload: ObjectValue, requestId: string): Asked => ({
 
 /** The same whenever the same run comes to the same statement; a UUID, as of version 4. */
 function requestIdOf(space: Namespace, key: string, node: string): string {
-  const hex = createHash('sha256').update([space.about.nodeUuid ?? '', space.name, key, node].join('\n')).digest('hex');
+  const hex = createHash('sha256')
+    .update([space.about.nodeUuid ?? '', space.name, key, node].join('\n'))
+    .digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 

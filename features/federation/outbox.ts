@@ -34,7 +34,11 @@ interface Waiting {
   readonly request: string;
 }
 
-export type Ask = (node: string, request: NodeRequest, carriage: { hop: number; signal: AbortSignal; deadline: number }) => Promise<NodeAnswer>;
+export type Ask = (
+  node: string,
+  request: NodeRequest,
+  carriage: { hop: number; signal: AbortSignal; deadline: number },
+) => Promise<NodeAnswer>;
 
 export class Outbox {
   readonly #space: () => Namespace;
@@ -129,7 +133,10 @@ export class Outbox {
     }
   }
 
-  async #remove({ _id }: Waiting, more: Pick<ReturnType<typeof deadLetter>, 'writes' | 'events'> = { writes: [], events: [] }): Promise<void> {
+  async #remove(
+    { _id }: Waiting,
+    more: Pick<ReturnType<typeof deadLetter>, 'writes' | 'events'> = { writes: [], events: [] },
+  ): Promise<void> {
     try {
       const gone = { collection: OUTBOX, op: 'delete', id: _id, version: 1n } as const;
       await this.#space().committer.submit({ writes: [gone, ...more.writes], events: more.events }, true);
@@ -156,7 +163,9 @@ export class Outbox {
     for (const node of await this.#entries().distinct('node')) {
       this.#mayWait = true;
       if (this.#turns.has(node) || (this.#waits.get(node)?.until ?? 0) > Date.now()) continue;
-      this.#inTurn(node, () => this.#sendTo(space, node)).catch((err: unknown) => space.log.warn({ err, node }, 'what waits for a node could not be sent: it is tried again'));
+      this.#inTurn(node, () => this.#sendTo(space, node)).catch((err: unknown) =>
+        space.log.warn({ err, node }, 'what waits for a node could not be sent: it is tried again'),
+      );
     }
   }
 
@@ -215,4 +224,5 @@ export class Outbox {
 }
 
 /** Whether the node's statements that change something go through the outbox. */
-export const isReliable = (node: Value | undefined): boolean => isObject(node ?? null) && getOwn(node as ObjectValue, 'deliveryMode') === 'reliable';
+export const isReliable = (node: Value | undefined): boolean =>
+  isObject(node ?? null) && getOwn(node as ObjectValue, 'deliveryMode') === 'reliable';

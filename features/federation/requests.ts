@@ -53,12 +53,17 @@ function resourcePath(space: Namespace, name: string): string {
   return isSystem && !bare.startsWith('Ars') ? part(bare) : `custom/${part(bare)}`;
 }
 
-type Write = (space: Namespace, statement: ObjectValue) => { request: Omit<NodeRequest, 'requestId'>; result: (answer: NodeAnswer) => Value };
+type Write = (
+  space: Namespace,
+  statement: ObjectValue,
+) => { request: Omit<NodeRequest, 'requestId'>; result: (answer: NodeAnswer) => Value };
 
-const stored = (statement: ObjectValue) => (answer: NodeAnswer): Value => {
-  const values = getOwn(statement, 'values');
-  return Array.isArray(values) || !Array.isArray(answer.value) ? answer.value : (answer.value[0] ?? null);
-};
+const stored =
+  (statement: ObjectValue) =>
+  (answer: NodeAnswer): Value => {
+    const values = getOwn(statement, 'values');
+    return Array.isArray(values) || !Array.isArray(answer.value) ? answer.value : (answer.value[0] ?? null);
+  };
 const nothing = (): Value => null;
 const KINDS: Readonly<Record<string, string>> = {
   rule: 'rules',
@@ -116,7 +121,11 @@ const writes: Readonly<Record<string, Write>> = {
   publishServiceEvent: (_space, statement) => ({
     request: {
       method: 'POST',
-      path: `services/${text(statement, 'target').replace(/^([^/]+)\.([^./]+)$/, '$1/$2').split('/').map(part).join('/')}`,
+      path: `services/${text(statement, 'target')
+        .replace(/^([^/]+)\.([^./]+)$/, '$1/$2')
+        .split('/')
+        .map(part)
+        .join('/')}`,
       body: json(getOwn(statement, 'value')),
     },
     result: nothing,
@@ -135,7 +144,10 @@ const writes: Readonly<Record<string, Write>> = {
 const scheduled = (schedule: Value): ObjectValue => (isObject(schedule) ? schedule : { occursAt: schedule });
 
 /** The request of a statement that changes something. @throws cascade.federation.value */
-export function writeOf(space: Namespace, { kind, statement, requestId }: Asked): { request: NodeRequest; result: (answer: NodeAnswer) => Value } {
+export function writeOf(
+  space: Namespace,
+  { kind, statement, requestId }: Asked,
+): { request: NodeRequest; result: (answer: NodeAnswer) => Value } {
   const { request, result } = (writes[kind] as Write)(space, statement);
   return { request: { ...request, requestId }, result };
 }
@@ -144,7 +156,8 @@ export function writeOf(space: Namespace, { kind, statement, requestId }: Asked)
 export function writtenValue(answer: NodeAnswer, result: (answer: NodeAnswer) => Value): Value {
   if (answer.isPartial && Array.isArray(answer.value))
     for (const one of answer.value) {
-      const error = isObject(one) && Object.hasOwn(one, 'errors') ? errorIn(getOwn(one, 'errors'), Number(own(one, 'status') ?? 400)) : null;
+      const error =
+        isObject(one) && Object.hasOwn(one, 'errors') ? errorIn(getOwn(one, 'errors'), Number(own(one, 'status') ?? 400)) : null;
       if (error) throw error;
     }
   return result(answer);
@@ -160,7 +173,10 @@ export async function* carriedOut(space: Namespace, asked: Asked, send: Send, fr
   } else if (kind === 'execute') yield [await executed(text(statement, 'name'), statement, send)];
   else if (kind === 'executeAll') yield [await executedAll(statement, send)];
   else if (kind === 'query')
-    yield [(await send({ method: 'POST', path: `sources/${part(text(statement, 'source'))}/query`, body: json(getOwn(statement, 'request')) })).value];
+    yield [
+      (await send({ method: 'POST', path: `sources/${part(text(statement, 'source'))}/query`, body: json(getOwn(statement, 'request')) }))
+        .value,
+    ];
   else throw fault('cascade.federation.value', `${kind} is no statement for nodes`);
 }
 
@@ -174,7 +190,8 @@ async function executedAll(statement: ObjectValue, send: Send): Promise<Value> {
   const { value } = await send({ method: 'GET', path: 'procedures', query });
   const results: Value[] = [];
   for (const procedure of Array.isArray(value) ? value : [])
-    if (isObject(procedure) && own(procedure, 'visibility') !== 'PRIVATE') results.push(await executed(text(procedure, 'name'), statement, send));
+    if (isObject(procedure) && own(procedure, 'visibility') !== 'PRIVATE')
+      results.push(await executed(text(procedure, 'name'), statement, send));
   return results;
 }
 
@@ -251,7 +268,14 @@ function rowsIn({ value }: NodeAnswer): Value[] {
 /** Of each group the first instance: groups come in the order of their first appearance. */
 const FIRST = 'ars_first';
 
-const ACCUMULATORS: Readonly<Record<string, string>> = { sum: '$sum', avg: '$avg', min: '$min', max: '$max', first: '$first', last: '$last' };
+const ACCUMULATORS: Readonly<Record<string, string>> = {
+  sum: '$sum',
+  avg: '$avg',
+  min: '$min',
+  max: '$max',
+  first: '$first',
+  last: '$last',
+};
 
 /** Aggregates act on the node (D8); what its pipeline has no accumulator for is worked out from the rows. */
 async function aggregated(space: Namespace, statement: ObjectValue, send: Send): Promise<Value[]> {
@@ -278,11 +302,19 @@ async function aggregated(space: Namespace, statement: ObjectValue, send: Send):
   for (const name of groupBy) setOwn(shown, name, `$_id.${name}`);
   for (const [name] of wanted) setOwn(shown, name, 1);
   const order = orderOf(statement);
-  const stages: Value[] = [{ $match: getOwn(statement, 'where') }, { $sort: { _id: 1 } }, { $group: group }, { $sort: { [FIRST]: 1 } }, { $project: shown }];
+  const stages: Value[] = [
+    { $match: getOwn(statement, 'where') },
+    { $sort: { _id: 1 } },
+    { $group: group },
+    { $sort: { [FIRST]: 1 } },
+    { $project: shown },
+  ];
   if (order.length > 0) stages.push({ $sort: sortOf(statement) });
   const path = `${resourcePath(space, resource)}/aggregate`;
   const rows = rowsIn(await send({ method: 'POST', path, body: json(stages, true) }));
-  const ordered = rows.map((row) => Object.fromEntries([...groupBy, ...wanted.map(([name]) => name)].map((name) => [name, isObject(row) ? own(row, name) : null])));
+  const ordered = rows.map((row) =>
+    Object.fromEntries([...groupBy, ...wanted.map(([name]) => name)].map((name) => [name, isObject(row) ? own(row, name) : null])),
+  );
   const found = rows.length === 0 && groupBy.length === 0 ? await aggregateRows(resource, none, wanted, groupBy) : ordered;
   return cutTo(statement, found);
 }

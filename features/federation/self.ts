@@ -19,7 +19,8 @@ export async function* onSelf(space: Namespace, { kind, statement, gathers, stre
   const within: Actor = { ...actor, enqueue: undefined, commit: (unit) => actor.commit(unit) };
   const asked = kind === 'select' && (streams || gathers) && own(statement, 'limit') === null ? { ...statement, limit: 10_000 } : statement;
   const answer = await perform(space, kind, encodeInner(asked), within);
-  if ('error' in answer) throw new CascadeError(answer.error.code, answer.error.message, answer.error.params as Value[], answer.error.status);
+  if ('error' in answer)
+    throw new CascadeError(answer.error.code, answer.error.message, answer.error.params as Value[], answer.error.status);
   const value = decodeInner('list' in answer ? answer.list : answer.ok);
   if (kind !== 'select') yield [value];
   else if (gathers) yield [Array.isArray(value) ? value : [value]];

@@ -22,7 +22,8 @@ export class Untransferable extends Error {}
 
 /** @param isCondition operators of a where-object stay as they are. @throws Untransferable */
 export function toTypedJson(value: Value, isCondition = false): string {
-  if (value === null || value === undefined || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value ?? null);
+  if (value === null || value === undefined || typeof value === 'boolean' || typeof value === 'string')
+    return JSON.stringify(value ?? null);
   if (typeof value === 'bigint') return `{"$long":"${value}"}`;
   if (typeof value === 'number') return String(value);
   if (value instanceof Real) return Number.isFinite(value.value) ? formatReal(value.value) : 'null';

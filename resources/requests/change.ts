@@ -58,7 +58,8 @@ async function updateWhere(space: Namespace, { name }: Resource, { parameters, o
   if (!isObject(object ?? null)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
   const statement: ObjectValue = { resource: name, values: object ?? null, where, options: {}, onError: false };
   const answer = await perform(space, 'update', encodeInner(statement), actor);
-  if ('error' in answer) throw new CascadeError(answer.error.code, answer.error.message, answer.error.params as Value[], answer.error.status);
+  if ('error' in answer)
+    throw new CascadeError(answer.error.code, answer.error.message, answer.error.params as Value[], answer.error.status);
   return { ...reply(toTypedJson(decodeInner('list' in answer ? answer.list : answer.ok))), isTyped: true };
 }
 
