@@ -47,6 +47,8 @@ export class Outbox {
   readonly #waits = new Map<string, { until: number; ms: number }>();
   /** The last thing that is done for a node, or waits its turn. */
   readonly #turns = new Map<string, Promise<void>>();
+  /** Nodes whose entries are sent when their turn comes. */
+  readonly #senders = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
   #looks = 0;
   #mayWait = true;
@@ -162,10 +164,10 @@ export class Outbox {
   async #send(space: Namespace): Promise<void> {
     for (const node of await this.#entries().distinct('node')) {
       this.#mayWait = true;
-      if (this.#turns.has(node) || (this.#waits.get(node)?.until ?? 0) > Date.now()) continue;
-      this.#inTurn(node, () => this.#sendTo(space, node)).catch((err: unknown) =>
-        space.log.warn({ err, node }, 'what waits for a node could not be sent: it is tried again'),
-      );
+      if (this.#senders.has(node) || (this.#waits.get(node)?.until ?? 0) > Date.now()) continue;
+      this.#senders.add(node); // behind those who wait already: new statements must not keep it from its turn
+      const sent = this.#inTurn(node, () => this.#sendTo(space, node)).finally(() => this.#senders.delete(node));
+      sent.catch((err: unknown) => space.log.warn({ err, node }, 'what waits for a node could not be sent: it is tried again'));
     }
   }
 

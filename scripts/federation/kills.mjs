@@ -10,7 +10,6 @@ import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({ options: { kills: { type: 'string', default: '30' } } });
 const kills = Number(values.kills);
-const PASSWORD = 'correct horse battery';
 const RULE = `RULE forward WHEN INSERT OCCURS ON Order AS o
 INSERT Mark(k: o.k) AS r PROCESSED BY name == "far" { log.info("{}", [r.k]) } ON ERROR (e) { log.warn(e.error.code) }`;
 
@@ -82,8 +81,7 @@ const far = new Installation(join(folder, 'far'), await freePort());
 await near.start();
 await far.start();
 await far.call('POST', '/types', { name: 'Mark', properties: { k: { type: 'Integer' } } });
-await far.call('POST', '/users', { username: 'remote', password: PASSWORD, profiles: ['user', 'user__system'] });
-const node = { name: 'far', uri: far.url, username: 'remote', password: PASSWORD, deliveryMode: 'reliable', properties: {} };
+const node = { name: 'far', uri: far.url, username: 'admin', password: far.password, deliveryMode: 'reliable', properties: {} };
 await near.call('POST', '/nodes', node);
 await near.call('POST', '/types', { name: 'Order', properties: { k: { type: 'Integer' } } });
 await near.call('POST', '/rules', RULE, 'text/plain');
