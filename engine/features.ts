@@ -6,6 +6,7 @@ import { builtins } from '../features/builtins/feature.ts';
 import { collaboration } from '../features/collaboration/feature.ts';
 import { delivery } from '../features/delivery/feature.ts';
 import { deployment } from '../features/deployment/feature.ts';
+import { federation } from '../features/federation/feature.ts';
 import { groups } from '../features/groups/feature.ts';
 import { profiles } from '../features/profiles/feature.ts';
 import { diagnostics } from '../features/diagnostics/feature.ts';
@@ -47,5 +48,6 @@ export const FEATURES = new FeatureRegistry([
   secrets,
   projects,
   nodes,
+  federation,
   builtins,
 ]);

@@ -66,6 +66,8 @@ import { indexDependents } from '../resources/instances/dependents.ts';
 import { AUDITS } from '../resources/access/audits.ts';
 import { ANSWERS, indexAnswers } from '../resources/requests/once.ts';
 import { Sources } from '../features/sources/index.ts';
+import { NODES_OUTLET } from '../features/nodes/index.ts';
+import { FEDERATION, Federation, Outbox } from '../features/federation/index.ts';
 import type { Egress } from '../platform/egress/index.ts';
 import { openUpkeep } from './upkeep.ts';
 import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHost, Runner } from '../runtime/runs/index.ts';
@@ -159,6 +161,7 @@ export async function openNamespace({
   const rows = new RowReader(db);
   await createCollections(db);
   await indexAnswers(db);
+  await Outbox.index(db);
   await indexDependents(db);
   const definitions = await DefinitionStore.load(db);
   await undoHalfRenames(db, (type) => definitions.get('types', type) !== undefined);
@@ -243,6 +246,7 @@ export async function openNamespace({
     mostOpen: mostOpenEvaluations,
   });
   const schedule = new Schedule(() => space);
+  const federation = new Federation(() => space, egress.outletOf(name));
   const runs: RunHost = {
     namespace: name,
     clock,
@@ -262,7 +266,10 @@ export async function openNamespace({
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
     ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),
-    release: (run) => state.release(run),
+    release: (run) => {
+      state.release(run);
+      federation.release(run);
+    },
     holdsLocks: (run) => state.holdsLocks(run),
     present: (instance, actor) => present(space, instance, actor),
     takeRecorded: (run) => {
@@ -297,6 +304,8 @@ export async function openNamespace({
   states.set(IMPLEMENTED_EVENTS, implementedEvents);
   states.set(SOURCES_STATE, sources);
   states.set(SCHEDULE, schedule);
+  states.set(FEDERATION, federation);
+  states.set(NODES_OUTLET, federation.outlet);
   states.set(DELIVERIES_STATE, deliveries);
   const space: Namespace = {
     name,
@@ -358,6 +367,7 @@ export async function openNamespace({
   /** What acts by itself begins after what was left open has been taken over. */
   const beginUpkeep = async (): Promise<void> => {
     schedule.start();
+    federation.outbox.open();
     await resumeBuilds(space);
     await dropOrphans(db, clock.now(), leaders === null);
     await deliveries.open();
@@ -391,6 +401,7 @@ export async function openNamespace({
     executionTimes.close();
     for (const one of opened) await one[Symbol.asyncDispose]();
     await sources.close();
+    await federation.close();
     await sources.settle(clock.now(), true);
     await deliveries.close();
     await arrivals.close();

@@ -113,14 +113,15 @@ export function openBinding({
   /** @throws what is wrong with the request, or with what it asks for */
   async function answer(http: HttpRequest, place: Route): Promise<HttpReply> {
     const method = http.method === 'HEAD' ? 'GET' : http.method;
-    if (!Object.hasOwn(place.methods, method)) return notAllowed(http, place);
+    const isNodes = method === 'PUT' && isOfNodes(http, place);
+    if (!Object.hasOwn(place.methods, method) && !isNodes) return notAllowed(http, place);
     const query = readQuery(http.query);
     if (place.kind === 'private') return accepted(http, place);
     if (place.kind !== 'resource') return plainActions[place.kind](http, query);
     const known = place.publicIn === undefined ? identify(http, query, engine.identity) : anybody(place.publicIn);
     const identity = known instanceof Promise ? await known : known;
     if (place.invalid) throw place.invalid;
-    const action = place.methods[method as Method]!;
+    const action = isNodes ? 'updateWhere' : place.methods[method as Method]!;
     if (isUpload(http, place, action)) return resourceReply(await engine.execute(uploadRequest(http, identity, documentLimitBytes)));
     const read = apiRequest(http, place, action, query, identity);
     const request = read instanceof Promise ? await read : read;
@@ -177,12 +178,21 @@ function omit(methods: Route['methods'], method: string): Route['methods'] {
   return Object.fromEntries(Object.entries(methods).filter(([name]) => name !== method));
 }
 
-function resourceReply({ status, body, pieces, count, truncated, partial, version, retryAfterSeconds }: ApiReply): HttpReply {
-  if (count === undefined && !truncated && !partial && version === undefined && !retryAfterSeconds) return { status, body, pieces };
+/** Another installation updates what a condition names: nobody else may address a collection so (integrations.md 11.3). */
+const isOfNodes = ({ headers }: HttpRequest, place: Route): boolean =>
+  place.kind === 'resource' &&
+  place.resourceId === undefined &&
+  Object.hasOwn(place.methods, 'DELETE') &&
+  headers.get('x-cascade-federation') === '1';
+
+function resourceReply({ status, body, pieces, count, truncated, partial, version, retryAfterSeconds, isTyped }: ApiReply): HttpReply {
+  if (count === undefined && !truncated && !partial && version === undefined && !retryAfterSeconds && !isTyped)
+    return { status, body, pieces };
   const headers: Record<string, string> = {};
   if (count !== undefined) headers['X-Total-Count'] = String(count);
   if (truncated) headers['X-Result-Truncated'] = 'true';
   if (partial) headers['X-Partial-Result'] = 'true';
+  if (isTyped) headers['X-Cascade-Values'] = 'typed';
   if (version !== undefined) headers.ETag = `"${version}"`;
   if (retryAfterSeconds) headers['Retry-After'] = String(retryAfterSeconds);
   return { status, headers, body, pieces };

@@ -9,6 +9,10 @@ export const REQUEST_HEADERS = [
   'X-Target-Namespace',
   'X-Request-Id',
   'X-Cascade-Request-Id',
+  'X-Cascade-Federation',
+  'X-Cascade-Deadline-Ms',
+  'X-Cascade-Hop',
+  'X-Cascade-Values',
   'If-Match',
   'If-None-Match',
 ] as const;
@@ -24,6 +28,7 @@ export const REPLY_HEADERS = [
   'X-Partial-Result',
   'X-Result-Truncated',
   'X-Request-Id',
+  'X-Cascade-Values',
   'ETag',
   'Retry-After',
   'Allow',

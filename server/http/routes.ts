@@ -11,6 +11,8 @@ export type Action =
   | 'selectOne'
   | 'insert'
   | 'update'
+  /** PUT on a collection, of federation only: what a condition names. */
+  | 'updateWhere'
   | 'delete'
   | 'patch'
   | 'aggregate'
@@ -168,6 +170,7 @@ const OPERATION_SEGMENTS: Record<string, Record<string, Partial<Record<Method, A
   types: { _schema: { GET: 'schema' } },
   sources: { _status: { GET: 'status' }, query: { POST: 'query' }, channels: { GET: 'channels' } },
   services: { _status: { GET: 'status' } },
+  nodes: { _status: { GET: 'status' } },
   deadletters: { retry: { POST: 'retry' } },
   namespaces: { authorizedUsers: { GET: 'getAuthorizedUsers' } },
 };

@@ -71,6 +71,7 @@ const SUMMARIES: Record<Action, string> = {
   selectOne: 'SELECT one',
   insert: 'INSERT, or UPSERT',
   update: 'UPDATE: what is named is changed',
+  updateWhere: 'UPDATE of what a condition names, by another installation',
   delete: 'DELETE',
   patch: 'PATCH',
   aggregate: 'AGGREGATE',
