@@ -211,7 +211,7 @@ export class Outbox {
   async #bury(entry: Waiting, error: CascadeError): Promise<void> {
     const space = this.#space();
     const { method, path, query = {}, body, requestId = '' } = this.#requestOf(entry);
-    const value: ObjectValue = { method, path, query: query as unknown as Value, body: body ?? null, requestId };
+    const value: ObjectValue = { method, path, query: query, body: body ?? null, requestId };
     const uuid = requestId;
     const event = { uuid, path: `/nodes/${entry.node}`, value: JSON.stringify(value), at: entry.at, by: entry.by, runs: [] };
     const dead = deadLetter(space, {

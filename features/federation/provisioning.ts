@@ -60,7 +60,7 @@ function installation(space: Namespace, node: string, kind: string, name: string
 function constraintOf(value: Value): ObjectValue | null {
   if (value === null || value === '') return null;
   const parsed: unknown = typeof value === 'string' ? JSON.parse(value) : value;
-  return isObject(parsed as Value) ? (parsed as ObjectValue) : null;
+  return isObject(parsed) ? parsed : null;
 }
 
 /** Against the sender's own record of the node. */

@@ -111,7 +111,7 @@ export class NodeStatement {
       void pages.return().catch(() => undefined);
       const told = this.#isLate ? this.#terms.late(name) : this.#terms.failure(name, error);
       const { code, message, params, status } = told;
-      this.#put({ name, items: [[name, 'error', { code, message, params: params as Value[], status }]], isLast: true });
+      this.#put({ name, items: [[name, 'error', { code, message, params: params, status }]], isLast: true });
     }
   }
 

@@ -41,7 +41,7 @@ function namesSelf(where: Value): boolean {
   if (Array.isArray(where)) return where.some(namesSelf);
   if (typeof where !== 'object' || where === null) return false;
   return Object.entries(where as ObjectValue).some(([key, value]) =>
-    key === 'name' ? value === 'self' || JSON.stringify(value).includes('"self"') : namesSelf(value as Value),
+    key === 'name' ? value === 'self' || JSON.stringify(value).includes('"self"') : namesSelf(value),
   );
 }
 

@@ -47,7 +47,7 @@ function turnsOf(part: Value): number {
   if (Array.isArray(part)) return part.reduce<number>((sum, element) => sum + turnsOf(element), 0);
   if (!isObject(part)) return 0;
   let sum = 0;
-  for (const [name, value] of Object.entries(part) as [string, Value][]) {
+  for (const [name, value] of Object.entries<Value>(part)) {
     if (name === '$literal') continue;
     if (!LOOPS.has(name) || !isObject(value)) {
       sum += turnsOf(value);
@@ -63,20 +63,20 @@ function turnsOf(part: Value): number {
 function inputTurns(input: Value): number {
   if (Array.isArray(input)) return input.length;
   if (!isObject(input)) return 10;
-  if ('$range' in input) return rangeOf(input['$range'] as Value);
-  const [inner = null] = Object.values(input) as Value[];
-  const operands = Array.isArray(inner) ? inner : [isObject(inner) && 'input' in inner ? (inner['input'] as Value) : inner];
+  if ('$range' in input) return rangeOf(input['$range']);
+  const [inner = null] = Object.values<Value>(input);
+  const operands = Array.isArray(inner) ? inner : [isObject(inner) && 'input' in inner ? inner['input'] : inner];
   return Math.max(10, ...operands.map((operand) => (isObject(operand) || Array.isArray(operand) ? inputTurns(operand) : 10)));
 }
 
 /** Members of a value that is an Object grow each for itself, as long as none takes in the whole. */
 function growthOfBody(body: Value): number {
   const isParts = isObject(body) && !Object.keys(body).some((name) => name.startsWith('$')) && !takesWhole(body);
-  return isParts ? Math.max(0, ...(Object.values(body) as Value[]).map((member) => growthOf(member, true))) : growthOf(body, false);
+  return isParts ? Math.max(0, ...Object.values<Value>(body).map((member) => growthOf(member, true))) : growthOf(body, false);
 }
 
 const takesWhole = (part: Value): boolean =>
-  part === '$$value' || (Array.isArray(part) ? part.some(takesWhole) : isObject(part) && (Object.values(part) as Value[]).some(takesWhole));
+  part === '$$value' || (Array.isArray(part) ? part.some(takesWhole) : isObject(part) && Object.values<Value>(part).some(takesWhole));
 
 /** How often one place that makes a longer value takes in the value of the $reduce around; two make each turn double it. */
 function growthOf(part: Value, isGrowing: boolean): number {
@@ -84,7 +84,7 @@ function growthOf(part: Value, isGrowing: boolean): number {
   if (Array.isArray(part)) return total(part, isGrowing);
   if (!isObject(part)) return 0;
   let most = 0;
-  for (const [name, value] of Object.entries(part) as [string, Value][]) {
+  for (const [name, value] of Object.entries<Value>(part)) {
     if (name === '$literal') continue;
     // One of the branches is the value.
     if (name === '$cond' || name === '$switch') most = Math.max(most, ...branches(value).map((branch) => growthOf(branch, isGrowing)));

@@ -85,6 +85,11 @@ export function plan({ only, minutes, seed }) {
       what: 'brokers and the service disturbed 50 times each under load (needs the brokers)',
       command: npm('chaos:sources', '--seed', String(seed)),
     },
+    {
+      name: 'chaos:nodes',
+      what: 'an installation and one that does its statements, killed in turn',
+      command: npm('chaos:nodes', '--seed', String(seed)),
+    },
     ...['marks', 'journal', 'versions'].map((part) => ({
       name: `chaos:without-${part}`,
       what: `the checker must notice that ${part} are missing`,

@@ -3,7 +3,7 @@ import { type ApiRequest, type Identity, OPERATIONS } from '../../resources/api.
 import { fault } from '../../model/errors/faults.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
 import { fromTyped, MAX_BODY_VALUES, parseJson } from '../../model/values/index.ts';
-import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { getOwn, isObject } from '../../stdlib/values/index.ts';
 import { type ParameterName, parameters, type Query } from './parameters.ts';
 import type { Action, ResourceRoute } from './routes.ts';
 import type { HttpRequest } from './types.ts';
@@ -102,7 +102,7 @@ function typed(request: ApiRequest): ApiRequest {
   return {
     ...request,
     ...(object !== undefined && { object: fromTyped(object) }),
-    parameters: given['where'] === undefined ? given : { ...given, where: fromTyped(given['where']) as ObjectValue },
+    parameters: given['where'] === undefined ? given : { ...given, where: fromTyped(given['where']) },
   };
 }
 
