@@ -82,7 +82,10 @@ export function openChild(options: ChildOptions, events: ChildEvents): Child {
   const kill = (): void => {
     killed = true;
     // The innermost itself: what is around it has then waited for it when it ends.
-    if (!isReady || pid === undefined || child.exitCode !== null || !endProcess(pid)) child.kill('SIGKILL');
+    if (isReady && pid !== undefined && child.exitCode === null && endProcess(pid)) return;
+    // While it starts, bubblewrap may not have tied it to its own life yet: the end of its pipes ends it, and nobody waits for them.
+    child.kill('SIGKILL');
+    for (const stream of child.stdio) stream?.destroy();
   };
   const serves = (): void => {
     missed = 0;
