@@ -310,7 +310,7 @@ export class Sources {
       this.#inBackground(logOnce(this.#space, name, failure.code, failure.message));
     }
     if (isStanding && consumes) this.#note(name, state);
-    if (this.#space.leads) this.#auditState(name, state, isStanding);
+    this.#auditState(name, state, isStanding);
   }
 
   /** One that is tried again and again has one entry for its error, and one when it is connected at last. */
