@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { type Figure, machine, toText } from './report.ts';
 import { api } from './api.ts';
 import { builtins } from './builtins.ts';
+import { cluster } from './cluster.ts';
 import { compilation } from './compile.ts';
 import type { Effort } from './compare.ts';
 import { correlate } from './correlate.ts';
@@ -36,6 +37,7 @@ const BENCHES: Readonly<
   compile: compilation,
   documents,
   correlate,
+  cluster,
   builtins,
   mqtt: mqttBench,
 };

@@ -31,7 +31,7 @@ export function openUpkeep(space: Namespace, uses: (key: string) => boolean): As
     if (busy) return;
     busy = true;
     const now = space.clock.now();
-    const orphansToo = space.leads && now - orphansAt >= ORPHANS_EVERY_MS;
+    const orphansToo = now - orphansAt >= ORPHANS_EVERY_MS;
     if (orphansToo) orphansAt = now;
     round = once(space, uses)
       .then(async () => void (orphansToo && (await dropOrphans(space.db, now, false))))
@@ -59,9 +59,7 @@ async function once(space: Namespace, uses: (key: string) => boolean): Promise<v
     trimmedAt.set(space, now);
     await trimDeliveryRecords(space);
     await trimRecordings(space);
-    if (space.leads) {
-      await trimLogs(space);
-      await sweepContents(space);
-    }
+    await trimLogs(space);
+    await sweepContents(space);
   }
 }

@@ -153,7 +153,7 @@ export class Outbox {
 
   #look(): void {
     const space = this.#space();
-    if (!space.leads || (!this.#mayWait && ++this.#looks % LOOKS_BETWEEN !== 0)) return;
+    if (!this.#mayWait && ++this.#looks % LOOKS_BETWEEN !== 0) return;
     this.#mayWait = false;
     this.#send(space).catch((err: unknown) => {
       this.#mayWait = true;

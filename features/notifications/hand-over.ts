@@ -64,7 +64,7 @@ export function settleHandOver(space: Namespace, now: number): void {
 }
 
 function begin(space: Namespace, state: State): void {
-  if (state.running || !space.leads) return;
+  if (state.running) return;
   state.running = drain(space, state)
     .catch((error: unknown) => space.log.warn({ err: error, namespace: space.name }, 'notes could not be handed to push services'))
     .finally(() => {

@@ -80,7 +80,6 @@ export class Sources {
     if (before) this.#close(name, before);
     this.#entries.set(name, next);
     if (before && before.source !== source) this.#inBackground(this.records.notePoll(name, null)); // a changed source polls at once
-    if (next.isStanding && !next.consumes && !this.#space.leads) return; // until something is published to it
     if (isActive(source) && !isMocked(source) && protocolOf(String(own(source, 'type')))?.open) next.life.begin();
   }
 
@@ -152,16 +151,11 @@ export class Sources {
   async status(source: ObjectValue): Promise<ObjectValue> {
     const name = String(own(source, 'name'));
     const entry = this.#entries.get(name);
-    const own_ = this.stateOf(source);
-    const elsewhere =
-      entry && !this.#space.leads && ['connecting', 'connected', 'error'].includes(own_.state) ? await this.records.consumer(name) : null;
-    const leader = elsewhere && elsewhere.leaseUntil > this.#space.clock.now() ? elsewhere : null;
-    const shown = (leader as unknown as LifeState | null) ?? own_;
+    const shown = this.stateOf(source);
     const counts = this.counts.of(name);
     const at = (ms: number | null | undefined): Value => (ms == null ? null : new DateTime(ms));
-    const consumers = leader
-      ? [{ process: processName(leader.epoch), leaseUntil: at(leader.leaseUntil) }]
-      : entry?.consumes && entry.isStanding && !['inactive', 'mocked'].includes(shown.state)
+    const consumers =
+      entry?.consumes && entry.isStanding && !['inactive', 'mocked'].includes(shown.state)
         ? [{ process: processName(this.#options.epoch), leaseUntil: at(this.#renewedAt + LEASE_MS) }]
         : [];
     return {
@@ -189,9 +183,8 @@ export class Sources {
   /** Regular upkeep: stores counts, renews what it says of itself, and consumes again what waited for a rule of its pipeline. */
   async settle(now: number, last = false): Promise<void> {
     await this.counts.settle(now, last);
-    for (const [name, { source, consumes }] of this.#entries)
-      if (this.#space.leads && consumes !== this.#shouldConsume(source)) this.put(name, source);
-    if (!this.#space.leads || now - this.#renewedAt < RENEW_EVERY_MS) return;
+    for (const [name, { source, consumes }] of this.#entries) if (consumes !== this.#shouldConsume(source)) this.put(name, source);
+    if (now - this.#renewedAt < RENEW_EVERY_MS) return;
     this.#renewedAt = now;
     for (const [name, entry] of this.#entries) if (entry.consumes && entry.isStanding) this.#note(name, entry.life.state);
   }
@@ -220,7 +213,7 @@ export class Sources {
   }
 
   #shouldConsume(source: ObjectValue): boolean {
-    return this.#space.leads && own(source, 'direction') !== 'SINK' && unresolvedRule(this.#space, source) === null;
+    return own(source, 'direction') !== 'SINK' && unresolvedRule(this.#space, source) === null;
   }
 
   #entryFor(name: string, source: ObjectValue, consumes = this.#shouldConsume(source)): Entry {
@@ -317,7 +310,7 @@ export class Sources {
       this.#inBackground(logOnce(this.#space, name, failure.code, failure.message));
     }
     if (isStanding && consumes) this.#note(name, state);
-    if (this.#space.leads) this.#auditState(name, state, isStanding);
+    this.#auditState(name, state, isStanding);
   }
 
   /** One that is tried again and again has one entry for its error, and one when it is connected at last. */

@@ -69,10 +69,6 @@ export interface Namespace {
   /** What encrypted properties are stored with; null while no type of the namespace has any. */
   cipher: Cipher | null;
   readonly definitions: DefinitionStore;
-  /** Whether this process, of all that serve the namespace, keeps what rules wait for and runs what happens at a time. */
-  readonly leads: boolean;
-  /** Reads a definition again that another process may have changed. */
-  refresh(kind: string, name: Value): Promise<void>;
   /** Rules as compiled, by rule and program: those in force, and those that open events name. */
   readonly executables: Map<string, Executable>;
   readonly programs: KeptPrograms;

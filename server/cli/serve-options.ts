@@ -23,6 +23,10 @@ export interface StoreOptions {
 }
 
 export interface ServeOptions extends StoreOptions {
+  nats?: string;
+  natsFile?: string;
+  natsNkeyFile?: string;
+  natsCaFile?: string;
   port: number;
   host?: string;
   http?: TransportKind;
@@ -62,6 +66,15 @@ export function addServeOptions(command: Command): Command {
   add(option('--port <port>', 'to listen on; 0 takes any free one', 'PORT').argParser(wholeNumber(0, 65_535)).default(8080));
   add(option('--host <address>', 'to listen on; all addresses of this machine when absent', 'HOST'));
   addStoreOptions(command);
+  add(
+    option('--nats <url>', 'by which several processes on one database reach each other, such as nats://127.0.0.1:4222', 'NATS').conflicts([
+      'data',
+      'natsFile',
+    ]),
+  );
+  add(option('--nats-file <file>', 'holds the URL for --nats', 'NATS_FILE').conflicts('data'));
+  add(option('--nats-nkey-file <file>', 'holds the seed of the nkey that NATS knows this process by', 'NATS_NKEY_FILE'));
+  add(option('--nats-ca-file <file>', 'certificates of who signs the one of NATS; those of the system when absent', 'NATS_CA_FILE'));
   add(
     option('--http <library>', 'who speaks HTTP: uWebSockets.js, or Node (slower); uws where it loads when absent', 'HTTP').choices([
       'uws',
