@@ -22,11 +22,16 @@ const uri = process.env['CASCADE_TEST_MONGO'] ?? '';
 let client: MongoClient;
 let started: StoredEvent[];
 let databases = 0;
+const opened: Committer[] = [];
 
 beforeAll(async () => {
   client = await new MongoClient(uri, { readConcern: { level: 'majority' }, monitorCommands: true }).connect();
 });
-afterAll(() => client.close());
+afterAll(async () => {
+  // Those that played a process which died, too: they clean the journal once in a while.
+  for (const committer of opened) await committer[Symbol.asyncDispose]();
+  await client.close();
+});
 beforeEach(() => {
   started = [];
 });
@@ -55,6 +60,7 @@ const options = (db: Db, epoch: number, longRunMs = 30_000): CommitterOptions =>
 async function space(epoch = 1, name = `committer_${process.pid}_${databases++}`, longRunMs?: number) {
   const db = client.db(name);
   const committer = new Committer(options(db, epoch, longRunMs));
+  opened.push(committer);
   await db.collection('t.Thing').createIndex({ k: 1 }, { unique: true, name: 'unique_k' });
   return { db, committer, name };
 }

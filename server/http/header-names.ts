@@ -9,10 +9,6 @@ export const REQUEST_HEADERS = [
   'X-Target-Namespace',
   'X-Request-Id',
   'X-Cascade-Request-Id',
-  'X-Cascade-Federation',
-  'X-Cascade-Deadline-Ms',
-  'X-Cascade-Hop',
-  'X-Cascade-Values',
   'If-Match',
   'If-None-Match',
 ] as const;
@@ -20,7 +16,10 @@ export const REQUEST_HEADERS = [
 /** Those that are read, and that a browser sets or a proxy adds. */
 type ForeignHeader = 'accept' | 'accept-encoding' | 'forwarded' | 'host' | 'if-range' | 'origin' | 'range' | 'via' | 'x-forwarded-for';
 
-export type RequestHeader = Lowercase<(typeof REQUEST_HEADERS)[number]> | ForeignHeader;
+/** Those that another installation sets, which no script is. */
+type FederationHeader = 'x-cascade-federation' | 'x-cascade-deadline-ms' | 'x-cascade-hop' | 'x-cascade-values';
+
+export type RequestHeader = Lowercase<(typeof REQUEST_HEADERS)[number]> | ForeignHeader | FederationHeader;
 
 /** Those of a reply that tell of its result; a script may read them. */
 export const REPLY_HEADERS = [
@@ -28,7 +27,6 @@ export const REPLY_HEADERS = [
   'X-Partial-Result',
   'X-Result-Truncated',
   'X-Request-Id',
-  'X-Cascade-Values',
   'ETag',
   'Retry-After',
   'Allow',
