@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { parse } from 'node:path';
 import type { Logger } from 'pino';
-import type { Confinement } from './confinement/index.ts';
+import { chainOf, type Confinement } from './confinement/index.ts';
 import type { ProcessEntry } from './entries.ts';
 import { frameReader, writeFrame } from './frames.ts';
 import {
@@ -83,8 +83,10 @@ export function openChild(options: ChildOptions, events: ChildEvents): Child {
     killed = true;
     // The innermost itself: what is around it has then waited for it when it ends.
     if (isReady && pid !== undefined && child.exitCode === null && endProcess(pid)) return;
-    // While it starts, bubblewrap may not have tied it to its own life yet: the end of its pipes ends it, and nobody waits for them.
+    // While it starts, bubblewrap may not have tied what it starts to its own life yet, and what it has begun since ends with its pipes.
+    const around = child.pid === undefined || child.exitCode !== null ? [] : chainOf(child.pid);
     child.kill('SIGKILL');
+    for (const one of around.slice(1)) endProcess(one);
     for (const stream of child.stdio) stream?.destroy();
   };
   const serves = (): void => {

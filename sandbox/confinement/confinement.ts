@@ -138,17 +138,21 @@ async function shut(outer: number, prlimit: string | null): Promise<number> {
 }
 
 /** The process at the end of the chain: what namespaces were made for is the only child of the only child of what was started. */
-function innermost(pid: number): number {
-  let last = pid;
+const innermost = (pid: number): number => chainOf(pid).at(-1) as number;
+
+/** What was started, its only child, and so on. */
+export function chainOf(pid: number): number[] {
+  const chain = [pid];
   for (;;) {
+    const last = chain.at(-1);
     let children: string;
     try {
       children = readFileSync(`/proc/${last}/task/${last}/children`, 'utf8').trim();
     } catch {
-      return last;
+      return chain;
     }
     const [first] = children.split(' ');
-    if (!first) return last;
-    last = Number(first);
+    if (!first) return chain;
+    chain.push(Number(first));
   }
 }
