@@ -60,6 +60,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     },
     closed: (name, ownership) => owners.closed(name, ownership),
     release: (name, epoch, isResting) => owners.release(name, epoch, isResting),
+    giveUp: (name, epoch) => owners.giveUp(name, epoch),
     isShared: bus !== null,
     log,
   });

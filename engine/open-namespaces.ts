@@ -25,6 +25,8 @@ export interface OpenNamespacesOptions {
   /** Nothing of former owners is left. */
   readonly closed: (name: string, ownership: Ownership) => Promise<void>;
   readonly release: (name: string, epoch: number, isResting: boolean) => Promise<void>;
+  /** One that could not be opened. */
+  readonly giveUp: (name: string, epoch: number) => Promise<void>;
   /** Who waits for one that is closed asks again who has it. */
   readonly isShared: boolean;
   readonly log: Logger;
@@ -55,6 +57,8 @@ export class OpenNamespaces {
   readonly #visits = new Map<string, Visits>();
   /** Those that are tried again until they succeed: why they failed last. */
   readonly #errors = new Map<string, unknown>();
+  /** Of those that were acquired and could not be opened: the epoch. */
+  readonly #unopened = new Map<string, number>();
   /** Of these, those that serve nobody. */
   readonly #unavailable = new Set<string>();
   readonly #tries = new Set<Promise<boolean>>();
@@ -190,7 +194,12 @@ export class OpenNamespaces {
 
   async #close(name: string, isWanted: (space: OpenNamespace) => Promise<boolean>, closing: () => void): Promise<void> {
     const opened = await this.#opened.get(name)?.catch(() => undefined);
-    if (!opened) return void (await this.#forget(name));
+    if (!opened) {
+      const epoch = this.#unopened.get(name);
+      await this.#forget(name);
+      if (epoch !== undefined) await this.#options.giveUp(name, epoch);
+      return;
+    }
     const { space, ownership } = opened;
     await within(
       DRAIN_MS,
@@ -214,7 +223,7 @@ export class OpenNamespaces {
 
   async #forget(name: string): Promise<Opened | undefined> {
     const opened = await this.#opened.get(name)?.catch(() => undefined);
-    for (const map of [this.#ready, this.#served, this.#opened, this.#errors]) map.delete(name);
+    for (const map of [this.#ready, this.#served, this.#opened, this.#errors, this.#unopened]) map.delete(name);
     if (this.#visits.get(name)?.open === 0) this.#visits.delete(name);
     this.#unavailable.delete(name);
     return opened;
@@ -273,9 +282,11 @@ export class OpenNamespaces {
 
   async #open(name: string): Promise<Opened> {
     const ownership = await this.#options.acquire(name);
+    this.#unopened.set(name, ownership.epoch);
     const space = await this.#options.open(name, ownership.epoch, () => {
       this.abandon(name).catch((err: unknown) => this.#options.log.error({ err, namespace: name }, 'a namespace did not close'));
     });
+    this.#unopened.delete(name);
     return { ownership, space };
   }
 

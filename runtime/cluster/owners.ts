@@ -69,6 +69,12 @@ export class Owners {
     await this.#records.updateOne({ _id: namespace, epoch }, { $set: { process: null, isResting } });
   }
 
+  /** The same, of one that could not be opened: who has it next closes this journal, too. */
+  async giveUp(namespace: string, epoch: number): Promise<void> {
+    const change = { $set: { process: null, isResting: false }, $addToSet: { unclosed: epoch } };
+    await this.#records.updateOne({ _id: namespace, epoch }, change);
+  }
+
   /** The namespace is deleted. */
   async remove(namespace: string): Promise<void> {
     await this.#records.deleteOne({ _id: namespace });
