@@ -1,9 +1,18 @@
 // Lines of runs that want the same instance. An instance that nobody lost a race for has no line; after the first loss those
-// who read it take turns, so that each update meets the version it read (language.md U7).
+// who read it take turns, so that each update meets the version it read (language.md U7). A turn ends when the change is enqueued: who is next goes
+// on from what it leaves, and is stored with it or after it.
+
+import type { Pending } from '../transactions/index.ts';
+
+interface Line {
+  /** The first has its turn. */
+  readonly runs: { readonly run: string; go: () => void }[];
+  /** The last change of the instance by a run of the line, until it is stored or is not. */
+  pending: Pending | null;
+}
 
 export class Contention {
-  /** Instance → runs in line, the first of which has its turn. */
-  readonly #lines = new Map<string, { run: string; go: () => void }[]>();
+  readonly #lines = new Map<string, Line>();
   readonly #held = new Map<string, Set<string>>();
 
   /** Whether reads of this instance go in line. */
@@ -18,16 +27,17 @@ export class Contention {
 
   /** Puts the run in line, unless it is there; resolves when it is its turn. */
   enter(instance: string, run: string): Promise<void> {
-    const line = this.#lines.get(instance) ?? [];
+    const line = this.#lines.get(instance) ?? { runs: [], pending: null };
     this.#lines.set(instance, line);
+    const { runs } = line;
     const held = this.#held.get(run) ?? new Set();
     this.#held.set(run, held.add(instance));
-    const place = line.findIndex((one) => one.run === run);
+    const place = runs.findIndex((one) => one.run === run);
     if (place === 0) return Promise.resolve();
     return new Promise((go) => {
-      if (place > 0) (line[place] as { go: () => void }).go = go;
-      else line.push({ run, go });
-      if (line.length === 1) go();
+      if (place > 0) (runs[place] as { go: () => void }).go = go;
+      else runs.push({ run, go });
+      if (runs.length === 1) go();
     });
   }
 
@@ -35,6 +45,30 @@ export class Contention {
   moveTo(instance: string, run: string): Promise<void> {
     if (!this.#held.get(run)?.has(instance)) this.leave(run);
     return this.enter(instance, run);
+  }
+
+  /** What the run whose turn it is goes on from; null: what is stored. */
+  pendingFor(instance: string, run: string): Pending | null {
+    const line = this.#lines.get(instance);
+    return line?.pending && line.pending.isStored === null && line.runs[0]?.run === run ? line.pending : null;
+  }
+
+  /** Whether it is the run's turn for the instance. */
+  hasTurn(instance: string, run: string): boolean {
+    return this.#lines.get(instance)?.runs[0]?.run === run;
+  }
+
+  /** The run has enqueued its change of the instance whose turn it has: the next one goes on from there. */
+  pass(instance: string, run: string, pending: Pending): void {
+    const line = this.#lines.get(instance);
+    if (!line) return;
+    line.pending = pending;
+    void pending.settled().then(() => {
+      if (line.pending !== pending) return;
+      line.pending = null;
+      this.#forgetEmpty(instance, line);
+    });
+    this.leave(run);
   }
 
   /** The run has changed these instances: if it was its turn for one of them, that turn is over. */
@@ -46,12 +80,17 @@ export class Contention {
   /** The run has ended: those behind it move up. */
   leave(run: string): void {
     for (const instance of this.#held.get(run) ?? []) {
-      const line = this.#lines.get(instance) ?? [];
-      const place = line.findIndex((one) => one.run === run);
-      if (place >= 0) line.splice(place, 1);
-      if (line.length === 0) this.#lines.delete(instance);
-      else if (place === 0) line[0]?.go();
+      const line = this.#lines.get(instance);
+      if (!line) continue;
+      const place = line.runs.findIndex((one) => one.run === run);
+      if (place >= 0) line.runs.splice(place, 1);
+      if (place === 0) line.runs[0]?.go();
+      this.#forgetEmpty(instance, line);
     }
     this.#held.delete(run);
+  }
+
+  #forgetEmpty(instance: string, line: Line): void {
+    if (line.runs.length === 0 && line.pending === null && this.#lines.get(instance) === line) this.#lines.delete(instance);
   }
 }
