@@ -41,16 +41,26 @@ export class Contention {
     });
   }
 
-  /** As `enter`, after giving up places in other lines: a run is in one line at a time. */
-  moveTo(instance: string, run: string): Promise<void> {
+  /** Puts the run in line, after giving up places in other lines: a run is in one line at a time. It waits for its turn where it reads (`enter`). */
+  moveTo(instance: string, run: string): void {
     if (!this.#held.get(run)?.has(instance)) this.leave(run);
-    return this.enter(instance, run);
+    void this.enter(instance, run);
+  }
+
+  /** Resolves when it is the run's turn in the line that it is in. */
+  async turnOf(run: string): Promise<void> {
+    for (const instance of this.#held.get(run) ?? []) await this.enter(instance, run);
   }
 
   /** What the run whose turn it is goes on from; null: what is stored. */
   pendingFor(instance: string, run: string): Pending | null {
     const line = this.#lines.get(instance);
     return line?.pending && line.pending.isStored === null && line.runs[0]?.run === run ? line.pending : null;
+  }
+
+  /** Whether the run is in the line of the instance. */
+  isIn(instance: string, run: string): boolean {
+    return this.#held.get(run)?.has(instance) === true;
   }
 
   /** Whether it is the run's turn for the instance. */

@@ -327,7 +327,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     const instance = ids.map((id) => `${collection}/${id}`).find((one) => contention.isContended(one));
     // Nobody waits for a turn with a lock in hand: the run whose turn it is may be waiting for that lock.
     if (!instance || this.#host.holdsLocks(this.id)) return 'go on';
-    if (contention.isEngaged(this.id)) return contention.pendingFor(instance, this.id) ?? 'go on';
+    if (contention.isEngaged(this.id) && (contention.hasTurn(instance, this.id) || !contention.isIn(instance, this.id)))
+      return contention.pendingFor(instance, this.id) ?? 'go on';
     await contention.enter(instance, this.id);
     return contention.pendingFor(instance, this.id) ?? 'read again';
   }
@@ -470,6 +471,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     let answer: Answer;
     try {
       if (!FOLLOWING.has(kind)) await this.standing();
+      if (kind === 'update' && this.#host.contention.isEngaged(this.id)) await this.#host.contention.turnOf(this.id);
       answer = await this.#host.perform(kind, payloadJson, this.#actor({ site, nth, tail, at, state, request, reading }));
     } catch (error) {
       if (attempt !== this.#attempt) return;
@@ -604,22 +606,17 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     this.#restart(null);
   }
 
-  /** Starts again when its turn for the contended instance has come. */
+  /** Starts again with a place in the line of the contended instance: what it asks for before its turn has come is not waited for by others. */
   #again(contended: string): void {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#stop(() => {
       if (this.#attempt > MOST_ATTEMPTS) return this.#failed(this.#asWire(new Error(`${contended} changed too often`)));
-      void this.#waitFor(contended).then(() => this.#restart(contended));
+      const { contention } = this.#host;
+      // With a lock it goes back to the line of the lock instead: no run is in two lines at a time.
+      if (this.#host.holdsLocks(this.id)) contention.leave(this.id);
+      else contention.moveTo(contended, this.id);
+      this.#restart(contended);
     });
-  }
-
-  /** Its turn for the instance. With a lock it goes back to the line of the lock instead: no run is in two lines at a time. */
-  async #waitFor(instance: string): Promise<void> {
-    const { contention } = this.#host;
-    const attempt = this.#attempt;
-    if (this.#host.holdsLocks(this.id)) contention.leave(this.id);
-    else await contention.moveTo(instance, this.id);
-    if (attempt !== this.#attempt) await new Promise(() => undefined); // its time is up: it does not go on
   }
 
   /**
