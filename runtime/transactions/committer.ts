@@ -440,7 +440,7 @@ export class Committer implements AsyncDisposable {
     this.#options.onFenced?.();
   }
 
-  /** Units that wait with a version which the tick has just replaced cannot commit: they are told at once, without a tick of their own. */
+  /** Units that wait with a version which the tick has just replaced cannot commit: they fail at once, without a tick of their own. */
   #failOvertaken(stored: readonly Waiting[]): void {
     const versions = new Map<string, bigint | null>();
     for (const { unit } of stored)
@@ -454,6 +454,7 @@ export class Committer implements AsyncDisposable {
         if (write.op === 'insert') continue;
         const version = versions.get(keyOf(write));
         if (version === undefined || version === write.version) continue;
+        if (unit.after?.some(({ key, isStored }) => isStored === null && key === keyOf(write))) continue; // it goes on from what waits as well
         this.#unsettled.remove(waiting);
         if (!waiting.urgent) this.#bytesWaiting -= waiting.bytes;
         unit.pending?.settle(false);
