@@ -2,12 +2,12 @@
 
 /** From the top down: each may import those below it, and nothing above it. */
 const layers = ['server', 'engine', 'features', 'resources', 'runtime', 'sandbox', 'identity', 'platform', 'model', 'stdlib', 'compiler'];
-const beside = ['typing', 'case-runner', 'conformance', 'bench', 'examples', 'scripts'];
+const beside = ['typing', 'inbox', 'case-runner', 'conformance', 'bench', 'examples', 'scripts'];
 const oneOf = (names) => `^(${names.join('|')})/`;
 const ours = oneOf([...layers, ...beside]);
 const service = oneOf(['model', 'platform', 'identity', 'sandbox', 'runtime', 'resources', 'features', 'engine', 'server']);
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
-const noTests = '\\.test\\.ts$';
+const noTests = '\\.(test|brokers)\\.ts$';
 
 module.exports = {
   forbidden: [
@@ -76,6 +76,18 @@ module.exports = {
       { path: ours, pathNot: '^case-runner/' },
     ),
     forbid(
+      'inbox-alone',
+      'the page of the inbox runs in browsers: it imports nothing of ours, and nobody imports it',
+      { path: '^inbox/', pathNot: '\\.(test|browser)\\.tsx?$|/testing/' },
+      { path: oneOf([...layers, ...beside.filter((name) => name !== 'inbox')]) },
+    ),
+    forbid(
+      'inbox-by-the-browser',
+      'the page is built, never imported',
+      { path: oneOf([...layers, ...beside.filter((name) => name !== 'inbox')]) },
+      { path: '^inbox/' },
+    ),
+    forbid(
       'outside-conformance',
       'the suite knows a base URL only',
       { path: '^conformance/', pathNot: noTests },
@@ -125,7 +137,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
-      extensions: ['.ts', '.mjs', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'],
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default'],
     },

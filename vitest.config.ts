@@ -8,6 +8,9 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/co
 
 const exclude = ['**/node_modules/**', 'dist/**'];
 
+/** Tests that want a process of their own: they replace modules, or look at what their process and its children use. */
+const OWN_PROCESS = ['sandbox/{harm,kill}.test.ts', 'platform/mongod/**/*.test.ts', 'features/schedules/schedule-failures.test.ts'];
+
 export default defineConfig({
   test: {
     setupFiles: ['scripts/testing/seed.ts', 'scripts/testing/watch.ts', 'scripts/testing/quarantine.ts'],
@@ -27,11 +30,21 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        // Modules are loaded once for all files of a worker: an engine has hundreds, which cost more than most of these tests. No module keeps
+        // state, so no file sees what another one has done; what a file changes in its process (timers, variables) it puts back.
         test: {
           name: 'service',
-          include: [
-            '{model,platform,identity,sandbox,runtime,resources,features,engine,server,case-runner,conformance,bench,examples,scripts,bin}/**/*.test.ts',
-          ],
+          include: ['{model,platform,identity,sandbox,runtime,resources,features,engine,server}/**/*.test.ts'],
+          exclude: [...exclude, ...OWN_PROCESS],
+          globalSetup: ['scripts/testing/setup.ts'],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'own-process',
+          include: ['{case-runner,conformance,bench,examples,scripts,bin}/**/*.test.ts', ...OWN_PROCESS],
           exclude,
           globalSetup: ['scripts/testing/setup.ts'],
         },
@@ -47,12 +60,13 @@ export default defineConfig({
             'server/listen.test.ts',
           ],
           exclude,
+          isolate: false,
         },
       },
       {
         extends: true,
         // What is pure keeps nothing from one file to the next, so its modules are loaded once for all: half the time of these tests.
-        test: { name: 'pure', include: ['{compiler,stdlib,typing}/**/*.test.ts'], exclude, isolate: false },
+        test: { name: 'pure', include: ['{compiler,stdlib,typing,inbox}/**/*.test.ts'], exclude, isolate: false },
       },
     ],
   },

@@ -6,12 +6,14 @@ import { parseArgs } from 'node:util';
 import { type Figure, machine, toText } from './report.ts';
 import { api } from './api.ts';
 import { builtins } from './builtins.ts';
+import { cluster } from './cluster.ts';
 import { compilation } from './compile.ts';
 import type { Effort } from './compare.ts';
 import { correlate } from './correlate.ts';
 import { documents } from './documents.ts';
 import { durable } from './durable.ts';
 import { front } from './front.ts';
+import { mqttBench } from './mqtt/index.ts';
 import { rights } from './rights.ts';
 import { rules } from './rules/index.ts';
 import { sandbox } from './sandbox.ts';
@@ -35,7 +37,9 @@ const BENCHES: Readonly<
   compile: compilation,
   documents,
   correlate,
+  cluster,
   builtins,
+  mqtt: mqttBench,
 };
 
 const { values, positionals } = parseArgs({

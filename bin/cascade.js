@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 // The command `cascade`: sees to the right Node, then hands over to the built command line. It builds nothing itself.
 import { existsSync } from 'node:fs';
+import { keepCompiled } from '../scripts/node/compiled.mjs';
 import { runOnRightNode } from '../scripts/node/index.mjs';
 
 await runOnRightNode();
+keepCompiled();
 const commandLine = new URL('../dist/server/cli/main.js', import.meta.url);
 if (existsSync(commandLine)) {
   const { main, processTerminal } = await import(commandLine.href);

@@ -75,6 +75,10 @@ export const RUNTIME_NAMES = [
   'sourceRows',
   'failure',
   'recommend',
+  // PROCESSED BY (7)
+  'nodeItems',
+  'nodeResults',
+  'nodeValue',
 ] as const;
 export type RuntimeName = (typeof RUNTIME_NAMES)[number];
 

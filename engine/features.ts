@@ -6,12 +6,14 @@ import { builtins } from '../features/builtins/feature.ts';
 import { collaboration } from '../features/collaboration/feature.ts';
 import { delivery } from '../features/delivery/feature.ts';
 import { deployment } from '../features/deployment/feature.ts';
+import { federation } from '../features/federation/feature.ts';
 import { groups } from '../features/groups/feature.ts';
 import { profiles } from '../features/profiles/feature.ts';
 import { diagnostics } from '../features/diagnostics/feature.ts';
 import { documents } from '../features/documents/feature.ts';
 import { nodes } from '../features/nodes/feature.ts';
 import { notifications } from '../features/notifications/feature.ts';
+import { quotas } from '../features/quotas/feature.ts';
 import { procedures } from '../features/procedures/feature.ts';
 import { rules } from '../features/rules/feature.ts';
 import { projects } from '../features/projects/feature.ts';
@@ -37,6 +39,7 @@ export const FEATURES = new FeatureRegistry([
   accounts,
   profiles,
   groups,
+  quotas,
   collaboration,
   notifications,
   delivery,
@@ -45,5 +48,6 @@ export const FEATURES = new FeatureRegistry([
   secrets,
   projects,
   nodes,
+  federation,
   builtins,
 ]);

@@ -12,21 +12,12 @@ import { SOURCES_STATE } from '../features/sources/namespace-state.ts';
 import { SCHEDULE } from '../features/schedules/namespace-state.ts';
 import { DELIVERIES_STATE } from '../features/delivery/namespace-state.ts';
 import type { Clock } from '../platform/clock/index.ts';
-import {
-  attemptOf,
-  Committer,
-  openEpochs,
-  QueueFull,
-  type RunId,
-  type ServiceProcess,
-  type Step,
-  type StoredEvent,
-} from '../runtime/transactions/index.ts';
+import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type Step, type StoredEvent } from '../runtime/transactions/index.ts';
 import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlation/index.ts';
 import { fault } from '../model/errors/faults.ts';
 import type { RightsOf } from '../identity/index.ts';
 import { Listeners } from '../runtime/events/listeners.ts';
-import { ARRIVAL_TEXTS, Arrivals, ARRIVALS, type Change, type Leaders } from '../runtime/cluster/index.ts';
+import { ARRIVAL_TEXTS, Arrivals, ARRIVALS } from '../runtime/cluster/index.ts';
 import { typeOfCollection } from '../resources/catalog/catalogue.ts';
 import { isTraced, logLevelOf } from '../features/diagnostics/debugconfigs-kind.ts';
 import { callableOf, type Callable } from '../features/procedures/procedures-kind.ts';
@@ -38,11 +29,10 @@ import { programFor } from '../runtime/programs/work-programs.ts';
 import { dropOrphans, undoHalfRenames } from '../features/types/collections.ts';
 import { loadRule } from '../features/rules/rules-kind.ts';
 import { loadScalars } from '../features/scalars/scalars-kind.ts';
-import { openState } from '../features/services/service-state.ts';
-import { DEFINITIONS, DefinitionStore } from '../resources/definitions/store.ts';
+import { openState, stateNamesOf } from '../features/services/service-state.ts';
+import { DefinitionStore } from '../resources/definitions/store.ts';
 import { IndexBuilds, resumeBuilds } from '../resources/instances/index-builds.ts';
 import { Deliveries } from '../features/delivery/index.ts';
-import { SUBSCRIPTIONS } from '../features/delivery/delivery-types.ts';
 import { deadLetter } from '../features/delivery/dead-letters.ts';
 import { endChain, endLost } from '../features/rules/endings.ts';
 import { ASYNC } from '../runtime/events/events.ts';
@@ -59,13 +49,14 @@ import { acting } from '../resources/access/rights.ts';
 import { Schedule } from '../features/schedules/schedule.ts';
 import { serviceHandledBy } from '../features/services/service-events.ts';
 import { snapshot } from '../features/diagnostics/snapshots.ts';
-import { follow, refresh, refreshAll } from '../resources/definitions/follow.ts';
 import { loadType } from '../features/types/types-kind.ts';
 import type { Accounts, Namespace } from '../resources/catalog/types.ts';
 import { indexDependents } from '../resources/instances/dependents.ts';
 import { AUDITS } from '../resources/access/audits.ts';
 import { ANSWERS, indexAnswers } from '../resources/requests/once.ts';
 import { Sources } from '../features/sources/index.ts';
+import { NODES_OUTLET } from '../features/nodes/index.ts';
+import { FEDERATION, Federation, Outbox } from '../features/federation/index.ts';
 import type { Egress } from '../platform/egress/index.ts';
 import { openUpkeep } from './upkeep.ts';
 import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHost, Runner } from '../runtime/runs/index.ts';
@@ -83,21 +74,22 @@ export interface OpenNamespace extends AsyncDisposable {
   readonly space: Namespace;
   resolveProcedure(name: string): Promise<ResolvedProcedure | null>;
   /**
-   * Takes over what dead processes left here, and the lead where nobody has it: what rules wait for and what is due are this process's then.
-   * @param dead epochs that are this process's to take over
+   * Takes over what former owners left here, and begins with what acts by itself. One that has failed may be tried again.
+   * @param unclosed epochs of owners whose journals may still be open, besides those that have rows here
    */
-  assume(dead: readonly number[]): Promise<void>;
-  /** What has been committed to one of its collections that processes follow, here or elsewhere. */
-  follow(change: Change): Promise<void>;
-  /** Changes may have been missed. */
-  followAll(): Promise<void>;
+  assume(unclosed: readonly number[]): Promise<void>;
+  /** Whether nothing is left to be done here unless somebody asks: no process has to have it open. */
+  isAtRest(): Promise<boolean>;
+  /** Whether what its services keep between calls would be lost with it. */
+  readonly hasState: boolean;
+  /** Whether a client listens here. */
+  readonly hasListeners: boolean;
+  /** Of this ownership. */
+  readonly epoch: number;
   /** Runs that have not ended. */
   readonly pending: number;
   drained(): Promise<void>;
 }
-
-/** What processes follow of each other. */
-export const FOLLOWED = [DEFINITIONS, ARRIVALS, SUBSCRIPTIONS.collection];
 
 const COLLECTIONS = [
   ANSWERS,
@@ -119,10 +111,11 @@ const COLLECTIONS = [
 export interface NamespaceOptions {
   readonly name: string;
   readonly store: Store;
-  readonly process: ServiceProcess;
-  /** Null: nobody else serves the namespace. */
-  readonly leaders: Leaders | null;
-  /** Another process has taken over what this one does. */
+  /** Of this ownership: its journal bears it. */
+  readonly epoch: number;
+  /** Of the process: people are shown it. */
+  readonly processEpoch: number;
+  /** Another process has the namespace now. */
   readonly onFenced: () => void;
   readonly sandbox: Sandbox;
   readonly clock: Clock;
@@ -141,8 +134,8 @@ export interface NamespaceOptions {
 export async function openNamespace({
   name,
   store,
-  process,
-  leaders,
+  epoch,
+  processEpoch,
   onFenced,
   sandbox,
   clock,
@@ -159,6 +152,7 @@ export async function openNamespace({
   const rows = new RowReader(db);
   await createCollections(db);
   await indexAnswers(db);
+  await Outbox.index(db);
   await indexDependents(db);
   const definitions = await DefinitionStore.load(db);
   await undoHalfRenames(db, (type) => definitions.get('types', type) !== undefined);
@@ -166,7 +160,7 @@ export async function openNamespace({
   const cipher = await accounts.keys.cipherOf(name);
   const types = loadTypes(definitions, scalars, cipher, log);
   const output = await KeptOutput.open(db, compiler);
-  const sources = new Sources({ space: () => space, db, epoch: process.epoch, outlet: egress.outletOf(name) });
+  const sources = new Sources({ space: () => space, db, epoch: processEpoch, outlet: egress.outletOf(name) });
   await sources.counts.load();
   const implementedEvents = new ImplementedEvents(definitions.list('services'));
   const callables = new Map<string, { text: string; callable: Callable }>();
@@ -185,11 +179,6 @@ export async function openNamespace({
   };
   const failures = new ConditionFailures(() => space);
   let runner: Runner | null = null;
-  /** It is the next to lead, and takes what was stored for the one before. */
-  let isHeir = false;
-  let leads = leaders === null;
-  /** What is scheduled is this process's to publish. */
-  let hasSchedule = false;
   const presentEvent = presentIn(() => space);
   const subscribers = new Subscribers(presentEvent, (error) =>
     log.error({ err: error, namespace: name }, 'an event could not be delivered to a subscriber'),
@@ -201,7 +190,7 @@ export async function openNamespace({
   const committer: Committer = new Committer({
     client: store.client,
     db,
-    epoch: process.epoch,
+    epoch,
     onEvents: (events, fresh) => {
       listeners.call('metrics', () => {
         for (const { path } of events) tally.event(path);
@@ -211,14 +200,17 @@ export async function openNamespace({
       listeners.call('subscriptions', () => subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1)));
       listeners.call('deliveries', () => deliveries.committed(fresh));
     },
-    toStored: (unit) => (leads || (isHeir && unit.isTaken) ? unit : arrivals.hand(unit)),
     onFenced,
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
     cipher: () => space.cipher,
     refuses: (unit) => refusalOf(space, unit),
     findTaken: (units) => findTaken(db, units, (collection) => typeOfCollection(space, collection)),
     onError: (error, message) => log.error({ err: error, namespace: name }, message),
-    isFull: () => (pressure.isHigh ? new QueueFull('waitingRuns', HIGH.runs) : null),
+    isFull: () => {
+      if (pressure.isHigh) return new QueueFull('waitingRuns', HIGH.runs);
+      const usage = accounts.quotas.known(name);
+      return usage?.isBackedUp ? new QueueFull('execution', usage.executionRate) : null;
+    },
   });
   const arrivals: Arrivals = new Arrivals({
     db,
@@ -239,6 +231,7 @@ export async function openNamespace({
     mostOpen: mostOpenEvaluations,
   });
   const schedule = new Schedule(() => space);
+  const federation = new Federation(() => space, egress.outletOf(name));
   const runs: RunHost = {
     namespace: name,
     clock,
@@ -254,10 +247,14 @@ export async function openNamespace({
     conditionFailed: (rule, error) => failures.record(rule, error),
     declined: (actor) => deliveries.acknowledgeRun(actor),
     admit: (identity) => acting({ rightsOf }, identity),
+    turn: () => accounts.quotas.known(name)?.execution(),
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
     ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),
-    release: (run) => state.release(run),
+    release: (run) => {
+      state.release(run);
+      federation.release(run);
+    },
     holdsLocks: (run) => state.holdsLocks(run),
     present: (instance, actor) => present(space, instance, actor),
     takeRecorded: (run) => {
@@ -282,8 +279,7 @@ export async function openNamespace({
   };
   const deliveries = new Deliveries({
     space: () => space,
-    isShared: leaders !== null,
-    epoch: process.epoch,
+    epoch,
     present: presentEvent,
     isOpen: (event, rule) => runner?.isOpen(event, rule) === true,
   });
@@ -292,6 +288,8 @@ export async function openNamespace({
   states.set(IMPLEMENTED_EVENTS, implementedEvents);
   states.set(SOURCES_STATE, sources);
   states.set(SCHEDULE, schedule);
+  states.set(FEDERATION, federation);
+  states.set(NODES_OUTLET, federation.outlet);
   states.set(DELIVERIES_STATE, deliveries);
   const space: Namespace = {
     name,
@@ -316,12 +314,6 @@ export async function openNamespace({
     scalars,
     cipher,
     definitions,
-    get leads() {
-      return leads;
-    },
-    refresh: async (kind, one) => {
-      if (leaders && typeof one === 'string') await refresh(space, kind, one);
-    },
     executables,
     programs: new KeptPrograms(db, executables),
     output,
@@ -352,34 +344,27 @@ export async function openNamespace({
   const uses = (key: string): boolean => runner.uses(key);
   /** What acts by itself begins after what was left open has been taken over. */
   const beginUpkeep = async (): Promise<void> => {
-    committer.startCleaning();
     schedule.start();
+    federation.outbox.open();
     await resumeBuilds(space);
-    await dropOrphans(db, clock.now(), leaders === null);
-    await deliveries.open();
+    await dropOrphans(db, clock.now(), true);
+    await deliveries.look();
     opened.push(openUpkeep(space, uses));
   };
   const takeOver = new TakeOver(space, store, recorded);
   let assuming: Promise<void> = Promise.resolve();
-  const assume = async (dead: readonly number[]): Promise<void> => {
-    const takesLead = correlations.areAsleep && (leaders === null || (await leaders.take(name, dead)));
-    isHeir ||= takesLead;
-    // What an earlier take-over has not come to is nobody's but the leader's.
-    const strays = isHeir ? await openEpochs(db, (epoch) => epoch !== process.epoch && process.isForgotten(epoch)) : [];
-    const events = await takeOver.take([...new Set([...dead, ...strays])]);
-    if (takesLead) {
-      await retryUntilAvailable(() => correlations.restore(db)); // not before the former leader's journal is closed: it moves what has long been open
-      // First what that had taken, then what waited for it, then what is committed from now on; before, own events wait with the others.
+  const assume = async (unclosed: readonly number[]): Promise<void> => {
+    const others = await openEpochs(db, (one) => one !== epoch);
+    const events = await takeOver.take([...new Set([...unclosed, ...others])]);
+    if (correlations.areAsleep) {
+      await retryUntilAvailable(() => correlations.restore(db)); // not before the former owner's journal is closed: it moves what has long been open
+      // First what that had taken, then what a process of an earlier version stored for its leader, then what is committed from now on.
       await committer.exclusive(async (commit) => {
-        if (leaders) await retryUntilAvailable(() => arrivals.start(commit));
-        leads = true;
+        await retryUntilAvailable(() => arrivals.start(commit));
         correlations.start(events);
       });
     }
     if (opened.length === 0) await beginUpkeep();
-    else await deliveries.look();
-    if (leads && !hasSchedule) schedule.lead();
-    hasSchedule = leads;
     sources.start();
   };
   const close = async (): Promise<void> => {
@@ -387,6 +372,7 @@ export async function openNamespace({
     executionTimes.close();
     for (const one of opened) await one[Symbol.asyncDispose]();
     await sources.close();
+    await federation.close();
     await sources.settle(clock.now(), true);
     await deliveries.close();
     await arrivals.close();
@@ -397,6 +383,7 @@ export async function openNamespace({
   try {
     await space.output.settle();
     await space.programs.open(clock.now());
+    await deliveries.load();
   } catch (error) {
     await close().catch((failed: unknown) =>
       log.error({ err: failed, namespace: name }, 'a namespace that could not be opened did not close'),
@@ -405,16 +392,18 @@ export async function openNamespace({
   }
   return {
     space,
-    assume: (dead) => (assuming = assuming.catch(() => undefined).then(() => assume(dead))),
-    async follow({ collection, id, document }) {
-      if (collection === DEFINITIONS) await follow(space, id, document);
-      else if (collection === SUBSCRIPTIONS.collection) await deliveries.follow(id, document);
-      else if (document) arrivals.saw(document);
+    assume: (unclosed) => (assuming = assuming.catch(() => undefined).then(() => assume(unclosed))),
+    async isAtRest() {
+      if (runner.pending > 0 || correlations.isBusy || correlations.open > 0 || schedule.isBusy || !schedule.isEmpty) return false;
+      if (definitions.list('sources').length > 0 || space.indexBuilds.areOpen) return false;
+      return (await deliveries.pending()) === 0;
     },
-    async followAll() {
-      await refreshAll(space);
-      await deliveries.open();
-      await arrivals.look();
+    epoch,
+    get hasListeners() {
+      return subscribers.size > 0 || deliveries.areHeard;
+    },
+    get hasState() {
+      return definitions.list('services').some(([service]) => stateNamesOf(space, service) !== null);
     },
     resolveProcedure: async (procedure) => (await callableOf(space, procedure, callables))?.resolved ?? null,
     get pending() {

@@ -11,6 +11,7 @@ import { trimRecordings } from '../features/diagnostics/recordings.ts';
 import { serviceActor } from '../runtime/context/service-actor.ts';
 import { trimLogs } from '../features/diagnostics/trim-logs.ts';
 import type { Namespace } from '../resources/catalog/types.ts';
+import { settleHandOver } from '../features/notifications/index.ts';
 import { sourcesOf } from '../features/sources/namespace-state.ts';
 
 const EVERY_MS = 500;
@@ -30,7 +31,7 @@ export function openUpkeep(space: Namespace, uses: (key: string) => boolean): As
     if (busy) return;
     busy = true;
     const now = space.clock.now();
-    const orphansToo = space.leads && now - orphansAt >= ORPHANS_EVERY_MS;
+    const orphansToo = now - orphansAt >= ORPHANS_EVERY_MS;
     if (orphansToo) orphansAt = now;
     round = once(space, uses)
       .then(async () => void (orphansToo && (await dropOrphans(space.db, now, false))))
@@ -50,6 +51,7 @@ async function once(space: Namespace, uses: (key: string) => boolean): Promise<v
   for (const type of space.types.values()) if (type.maxStorage > 0) await trimCapped(space, type);
   const now = space.clock.now();
   await sourcesOf(space).settle(now);
+  settleHandOver(space, now);
   for (const [name, config] of space.definitions.list('debugconfigs'))
     if (isExpired(config, now)) await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space));
   await space.programs.sweep(now, uses);
@@ -57,9 +59,7 @@ async function once(space: Namespace, uses: (key: string) => boolean): Promise<v
     trimmedAt.set(space, now);
     await trimDeliveryRecords(space);
     await trimRecordings(space);
-    if (space.leads) {
-      await trimLogs(space);
-      await sweepContents(space);
-    }
+    await trimLogs(space);
+    await sweepContents(space);
   }
 }

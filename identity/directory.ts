@@ -53,6 +53,12 @@ export interface OrganizationRecord extends Made {
 export interface Directory {
   /** That of a namespace, if it has one; of null: all. */
   organizations(namespace: string | null): Promise<OrganizationRecord[]>;
+  /** What the organization of a namespace was given, and its namespaces; null: it has none. */
+  quotaOf(namespace: string): Promise<{ organization: string; quota: string; namespaces: string[] } | null>;
+  /** Users at home in these namespaces. */
+  countUsers(namespaces: readonly string[]): Promise<number>;
+  /** Sessions in these namespaces that have not ended. */
+  countSessions(namespaces: readonly string[]): Promise<number>;
   /** @param quota JSON */
   changeOrganization(name: string, change: { description?: string | null; quota?: string }): Promise<void>;
   /** @throws organization.in.use while a namespace is its */
@@ -137,6 +143,15 @@ export function openDirectory(db: Db): Directory {
         quota: one.quota ?? '{}',
       }));
     },
+    async quotaOf(namespace) {
+      const name = (await namespaces.findOne({ namespace }))?.organization;
+      const found = name ? await organizations.findOne({ name }) : null;
+      if (!found) return null;
+      const own = await namespaces.find({ organization: found.name }).toArray();
+      return { organization: found.name, quota: found.quota ?? '{}', namespaces: own.map((one) => one.namespace) };
+    },
+    countUsers: (homes) => users.countDocuments({ namespace: { $in: [...homes] } }),
+    countSessions: (all) => tokens.countDocuments({ kind: 'session', namespace: { $in: [...all] }, expiresAt: { $gt: new Date() } }),
     async changeOrganization(name, { description, quota }) {
       const $set = { ...(description != null && { description }), ...(quota !== undefined && { quota }) };
       if (Object.keys($set).length > 0) await organizations.updateOne({ name }, { $set });

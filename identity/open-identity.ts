@@ -29,6 +29,8 @@ export interface IdentityOptions {
   /** Of new hashes; `PASSWORD_COST` when absent. */
   readonly passwordCost?: PasswordCost;
   readonly security?: SecurityLog;
+  /** There may be one more session in the namespace. @throws quota.exceeded */
+  readonly requireSessionRoom?: (namespace: string) => Promise<void>;
 }
 
 /**
@@ -38,7 +40,7 @@ export interface IdentityOptions {
 export function openIdentity(
   db: Db,
   now: () => number = Date.now,
-  { exclusive = false, passwordCost, security }: IdentityOptions = {},
+  { exclusive = false, passwordCost, security, requireSessionRoom: requireRoom = async () => undefined }: IdentityOptions = {},
 ): IdentityStore {
   const collections = collectionsOf(db);
   const { users, tokens } = collections;
@@ -136,6 +138,7 @@ export function openIdentity(
       const user = await authenticate(username, password, address);
       if (user && !user.active) security?.loginFailed(user.username, address, 'inactive');
       if (!user?.active) throw fault('io.service.security.authentication.failed');
+      await requireRoom(targetNamespace ?? user.namespace);
       const session = await entered(user.username, address, sessions.issue(user, targetNamespace ?? user.namespace, null), true);
       await users.updateOne({ _id: user._id }, { $set: { lastLogin: date() } });
       return session;
@@ -147,6 +150,7 @@ export function openIdentity(
         throw fault('io.service.security.authentication.failed');
       }
       const { user, token } = verified;
+      await requireRoom(targetNamespace ?? token.namespace);
       const issuing = sessions.issue(user, targetNamespace ?? token.namespace, token, sessions.sessionUntil(token));
       return entered(user.username, address, issuing);
     },

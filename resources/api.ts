@@ -64,6 +64,8 @@ export interface ApiRequest {
   exactReals?: boolean;
   /** Of an EXECUTE over HTTP, for the procedure: names in lower case, without credentials and what proxies say of the client. */
   headers?: Readonly<Record<string, string>>;
+  /** A statement of another installation (integrations.md 11.3): values keep their types both ways where `isTyped`. */
+  federation?: { readonly hop: number; readonly isTyped: boolean; readonly deadlineMs?: number } | undefined;
   /** Bytes go in or out beside the request; only HTTP can. */
   transfer?: Transfer;
 }
@@ -123,6 +125,8 @@ export interface ApiReply {
   partial?: boolean;
   /** All of several failed, and may do better in so many seconds. */
   retryAfterSeconds?: number;
+  /** The body is JSON in which values keep their types. */
+  isTyped?: true;
   /** What an ETag holds, without its quotes. */
   version?: string;
   /** In place of a body: what a download asked for. */
@@ -224,6 +228,11 @@ export interface Engine extends AsyncDisposable {
   acknowledge(identity: Identity, acknowledgement: { subscriptionName: string; partitionId: number; sequenceId: number }): Promise<void>;
   /** Deletes a persistent subscription. @throws cascade.subscription.unknown */
   unsubscribe(identity: Identity, subscriptionName: string): Promise<void>;
+  /**
+   * A socket has logged in to the namespace.
+   * @returns to be called when it is closed. @throws cascade.quota.exceeded
+   */
+  openSocket(namespace: string): Promise<() => void>;
   health(): Health;
   /** What the process has counted since it started. */
   readonly tally: Tally;

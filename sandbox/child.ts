@@ -1,9 +1,11 @@
 // One life of a sandbox process, seen from the service: its pipes, its heartbeat, its end. What the frames mean is left to station.ts.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { constants } from 'node:os';
 import { parse } from 'node:path';
 import type { Logger } from 'pino';
-import { processEntry } from './entries.ts';
+import { chainOf, type Confinement } from './confinement/index.ts';
+import type { ProcessEntry } from './entries.ts';
 import { frameReader, writeFrame } from './frames.ts';
 import {
   type BatchHeader,
@@ -28,6 +30,8 @@ export interface ChildOptions {
   settings: LaneSettings;
   bundle: string;
   heartbeatMs: number;
+  entry: ProcessEntry;
+  confinement: Confinement;
   log: Logger;
 }
 
@@ -56,23 +60,39 @@ export interface Child {
 }
 
 export function openChild(options: ChildOptions, events: ChildEvents): Child {
-  const { file, flags } = processEntry();
+  const { entry, confinement } = options;
   const lanePipes = Array.from({ length: options.lanes }, () => 'pipe' as const);
-  const child = spawn(process.execPath, [...flags, file], {
+  const filterDescriptor = DESCRIPTORS.firstLane + options.lanes;
+  const { program, args } = confinement.command(process.execPath, [...entry.flags, entry.file, ...(entry.args ?? [])], filterDescriptor);
+  const child = spawn(program, args, {
     env: {},
-    cwd: parse(file).root,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', ...lanePipes],
+    cwd: parse(entry.file).root,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', ...lanePipes, ...(confinement.filter ? (['pipe'] as const) : [])],
     windowsHide: true,
   });
   const pipe = (descriptor: number): Socket => child.stdio[descriptor] as Socket;
   const control = pipe(DESCRIPTORS.control);
   const stderr = collectStderr(child, options.log);
   let readyLanes = 0;
+  /** Its lanes stand, and it is shut in: programs of users may come. */
+  let isReady = false;
+  let { pid } = child;
   let missed = 0;
   let killed = false;
   const kill = (): void => {
     killed = true;
+    // The innermost itself: what is around it has then waited for it when it ends.
+    if (isReady && pid !== undefined && child.exitCode === null && endProcess(pid)) return;
+    // While it starts, bubblewrap may not have tied what it starts to its own life yet, and what it has begun since ends with its pipes.
+    const around = child.pid === undefined || child.exitCode !== null ? [] : chainOf(child.pid);
     child.kill('SIGKILL');
+    for (const one of around.slice(1)) endProcess(one);
+    for (const stream of child.stdio) stream?.destroy();
+  };
+  const serves = (): void => {
+    missed = 0;
+    isReady = true;
+    events.ready();
   };
   /** What a broken process sends must never break us. */
   const guarded = (handle: (chunk: Buffer) => void) => (chunk: Buffer) => {
@@ -87,8 +107,8 @@ export function openChild(options: ChildOptions, events: ChildEvents): Child {
   const heartbeat = setInterval(() => {
     // Counts turns of our own loop, not time: when it is we who were busy, the answers come first.
     missed += 1;
-    if (missed > (readyLanes === options.lanes ? PATIENCE : START_MS / options.heartbeatMs)) {
-      options.log.error({ pid: child.pid }, 'the sandbox process does not answer its heartbeat');
+    if (missed > (isReady ? PATIENCE : START_MS / options.heartbeatMs)) {
+      options.log.error({ pid }, 'the sandbox process does not answer its heartbeat');
       kill();
     } else writeFrame(control, { kind: 'ping' } satisfies ToProcess, '');
   }, options.heartbeatMs);
@@ -96,11 +116,24 @@ export function openChild(options: ChildOptions, events: ChildEvents): Child {
   control.on(
     'data',
     guarded(
-      frameReader<FromProcess>(() => {
+      frameReader<FromProcess>((header) => {
         missed = 0;
+        if (header.kind === 'became' && !isReady) serves();
       }),
     ),
   );
+  /** After its last file has been opened and before the first program comes. Limits first: whoever is another user then takes none from us. */
+  const shutIn = async (outer: number): Promise<void> => {
+    try {
+      pid = await confinement.shut(outer);
+      if (confinement.user === null) serves();
+      else writeFrame(control, { kind: 'become', user: confinement.user } satisfies ToProcess, '');
+    } catch (error) {
+      if (killed || child.exitCode !== null || child.signalCode !== null) return;
+      options.log.error({ err: error, pid }, 'the sandbox process cannot be shut in: it is not used');
+      kill();
+    }
+  };
   pipe(DESCRIPTORS.marks).on('data', markReader(events.mark));
   for (let lane = 0; lane < options.lanes; lane += 1)
     pipe(DESCRIPTORS.firstLane + lane).on(
@@ -110,13 +143,14 @@ export function openChild(options: ChildOptions, events: ChildEvents): Child {
           if (header.kind === 'batch') events.reply(lane, header, text);
           else if (++readyLanes === options.lanes) {
             missed = 0;
-            events.ready();
+            void shutIn(child.pid as number);
           }
         }),
       ),
     );
   // A pipe that breaks is the first sign of an end that 'exit' tells of.
   for (const stream of child.stdio.slice(DESCRIPTORS.control)) stream?.on('error', () => {});
+  if (confinement.filter) pipe(filterDescriptor).end(confinement.filter);
   writeFrame(control, { kind: 'open', lanes: options.lanes, settings: options.settings } satisfies ToProcess, options.bundle);
 
   const exited = new Promise<void>((resolve) => {
@@ -130,7 +164,7 @@ export function openChild(options: ChildOptions, events: ChildEvents): Child {
       resolve();
     };
     // 'close' comes after 'exit', when all that was written before the end has been read.
-    child.on('close', (_code, signal) => end(signal));
+    child.on('close', (code, signal) => end(signal ?? signalOf(code)));
     child.on('error', (error) => {
       options.log.error({ err: error }, 'the sandbox process cannot be started');
       if (child.pid === undefined) end(null);
@@ -139,15 +173,30 @@ export function openChild(options: ChildOptions, events: ChildEvents): Child {
 
   return {
     get pid() {
-      return child.pid;
+      return pid;
     },
     get isReady() {
-      return readyLanes === options.lanes;
+      return isReady;
     },
     send: (lane, header, items) => writeFrame(pipe(DESCRIPTORS.firstLane + lane), header, items),
     kill,
     exited,
   };
+}
+
+/** @returns false when there is no such process any more, or it is not ours */
+function endProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}
+
+/** Whoever is started around a process ends with 128 and the number of the signal that ended it. */
+function signalOf(code: number | null): string | null {
+  if (code === null || code <= 128) return null;
+  return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0] ?? null;
 }
 
 function collectStderr(child: ChildProcess, log: Logger): () => string {

@@ -16,22 +16,44 @@ const builtEntry = import.meta.url.endsWith('.ts') ? new URL('../dist/sandbox/pr
 
 export const bundleFile = (): string => fileURLToPath(new URL('../stdlib/isolate-bundle.js', builtEntry));
 
+export interface ProcessEntry {
+  file: string;
+  flags: string[];
+  /** Told to the entry; none when absent. */
+  args?: string[];
+  /** Files and folders that it reads. */
+  readable: string[];
+  /** The native module among them. */
+  nativeModule: string;
+}
+
 /** The entry of the process and the flags that shut it in. Paths are real ones: following a link would need a right of its own. */
-export function processEntry(): { file: string; flags: string[] } {
+export function processEntry(): ProcessEntry {
   const file = realpathSync(fileURLToPath(builtEntry));
   const isolatedVm = packageFolder('isolated-vm');
   // node-gyp-build is what isolated-vm finds its binary with.
   const folders = [dirname(file), packageFolder('piscina'), isolatedVm, packageFolder('node-gyp-build', `${isolatedVm}${sep}`)];
-  const readable = [...folders.map((folder) => `${folder}${sep}`), ...(existsSync(MUSL_MARK) ? [MUSL_MARK] : [])];
+  const marks = existsSync(MUSL_MARK) ? [MUSL_MARK] : [];
+  const granted = [...folders.map((folder) => `${folder}${sep}`), ...marks];
   const flags = [
     '--no-warnings', // the permission model is called experimental, once a thread
     '--no-node-snapshot', // isolated-vm asks for it
+    // No isolate, and nothing else in this process, makes code of text or of bytes.
+    '--disallow-code-generation-from-strings',
+    '--no-expose-wasm',
     PERMISSION,
     '--allow-worker',
     '--allow-addons',
-    ...readable.map((path) => `--allow-fs-read=${path}`),
+    ...granted.map((path) => `--allow-fs-read=${path}`),
   ];
-  return { file, flags };
+  return { file, flags, readable: [...folders, ...marks], nativeModule: nativeModuleOf(isolatedVm) };
+}
+
+/** The binary that fits this machine, as isolated-vm itself looks for it. */
+function nativeModuleOf(isolatedVm: string): string {
+  const load = createRequire(`${isolatedVm}${sep}`);
+  const finder = load('node-gyp-build') as { path(folder: string): string };
+  return realpathSync(finder.path(isolatedVm));
 }
 
 /** @param from where the package is looked for: this file, or the folder (with a separator at its end) of a package that needs it */

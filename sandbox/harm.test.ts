@@ -1,6 +1,6 @@
 // Runs that do what a compiled program is kept from doing: the backstops, one for each way to take an isolate or the process down.
 import { expect, test } from 'vitest';
-import { exists, openRoom, pause, program, run } from './testing/room.ts';
+import { exists, openRoom, pause, program, run, stateOf } from './testing/room.ts';
 
 // What comes first on a slow machine, the end of the memory or of the time, is left open.
 const either = /^cascade\.execution\.(timeout|memory)$/;
@@ -101,6 +101,7 @@ test('a process that is stopped is replaced, and so is one that falls silent', a
   await using sandbox = await openRoom();
   const pid = sandbox.pid() as number;
   process.kill(pid, 'SIGSTOP');
+  while (stateOf(pid) !== 'T') await pause(1); // the signal takes its time, in which the process answers
   expect((await run(sandbox, 'return 1;')).value).toBe(1);
   expect(sandbox.pid()).not.toBe(pid);
   expect(exists(pid)).toBe(false);

@@ -39,12 +39,22 @@ function open(lanes: number, settings: LaneSettings, bundle: string): void {
   }, settings.silenceMs / 4);
 }
 
+/** From root to a user that owns nothing, in all threads; there is no way back. */
+function become(user: number): void {
+  process.setgroups?.([]);
+  process.setgid?.(user);
+  process.setuid?.(user);
+}
+
 control.on(
   'data',
   frameReader<ToProcess>((header, text) => {
     lastPing = performance.now();
     if (header.kind === 'open') open(header.lanes, header.settings, text);
-    else writeFrame(control, { kind: 'pong' } satisfies FromProcess, '');
+    else if (header.kind === 'become') {
+      become(header.user);
+      writeFrame(control, { kind: 'became' } satisfies FromProcess, '');
+    } else writeFrame(control, { kind: 'pong' } satisfies FromProcess, '');
   }),
 );
 control.on('error', () => end());

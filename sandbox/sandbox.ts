@@ -7,7 +7,8 @@ import type { Out, RunId } from '../stdlib/isolate/protocol.ts';
 import { type Clock, systemClock } from '../platform/clock/index.ts';
 import { CascadeError } from '../model/errors/faults.ts';
 import { chargeCpu } from './cpu-time.ts';
-import { bundleFile } from './entries.ts';
+import { announce, type Confinement, openConfinement } from './confinement/index.ts';
+import { bundleFile, type ProcessEntry, processEntry } from './entries.ts';
 import { FuelGauge } from './fuel.ts';
 import { failureOf, type Limit, type RunLimits } from './failures.ts';
 import type { Batch, IsolateState, LaneRun } from './isolate-state.ts';
@@ -60,7 +61,10 @@ const RUNS_TOGETHER = 16;
 
 /** @throws when the sandbox process can't be started */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const sandbox = new LiveSandbox(options);
+  const entry = options.entry ?? processEntry();
+  const confinement = await openConfinement({ ...entry, ...(options.confineAtMost && { atMost: options.confineAtMost }) });
+  announce(confinement, options.log, options.requireLevel ?? 'none');
+  const sandbox = new LiveSandbox(options, entry, confinement);
   await sandbox.open();
   return sandbox;
 }
@@ -88,7 +92,7 @@ class LiveSandbox implements Sandbox {
   #replays = 0;
   #isClosed = false;
 
-  constructor(options: SandboxOptions) {
+  constructor(options: SandboxOptions, entry: ProcessEntry, confinement: Confinement) {
     const given = Object.entries(options).filter(([name, value]) => name in DEFAULTS && value !== undefined);
     this.#settings = { ...DEFAULTS, ...Object.fromEntries(given) };
     this.#log = options.log;
@@ -99,6 +103,8 @@ class LiveSandbox implements Sandbox {
       settings: { memoryLimitMb, stepTimeoutMs, silenceMs: heartbeatMs * SILENT_HEARTBEATS },
       bundle: options.bundle ?? readFileSync(bundleFile(), 'utf8'),
       heartbeatMs,
+      entry,
+      confinement,
       log: options.log,
     };
     const spare = (this.#spare = new Spare(child, this.#settings.spareAfterMs));

@@ -1,6 +1,8 @@
 // The words between the sandbox and who uses it. Texts named …Json are inner JSON (stdlib/values/inner-json.ts), passed on as they are.
 import type { Logger } from 'pino';
 import type { Value } from '../stdlib/values/index.ts';
+import type { Level } from './confinement/index.ts';
+import type { ProcessEntry } from './entries.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import type { Frame, ProcedureInfo, StartOptions, WireError } from '../stdlib/isolate/protocol.ts';
 
@@ -113,6 +115,12 @@ export interface SandboxOptions {
   spareAfterMs?: number;
   /** The script of the isolates instead of the built one: for tests. */
   bundle?: string;
+  /** How far the operating system must shut the process in; less than that is a refusal to start. 'none' when absent. */
+  requireLevel?: Level;
+  /** Stronger means are not used: for tests of the weaker ones. */
+  confineAtMost?: Level;
+  /** What runs in the process instead of the built entry: for tests. */
+  entry?: ProcessEntry;
   resolveProcedure: (namespace: string, name: string) => Promise<ResolvedProcedure | null>;
   /** What now() gives where a run goes on by itself; the machine's clock when absent. */
   clock?: Clock;

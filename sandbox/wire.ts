@@ -5,8 +5,9 @@ export const DESCRIPTORS = { control: 3, marks: 4, firstLane: 5 } as const;
 /** A mark: u32 lane, u32 batch. Written synchronously before a batch is begun, so that it is known even if the batch ends the process. */
 export const MARK_BYTES = 8;
 
-export type ToProcess = { kind: 'open'; lanes: number; settings: LaneSettings } | { kind: 'ping' };
-export type FromProcess = { kind: 'pong' };
+/** 'become': to be sent when the lanes are ready, before anything of a user is; answered by 'became'. */
+export type ToProcess = { kind: 'open'; lanes: number; settings: LaneSettings } | { kind: 'ping' } | { kind: 'become'; user: number };
+export type FromProcess = { kind: 'pong' } | { kind: 'became' };
 
 /** The isolates' script goes along as the text of the 'open' frame. */
 export interface LaneSettings {

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildInbox } from './build-inbox.mjs';
 import { runOnRightNode } from './node/index.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -24,6 +25,11 @@ const RELATIVE_IMPORT = /(^(?:import|export)\b[^'"`;]*"\.{1,2}\/[^"\n]+\.|\bimpo
 /** Sources in memory at a time, so that a build takes little of it. */
 const AT_ONCE = 16;
 
+/** What builds: with another one, everything is built anew. */
+const TOOLS = ['build.mjs', 'build-inbox.mjs'];
+/** The page of the inbox, which is built as a whole. */
+const INBOX = 'inbox';
+
 /** Scripts made of many files: the entry (below the repository) and the one file that comes out (below dist/). */
 const bundles = [
   {
@@ -41,7 +47,7 @@ const bundles = [
 export async function build(log = () => {}) {
   const begun = performance.now();
   const before = readManifest();
-  const tool = hash([readFileSync(fileURLToPath(import.meta.url), 'utf8'), lockText()].join('\0'));
+  const tool = hash([...TOOLS.map((name) => readFileSync(join(root, 'scripts', name), 'utf8')), lockText()].join('\0'));
   const known = before.tool === tool ? before.files : {};
   const sources = rooms.flatMap((room) => (existsSync(join(root, room)) ? list(join(root, room)) : [])).filter(isBuilt);
   const files = Object.fromEntries(sources.map((source) => [source, stamp(source, known[source])]));
@@ -51,13 +57,22 @@ export async function build(log = () => {}) {
     bundleState(bundle, before.tool === tool ? before.bundles?.[bundle.file] : undefined, files),
   );
   const stale = bundleStates.filter((state) => state.stale);
+  const page = existsSync(join(root, INBOX))
+    ? hash(
+        list(join(root, INBOX))
+          .map((name) => `${name} ${hash(readFileSync(join(root, name)))}`)
+          .join('\n'),
+      )
+    : '';
+  const isPageStale = page !== '' && (before.tool !== tool || before.page !== page || !existsSync(join(out, INBOX, 'files.json')));
   for (const source of gone) for (const file of [target(source), `${target(source)}.map`]) rmSync(file, { force: true });
   if (changed.length > 0) await transpile(changed);
   const bundled = Object.fromEntries(bundleStates.filter((state) => state.inputs).map((state) => [state.bundle.file, state.inputs]));
   for (const { bundle } of stale) bundled[bundle.file] = await makeBundle(bundle, files);
-  const written = changed.length + stale.length;
+  if (isPageStale) await buildInbox(root, writeWhole);
+  const written = changed.length + stale.length + (isPageStale ? 1 : 0);
   if (written + gone.length > 0 || before.tool !== tool || JSON.stringify(before.files) !== JSON.stringify(files))
-    writeWhole(manifestFile, JSON.stringify({ tool, files, bundles: bundled }));
+    writeWhole(manifestFile, JSON.stringify({ tool, page, files, bundles: bundled }));
   if (written > 0) writeWhole(join(out, 'build-info.json'), JSON.stringify(buildInfo()));
   log(written === 0 ? 'dist/ is up to date' : `dist/: ${written} files in ${Math.round(performance.now() - begun)} ms`);
   return { written };
@@ -79,7 +94,7 @@ function commitOf(git) {
 
 /** Everything of a room but its tests, its documents and data (cases, definitions: read where they are) and TypeScript's declarations. */
 function isBuilt(source) {
-  return !/\.ya?ml$|\.rule$|\.procedure$|^(bench|examples|case-runner|conformance|scripts)\/.*\.(?!ts$)\w+$|\.(test|bench|brokers)\.ts$|\.d\.ts$|\.md$|(^|\/)(testing|fixtures|__snapshots__)\//.test(
+  return !/\.ya?ml$|\.rule$|\.procedure$|^(bench|examples|case-runner|conformance|scripts)\/.*\.(?!ts$)\w+$|\.(test|bench|brokers|browser)\.ts$|\.d\.ts$|\.md$|(^|\/)(testing|fixtures|__snapshots__)\//.test(
     source,
   );
 }

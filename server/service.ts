@@ -3,15 +3,24 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock/index.ts';
 import type { FirstStart, FirstStartOptions } from '../identity/index.ts';
 import { openEngine, readBuild } from '../engine/index.ts';
+import { type NatsOptions, openNats } from '../platform/bus/index.ts';
+import type { Level } from '../sandbox/index.ts';
 import { openMasterKey } from '../platform/keys/index.ts';
 import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { type ListenOptions, listen } from './listen.ts';
+
+/** The way to the other processes on the same database. */
+export type NatsConfig = Omit<NatsOptions, 'log'>;
 
 export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   /** Where the embedded database lives; may be absent with `mongoUri`. */
   dataDir?: string | undefined;
   /** A replica set of the user's own, instead of the embedded one. */
   mongoUri?: string;
+  /** Several processes on one database reach each other by it; without it this one has to be the only one. */
+  nats?: NatsConfig | undefined;
+  /** Another process has taken over what this one did: it serves nobody any more. */
+  onFenced?: () => void;
   /** Seals what is encrypted (platform/keys); with an embedded database it is made and kept in the data folder when none is given. */
   masterKey?: Uint8Array | undefined;
   /** What time it is for rules; the machine's clock when absent. */
@@ -20,6 +29,8 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   mostOpenEvaluations?: number;
   /** Worker threads for programs. */
   lanes?: number;
+  /** How far the operating system has to confine the sandbox, or the start is refused. */
+  requireSandbox?: Level;
   /** The address by which clients reach the service; its own where none is given. */
   publicUrl?: string;
   /** Networks that sources may reach besides public addresses. */
@@ -40,10 +51,13 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
   const {
     dataDir,
     mongoUri,
+    nats,
+    onFenced,
     masterKey,
     clock,
     mostOpenEvaluations,
     lanes,
+    requireSandbox,
     publicUrl,
     outboundAddresses,
     firstStart,
@@ -66,14 +80,19 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
   };
   try {
     const uri = mongoUri ?? keep(await openEmbeddedMongod({ dataDir: required(dataDir), log })).uri;
+    const bus = nats && keep(await openNats({ ...nats, log }));
     const engine = keep(
       await openEngine({
         mongoUri: uri,
         exclusive: mongoUri === undefined,
+        needsBus: true,
+        ...(bus && { bus }),
+        ...(onFenced && { onFenced }),
         masterKey: masterKey ?? (mongoUri === undefined ? openMasterKey(required(dataDir)) : null),
         ...(clock && { clock }),
         ...(mostOpenEvaluations === undefined ? {} : { mostOpenEvaluations }),
         ...(lanes === undefined ? {} : { lanes }),
+        ...(requireSandbox && { requireSandbox }),
         about: { serverUri: () => (publicUrl ?? service.url).replace(/\/+$/, ''), build: readBuild() },
         ...(outboundAddresses && { outboundAddresses }),
         log,

@@ -9,9 +9,11 @@ import type {
   Execute,
   Expression,
   Identifier,
+  Insert,
   MethodCall,
   Option,
   ProcessedBy,
+  PublishRequest,
   Recommendations,
   Ref,
   Select,
@@ -119,6 +121,14 @@ export class BodyChecker {
         for (const child of childrenOf(node)) if (child !== (node.onError as object)) this.#visit(child);
         if (node.onError) this.#handler(node.onError);
       },
+      Insert: (node: Insert) => {
+        if (node.series) this.#refuseNodes(node, 'INSERT SERIES');
+        this.#visitAll(childrenOf(node));
+      },
+      PublishRequest: (node: PublishRequest) => {
+        this.#refuseNodes(node, 'PUBLISH REQUEST');
+        this.#visitAll(childrenOf(node));
+      },
       Execute: (node: Execute) => {
         if (node.async) this.#report(node, 'cascade.lang.execute.async', 'EXECUTE ASYNC has no value');
         this.#execute(node);
@@ -171,6 +181,8 @@ export class BodyChecker {
 
   #arrayForm(node: ProcessedBy): void {
     if (node.block || node.cardinality === 'one' || node.cardinality === 'exactlyOne') return;
+    const clause = node.context ? 'CONTEXT TO' : node.onError ? 'ON ERROR' : null;
+    if (clause) this.#report(node, 'cascade.lang.syntax', `${clause} belongs to a block: the array form of PROCESSED BY has none`);
     this.#report(node, 'cascade.lang.processedby.deprecated', 'PROCESSED BY with an array as its value is deprecated');
   }
 
@@ -235,7 +247,7 @@ export class BodyChecker {
     const variable = resultVariable(node);
     if (variable === null) {
       if (!node.processedBy) this.#report(node.from, 'cascade.lang.select.alias', 'the result of this SELECT needs a name: AS name');
-    } else if (!node.processing && !node.processedBy?.block) {
+    } else if (!node.processing && !node.processedBy?.block && !node.processedBy?.onError) {
       this.#scope.declareImplicitly(variable.name);
       this.#found.selects.set(node, variable.name);
       if (this.#scope.isState(variable.name)) this.#found.state.add(node);
@@ -291,6 +303,7 @@ export class BodyChecker {
   #execute(node: Execute): void {
     const target = this.#resolver.execute(node);
     if (target) this.#found.calls.set(node, target);
+    if (node.async) this.#refuseNodes(node, 'EXECUTE ASYNC');
     this.#arguments(node.arguments);
     this.#visitAll(node.options);
     if (node.where) this.#condition(node.where, null);
@@ -301,6 +314,10 @@ export class BodyChecker {
         this.#visit(processing.block);
       });
     if (node.processedBy) this.#processedBy(node.processedBy, node.alias);
+  }
+
+  #refuseNodes({ processedBy }: { processedBy: ProcessedBy | null }, statement: string): void {
+    if (processedBy) this.#report(processedBy, 'cascade.federation.statement.unsupported', `${statement} cannot be processed by nodes`);
   }
 
   #processedBy(node: ProcessedBy, variable: Identifier | null): void {

@@ -11,6 +11,7 @@ import { emitLazy } from './loops.ts';
 import { emitOperation, isOperation } from './operations.ts';
 import { print } from './print.ts';
 import { membersRead } from './reads.ts';
+import { emitNodeBlocks, hasNodeBlocks } from './processed-by.ts';
 import { emitProcessing, hasProcessing } from './processing.ts';
 import { emitStatement } from './statements.ts';
 import { emitTraced } from './trace.ts';
@@ -20,8 +21,9 @@ export { emitUnit } from './unit.ts';
 
 /** An expression, or a resource statement that stands for a value. */
 function emitValue(node: Value, module: ModuleWriter): es.Expression {
-  if (hasProcessing(node)) {
-    const body = module.body(() => endingInValue(emitProcessing(node, 'value', module)));
+  if (hasNodeBlocks(node) || hasProcessing(node)) {
+    const emitted = (): es.Statement[] => (hasNodeBlocks(node) ? emitNodeBlocks(node, module) : emitProcessing(node, 'value', module));
+    const body = module.body(() => endingInValue(emitted()));
     return b.delegate(module.helper('block', node, b.generator([], body)));
   }
   if (node.type === 'Filter' || node.type === 'Map') return emitLazy(node, module);

@@ -1,10 +1,14 @@
-// PROCESSED BY (language.md 7): the statement runs on the nodes that the host finds. There is no federation in this version, so the host
-// finds none, or refuses the statement; what is left to do here is what a statement gives that has no node to run on (D10, D12).
+// PROCESSED BY (language.md 7): the host carries the statement out on the nodes and gives its results one by one; the blocks run here. Without a
+// block the value is that of one node, or the deprecated array (D9, D10).
 import type * as es from 'estree';
 import type { ProcessedBy, Select, Statement, Value } from '../ast.ts';
+import { resultVariable } from '../2-check/body.ts';
 import * as b from './build.ts';
 import { type ModuleWriter, variable } from './context.ts';
+import { fuel } from './loops.ts';
 import { emitReferenceText } from './references.ts';
+import { argumentsOf, executeAllOf, isRequesting, requestOf } from './requests.ts';
+import { nodeSelect } from './select.ts';
 import { emitWhere } from './where.ts';
 
 export type Federated = (Statement | Value) & { readonly processedBy: ProcessedBy };
@@ -13,20 +17,101 @@ export function isFederated(node: Statement | Value): node is Federated {
   return 'processedBy' in node && node.processedBy !== null;
 }
 
-/** Asks for the nodes, with the constraint's operands evaluated here (D1, D2); then the value that no node gives. */
+/** Whether results are taken one by one. */
+export const hasNodeBlocks = (node: Statement | Value): node is Federated =>
+  isFederated(node) && (node.processedBy.block !== null || node.processedBy.onError !== null);
+
+/** Without a block: the value of one node, or the results of all by name, with their states in STATUS TO. */
 export function emitFederated(node: Federated, module: ModuleWriter): es.Expression {
+  const { cardinality, status } = node.processedBy;
+  if (cardinality === 'one' || cardinality === 'exactlyOne') {
+    const isList = node.type === 'Select' && !node.fromSource && isArray(node);
+    return b.delegate(module.helper('nodeValue', node, ...asked(node, module), b.literal(isList)));
+  }
+  const results = module.temporary();
+  const read = (name: string): es.Expression => module.helper('get', node, results, b.literal(name), b.literal('the answer'));
+  const told = status ? [b.assign(variable(status.name), read('status'))] : [];
+  const isFlat = node.type === 'Select' && !node.fromSource;
+  const made = b.assign(results, b.delegate(module.helper('nodeResults', node, ...asked(node, module), b.literal(isFlat))));
+  return b.sequence([made, ...told, read('results')]);
+}
+
+/** With blocks: one turn an item, then UNTIL (D3 to D7). */
+export function emitNodeBlocks(node: Federated, module: ModuleWriter): es.Statement[] {
+  return module.again(() => {
+    const { block, onError, until } = node.processedBy;
+    const iterator = module.name('i');
+    const item = module.name('n');
+    const cursor = b.id(iterator);
+    const read = (name: string): es.Expression => module.helper('get', node, b.id(item), b.literal(name), b.literal('the item'));
+    const taken = block ? module.statements(block.body, 'none') : [];
+    const failed = onError
+      ? [
+          b.declare('let', [variable(onError.variable.name).name, read('context')]),
+          ...module.told(onError.variable),
+          ...module.statements(onError.block.body, 'none'),
+        ]
+      : [];
+    const turn: es.Statement[] = [fuel(node, module), b.declare('let', [item, module.helper('value', node, cursor)])];
+    turn.push(...itemVariables(node).flatMap(([name, member]) => [b.declare('let', [variable(name).name, read(member)])]));
+    turn.push(b.when(module.helper('truth', node, read('ok')), b.block(taken), b.block(failed)));
+    if (until) {
+      const close = b.statement(b.delegate(module.helper('close', until, b.id('$'), cursor)));
+      turn.push(b.when(module.truth(until), b.block([close, b.leave])));
+    }
+    const collection = module.helper('iterate', node, b.id('$'), module.helper('nodeItems', node, ...asked(node, module)));
+    const step = module.helper('step', node, cursor);
+    const pull = b.delegate(module.helper('pull', node, b.id('$'), cursor));
+    return [b.declare('const', [iterator, collection]), b.loop(b.logical('||', step, pull), turn)];
+  });
+}
+
+/** Variables of a block, and which member of an item each holds; of one name the first. */
+function itemVariables(node: Federated): [name: string, member: string][] {
+  const { alias, context } = node.processedBy;
+  const own = node.type === 'Select' ? resultVariable(node) : node.type === 'Execute' ? node.alias : null;
+  const found = new Map<string, string>();
+  for (const name of [alias, own]) if (name) found.set(name.name, 'value');
+  if (context && !found.has(context.name)) found.set(context.name, 'context');
+  return [...found];
+}
+
+/** The arguments of all three helpers: the run, the place, what the host is asked for, how rows are gathered and built anew. */
+function asked(node: Federated, module: ModuleWriter): es.Expression[] {
   const { processedBy } = node;
-  const asked = module.operation(
-    'nodes',
-    processedBy,
-    b.object([
-      ['where', constraint(processedBy, module)],
-      ['cardinality', b.literal(processedBy.cardinality)],
-    ]),
-  );
-  const { status, block } = processedBy;
-  const told = status && !block ? [b.assign(variable(status.name), b.array([]))] : [];
-  return b.sequence([asked, ...told, withoutNodes(node, module)]);
+  const { kind, payload, gathering, projection } = statement(node, module);
+  const request = b.object([
+    ['where', constraint(processedBy, module)],
+    ['cardinality', b.literal(processedBy.cardinality)],
+    ['within', processedBy.within ? module.value(processedBy.within) : b.literal(null)],
+    ['limited', b.literal(processedBy.within !== null)],
+    ['gathers', b.literal(gathering !== null)],
+    ['streams', b.literal(processedBy.block !== null)],
+    ['handled', b.literal(processedBy.onError !== null)],
+    ['kind', b.literal(kind)],
+    ['statement', payload],
+  ]);
+  return [b.id('$'), module.site(), request, gathering ? b.array(gathering) : b.literal(null), projection ?? b.literal(null)];
+}
+
+interface Asked {
+  readonly kind: string;
+  readonly payload: es.Expression;
+  readonly gathering: es.Expression[] | null;
+  readonly projection: es.Expression | null;
+}
+
+function statement(node: Federated, module: ModuleWriter): Asked {
+  const whole = { gathering: null, projection: null };
+  if (node.type === 'Select') {
+    const select = nodeSelect(node, module);
+    return 'kind' in select && 'payload' in select ? select : { kind: 'select', payload: select, ...whole };
+  }
+  if (isRequesting(node)) return { ...requestOf(node, module), ...whole };
+  if (node.type !== 'Execute') throw new Error(`${node.type} is not carried out on nodes`);
+  if (!node.procedure) return { ...executeAllOf(node, module), ...whole };
+  const name = node.procedure.text;
+  return { kind: 'execute', payload: b.object([['name', b.literal(name)], ...argumentsOf(node, module)]), ...whole };
 }
 
 /** `ALL` is every node but the own one, as is the empty condition; `@v` is a node's name. */
@@ -36,12 +121,4 @@ function constraint({ nodes }: ProcessedBy, module: ModuleWriter): es.Expression
   return emitWhere(nodes, (steps) => steps.join('.'), module);
 }
 
-function withoutNodes(node: Federated, module: ModuleWriter): es.Expression {
-  const { block, cardinality } = node.processedBy;
-  if (block) return b.literal(null);
-  const single = cardinality === 'one' || cardinality === 'exactlyOne';
-  if (single && !(node.type === 'Select' && isList(node))) return b.literal(null);
-  return module.helper('made', node, b.id('$'), b.literal(0), b.array([]));
-}
-
-const isList = ({ cardinality }: Select): boolean => cardinality !== 'one' && cardinality !== 'exactlyOne';
+const isArray = ({ cardinality }: Select): boolean => cardinality !== 'one' && cardinality !== 'exactlyOne';

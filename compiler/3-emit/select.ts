@@ -77,6 +77,11 @@ function payload(node: Select, plan: Plan, cardinality: string, module: ModuleWr
 
 /** Aggregates over expressions: the rows come page by page and are gathered here. */
 function aggregated(node: Select, plan: Plan, cardinality: string, module: ModuleWriter): es.Expression {
+  return b.delegate(module.helper('aggregate', node, b.id('$'), pages(node, plan, module), ...gathering(node, plan, cardinality, module)));
+}
+
+/** What `aggregate` does with the rows. */
+function gathering(node: Select, plan: Plan, cardinality: string, module: ModuleWriter): es.Expression[] {
   const option = (name: string): es.Expression => {
     const value = optionValue(node.options, name);
     return value ? module.value(value) : b.literal(null);
@@ -86,10 +91,30 @@ function aggregated(node: Select, plan: Plan, cardinality: string, module: Modul
     return b.array([b.literal(aggregate.name), b.literal(aggregate.function), read]);
   });
   const groupBy = b.array(plan.groupBy.map((path) => b.literal(path)));
-  const limits = [b.literal(cardinality), option('limit'), option('skip')];
-  return b.delegate(module.helper('aggregate', node, b.id('$'), pages(node, plan, module), groupBy, b.array(wanted), ...limits));
+  return [groupBy, b.array(wanted), b.literal(cardinality), option('limit'), option('skip')];
 }
 
+export interface NodeSelect {
+  readonly kind: 'select' | 'query';
+  readonly payload: es.Expression;
+  /** Rows of a node are gathered by this; null: they are aggregated there, or not at all. */
+  readonly gathering: es.Expression[] | null;
+  readonly projection: es.Expression | null;
+}
+
+/** What is asked of each node of a SELECT … PROCESSED BY, and what is left to do with its rows here (language.md D8). */
+export function nodeSelect(node: Select, module: ModuleWriter): NodeSelect | es.Expression {
+  if (node.fromSource) return { kind: 'query', payload: sourceRequest(node, module), gathering: null, projection: null };
+  const plan = planOf(node);
+  if (plan.ungrouped !== null) return refusal(node, plan.ungrouped, module);
+  const cardinality = node.cardinality === 'one' || node.cardinality === 'exactlyOne' ? node.cardinality : 'array';
+  return {
+    kind: 'select',
+    payload: payload(node, plan, plan.local ? 'array' : cardinality, module),
+    gathering: plan.local ? gathering(node, plan, cardinality, module) : null,
+    projection: projection(plan, node, module),
+  };
+}
 /** What an aggregate takes of a row. */
 function reader({ path, expression }: Aggregate, node: Select, module: ModuleWriter): es.Expression {
   return onRow(module, null, (row) => {
@@ -114,8 +139,14 @@ function onRow(module: ModuleWriter, hidden: Plan['hidden'] | null, make: (row: 
 
 /** Rows with computed bindings are built anew from what was read (E7). */
 function projected(rows: es.Expression, plan: Plan, node: Select, module: ModuleWriter): es.Expression {
-  if (!plan.computed) return rows;
-  const make = onRow(module, plan.hidden, (row) => {
+  const make = projection(plan, node, module);
+  return make ? module.helper('project', node, rows, make) : rows;
+}
+
+/** The function that builds a row anew; null where rows stay as they are read. */
+function projection(plan: Plan, node: Select, module: ModuleWriter): es.Expression | null {
+  if (!plan.computed) return null;
+  return onRow(module, plan.hidden, (row) => {
     const read = (name: string): es.Expression => module.helper('get', node, row, b.literal(name), b.literal('the row'));
     const members = new Map<string, es.Expression>();
     for (const { path, value } of node.bindings ?? []) {
@@ -129,7 +160,6 @@ function projected(rows: es.Expression, plan: Plan, node: Select, module: Module
     }
     return b.object([...members]);
   });
-  return module.helper('project', node, rows, make);
 }
 
 const firstStep = (path: string): string => path.split('.')[0] ?? '';

@@ -6,6 +6,7 @@ import { type ModuleWriter, type Tail, variable, writeVariable } from './context
 import { emitAssign, emitChange, emitStep, OPERATION } from './expressions.ts';
 import { emitFor, emitRecommendations, emitWhile } from './loops.ts';
 import { emitOperation, isTailEffect, type Operation } from './operations.ts';
+import { emitNodeBlocks, hasNodeBlocks } from './processed-by.ts';
 import { emitProcessing, hasProcessing } from './processing.ts';
 
 type Table<N extends { type: string }> = {
@@ -67,12 +68,14 @@ function give(value: es.Expression, tail: Tail): es.Statement[] {
 }
 
 function emitResource(node: Exclude<Operation, Select>, tail: Tail, module: ModuleWriter): es.Statement[] {
+  if (hasNodeBlocks(node)) return emitNodeBlocks(node, module);
   if (hasProcessing(node)) return emitProcessing(node, tail, module);
   return give(emitOperation(node, tail === 'effect' && isTailEffect(node), module), tail);
 }
 
 /** SELECT as a statement also sets its variable (language.md E4). */
 function emitSelectStatement(node: Select, tail: Tail, module: ModuleWriter): es.Statement[] {
+  if (hasNodeBlocks(node)) return emitNodeBlocks(node, module);
   if (hasProcessing(node)) return emitProcessing(node, tail, module);
   const name = module.model.selects.get(node);
   const value = module.value(node);

@@ -18,7 +18,9 @@ export interface Coverage {
 export type CoverageWithTests = Coverage & { readonly byTest: readonly string[] };
 
 /** Sections whose tables have rows without ids, which count by their number (`12.2/3`). */
-const NUMBERED: Readonly<Record<string, ReadonlySet<string>>> = { 'integrations.md': new Set(['12.2']) };
+const NUMBERED: Readonly<Record<string, ReadonlySet<string>>> = {
+  'integrations.md': new Set('1.1 1.2 1.4 1.5 1.6 1.7 1.11 2.1 2.2 2.6 2.7 3.1 3.3 4.1 5 6.1 6.2 12.2'.split(' ')),
+};
 
 /** @param tests references of tests: testReferences() */
 export function coverage(specFolder: string, files: readonly CaseFile[], tests: readonly string[]): CoverageWithTests[] {
@@ -44,7 +46,7 @@ export function testReferences(root: string): string[] {
   return readdirSync(root, { withFileTypes: true }).flatMap((entry) => {
     const path = join(root, entry.name);
     if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : testReferences(path);
-    if (!entry.name.endsWith('.test.ts')) return [];
+    if (!/\.(?:test|brokers)\.ts$/.test(entry.name)) return [];
     return [...readFileSync(path, 'utf8').matchAll(/^ *\/\/ spec: (.+)$/gm)].map(([, references = '']) => references);
   });
 }
@@ -91,6 +93,8 @@ export function coverageOf(file: string, text: string, named: ReadonlySet<string
   const touched = new Set<string>();
   let section = '';
   let numbered = -2;
+  /** Rows of the section so far: a second table goes on behind the first. */
+  let before = 0;
   const called = new Set<string>();
   const isTouched = (): boolean => named.has(section) || section.startsWith('0');
   for (const line of text.split('\n')) {
@@ -105,10 +109,11 @@ export function coverageOf(file: string, text: string, named: ReadonlySet<string
       rows.push(id);
       if (calls.has(builtin) && isTouched()) called.add(id);
     }
-    if (heading !== undefined || !line.startsWith('|'))
+    if (heading !== undefined || !line.startsWith('|')) {
+      before = heading === undefined ? before + Math.max(numbered, 0) : 0;
       numbered = -2; // its head and the line below come first
-    else if (NUMBERED[file]?.has(section)) numbered++;
-    const row = numbered > 0 ? `${section}/${numbered}` : /^\|\s*([A-Z]\d+[a-z]?)\s*\|/.exec(line)?.[1];
+    } else if (NUMBERED[file]?.has(section)) numbered++;
+    const row = numbered > 0 ? `${section}/${before + numbered}` : /^\|\s*([A-Z]\d+[a-z]?)\s*\|/.exec(line)?.[1];
     if (row === undefined) continue;
     rows.push(row);
     if (named.has(row)) touched.add(section);

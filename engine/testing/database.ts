@@ -15,18 +15,14 @@ export interface OwnDatabase extends AsyncDisposable {
   register(namespace: string): Promise<void>;
   /** The number of the process that began last. */
   newestEpoch(): Promise<number>;
+  /** The number of the process that serves and began last. */
+  newestServing(): Promise<number>;
+  /** The number of the process that owns it. */
+  ownerOf(namespace: string): Promise<number | null>;
   /** As if another process had taken this one for dead. */
   takeOver(epoch: number): Promise<void>;
-  /** Waits until this process leads the namespace and has taken over what the one before had left. */
-  leads(namespace: string, epoch: number): Promise<void>;
-  /** Lets no process come further, in the taking over of what was left in a namespace, than to where it leads. */
-  holdTakeOver(namespace: string): Promise<HeldTakeOver>;
-}
-
-export interface HeldTakeOver {
-  /** Waits until a process has come so far. */
-  reached(): Promise<void>;
-  release(): Promise<void>;
+  /** Waits until this process owns the namespace and has taken over what the one before had left. */
+  owns(namespace: string, epoch: number): Promise<void>;
 }
 
 export async function openOwnDatabase(): Promise<OwnDatabase> {
@@ -44,44 +40,27 @@ export async function openOwnDatabase(): Promise<OwnDatabase> {
       const [newest] = await processes.find().sort({ _id: -1 }).limit(1).toArray();
       return newest?._id ?? 0;
     },
+    async newestServing() {
+      const [newest] = await processes
+        .find({ serves: true } as object)
+        .sort({ _id: -1 })
+        .limit(1)
+        .toArray();
+      return newest?._id ?? 0;
+    },
+    async ownerOf(namespace) {
+      return (
+        (await installation.collection<{ _id: string; process: number | null }>('owners').findOne({ _id: namespace }))?.process ?? null
+      );
+    },
     async takeOver(epoch) {
       await processes.updateOne({ _id: epoch }, { $set: { takenBy: epoch + 1 } });
     },
-    async leads(namespace, epoch) {
-      const leaders = installation.collection<{ _id: string }>('leaders');
-      for (const until = performance.now() + 60_000; performance.now() < until; await sleep(50)) {
-        const isLed = (await leaders.countDocuments({ _id: namespace, epoch })) > 0;
-        if (isLed && (await processes.countDocuments({ takenBy: epoch })) === 0) return;
-      }
-      throw new Error(`the process ${epoch} does not lead ${namespace}`);
-    },
-    async holdTakeOver(namespace) {
-      // The first that is removed there are ends of long ago: this one is held by a transaction, and the store lets the removal wait for it.
-      const journal = client
-        .db(`cascade_ns_${namespace}`)
-        .collection<{ _id: object; closed: true; closedAt: Date; isHeld?: true }>('journal');
-      const _id = { epoch: 0, slot: 0, seq: 0 };
-      await journal.insertOne({ _id, closed: true, closedAt: new Date(0) });
-      const session = client.startSession();
-      session.startTransaction();
-      await journal.updateOne({ _id }, { $set: { isHeld: true } }, { session });
-      const wanted = { $exists: true };
-      const removal = { $or: [{ 'command.q.closedAt': wanted }, { 'command.deletes.q.closedAt': wanted }] };
-      const isReached = (): Promise<boolean> =>
-        client
-          .db('admin')
-          .aggregate([{ $currentOp: {} }, { $match: removal }])
-          .hasNext();
-      return {
-        async reached() {
-          for (const until = performance.now() + 60_000; performance.now() < until; await sleep(20)) if (await isReached()) return;
-          throw new Error(`nothing was taken over in ${namespace}`);
-        },
-        async release() {
-          await session.abortTransaction();
-          await session.endSession();
-        },
-      };
+    async owns(namespace, epoch) {
+      const owners = installation.collection<{ _id: string }>('owners');
+      const isDone = (): Promise<number> => owners.countDocuments({ _id: namespace, process: epoch, 'unclosed.0': { $exists: false } });
+      for (const until = performance.now() + 60_000; performance.now() < until; await sleep(50)) if ((await isDone()) > 0) return;
+      throw new Error(`the process ${epoch} does not own ${namespace}`);
     },
     async [Symbol.asyncDispose]() {
       await client.close();

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino, { type Logger } from 'pino';
 import type { ApiReply, ApiRequest, Engine, Identity } from '../../resources/api.ts';
 import type { Clock } from '../../platform/clock/index.ts';
+import type { Bus } from '../../platform/bus/index.ts';
 import { openEngine } from '../engine.ts';
 import { parseJson } from '../../model/values/index.ts';
 
@@ -42,6 +43,9 @@ export interface TestEngineOptions {
   mongoUri?: string;
   /** Nobody else uses the database. */
   exclusive?: boolean;
+  /** The way to other engines on the same database; without it each has the namespaces that it is asked for first. */
+  bus?: Bus;
+  idleAfterMs?: number;
   log?: Logger;
   /** Networks that sources may reach. */
   outboundAddresses?: readonly string[];
@@ -59,6 +63,8 @@ export async function openTestEngine({
   namespace = newName(),
   mongoUri,
   exclusive = false,
+  bus,
+  idleAfterMs,
   log: given,
   outboundAddresses = [],
 }: TestEngineOptions = {}): Promise<TestEngine> {
@@ -68,6 +74,8 @@ export async function openTestEngine({
   const engine = await openEngine({
     mongoUri: uri,
     exclusive,
+    ...(bus && { bus }),
+    ...(idleAfterMs !== undefined && { idleAfterMs }),
     lanes: 2,
     passwordCost: { N: 2 ** 10, r: 8, p: 1 },
     log,

@@ -4,6 +4,7 @@ import { fault } from '../../model/errors/faults.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
 import type { Identity, OrganizationRecord } from '../../identity/index.ts';
 import { ORGANIZATION_SHAPE } from '../../resources/catalog/system-types.ts';
+import { parseQuota } from '../../resources/quotas/index.ts';
 import { requireKnown, textIn } from '../../resources/requests/fields.ts';
 import type { AccountResource } from './index.ts';
 
@@ -27,10 +28,12 @@ export const ORGANIZATIONS: AccountResource = {
     const quota = Object.hasOwn(changes, 'quota') ? getOwn(changes, 'quota') : undefined;
     if (quota !== undefined && quota !== null && !isObject(quota))
       throw fault('cascade.resource.property.invalid', 'organizations', 'quota', 'no Object');
+    if (quota !== undefined) parseQuota(quota); // refuses what means nothing
     await space.accounts.directory.changeOrganization(String(getOwn(stored, 'name')), {
       ...(description !== undefined && { description }),
       ...(quota !== undefined && { quota: toJson(quota ?? {}) }),
     });
+    space.accounts.quotas.forget();
   },
   async remove(space, stored, caller) {
     requireSystem(caller, 'delete');

@@ -35,6 +35,7 @@ export const USERS: AccountResource = {
     const details = detailsIn(body);
     const active = activeIn(body) ?? true;
     const { identity, directory } = space.accounts;
+    await requireRoom(space);
     await identity.createUser({ username, password, namespace: space.name, profiles, details, active, createdBy: caller.username });
     const made = await directory.user(username, space.name);
     if (!made) throw fault('cascade.user.not.found', username);
@@ -80,6 +81,14 @@ export const USERS: AccountResource = {
     await space.accounts.identity.deleteUser(username);
   },
 };
+
+/** @throws cascade.quota.exceeded */
+async function requireRoom(space: Namespace): Promise<void> {
+  const usage = await space.accounts.quotas.of(space.name);
+  const limit = usage?.limit('users') ?? null;
+  if (usage && limit !== null && (await space.accounts.directory.countUsers(usage.namespaces)) >= limit)
+    throw fault('cascade.quota.exceeded', 'users', limit);
+}
 
 /** What is a user's own: nobody but the user, an admin of its home and the system admin may see or change it. */
 const PERSONAL = ['password', 'oldPassword', 'active', 'lastLogin', ...USER_DETAILS];

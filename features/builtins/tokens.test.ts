@@ -86,3 +86,21 @@ test('a key of another kind is refused, and a public key is no secret', () => {
   const forged = `${signed}.${createHmac('sha256', open).update(signed).digest('base64url')}`;
   expect(verified(forged, open)).toBe(false);
 });
+
+test('numbers of a size that no key has are refused before they are reckoned with', () => {
+  const forged = (bits: number, factorBits: number): string => {
+    const odd = (length: number): Buffer => Buffer.alloc(length / 8, 0xff);
+    const integer = (number: Buffer): Buffer => wrap(2, Buffer.concat([Buffer.from([0]), number]));
+    const lengthOf = ({ length }: Buffer): number[] =>
+      length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
+    const wrap = (tag: number, body: Buffer): Buffer => Buffer.concat([Buffer.from([tag, ...lengthOf(body)]), body]);
+    const [n, part] = [integer(odd(bits)), integer(odd(factorBits))];
+    const rsa = wrap(0x30, Buffer.concat([Buffer.from([2, 1, 0]), n, Buffer.from([2, 3, 1, 0, 1]), n, part, part, part, part, part]));
+    const algorithm = Buffer.from('300d06092a864886f70d0101010500', 'hex');
+    return wrap(0x30, Buffer.concat([Buffer.from([2, 1, 0]), algorithm, wrap(4, rsa)])).toString('base64');
+  };
+  const unusual = 'cascade.lang.range ["signingKey","a key of an unusual size"]';
+  expect(call('createToken', 'RS256', {}, forged(8192, 64))).toBe(unusual);
+  expect(call('createToken', 'RS256', {}, forged(4096, 4096))).toBe(unusual);
+  expect(call('createToken', 'RS256', {}, forged(16_384, 8192))).toBe('cascade.lang.range ["signingKey","no key"]');
+});

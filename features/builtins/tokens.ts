@@ -57,11 +57,33 @@ function keyOf({ family, curve }: Algorithm, parameter: string, read: () => KeyO
   const fits =
     family === 'RS' ? key.asymmetricKeyType === 'rsa' : key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === curve;
   if (!fits) throw outOfRange(parameter, 'a key of another kind');
+  if (family === 'RS' && !isOrdinary(key)) throw outOfRange(parameter, 'a key of an unusual size');
   return key;
 }
 
-/** Line breaks and armour are no part of it. */
-const der = (key: string): Buffer => Buffer.from(key.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64');
+/** As long keys are in use; the time of one that was made up grows with the third power of its numbers. */
+const MOST_MODULUS_BITS = 4096;
+const MOST_EXPONENT = 2n ** 32n;
+
+/** Whether the numbers of an RSA key have the sizes that belong together: the library reckons with whatever stands there, and for as long as it takes. */
+function isOrdinary(key: KeyObject): boolean {
+  const { modulusLength = Number.POSITIVE_INFINITY, publicExponent = MOST_EXPONENT } = key.asymmetricKeyDetails ?? {};
+  if (modulusLength > MOST_MODULUS_BITS || publicExponent >= MOST_EXPONENT) return false;
+  if (key.type === 'public') return true;
+  const { d = '', p = '', q = '', dp = '', dq = '', qi = '' } = key.export({ format: 'jwk' });
+  const bits = (number: string): number => Buffer.from(number, 'base64url').length * 8;
+  // Half the modulus, and a byte more for primes of different lengths.
+  return bits(d) <= modulusLength + 8 && [p, q, dp, dq, qi].every((number) => bits(number) <= modulusLength / 2 + 16);
+}
+
+/** Twice what a key of the longest modulus takes, with armour and line breaks. */
+const MOST_KEY_TEXT = 8 * 1024;
+
+/** Line breaks and armour are no part of it. @throws RangeError when it is too long for a key */
+const der = (key: string): Buffer => {
+  if (key.length > MOST_KEY_TEXT) throw new RangeError('too long for a key');
+  return Buffer.from(key.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64');
+};
 
 const publicKey = (key: string): KeyObject => createPublicKey({ key: der(key), format: 'der', type: 'spki' });
 

@@ -60,6 +60,7 @@ const MESSAGES = keptByService('ArsPayloadMessage', {
   unknownUsers: 'multi String',
   sentAt: 'DateTime',
   sentBy: 'String',
+  expiresAt: 'DateTime',
   recipients: 'multi Object',
   collaborationId: 'indexed String',
 });

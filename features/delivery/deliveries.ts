@@ -1,7 +1,7 @@
 // Reliable events (integrations.md 12.3, resources-and-api.md 8.5): what is stored with an event for those who must acknowledge it, how they do so,
 // and the beginning and end of persistent subscriptions. What is due is due.ts's, what is sent sending.ts's.
 
-import type { Document, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Identity, Notice } from '../../resources/api.ts';
@@ -60,13 +60,17 @@ export class Deliveries {
     return this.#options.space().db.collection(DELIVERIES).estimatedDocumentCount();
   }
 
-  /** Takes up what is stored. */
-  async open(): Promise<void> {
-    await this.#persistent.load();
-    await this.#due.armNext();
+  /** Whether a client listens for one of the persistent subscriptions. */
+  get areHeard(): boolean {
+    return this.#persistent.heardHere.length + this.#persistent.beginning.length > 0;
   }
 
-  /** Looks for what is due: others may have stored it. */
+  /** Takes up the persistent subscriptions that are stored. */
+  load(): Promise<void> {
+    return this.#persistent.load();
+  }
+
+  /** Looks for what is due. */
   look(): Promise<void> {
     return this.#due.armNext();
   }
@@ -198,7 +202,7 @@ export class Deliveries {
       throw fault('cascade.subscription.unknown', name);
     await this.layOut();
     const subscription = known ?? (await this.#persistent.create(identity, path, filter));
-    const socket = await this.#persistent.serve(subscription, !known, deliver);
+    const socket = this.#persistent.serve(subscription, !known, deliver);
     return {
       name: subscription.name,
       begin: async (hasRoom?: () => Promise<void>) => {
@@ -221,11 +225,6 @@ export class Deliveries {
   /** Ends a stored subscription: nothing is kept for it any more, and its socket is told. */
   async end(name: string): Promise<void> {
     if (await this.#persistent.end(name)) await this.#options.space().db.collection(DELIVERIES).deleteMany({ target: name });
-  }
-
-  /** A subscription was stored, taken up by another socket, or removed (null), here or in another process. */
-  follow(id: ObjectId, stored: Document | null): Promise<void> {
-    return this.#persistent.follow(id, stored);
   }
 
   /** What the subscriptions listened to is deleted. */

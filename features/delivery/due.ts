@@ -16,15 +16,11 @@ import type { Sending } from './sending.ts';
 
 /** Deliveries looked at in one go. */
 const BATCH = 500;
-/** How soon what another process has stored for a socket of this one is found. */
-const LOOK_EVERY_MS = 1_000;
 /** How soon a rule that still runs is looked at again. */
 const STILL_RUNNING_MS = 500;
 
 export interface DueOptions {
   readonly space: () => Namespace;
-  /** Other processes may serve the namespace: each delivers to the sockets that it has, whoever has stored the delivery. */
-  readonly isShared: boolean;
   /** Whether the rule still runs for the event. */
   readonly isOpen: (event: StoredEvent, rule: string) => boolean;
 }
@@ -35,7 +31,6 @@ export class DueDeliveries {
   readonly #sending: Sending;
   #timer: { at: number; timer: Timer } | null = null;
   #polling: Promise<void> | null = null;
-  readonly #looking: NodeJS.Timeout | null;
   /** Those that could not be brought on, which stand back so that they keep no others waiting. */
   readonly #failing = new Failing();
   #closed = false;
@@ -44,8 +39,6 @@ export class DueDeliveries {
     this.#options = options;
     this.#persistent = persistent;
     this.#sending = sending;
-    this.#looking = options.isShared ? setInterval(() => persistent.size > 0 && this.#poll(), LOOK_EVERY_MS) : null;
-    this.#looking?.unref();
   }
 
   async close(): Promise<void> {
@@ -55,7 +48,6 @@ export class DueDeliveries {
 
   #stop(): void {
     this.#closed = true;
-    if (this.#looking) clearInterval(this.#looking);
     this.#timer?.timer.cancel();
   }
 
@@ -66,7 +58,7 @@ export class DueDeliveries {
     this.#timer = { at, timer: this.#options.space().clock.at(at, () => this.#poll()) };
   }
 
-  /** Looks for what is due next: others may have stored it. */
+  /** Looks for what is due next. */
   async armNext(): Promise<void> {
     if (this.#closed) return;
     const { db } = this.#options.space();
@@ -97,7 +89,7 @@ export class DueDeliveries {
       const now = space.clock.now();
       const due = await space.db
         .collection<Delivery>(DELIVERIES)
-        .find({ $and: [this.#due(new Date(now)), this.#failing.without(now)] }, { promoteLongs: false })
+        .find({ $and: [{ nextAt: { $lte: new Date(now) }, ...this.#ours() }, this.#failing.without(now)] }, { promoteLongs: false })
         .sort({ nextAt: 1 })
         .limit(BATCH)
         .toArray();
@@ -109,21 +101,10 @@ export class DueDeliveries {
     if (retryAt !== null) this.arm(retryAt);
   }
 
-  /**
-   * What this process sees to: where others serve the namespace, too, of subscriptions those that have their socket here. Who is being sent what is
-   * stored gets nothing beside it.
-   */
+  /** Who is being sent what is stored gets nothing beside it. */
   #ours(): Filter<Delivery> {
-    const { beginning, heardHere } = this.#persistent;
-    if (this.#options.isShared) return { $or: [{ target: /^\// }, { target: { $in: heardHere } }] };
+    const { beginning } = this.#persistent;
     return beginning.length > 0 ? { target: { $nin: beginning } } : {};
-  }
-
-  #due(now: Date): Filter<Delivery> {
-    if (!this.#options.isShared) return { nextAt: { $lte: now }, ...this.#ours() };
-    const { beginning, heardHere } = this.#persistent;
-    const neverSent = { target: { $in: heardHere }, attempts: 0 };
-    return { $or: [{ nextAt: { $lte: now }, ...this.#ours() }, neverSent, { deadline: { $lte: now }, target: { $nin: beginning } }] };
   }
 
   /** One that is due: delivered again, or given up. */

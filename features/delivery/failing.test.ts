@@ -40,7 +40,7 @@ async function world(submit: (unit: Unit) => Promise<void>) {
     committer: { submit },
   } as unknown as Namespace;
   const persistent = { beginning: [], heardHere: [], size: 0, get: () => undefined } as unknown as PersistentSubscriptions;
-  const due = new DueDeliveries({ space: () => space, isShared: false, isOpen: () => false }, persistent, null as unknown as Sending);
+  const due = new DueDeliveries({ space: () => space, isOpen: () => false }, persistent, null as unknown as Sending);
   const targets = new Map(rows.map(({ _id, target }) => [_id.toHexString(), target]));
   const targetOf = ({ writes: [write] }: Unit): string => (write?.op === 'delete' && targets.get(write.id.toHexString())) || '';
   return { db, clock, due, targetOf };

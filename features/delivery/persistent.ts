@@ -2,21 +2,19 @@
 // where several want one. What is sent to them is sending.ts's.
 
 import { randomUUID } from 'node:crypto';
-import type { Document, Long, ObjectId } from 'mongodb';
 import { decodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Identity, Notice } from '../../resources/api.ts';
-import { type StoredEvent, VersionMiss, type Write } from '../../runtime/transactions/index.ts';
+import type { StoredEvent } from '../../runtime/transactions/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { SUBSCRIPTIONS } from './delivery-types.ts';
 import { laidOut } from '../../resources/instances/late-collections.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
-import { idOf, stampNew } from '../../resources/representation/stamp.ts';
+import { stampNew } from '../../resources/representation/stamp.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { DEEPEST_VALUE, hasMembers, type Present } from '../../runtime/events/subscribers.ts';
 import { instanceFromBson, instanceToBson, parseJson } from '../../model/values/index.ts';
 
-const TRIES = 10;
 /** Each costs a write with every event that it hears, for as long as it is not deleted. */
 const MOST_OF_ONE_USER = 1_000;
 const MOST = 10_000;
@@ -34,21 +32,16 @@ export interface Socket {
 }
 
 export interface Persistent {
-  readonly id: string;
   readonly name: string;
   readonly path: string;
   readonly username: string;
   readonly filter: ObjectValue | null;
-  /** The socket that is open for it here. */
+  /** The newest socket that is open for it. */
   socket: Socket | null;
-  /** Whose turn it is, counted over all processes: that of the newest socket, which alone is served. */
-  turn: number;
 }
 
 export interface PersistentOptions {
   readonly space: () => Namespace;
-  /** Other processes may serve the namespace. */
-  readonly isShared: boolean;
   readonly present: Present;
 }
 
@@ -96,8 +89,7 @@ export class PersistentSubscriptions {
   /** Takes up what is stored. */
   async load(): Promise<void> {
     for await (const raw of this.#options.space().db.collection(SUBSCRIPTIONS.collection).find({}, { raw: true })) {
-      const stored = persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw));
-      this.#saw(this.#add(stored), stored.turn);
+      this.#add(persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw)));
     }
   }
 
@@ -115,16 +107,11 @@ export class PersistentSubscriptions {
     }
   }
 
-  /** Gives a socket its subscription, if it is its turn; who had it before is told. */
-  async serve(subscription: Persistent, isNew: boolean, deliver: (notice: Notice) => void): Promise<Socket> {
-    const turn = isNew ? subscription.turn : await this.#takeTurn(subscription);
+  /** Gives a socket its subscription; who had it before is told. */
+  serve(subscription: Persistent, isNew: boolean, deliver: (notice: Notice) => void): Socket {
     const socket: Socket = { deliver, hasBegun: isNew, hasMissed: false, unsent: new Set(), hasRoom: () => Promise.resolve() };
-    if (turn < subscription.turn) deliver({ kind: 'taken', name: subscription.name });
-    else {
-      letGo(subscription);
-      subscription.turn = turn;
-      subscription.socket = socket;
-    }
+    letGo(subscription);
+    subscription.socket = socket;
     return socket;
   }
 
@@ -132,17 +119,6 @@ export class PersistentSubscriptions {
   async end(name: string): Promise<boolean> {
     await this.#options.space().db.collection(SUBSCRIPTIONS.collection).deleteOne({ name });
     return this.#forget(this.#byName.get(name));
-  }
-
-  /** One was stored, taken up by another socket, or removed (null), here or in another process. */
-  async follow(id: ObjectId, stored: Document | null): Promise<void> {
-    const known = [...this.#byName.values()].find((one) => one.id === id.toHexString());
-    if (!stored) this.#forget(known);
-    else if (known) this.#saw(known, Number(stored['ars_version']));
-    else {
-      const raw = await this.#options.space().db.collection(SUBSCRIPTIONS.collection).findOne({ _id: id }, { raw: true });
-      if (raw) this.#add(persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw)));
-    }
   }
 
   /** What they listened to is deleted. */
@@ -158,36 +134,6 @@ export class PersistentSubscriptions {
   // ------------------------------------------------------------ inside
   #named(isWanted: (socket: Socket) => boolean): string[] {
     return [...this.#byName.values()].flatMap(({ name, socket }) => (socket && isWanted(socket) ? [name] : []));
-  }
-
-  /**
-   * The next turn of a subscription. Where other processes serve the namespace, too, it is the version of what is stored, so that each of them hears
-   * of it and lets its own socket go.
-   */
-  async #takeTurn(subscription: Persistent): Promise<number> {
-    const space = this.#options.space();
-    if (!this.#options.isShared) return subscription.turn + 1;
-    const { collection } = SUBSCRIPTIONS;
-    for (let tries = 0; ; tries++) {
-      const found = await space.db.collection(collection).findOne({ name: subscription.name }, { promoteLongs: false });
-      if (!found) throw fault('cascade.subscription.unknown', subscription.name);
-      const { _id, ars_version, ...rest } = found as Document & { _id: ObjectId; ars_version: Long };
-      const version = ars_version.toBigInt();
-      const write: Write = { collection, op: 'replace', id: _id, version, document: { ...rest, ars_version: ars_version.add(1) } };
-      try {
-        await space.committer.submit({ writes: [write], events: [] }, true);
-        return Number(version) + 1;
-      } catch (error) {
-        if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
-      }
-    }
-  }
-
-  /** Another socket has the subscription since that turn. */
-  #saw(subscription: Persistent, turn: number): void {
-    if (turn <= subscription.turn) return;
-    subscription.turn = turn;
-    letGo(subscription);
   }
 
   /** @returns whether there was one */
@@ -237,12 +183,10 @@ function letGo(subscription: Persistent): void {
 function persistentOf(stored: ObjectValue): Persistent {
   const filter = stored['eventFilter'] ?? null;
   return {
-    id: idOf(stored),
     name: String(stored['name']),
     path: String(stored['topic']),
     username: String(stored['username']),
     filter: filter as ObjectValue | null,
     socket: null,
-    turn: Number(stored['ars_version']),
   };
 }

@@ -8,7 +8,7 @@ import { checkName } from '../../model/types/index.ts';
 import { CONFIGURATION_SHAPE, DEPLOYCONFIG_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
-import { NODE_SHAPE } from './nodes.ts';
+import { NODE_SHAPE } from '../nodes/index.ts';
 import { changeDefinition } from '../../resources/definitions/operations.ts';
 import { RULES } from '../rules/rules-kind.ts';
 import { SOURCES } from '../sources/sources-kind.ts';

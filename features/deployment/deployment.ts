@@ -1,12 +1,11 @@
-// Configurations brought to nodes (builtins.md 30), with the outcomes in ArsDeployStatus. No node is registered in an installation
-// without federation, so none matches; who has one in its definitions is told that it cannot be reached.
+// Configurations brought to nodes (builtins.md 30), with the outcomes in ArsDeployStatus.
 import { randomUUID } from 'node:crypto';
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { matches, parseWhere } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { NODE_SHAPE } from './nodes.ts';
+import { provision } from '../federation/index.ts';
+import { nodesThat } from '../nodes/index.ts';
 import { read } from '../../resources/instances/find.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
 import { DEPLOY_STATUS } from '../collaboration/service-types.ts';
@@ -43,15 +42,6 @@ function partsOf(space: Namespace, name: string, partitioned: boolean): Part[] {
   return listIn(found, 'partitions').flatMap((one) => (isObject(one) ? [part(one, String(own(one, 'name')))] : []));
 }
 
-function nodesOf(space: Namespace, constraint: Value, actor: Actor): string[] {
-  const { username, namespace } = actor.identity;
-  const predicate = parseWhere(constraint, NODE_SHAPE, { username, namespace, now: actor.clock.now() });
-  return space.definitions
-    .list('nodes')
-    .filter(([, node]) => matches(predicate, node))
-    .map(([name]) => name);
-}
-
 const carriedOut =
   (partitioned: boolean, operation: 'deploy' | 'undeploy'): HostBuiltin =>
   async (space, args, actor) => {
@@ -64,12 +54,16 @@ const carriedOut =
       const done = new Set(before.filter((one) => getOwn(one, 'status') === 'SUCCESS').map(placeOf));
       const records: Value[] = [];
       for (const { partition, constraint, resources } of parts)
-        for (const node of nodesOf(space, constraint, actor))
+        for (const node of nodesThat(space, constraint, actor))
           for (const resource of resources) {
             const place = { partition, node, resource: text(resource) };
             if (partitioned && done.has(placeOf(place))) continue;
-            const { code, message } = fault('cascade.federation.unreachable', node, 'this installation does not reach other nodes');
-            const outcome = { status: 'FAILURE', error: { code, message }, timestamp: new DateTime(actor.clock.now()) };
+            const [, kind = '', ...rest] = text(resource).split('/');
+            const failed = await provision(space, node, kind, rest.join('/'), operation, actor);
+            const timestamp = new DateTime(actor.clock.now());
+            const outcome: ObjectValue = failed
+              ? { status: 'FAILURE', error: { code: failed.code, message: failed.message }, timestamp }
+              : { status: 'SUCCESS', timestamp };
             records.push(await insertOne(space, DEPLOY_STATUS, { globalId, configName, ...place, ...outcome }, gathering));
           }
       return errorsOnly === true ? records.filter((one) => isObject(one) && getOwn(one, 'status') === 'FAILURE') : records;

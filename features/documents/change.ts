@@ -15,6 +15,7 @@ import { laidOut } from '../../resources/instances/late-collections.ts';
 import { updateOne } from '../../resources/instances/update.ts';
 import { stampChanged, stampNew, idOf, versionOf } from '../../resources/representation/stamp.ts';
 import { abandon, type Content, contentOf, contentWrites, layOutContents, readContent, storeContent, sweepSoon } from './content-store.ts';
+import { requireDocumentBytes } from './quota.ts';
 import { checkDocumentName, contentPath, fileTypeOf, isMediaType, PUBLIC } from './names.ts';
 
 const TRIES = 10;
@@ -65,11 +66,14 @@ export async function putDocuments(
     for (let tries = 0; ; tries++) {
       const shown: ObjectValue[] = [];
       const units: Unit[] = [];
+      let growth = 0;
       for (const one of documents) {
-        const [next, unit] = await unitOf(space, resource, one, actor);
+        const [next, unit, bytes] = await unitOf(space, resource, one, actor);
+        growth += bytes;
         shown.push(next);
         units.push(unit);
       }
+      await requireDocumentBytes(space, growth);
       const whole = { writes: units.flatMap(({ writes }) => writes), events: units.flatMap(({ events }) => events) };
       try {
         await actor.commit(whole, { ok: encodeInner(shown.length === 1 ? (shown[0] as ObjectValue) : shown) });
@@ -90,7 +94,7 @@ async function unitOf(
   resource: InstanceResource,
   { name, fileType, others = {}, content }: NewDocument,
   actor: Actor,
-): Promise<[ObjectValue, Unit]> {
+): Promise<[ObjectValue, Unit, growth: number]> {
   const { type, collection } = resource;
   const stored = await documentNamed(space, resource, name);
   requireReplaceable(stored, name, actor);
@@ -110,7 +114,8 @@ async function unitOf(
   const write = stored
     ? ({ collection, op: 'replace', id, version: versionOf(stored), document } as const)
     : ({ collection, op: 'insert', document } as const);
-  return [next, { writes: [write, ...contentWrites(idOf(next), content, before)], events }];
+  const growth = content.sizeBytes - (before?.sizeBytes ?? 0);
+  return [next, { writes: [write, ...contentWrites(idOf(next), content, before)], events }, growth];
 }
 
 /** INSERT of an object: a copy of another document (`fromName`). UPSERT of one that is there may change its type instead. */

@@ -68,6 +68,15 @@ const doom = (file: ObjectId): Write => ({
   document: { _id: file, ars_version: Long.ONE, at: new Date() },
 });
 
+/** Of all documents of a database. */
+export async function contentBytes(db: Db): Promise<number> {
+  const [sum] = await db
+    .collection(CONTENTS)
+    .aggregate([{ $group: { _id: null, bytes: { $sum: '$size' } } }])
+    .toArray();
+  return Number(sum?.['bytes'] ?? 0);
+}
+
 /** What goes with documents that are deleted. */
 export async function contentRemovals(space: Namespace, gone: readonly ObjectValue[]): Promise<Write[]> {
   const ids = gone.map((stored) => idToBson(getOwn(stored, '_id')) as ObjectId);

@@ -2,3 +2,4 @@
 export { DOCUMENTS } from './documents-type.ts';
 export { sweepContents } from './content-store.ts';
 export { readDocument } from './read-document.ts';
+export { requireSavable, saveDocument } from './save-document.ts';

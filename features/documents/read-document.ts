@@ -11,6 +11,7 @@ import { isText } from './names.ts';
 
 export interface ReadDocument {
   readonly bytes: Buffer;
+  readonly fileType: string;
   readonly isText: boolean;
 }
 
@@ -32,5 +33,6 @@ export async function readDocument(
   } finally {
     await source.close();
   }
-  return { bytes: Buffer.concat(pieces), isText: isText(String(getOwn(stored, 'fileType'))) };
+  const fileType = String(getOwn(stored, 'fileType'));
+  return { bytes: Buffer.concat(pieces), fileType, isText: isText(fileType) };
 }

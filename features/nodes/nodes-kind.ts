@@ -9,6 +9,10 @@ import type { ApiReply } from '../../resources/api.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import { checkFields, textField } from '../../resources/definitions/fields.ts';
 import { definitionJson, deleteDefinition, putDefinition, shown } from '../../resources/definitions/operations.ts';
+import { SELF_RECORD } from './conditions.ts';
+import { NODES_OUTLET } from './outlet.ts';
+import { EgressError } from '../../platform/egress/index.ts';
+import { placeOf } from './credentials.ts';
 import { omit } from '../../resources/definitions/store.ts';
 
 const SEALED = 'sealed';
@@ -17,18 +21,13 @@ const SECRET = ['password', 'accessToken'];
 const DELIVERY = new Set(['bestEffort', 'reliable']);
 const DEFAULT_TTL_SECONDS = 86_400;
 /** The installation itself; it is there in each namespace and nobody changes it. */
-const SELF = new Map<string, ObjectValue>([
-  [
-    'self',
-    { _id: 'ffffffffffffffffffffffff', name: 'self', deliveryMode: 'bestEffort', properties: {}, ars_properties: {}, ars_version: 1 },
-  ],
-]);
+const SELF = new Map<string, ObjectValue>([['self', SELF_RECORD]]);
 
 export const NODES: DefinitionResource = {
   kind: 'definitions',
   name: 'nodes',
   systemType: 'ArsNode',
-  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
+  operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'status']),
   onExisting: 'update',
   audited: true,
   type: systemType(
@@ -57,6 +56,7 @@ export const NODES: DefinitionResource = {
     if (SELF.has(name)) throw fault('cascade.authorization.denied', 'insert', 'nodes');
     const fields = checkFields(NODES, omit(body, [SEALED]), 'refused');
     checkUri(name, own(fields, 'uri'));
+    checkAddress(space, String(own(fields, 'uri')));
     const credentialType = own(fields, 'credentialType') ?? 'userpass';
     const needed = CREDENTIALS[String(credentialType)];
     if (!needed) throw invalid(name, `credentialType is none of ${Object.keys(CREDENTIALS).join(', ')}`);
@@ -101,6 +101,17 @@ function checkUri(node: string, uri: Value): void {
     throw fault('cascade.node.uri.invalid', node, 'credentials have fields of their own');
 }
 
+/** An address that may not be reached is refused at once; a name when it is connected to. @throws source.address.refused */
+function checkAddress(space: Namespace, uri: string): void {
+  const { hostname } = new URL(uri);
+  try {
+    space.states.get(NODES_OUTLET).checkLiteral(hostname);
+  } catch (error) {
+    if (error instanceof EgressError) throw fault('cascade.source.address.refused', hostname);
+    throw error;
+  }
+}
+
 /** One value under two names: the one that is new counts. */
 function propertiesIn(fields: ObjectValue, stored: ObjectValue | null): Value {
   const [named, system] = [own(fields, 'properties'), own(fields, 'ars_properties')];
@@ -118,7 +129,7 @@ async function sealAll(space: Namespace, node: string, fields: ObjectValue, stor
     if (secret === null) continue;
     if (!space.accounts.keys.areAvailable) throw fault('cascade.server.unavailable');
     const cipher = await space.accounts.keys.ensureCipher(space.name);
-    sealed[field] = Buffer.from(cipher.seal(encodeInner(secret), `node ${node} ${field}`)).toString('base64');
+    sealed[field] = Buffer.from(cipher.seal(encodeInner(secret), placeOf(node, field))).toString('base64');
   }
   return sealed;
 }

@@ -2,11 +2,14 @@
 import type { Feature } from '../../resources/feature.ts';
 import { notifications as builtins } from './notifications.ts';
 import { PUSH_TARGETS } from './push-targets.ts';
+import { pushKey } from './web-push-key.ts';
+import { dismiss, preview, read } from './recipients.ts';
 import { submit } from './submit.ts';
 
 export const notifications: Feature = {
   name: 'notifications',
   instances: [PUSH_TARGETS],
-  commands: { ArsPayloadMessage: { submit } },
+  commands: { ArsPayloadMessage: { submit, read, dismiss, preview } },
+  requests: { pushkey: pushKey },
   builtins,
 };

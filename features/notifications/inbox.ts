@@ -9,6 +9,7 @@ import { hasMembers } from '../../runtime/events/subscribers.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { read } from '../../resources/instances/find.ts';
 import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
+import { isExpired } from './payload-messages.ts';
 import { deviceOf, devicesOf } from './push-targets.ts';
 
 /** Pending messages that a device is sent when it begins to listen. */
@@ -19,7 +20,7 @@ const pathOf = (username: string, deviceId: string): string => `/inbox/${encodeU
 
 /**
  * `removed`: submitted or deleted, on another device; `retract`: the sender has taken it back.
- * @param except the device on which that was done
+ * @param isTold false: not this device
  */
 export async function tellDevices(
   space: Namespace,
@@ -27,11 +28,13 @@ export async function tellDevices(
   message: ObjectValue,
   users: readonly string[],
   actor: Actor,
-  except: string | null = null,
+  isTold: (deviceId: string) => boolean = () => true,
 ): Promise<void> {
   const value = inboxValue(kind, message);
-  const devices = [...(await devicesOf(space, users))].flatMap(([username, ids]) => ids.map((id) => ({ username, id })));
-  const events = devices.filter(({ id }) => id !== except).flatMap(({ username, id }) => raise(space, pathOf(username, id), value, actor));
+  const devices = [...(await devicesOf(space, users))].flatMap(([username, all]) => all.map(({ deviceId }) => ({ username, deviceId })));
+  const events = devices
+    .filter(({ deviceId }) => isTold(deviceId))
+    .flatMap(({ username, deviceId }) => raise(space, pathOf(username, deviceId), value, actor));
   if (events.length > 0) await actor.commit({ writes: [], events });
 }
 
@@ -45,6 +48,7 @@ function inboxValue(kind: string, message: ObjectValue): ObjectValue {
     category: own(message, 'category') ?? '',
     payload: own(message, 'payload'),
     createdAt: own(message, 'sentAt'),
+    ...(own(message, 'expiresAt') !== null && { expiresAt: own(message, 'expiresAt') }),
   };
 }
 
@@ -71,6 +75,7 @@ export async function listen(
   const close = space.subscribers.add(pathOf(username, deviceId), { filter, deliver: told });
   try {
     for (const message of await read(space, PAYLOAD_MESSAGES, { pendingUsers: username }, MOST)) {
+      if (isExpired(message, space.clock.now())) continue;
       const value = inboxValue('notify', message);
       const sentAt = own(message, 'sentAt');
       const createdAt = sentAt instanceof DateTime ? sentAt.ms : space.clock.now();

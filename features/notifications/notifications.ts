@@ -14,19 +14,24 @@ import type { Namespace } from '../../resources/catalog/types.ts';
 import { tellDevices, usersOf } from './inbox.ts';
 import { checkForm } from './payload-form.ts';
 import { nameList, own, outOfRange, sourceNamed } from '../../resources/operations/arguments.ts';
-import { devicesOf } from './push-targets.ts';
-import { deletedBy, pendingRecipients, withdrawn } from './payload-messages.ts';
+import { deviceTransport, handOver } from './hand-over.ts';
+import { type Device, devicesOf } from './push-targets.ts';
+import { deletedBy, isExpired, pendingRecipients, withdrawn } from './payload-messages.ts';
 import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
 
 const LONGEST_TITLE = 256;
 const MOST = 1_000;
 
-/** Stores a message for the users of the namespace among those named. @throws as integrations.md 7.3 says, in its order */
+const onlyOf = (all: ReadonlyMap<string, readonly Device[]>, only: ReadonlySet<string> | null): ReadonlyMap<string, readonly Device[]> =>
+  only ? new Map([...all].map(([user, devices]) => [user, devices.filter(({ deviceId }) => only.has(deviceId))])) : all;
+
+/** Stores a message for the users of the namespace among those named. @param only devices that are told; null: all. @throws as integrations.md 7.3 says, in its order */
 export async function storeMessage(
   space: Namespace,
   { source, messageId, users, ...message }: ObjectValue & { source: Value; messageId: Value; users: Value },
   check: () => void,
   gathering: Actor,
+  only: ReadonlySet<string> | null = null,
 ): Promise<Value> {
   const found = sourceNamed(space, source);
   if (own(found, 'type') !== 'PUSH_NOTIF') throw fault('cascade.notification.source', source);
@@ -37,13 +42,14 @@ export async function storeMessage(
   const [known, unknown] = [present, null].map((set) => [...new Set(users)].filter((name) => present.has(name) === (set !== null)));
   check();
   if (unknown && unknown.length > 0) space.log.warn({ namespace: space.name, users: unknown }, 'a message names users that do not exist');
+  const devices = onlyOf(await devicesOf(space, known ?? []), only);
   const record: ObjectValue = {
     ...message,
     source,
     users: known ?? [],
     unknownUsers: unknown ?? [],
     pendingUsers: known ?? [],
-    recipients: pendingRecipients(known ?? [], await devicesOf(space, known ?? [])),
+    recipients: pendingRecipients(known ?? [], devices, (device) => deviceTransport(device, found)),
     sentAt: new DateTime(gathering.clock.now()),
     sentBy: gathering.identity.username,
   };
@@ -52,24 +58,27 @@ export async function storeMessage(
     ? await updateOne(space, PAYLOAD_MESSAGES, async () => before, changeOf(PAYLOAD_MESSAGES, record), gathering)
     : await insertOne(space, PAYLOAD_MESSAGES, record, gathering);
   if (before) await tellDevices(space, 'removed', before, usersOf(before, 'users'), gathering);
-  if (after) await tellDevices(space, 'notify', after, known ?? [], gathering);
+  if (after) await tellDevices(space, 'notify', after, known ?? [], gathering, (id) => !only || only.has(id));
   return after;
 }
 
-const cut = (value: Value): string => (value === null ? '' : String(value).slice(0, LONGEST_TITLE));
+export const cut = (value: Value): string => (value === null ? '' : String(value).slice(0, LONGEST_TITLE));
 
 const sendPayload: HostBuiltin = async (space, args, actor) => {
   const [source = null, messageId = null, category = null, title = null, payload = null, users = null] = args;
   const message = { source, messageId, category: cut(category), title: cut(title), payload, users };
-  return together(space, messageId === null ? null : `message ${String(messageId)}`, actor, (gathering) =>
-    storeMessage(space, message, () => checkForm(payload), gathering),
-  );
+  const line = messageId === null ? null : `message ${String(messageId)}`;
+  const stored = await together(space, line, actor, (gathering) => storeMessage(space, message, () => checkForm(payload), gathering));
+  handOver(space);
+  return stored;
 };
 
 const sendByName: HostBuiltin = async (space, [source = null, title = null, subtitle = null, users = null, clientName = null], actor) => {
   if (clientName === '') throw outOfRange('clientName', clientName);
   const message = { source, messageId: null, category: '', title: cut(title), payload: { subtitle }, users, clientName };
-  return together(space, null, actor, (gathering) => storeMessage(space, message, () => undefined, gathering));
+  const stored = await together(space, null, actor, (gathering) => storeMessage(space, message, () => undefined, gathering));
+  handOver(space);
+  return stored;
 };
 
 /** A message by its id; null where there is none. */
@@ -119,7 +128,8 @@ const listPending: HostBuiltin = async (space, [username = null], actor) => {
   const identity = actor.identity;
   if (username !== null && username !== identity.username && !isAdmin(identity))
     throw fault('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
-  const pending = await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST);
+  const waiting = await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST);
+  const pending = waiting.filter((message) => !isExpired(message, actor.clock.now()));
   const seen = isAdmin(identity) ? pending : pending.map((one) => PAYLOAD_MESSAGES.seen?.instance(one, identity.username) ?? one);
   return { ok: encodeInner(seen) };
 };

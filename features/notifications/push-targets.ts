@@ -1,10 +1,11 @@
 // Devices that messages go to (integrations.md 7.2): each belongs to the user who has registered it last.
 import { fault } from '../../model/errors/faults.ts';
 import { DateTime, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Doer } from '../../runtime/context/actor.ts';
+import type { Actor, Doer } from '../../runtime/context/actor.ts';
 import { systemType } from '../../resources/catalog/system-type.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
 import { read } from '../../resources/instances/find.ts';
+import { changeOf, updateOne } from '../../resources/instances/update.ts';
 
 const NAME = 'ArsPushTarget';
 const LONGEST_ID = 128;
@@ -60,21 +61,47 @@ const SET_BY_SERVICE: ReadonlySet<string> = new Set(['username', 'lastSeen']);
 
 const invalid = (property: string, expected: string) => fault('cascade.type.property.invalid', NAME, property, expected, 'range');
 
+const deviceIn = (device: ObjectValue): Device => {
+  const token = own(device, 'token');
+  return {
+    deviceId: String(own(device, 'deviceId')),
+    platform: String(own(device, 'platform')),
+    token: typeof token === 'string' ? token : null,
+  };
+};
+
+/** Devices by their ids, whoever has them. */
+export async function devicesNamed(space: Namespace, ids: readonly string[]): Promise<(Device & { readonly username: string })[]> {
+  const found = await read(space, PUSH_TARGETS, { deviceId: { $in: [...ids] }, active: true }, ids.length);
+  return found.map((device) => ({ ...deviceIn(device), username: String(own(device, 'username')) }));
+}
+
+/** The push service says that nobody is there any more: nothing more is sent to the device until it registers again. */
+export async function retire(space: Namespace, deviceId: string, actor: Actor): Promise<void> {
+  const [device] = await read(space, PUSH_TARGETS, { deviceId }, 1);
+  if (!device) return;
+  const changes = { token: null, active: false };
+  await updateOne(space, PUSH_TARGETS, async () => device, changeOf(PUSH_TARGETS, changes), actor);
+}
+
 /** The device of that id, when it is the user's. */
 export async function deviceOf(space: Namespace, username: string, deviceId: string): Promise<ObjectValue | null> {
   return (await read(space, PUSH_TARGETS, { deviceId, username }, 1))[0] ?? null;
 }
 
-/** The ids of devices that are in use, by user. */
-export async function devicesOf(space: Namespace, users: readonly string[]): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>();
+export interface Device {
+  readonly deviceId: string;
+  readonly platform: string;
+  /** What a push service knows it by; null: none. */
+  readonly token: string | null;
+}
+
+/** Devices that are in use, by user. */
+export async function devicesOf(space: Namespace, users: readonly string[]): Promise<Map<string, Device[]>> {
+  const found = new Map<string, Device[]>();
   for (const username of users) {
     const devices = await read(space, PUSH_TARGETS, { username, active: true }, MOST_DEVICES);
-    if (devices.length > 0)
-      found.set(
-        username,
-        devices.map((device) => String(own(device, 'deviceId'))),
-      );
+    if (devices.length > 0) found.set(username, devices.map(deviceIn));
   }
   return found;
 }

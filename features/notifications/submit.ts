@@ -16,7 +16,7 @@ import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
 import { publishTopic } from '../topics/publish.ts';
 import { answerOf } from './form-answer.ts';
 import { tellDevices } from './inbox.ts';
-import { recipientsOf, submittedBy } from './payload-messages.ts';
+import { isExpired, recipientsOf, submittedBy } from './payload-messages.ts';
 import { deviceOf } from './push-targets.ts';
 
 /**
@@ -55,7 +55,7 @@ async function submitted(space: Namespace, id: string, body: Body, actor: Actor)
   const message = await readAt(space, PAYLOAD_MESSAGES, id);
   const recipient = recipientsOf(message).find((one) => own(one, 'username') === username);
   if (!recipient) throw notFound(PAYLOAD_MESSAGES, id);
-  if (own(recipient, 'status') !== 'pending') throw fault('cascade.notification.not.pending', id);
+  if (own(recipient, 'status') !== 'pending' || isExpired(message, actor.clock.now())) throw fault('cascade.notification.not.pending', id);
   const device = body.deviceId === null ? null : await deviceOf(space, username, body.deviceId);
   if (body.deviceId !== null && !device) throw fault('cascade.resource.not.found', `/ArsPushTarget/${body.deviceId}`);
   const payload = own(message, 'payload');
@@ -74,7 +74,7 @@ async function submitted(space: Namespace, id: string, body: Body, actor: Actor)
   };
   const changes = submittedBy(message, username, { deviceId: body.deviceId, submitValue, submittedAt: new DateTime(now) });
   await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), actor);
-  await tellDevices(space, 'removed', message, [username], actor, body.deviceId);
+  await tellDevices(space, 'removed', message, [username], actor, (id) => id !== body.deviceId);
   if (typeof responseTopic === 'string') await publishTopic(space, responseTopic, response, actor);
   return response;
 }

@@ -58,7 +58,6 @@ function newWorld(): World {
     name: 'main',
     clock,
     definitions,
-    leads: true,
     log: pino({ level: 'silent' }),
     runs: { pressure: { eased: async () => undefined } },
     db: { collection: () => ({ findOne: async () => row(world.inStore) }) } as unknown as Db,

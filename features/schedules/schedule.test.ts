@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { VirtualClock } from '../../platform/clock/index.ts';
 import { openOwnDatabase, type OwnDatabase } from '../../engine/testing/database.ts';
+import { openLocalNetwork } from '../../platform/bus/index.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 
 const START = Date.UTC(2026, 0, 1, 10, 7);
 const clock = new VirtualClock(START);
+const network = openLocalNetwork();
 let database: OwnDatabase;
 let t: TestEngine;
 
 beforeAll(async () => {
   database = await openOwnDatabase();
-  t = await openTestEngine({ clock, mongoUri: database.uri });
+  t = await openTestEngine({ clock, mongoUri: database.uri, bus: network.connect() });
   await t.type('Tick', { by: { type: 'String' }, at: { type: 'DateTime' }, text: { type: 'String' } });
 });
 afterAll(async () => {
@@ -128,7 +130,7 @@ test('after a restart: what was due once comes at once, of many missed ticks one
   await post({ interval: 30_000, topic: '/fleeting', isTransient: true });
   await t[Symbol.asyncDispose]();
   await clock.advanceTo(clock.now() + 310_000);
-  t = await openTestEngine({ clock, namespace, mongoUri: database.uri });
+  t = await openTestEngine({ clock, namespace, mongoUri: database.uri, bus: network.connect() });
   await t.rows('Tick'); // opens the namespace
   await pass(0);
   expect(await ticks('single')).toEqual([from + 310]);
@@ -143,7 +145,7 @@ test('of two processes one delivers each tick, and either goes on alone', async 
   const from = secondsNow();
   await post({ name: 'shared', periodic: true, interval: 10_000, topic: '/shared' });
   await post({ interval: 15_000, topic: '/shared', message: 'once' });
-  const other = await openTestEngine({ clock, namespace: t.identity.namespace, mongoUri: database.uri });
+  const other = await openTestEngine({ clock, namespace: t.identity.namespace, mongoUri: database.uri, bus: network.connect() });
   await other.rows('Tick');
   const both = async (): Promise<void> => {
     await t.engine.settled();
@@ -154,7 +156,7 @@ test('of two processes one delivers each tick, and either goes on alone', async 
   expect((await ticks('shared')).sort((x, y) => x - y)).toEqual([from + 10, from + 15, from + 20, from + 30]);
   await t[Symbol.asyncDispose]();
   t = other;
-  await database.leads(t.identity.namespace, await database.newestEpoch());
+  await database.owns(t.identity.namespace, await database.newestEpoch());
   await clock.advanceTo(clock.now() + 10_000, () => other.engine.settled());
   expect((await ticks('shared')).at(-1)).toBe(from + 40);
   await t.ask('delete', 'scheduledevents', { id: 'shared' });

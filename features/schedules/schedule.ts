@@ -26,8 +26,6 @@ const MOST_AT_ONCE = 500;
 /** After a delivery that failed, twice as long after each further one. */
 const RETRY_MS = 500;
 const MOST_RETRY_MS = 60_000;
-/** How much later than the leader of the namespace another process tries: by then it has heard that the event is delivered, if it is. */
-const STAND_BY_MS = 1_000;
 
 /** The stored event is not the one that was to be delivered: somebody else has delivered or changed it, here or in another process. */
 class Overtaken extends Error {
@@ -73,15 +71,8 @@ export class Schedule implements AsyncDisposable {
     this.#arm();
   }
 
-  /** This process leads from now on: what waited for another one is its own. */
-  lead(): void {
-    if (!this.#isOpen) return;
-    for (const [name, object] of this.#space().definitions.list(KIND)) this.put(name, object);
-  }
-
   put(name: string, object: ObjectValue): void {
-    const isOurs = this.#space().leads || getOwn(object, 'isTransient') === true;
-    if (isActive(object)) this.#events.set(name, dueOf(object) + (isOurs ? 0 : STAND_BY_MS));
+    if (isActive(object)) this.#events.set(name, dueOf(object));
     else this.#events.remove(name);
     this.#arm();
   }
@@ -111,6 +102,11 @@ export class Schedule implements AsyncDisposable {
         this.#byKey.delete(key);
         this.#procedures.remove(key);
       }
+  }
+
+  /** Nothing is due at any time. */
+  get isEmpty(): boolean {
+    return this.#events.size + this.#procedures.size === 0;
   }
 
   get isBusy(): boolean {
@@ -230,7 +226,7 @@ export class Schedule implements AsyncDisposable {
     if (!one) return;
     const space = this.#space();
     this.#procedures.set(key, nextAligned(one.everyMs, nowMs));
-    if (!space.leads || this.#running.has(key) || !space.definitions.get('procedures', one.procedure)) return; // never overlapping
+    if (this.#running.has(key) || !space.definitions.get('procedures', one.procedure)) return; // never overlapping
     this.#running.add(key);
     const run = runAs(space, one);
     this.#busy.during(

@@ -5,6 +5,7 @@ import { toJson } from '../../model/values/index.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import type { Feature } from '../../resources/feature.ts';
 import { idOf, reply } from '../../resources/requests/request.ts';
+import { callerOf, withReferences } from './documents.ts';
 import { publishToSource, querySource, sourceNamed } from './outbound.ts';
 import { SOURCES } from './sources-kind.ts';
 import { sourcesOf } from './namespace-state.ts';
@@ -22,7 +23,9 @@ export const sources: Feature = {
       query: async (space, request, actor) => {
         const asked = request.object ?? {};
         if (!isObject(asked)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
-        return reply(toJson(await querySource(space, idOf(request), asked, actor)));
+        const caller = callerOf(space, actor);
+        const row = await querySource(space, idOf(request), asked, actor, caller);
+        return reply(toJson(caller.hasSaved ? withReferences(row) : row));
       },
       status: async (space, request) => reply(toJson(await sourcesOf(space).status(sourceNamed(space, idOf(request))))),
       /** Where a chatbot is (integrations.md 6.3). */

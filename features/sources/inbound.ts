@@ -85,6 +85,7 @@ export class Inbox {
 
   /** Up to the commit, which those behind it do not wait for: commits keep the order in which they are asked for. */
   async #take(message: Inbound | InboundValue): Promise<{ outcome: Promise<Outcome> }> {
+    await this.#paced();
     const { counts } = sourcesOf(this.#space);
     counts.add(this.#name, 'received', this.#space.clock.now());
     const value = 'value' in message ? message.value : await this.#decoded(message);
@@ -102,6 +103,16 @@ export class Inbox {
     const first = await unit();
     while (this.#space.committer.refusal(first)) await new Promise((resolve) => setTimeout(resolve, FULL_RETRY_MS));
     return { outcome: this.#stored(first, unit, onceKey) };
+  }
+
+  /** No faster than the organization's quota allows: what comes meanwhile waits in its order, or at the other side where the protocol holds it back. */
+  async #paced(): Promise<void> {
+    const { quotas } = this.#space.accounts;
+    for (;;) {
+      const waitMs = (await quotas.of(this.#space.name))?.messageWaitMs() ?? 0;
+      if (waitMs === 0) return;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
   }
 
   async #stored(first: Unit, unit: () => Promise<Unit>, onceKey: string | undefined): Promise<Outcome> {

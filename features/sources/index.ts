@@ -3,3 +3,4 @@ export { accept } from './accept.ts';
 export { receive } from './inbound.ts';
 export { publishToSource, querySource, sourceNamed } from './outbound.ts';
 export { Sources, sourcesUp } from './sources.ts';
+export { natsConnection } from './protocols/nats/connection.ts';

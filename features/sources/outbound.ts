@@ -8,8 +8,10 @@ import { runDirect } from '../../runtime/runs/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { creatorOf } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import { publishNotification } from '../notifications/index.ts';
+import { callerOf } from './documents.ts';
 import { sourcePath } from './inbound.ts';
-import { type Connection, protocolOf } from './protocols/index.ts';
+import { type Caller, type Connection, protocolOf } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
 import { isActive, isMocked } from './state.ts';
 import { sourcesOf } from './namespace-state.ts';
@@ -35,14 +37,19 @@ function requireOutwards(source: ObjectValue): string {
  */
 export async function publishToSource(space: Namespace, id: string, value: Value, using: Value, actor: Actor): Promise<void> {
   const source = sourceNamed(space, id);
-  if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH TO SOURCE');
   const name = requireOutwards(source);
   if (own(source, 'direction') === 'SOURCE') throw fault('cascade.source.direction', name, 'nothing is sent to it');
+  if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH TO SOURCE');
   const written: ObjectValue = {};
   for (const part of [value, isObject(using) ? using : {}]) for (const key of Object.keys(part)) setOwn(written, key, getOwn(part, key));
   const request = mergedRequest(source, written, 'publish');
   if (isMocked(source)) await mock(space, source, 'publish', 'pubDesc', request, actor);
-  else await through(space, name, (connection) => connection.publish?.(request) ?? refusedPublish(name));
+  else {
+    protocolOf(String(own(source, 'type')))?.checkPublish?.(name, own(source, 'config') as ObjectValue, request);
+    // To people, not to a connection: it is stored for them, and from there it goes to their devices.
+    if (own(source, 'type') === 'PUSH_NOTIF') await publishNotification(space, name, request, actor);
+    else await through(space, name, (connection) => connection.publish?.(request, callerOf(space, actor)) ?? refusedPublish(name));
+  }
   sourcesOf(space).counts.add(name, 'published', space.clock.now());
   const echo = own(own(source, 'config') as ObjectValue, 'echoPublish') === true;
   const message = Object.hasOwn(request, 'message')
@@ -58,7 +65,13 @@ export async function publishToSource(space: Namespace, id: string, value: Value
  * Asks. Gives the one row, the response's body.
  * @throws cascade.resource.not.found, cascade.source.direction, .inactive, .query.unsupported, .unavailable, what a mock throws
  */
-export async function querySource(space: Namespace, id: string, request: ObjectValue, actor: Actor): Promise<Value> {
+export async function querySource(
+  space: Namespace,
+  id: string,
+  request: ObjectValue,
+  actor: Actor,
+  caller: Caller = callerOf(space, actor),
+): Promise<Value> {
   const source = sourceNamed(space, id);
   const name = requireOutwards(source);
   if (own(source, 'direction') === 'SINK') throw fault('cascade.source.direction', name, 'it cannot be asked');
@@ -66,8 +79,7 @@ export async function querySource(space: Namespace, id: string, request: ObjectV
   if (isMocked(source)) return mock(space, source, 'query', 'queryDesc', merged, actor);
   if (protocolOf(String(own(source, 'type')))?.hasQuery !== true)
     throw fault('cascade.source.query.unsupported', name, 'it has no queries');
-  const { username } = actor.identity;
-  return through(space, name, (connection) => connection.query?.(merged, { username }) ?? refusedPublish(name));
+  return through(space, name, (connection) => connection.query?.(merged, caller) ?? refusedPublish(name));
 }
 
 const mergedRequest = (source: ObjectValue, request: ObjectValue, operation: 'query' | 'publish'): ObjectValue =>

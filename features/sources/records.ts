@@ -92,6 +92,14 @@ export class SourceRecords {
     else await this.#store().replaceOne({ _id }, { sealed: cipher.seal(encodeInner(text), _id) as never }, { upsert: true });
   }
 
+  /** Of several who do so at once the first one's text is kept. @returns what is kept */
+  async sealOnce(cipher: Cipher, source: string, key: string, text: string): Promise<string> {
+    const _id = `${source}/${key}`;
+    const sealed = cipher.seal(encodeInner(text), _id) as never;
+    await this.#store().updateOne({ _id }, { $setOnInsert: { sealed } }, { upsert: true });
+    return (await this.unseal(cipher, source, key)) ?? text;
+  }
+
   async unseal(cipher: Cipher, source: string, key: string): Promise<string | null> {
     const _id = `${source}/${key}`;
     const found = await this.#store().findOne({ _id });

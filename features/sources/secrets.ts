@@ -15,6 +15,7 @@ const SECRET_FIELDS = new Set([
   'keyPassword',
   'pkcs12Password',
   'pkcs12Contents',
+  'apnsKey',
 ]);
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'x-api-key']);
 

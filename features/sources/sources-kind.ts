@@ -2,6 +2,7 @@
 
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
+import { parseJson } from '../../model/values/index.ts';
 import { checkName, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
 import { checkConfig, DIRECTIONS } from './config.ts';
 import { own } from './protocols/fields.ts';
@@ -68,6 +69,7 @@ export const SOURCES: DefinitionResource = {
       throw fault('cascade.source.reliable.unsupported', name, `${type} cannot be reliable`);
     checkRedelivery('sources', fields);
     checkLists(fields);
+    checkConstraint(fields);
     const config = own(fields, 'config') ?? {};
     if (!isObject(config)) throw invalidField('sources', 'config', 'no Object');
     const { config: open, secrets } = await configured(space, name, kind, config, stored);
@@ -125,4 +127,17 @@ function checkLists(fields: ObjectValue): void {
     if (key !== 'query' && key !== 'publish') throw invalidField('sources', 'mockProcedures', `${key} is neither query nor publish`);
     if (procedure !== null && typeof procedure !== 'string') throw invalidField('sources', 'mockProcedures', `${key} is no String`);
   }
+}
+
+/** A condition on nodes as JSON text; tested where a source is brought to a node (integrations.md 11.9). @throws source.config.invalid */
+function checkConstraint(fields: ObjectValue): void {
+  const constraint = own(fields, 'activationConstraint');
+  if (typeof constraint !== 'string' || constraint.trim() === '') return;
+  let parsed: Value;
+  try {
+    parsed = parseJson(constraint);
+  } catch {
+    throw fault('cascade.source.config.invalid', 'activationConstraint', 'no JSON');
+  }
+  if (!isObject(parsed)) throw fault('cascade.source.config.invalid', 'activationConstraint', 'no Object');
 }

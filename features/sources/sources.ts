@@ -2,10 +2,14 @@
 // connect a source when something is published to it there.
 import type { Db } from 'mongodb';
 import { DateTime, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { serviceActor } from '../../runtime/context/service-actor.ts';
 import type { Outlet } from '../../platform/egress/index.ts';
 import { fault } from '../../model/errors/faults.ts';
+import { audited } from '../../resources/access/audits.ts';
+import { creatorOf } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { SourceCounts } from './counts.ts';
+import { callerOf } from './documents.ts';
 import { Inbox, logLine, logOnce } from './inbound.ts';
 import { closedWhenIdle } from './lifecycle/in-use.ts';
 import { Life, type LifeState, type StateError } from './lifecycle/life.ts';
@@ -47,6 +51,8 @@ export class Sources {
   readonly #entries = new Map<string, Entry>();
   /** The closing of lives before, which their successors wait for. */
   readonly #closing = new Map<string, Promise<void>>();
+  /** The state of each that was audited last. */
+  readonly #audited = new Map<string, string>();
   #isRunning = false;
   #isClosed = false;
   #renewedAt = 0;
@@ -74,7 +80,6 @@ export class Sources {
     if (before) this.#close(name, before);
     this.#entries.set(name, next);
     if (before && before.source !== source) this.#inBackground(this.records.notePoll(name, null)); // a changed source polls at once
-    if (next.isStanding && !next.consumes && !this.#space.leads) return; // until something is published to it
     if (isActive(source) && !isMocked(source) && protocolOf(String(own(source, 'type')))?.open) next.life.begin();
   }
 
@@ -82,6 +87,7 @@ export class Sources {
     const entry = this.#entries.get(name);
     this.#entries.delete(name);
     this.counts.forget(name);
+    this.#audited.delete(name);
     if (entry) this.#close(name, entry);
   }
 
@@ -145,16 +151,11 @@ export class Sources {
   async status(source: ObjectValue): Promise<ObjectValue> {
     const name = String(own(source, 'name'));
     const entry = this.#entries.get(name);
-    const own_ = this.stateOf(source);
-    const elsewhere =
-      entry && !this.#space.leads && ['connecting', 'connected', 'error'].includes(own_.state) ? await this.records.consumer(name) : null;
-    const leader = elsewhere && elsewhere.leaseUntil > this.#space.clock.now() ? elsewhere : null;
-    const shown = (leader as unknown as LifeState | null) ?? own_;
+    const shown = this.stateOf(source);
     const counts = this.counts.of(name);
     const at = (ms: number | null | undefined): Value => (ms == null ? null : new DateTime(ms));
-    const consumers = leader
-      ? [{ process: processName(leader.epoch), leaseUntil: at(leader.leaseUntil) }]
-      : entry?.consumes && entry.isStanding && !['inactive', 'mocked'].includes(shown.state)
+    const consumers =
+      entry?.consumes && entry.isStanding && !['inactive', 'mocked'].includes(shown.state)
         ? [{ process: processName(this.#options.epoch), leaseUntil: at(this.#renewedAt + LEASE_MS) }]
         : [];
     return {
@@ -182,9 +183,8 @@ export class Sources {
   /** Regular upkeep: stores counts, renews what it says of itself, and consumes again what waited for a rule of its pipeline. */
   async settle(now: number, last = false): Promise<void> {
     await this.counts.settle(now, last);
-    for (const [name, { source, consumes }] of this.#entries)
-      if (this.#space.leads && consumes !== this.#shouldConsume(source)) this.put(name, source);
-    if (!this.#space.leads || now - this.#renewedAt < RENEW_EVERY_MS) return;
+    for (const [name, { source, consumes }] of this.#entries) if (consumes !== this.#shouldConsume(source)) this.put(name, source);
+    if (now - this.#renewedAt < RENEW_EVERY_MS) return;
     this.#renewedAt = now;
     for (const [name, entry] of this.#entries) if (entry.consumes && entry.isStanding) this.#note(name, entry.life.state);
   }
@@ -213,7 +213,7 @@ export class Sources {
   }
 
   #shouldConsume(source: ObjectValue): boolean {
-    return this.#space.leads && own(source, 'direction') !== 'SINK' && unresolvedRule(this.#space, source) === null;
+    return own(source, 'direction') !== 'SINK' && unresolvedRule(this.#space, source) === null;
   }
 
   #entryFor(name: string, source: ObjectValue, consumes = this.#shouldConsume(source)): Entry {
@@ -231,7 +231,7 @@ export class Sources {
         if (!protocol?.open) throw new ConnectionFailure(noConnection(source));
         return closedWhenIdle(await protocol.open(await this.#context(name, source, direction, consumes, inbox, life, signal)));
       },
-      changed: (state, failure) => this.#changed(name, state, failure, consumes && isStanding),
+      changed: (state, failure) => this.#changed(name, state, failure, isStanding, consumes),
     });
     return { madeOf: madeOf(source, consumes), source, life, inbox, consumes, isStanding };
   }
@@ -271,10 +271,12 @@ export class Sources {
       troubled: (error) => life.troubled(error),
       recovered: () => life.recovered(),
       log: (level, message) => this.#inBackground(logLine(space, name, level, message)),
+      audit: (op, message) => this.#audit(name, op, message),
       keep: async (key, text) => records.seal(await space.accounts.keys.ensureCipher(space.name), name, key, text),
       kept: async (key) => records.unseal(await space.accounts.keys.ensureCipher(space.name), name, key),
       polledAt: () => records.polledAt(name),
       notePoll: (at) => records.notePoll(name, at),
+      creator: async () => callerOf(space, { ...serviceActor(space), identity: await creatorOf(space, source) }),
       other: async (other) => {
         const found = space.definitions.get('sources', other);
         if (!found || !isActive(found)) return null;
@@ -302,12 +304,28 @@ export class Sources {
     return withNamedSecrets(name, whole, (secret) => secretNamed(this.#space, secret));
   }
 
-  #changed(name: string, state: LifeState, failure: StateError | null, isConsumer: boolean): void {
+  #changed(name: string, state: LifeState, failure: StateError | null, isStanding: boolean, consumes: boolean): void {
     if (failure) {
       this.counts.add(name, 'failed', this.#space.clock.now());
       this.#inBackground(logOnce(this.#space, name, failure.code, failure.message));
     }
-    if (isConsumer) this.#note(name, state);
+    if (isStanding && consumes) this.#note(name, state);
+    this.#auditState(name, state, isStanding);
+  }
+
+  /** One that is tried again and again has one entry for its error, and one when it is connected at last. */
+  #auditState(name: string, { state, error }: LifeState, isStanding: boolean): void {
+    if (state !== 'connected' && state !== 'error') return;
+    const before = this.#audited.get(name);
+    this.#audited.set(name, state);
+    if (before === state || (before === undefined && state === 'connected' && !isStanding)) return;
+    this.#audit(name, state, error ? `${error.code}: ${error.message}` : `source ${name} is ${state}`);
+  }
+
+  #audit(name: string, op: string, message: string): void {
+    const space = this.#space;
+    const unit = audited(space, { entity: `/sources/${name}`, op, message }, serviceActor(space));
+    this.#inBackground(space.committer.submit(unit, true));
   }
 
   #note(name: string, state: LifeState): void {

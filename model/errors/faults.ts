@@ -206,6 +206,7 @@ const CATALOGUE = {
   'cascade.mqtt.topic.missing': publishKey,
   'cascade.mqtt.topic.invalid': publishKey,
   'cascade.mqtt.qos.invalid': publishKey,
+  'cascade.nats.publish.invalid': entry(400, 'Publish to {0}: {1}: {2}.', 'source', 'key', 'reason'),
   'cascade.amqp.topic.missing': publishKey,
   'cascade.amqp.publish.rejected': entry(500, '{1} did not accept the message.', 'source', 'address'),
   'cascade.amqp.address.unknown': entry(500, '{1} does not exist.', 'source', 'address'),

@@ -29,6 +29,8 @@ export interface ConnectTarget {
   readonly signal?: AbortSignal;
 }
 
+/** `host` as it was connected to. */
+export type SecureTarget = Pick<ConnectTarget, 'host' | 'timeoutMs' | 'signal'> & { readonly tls: ConnectionOptions };
 /** Always the machine itself (RFC 6761). */
 const LOOPBACK_NAME = /^(?:.+\.)?localhost\.?$/i;
 
@@ -38,6 +40,8 @@ export interface Outlet {
   checkLiteral(host: string): void;
   /** A socket whose connection (and TLS handshake) stands. @throws EgressError */
   connect(target: ConnectTarget): Promise<Socket>;
+  /** TLS on a connection that stands already, for protocols that begin in the clear. The connection is gone where that fails. @throws EgressError */
+  secure(plain: Socket, target: SecureTarget): Promise<Socket>;
   /** Sockets that are open. */
   readonly open: number;
 }
@@ -62,6 +66,7 @@ export class Egress {
     return {
       checkLiteral: (host) => this.#checkLiteral(host),
       connect: (target) => this.#connect(namespace, target),
+      secure: securedWithin,
       get open() {
         return open.get(namespace) ?? 0;
       },
@@ -160,6 +165,15 @@ export class Egress {
         else this.#open.delete(namespace);
       },
     };
+  }
+}
+
+async function securedWithin(plain: Socket, { host, tls, timeoutMs, signal }: SecureTarget): Promise<Socket> {
+  const deadline = new Deadline(timeoutMs, host, signal);
+  try {
+    return await secured(plain, host, tls, deadline);
+  } finally {
+    deadline.clear();
   }
 }
 

@@ -1,3 +1,3 @@
 // Keys: the installation's, the namespaces', and what is sealed with them.
-export { openMasterKey, parseMasterKey } from './master-key.ts';
-export { MasterKeyError, type NamespaceKeys, openNamespaceKeys } from './namespace-keys.ts';
+export { masterKeyId, openMasterKey, openNextMasterKey, parseMasterKey } from './master-key.ts';
+export { changeMasterKey, MasterKeyError, type NamespaceKeys, openNamespaceKeys } from './namespace-keys.ts';

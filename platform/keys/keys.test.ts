@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openMasterKey, openNamespaceKeys, parseMasterKey } from './index.ts';
+import { changeMasterKey, masterKeyId, openMasterKey, openNamespaceKeys, openNextMasterKey, parseMasterKey } from './index.ts';
 import { open, seal } from './seal.ts';
 
 let client: MongoClient;
@@ -74,4 +74,51 @@ test('a key that was given is kept', async () => {
   await client.withSession((session) => session.withTransaction(() => keys.give('c', 'first', session)));
   const sealed = (await keys.ensureCipher('c')).seal('1', 'p');
   expect((await keys.cipherOf('c'))?.open(sealed, 'p')).toBe('1');
+});
+
+test('an encryption key that was given is stretched, and never the secret itself', async () => {
+  const master = randomBytes(32);
+  const keys = openNamespaceKeys(client.db(name), master);
+  await client.withSession((session) => session.withTransaction(() => keys.give('d', 'x', session)));
+  const stored = await client
+    .db(name)
+    .collection('encryptionKeys')
+    .findOne({ _id: 'd' as never });
+  expect(open(master, 'namespace d', stored?.['sealed'].buffer)).toHaveLength(32);
+  expect([stored?.['masterKey'], stored?.['salt'].length()]).toEqual([masterKeyId(master), 16]);
+});
+
+test('another master key opens what was sealed before, and an interrupted change is finished by the same one', async () => {
+  const db = client.db(`${name}_rotated`);
+  try {
+    const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+    const sealed = (await openNamespaceKeys(db, first).ensureCipher('a')).seal('"x"', 'p');
+    expect(await changeMasterKey(db, first, second)).toBe(1);
+    expect((await openNamespaceKeys(db, second).cipherOf('a'))?.open(sealed, 'p')).toBe('"x"');
+    const message = `that is ${masterKeyId(second)}, this is ${masterKeyId(first)}`;
+    await expect(openNamespaceKeys(db, first).cipherOf('a')).rejects.toThrow(message);
+    await openNamespaceKeys(db, second).ensureCipher('b');
+    await db.collection('encryptionKeys').updateOne({ _id: 'b' as never }, { $unset: { masterKey: '' } }); // as of before there were ids
+    expect(await changeMasterKey(db, first, second).catch((error: Error) => error.message)).toContain('namespace b');
+    expect(await changeMasterKey(db, second, third)).toBe(2);
+    expect(await changeMasterKey(db, second, third)).toBe(0);
+    expect((await openNamespaceKeys(db, third).cipherOf('a'))?.open(sealed, 'p')).toBe('"x"');
+  } finally {
+    await db.dropDatabase();
+  }
+});
+
+test('the next key of a data folder is the same until it is adopted', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cascade-keys-'));
+  try {
+    const before = openMasterKey(folder);
+    const next = openNextMasterKey(folder);
+    expect(openNextMasterKey(folder).key.equals(next.key)).toBe(true);
+    expect(openMasterKey(folder).equals(before)).toBe(true);
+    next.adopt();
+    expect(openMasterKey(folder).equals(next.key)).toBe(true);
+    expect(openNextMasterKey(folder).key.equals(next.key)).toBe(false);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -26,8 +26,27 @@ export const isTransient = (error: unknown): boolean => error instanceof MongoEr
 const LOCKED_OUT = new Set<unknown>([24, 246]);
 export const isLockedOut = (error: unknown): boolean => error instanceof MongoServerError && LOCKED_OUT.has(error.code);
 
+/** From here on codes name assertions, most of them about what was asked. */
+const FIRST_ASSERTION = 10_000;
+/** Of these: Interrupted, OutOfDiskSpace. */
+const TROUBLED_ASSERTIONS = new Set([11601, 14031]);
+/** What the server says of the request or of the account: BadValue, Unauthorized, MaxTimeMSExpired, a sort that takes too much memory and the like. */
+const OF_REQUEST = new Set([
+  2, 4, 5, 9, 13, 14, 15, 16, 17, 18, 20, 22, 26, 27, 28, 29, 30, 31, 34, 38, 40, 42, 48, 50, 52, 53, 54, 56, 57, 59, 60, 66, 67, 68, 72,
+  73, 85, 86, 115, 121, 146, 166, 167, 168, 171, 197, 224, 229, 238, 241, 263, 292, 301,
+]);
+
+/**
+ * The server's own trouble, under whichever code: a full disk (UnknownError, OutOfDiskSpace), no signing keys in the first second after its start
+ * (KeyNotFound), an operator's killOp (Interrupted). What it says of a request is listed, since what may go wrong inside it cannot be.
+ */
+const isTroubled = (error: unknown): boolean =>
+  error instanceof MongoServerError &&
+  typeof error.code === 'number' &&
+  (error.code < FIRST_ASSERTION ? !OF_REQUEST.has(error.code) : TROUBLED_ASSERTIONS.has(error.code));
+
 /** What stands in the way goes by itself, sooner or later: who owes something to others tries again for as long as it takes. */
-export const isPassing = (error: unknown): boolean => isUnavailable(error) || isTransient(error) || isLockedOut(error);
+export const isPassing = (error: unknown): boolean => isUnavailable(error) || isTransient(error) || isLockedOut(error) || isTroubled(error);
 
 const TIME_IS_UP = 50;
 

@@ -27,6 +27,8 @@ interface Group {
 export class PointReads {
   readonly #reader: RowReader;
   readonly #groups = new Map<string, Group>();
+  /** Conditions on what may be seen, as text: they come again with each request of who has them. */
+  readonly #texts = new WeakMap<Document, string>();
 
   constructor(reader: RowReader) {
     this.#reader = reader;
@@ -35,11 +37,11 @@ export class PointReads {
   /**
    * The stored document; null when there is none. It is read after the call, so it has what was committed before.
    * @param id 24 hex digits
-   * @param visible what the document must meet for who asks; absent: it may see all
+   * @param visible what the document must meet for who asks, never changed afterwards; absent: it may see all
    */
   read(collection: string, id: string, projection?: Document, visible?: Document): Promise<Uint8Array | null> {
     const shape = projection ? `${collection} ${JSON.stringify(projection)}` : collection;
-    const key = visible ? `${shape} ${BSON.EJSON.stringify(visible, { relaxed: false })}` : shape;
+    const key = visible ? `${shape} ${this.#textOf(visible)}` : shape;
     let group = this.#groups.get(key);
     if (!group) {
       group = { collection, projection, visible, waiting: new Map(), underWay: 0, isPlanned: false };
@@ -52,6 +54,15 @@ export class PointReads {
       else group.waiting.set(id, [asker]);
       this.#plan(key, group);
     });
+  }
+
+  #textOf(visible: Document): string {
+    let text = this.#texts.get(visible);
+    if (text === undefined) {
+      text = BSON.EJSON.stringify(visible, { relaxed: false });
+      this.#texts.set(visible, text);
+    }
+    return text;
   }
 
   /** At the end of this turn of the event loop, so that all requests that came with it share a read. */

@@ -3,11 +3,12 @@
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { matches, parseWhere, type Predicate } from '../../model/query/index.ts';
+import { matches, type Predicate } from '../../model/query/index.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
 import type { Doer } from '../../runtime/context/actor.ts';
 import type { Unit } from '../../runtime/transactions/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import { COMPILED_RESTRICTIONS } from './compiled.ts';
 import type { Capability, Change } from './policy.ts';
 
 /**
@@ -31,7 +32,8 @@ export function restriction(space: Namespace, resource: InstanceResource, capabi
   const all = restrictionsOf(space, resource, capability, identity);
   if (all.length === 0) return null;
   const context = { username: identity.username, namespace: identity.namespace, now: clock.now() };
-  return all.map((where) => parseWhere(where, resource.type, context)).reduce(both);
+  const compiled = space.states.get(COMPILED_RESTRICTIONS);
+  return all.map((where) => compiled.predicate(where, resource.type, context)).reduce(both);
 }
 
 /** Both conditions; the order of the first. */

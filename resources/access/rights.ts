@@ -105,7 +105,16 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['ArsSubscription', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
   ['ArsEventAcknowledgement', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
   ['ArsRuleSnapshot', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('ars_createdBy') }],
-  ['ArsPayloadMessage', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users'), apart: { submit: 'all' } }],
+  [
+    'ArsPayloadMessage',
+    {
+      select: 'own',
+      write: 'admin',
+      delete: 'admin',
+      own: byProperty('users'),
+      apart: { submit: 'all', read: 'all', dismiss: 'all', preview: 'all' },
+    },
+  ],
   ['ArsPushTarget', { select: 'own', write: 'own', delete: 'own', own: byProperty('username'), apart: { insert: 'all', upsert: 'all' } }],
   ['ArsChat', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users') }],
   ['ArsActiveTrack', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],

@@ -4,6 +4,7 @@ import type { Document } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { toBson } from '../../model/values/index.ts';
+import { checkSize } from './expression-size.ts';
 import { fieldAt, newName, type Shape } from './shape.ts';
 
 const words = (text: string): string[] =>
@@ -84,6 +85,7 @@ function members(value: ObjectValue, place: Place): Document {
 function operation(operator: string, operand: Value, place: Place): Document {
   if (!ALLOWED.has(operator)) throw refused(operator);
   if (operator === '$literal') return { $literal: literal(operand) };
+  checkSize(operator, operand);
   const variables = new Set([...place.variables, ...bound(operator, operand)]);
   return { [operator]: rebuild(operand, { ...place, operator, calculates: ARITHMETIC.has(operator), variables }) };
 }

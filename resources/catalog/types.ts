@@ -23,6 +23,7 @@ import type { Subscribers } from '../../runtime/events/subscribers.ts';
 import type { FeatureRegistry } from '../feature.ts';
 import type { FeatureStates } from '../states.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
+import type { Quotas } from '../quotas/index.ts';
 import type { LargeResults } from '../representation/large-results.ts';
 import type { KeptOutput } from '../../runtime/programs/kept-output.ts';
 import type { KeptPrograms } from '../../runtime/programs/kept-programs.ts';
@@ -35,6 +36,7 @@ export interface Accounts {
   readonly directory: Directory;
   readonly keys: NamespaceKeys;
   readonly security: SecurityLog;
+  readonly quotas: Quotas;
   /** Closes a namespace that was deleted and removes its data. */
   drop(namespace: string): Promise<void>;
 }
@@ -67,10 +69,6 @@ export interface Namespace {
   /** What encrypted properties are stored with; null while no type of the namespace has any. */
   cipher: Cipher | null;
   readonly definitions: DefinitionStore;
-  /** Whether this process, of all that serve the namespace, keeps what rules wait for and runs what happens at a time. */
-  readonly leads: boolean;
-  /** Reads a definition again that another process may have changed. */
-  refresh(kind: string, name: Value): Promise<void>;
   /** Rules as compiled, by rule and program: those in force, and those that open events name. */
   readonly executables: Map<string, Executable>;
   readonly programs: KeptPrograms;

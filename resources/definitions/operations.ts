@@ -37,7 +37,6 @@ export async function putDefinition(
       return await again(space, kind, defined.name, body, actor, upsert);
     } catch (error) {
       if (!(error instanceof VersionMiss || error instanceof DuplicateKey) || tries >= TRIES) throw error;
-      await space.refresh(kind.name, getOwn(body, 'name'));
     }
   }
 }
@@ -85,7 +84,6 @@ export async function changeDefinition(
       return await changeOnce(space, kind, id, body, actor, version);
     } catch (error) {
       if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
-      await space.refresh(kind.name, findDefinition(space, kind, id, 'update').name);
     }
 }
 
@@ -168,7 +166,6 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
       await actor.commit(accompanied(space, change, unit), { ok: '1' });
     } catch (error) {
       if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
-      await space.refresh(kind.name, name);
       continue;
     }
     space.definitions.remove(kind.name, name);

@@ -10,6 +10,7 @@ import { instanceFromBson } from '../../model/values/index.ts';
 import { keyConstant, withConstraints } from '../scalars/index.ts';
 import { timeLimit } from './time-limit.ts';
 import { idOf, versionOf } from '../representation/stamp.ts';
+import { COMPILED_RESTRICTIONS } from '../access/compiled.ts';
 import { both, restriction } from '../access/gate.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 
@@ -124,7 +125,7 @@ export async function storedAt(
   projection?: Document,
 ): Promise<Uint8Array> {
   const visible = actor && restriction(space, resource, 'select', actor);
-  const filter = visible ? toFilter(visible) : undefined;
+  const filter = visible ? space.states.get(COMPILED_RESTRICTIONS).filter(visible) : undefined;
   if (ID.test(id)) {
     const found = await space.points.read(resource.collection, id, projection, filter);
     if (found) return found;

@@ -39,6 +39,11 @@ export class IndexBuilds {
     this.#answerWithinMs = answerWithinMs;
   }
 
+  /** Whether any goes on. */
+  get areOpen(): boolean {
+    return this.#builds.size > 0;
+  }
+
   /** What the representation of a type says of indexes that are not there; null when there are none. */
   shown({ collection }: TypeDefinition): ObjectValue[] | null {
     const failed = this.#failed.get(collection);

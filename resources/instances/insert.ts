@@ -77,7 +77,11 @@ export function insertAtOnce(space: Namespace, resource: InstanceResource, body:
   const instance = prepareInsert(type, body);
   checkFinal(type, instance);
   const stamped = stampNew(instance, doer);
-  if (admitInsert(space, resource, stamped, doer)) return null;
+  const waits = admitInsert(space, resource, stamped, doer);
+  if (waits) {
+    waits.catch(() => undefined); // it is asked again, and refused then
+    return null;
+  }
   return { unit: unitOf(space, resource, stamped, stamped, doer).unit, stamped };
 }
 

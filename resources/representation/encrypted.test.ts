@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Binary, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openOwnDatabase } from '../../engine/testing/database.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { instancesIn } from '../../engine/testing/stored.ts';
 
@@ -115,20 +116,28 @@ test('it stands in the clear nowhere else either: not in the journal, kept answe
 });
 
 test('another process with the same master key reads it; without the key the namespace is not opened', async () => {
-  const { namespace } = t.identity;
-  const other = await openTestEngine({ masterKey, namespace });
+  // Of its own: who serves the same database takes what a process leaves.
+  await using database = await openOwnDatabase();
+  const mongoUri = database.uri;
+  const first = await openTestEngine({ masterKey, mongoUri });
+  const { namespace } = first.identity;
+  await first.type('Card', { name: { type: 'String' }, number: { type: 'String', encrypted: true } });
+  await first.ask('insert', 'Card', { body: '{"name":"c","number":"77"}' });
+  await first[Symbol.asyncDispose]();
+  const other = await openTestEngine({ masterKey, namespace, mongoUri });
   try {
     expect(await other.rows('Card', { name: 'c' })).toMatchObject([{ number: '77' }]);
   } finally {
     await other[Symbol.asyncDispose]();
   }
   for (const key of [undefined, randomBytes(32)]) {
-    const locked = await openTestEngine({ namespace, ...(key && { masterKey: key }) });
+    const locked = await openTestEngine({ namespace, mongoUri, ...(key && { masterKey: key }) });
     try {
       await expect(locked.rows('Card')).rejects.toThrow('master key');
     } finally {
       await locked[Symbol.asyncDispose]();
     }
+    expect(await database.ownerOf(namespace)).toBeNull();
   }
 });
 

@@ -1,11 +1,12 @@
 // UPDATE, PATCH and DELETE (resources-and-api.md 2.5, 2.7, 2.8).
 
 import { isServiceSet } from '../../model/types/index.ts';
-import { isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import { decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { instanceToJson, parseJson, toJson } from '../../model/values/index.ts';
+import { instanceToJson, parseJson, toJson, toTypedJson } from '../../model/values/index.ts';
 import { changeDefinition, definitionJson, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
 import { deleteDependents, deleteWithDependents } from '../instances/dependent-definitions.ts';
 import { toFilter } from '../../model/query/index.ts';
@@ -15,6 +16,7 @@ import { changeOf, updateOne } from '../instances/update.ts';
 import { patchChanges } from '../representation/patch.ts';
 import { shownOne, toStored } from '../scalars/index.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import { perform } from '../operations/perform.ts';
 import { asRun } from '../../runtime/runs/index.ts';
 import { answersArray, bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
 
@@ -22,6 +24,7 @@ import { answersArray, bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTE
 const AT_A_TIME = 1_000;
 
 export async function update(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  if (request.federation && request.resourceId === undefined) return updateWhere(space, resource, request, actor);
   const id = idOf(request);
   const body = bodyOf(resource, request);
   if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
@@ -46,6 +49,18 @@ export async function patch(space: Namespace, resource: Resource, request: ApiRe
     return patchChanges(external(instanceToJson(type, await shownOne(space, type, stored, actor))), operations, removed);
   };
   return instanceUpdate(space, resource, request, actor, changes, removed);
+}
+
+/** The UPDATE of another installation: what it gives in the language, the number of instances or the one that was named. */
+async function updateWhere(space: Namespace, { name }: Resource, { parameters, object }: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { where } = parameters;
+  if (where === undefined) throw fault('cascade.request.parameter.invalid', 'where', null);
+  if (!isObject(object ?? null)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  const statement: ObjectValue = { resource: name, values: object ?? null, where, options: {}, onError: false };
+  const answer = await perform(space, 'update', encodeInner(statement), actor);
+  if ('error' in answer)
+    throw new CascadeError(answer.error.code, answer.error.message, answer.error.params as Value[], answer.error.status);
+  return { ...reply(toTypedJson(decodeInner('list' in answer ? answer.list : answer.ok))), isTyped: true };
 }
 
 /** A patch is written against what a client sees. */

@@ -19,6 +19,7 @@ import { channels, execute, publish, query, status } from './invoke.ts';
 import { requirePublic } from './public.ts';
 import { schema } from './schema.ts';
 import { select } from './select.ts';
+import { typedReply } from './typed.ts';
 
 type CarryOut = (space: Namespace, resource: Resource, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
 
@@ -42,6 +43,11 @@ const GENERIC: ReadonlySet<string> = new Set(OPERATIONS);
 
 /** Carries out a client's request. @throws CascadeError, CascadeErrors, at once or later */
 export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  if (!request.federation?.isTyped) return carriedOut(space, request, actor);
+  return carriedOut(space, { ...request, streams: false }, actor).then((given) => typedReply(space, request, given));
+}
+
+function carriedOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (request.publicOnly && !request.transfer) requirePublic(space, request);
   if (request.illFormedAt !== undefined) refuseIllFormed(space, request, request.illFormedAt);
   const own = request.custom === true ? undefined : space.features.requests.get(request.resourceName);

@@ -7,7 +7,7 @@ import type { ApiReply, ApiRequest, Identity } from '../api.ts';
 import { namespaceAndProfiles } from '../../identity/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
-import { toJson } from '../../model/values/index.ts';
+import { toJson, toTypedJson } from '../../model/values/index.ts';
 import { AHEAD_BYTES } from '../representation/large-results.ts';
 import type { Namespace, Resource } from '../catalog/types.ts';
 import { elementsOf, flushingOf } from './elements.ts';
@@ -35,6 +35,7 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
   const flushing = flushingOf(request.parameters);
   const inner = await executeProcedure(space, name, request, actor);
   const value = decodeInner(inner);
+  if (request.federation?.isTyped) return { ...reply(toTypedJson(value)), isTyped: true };
   // A long array is not written as one text either where the client did not ask for its elements one by one.
   const wanted = request.parameters['stream'] === true || inner.length > AHEAD_BYTES;
   const streams = request.streams === true && wanted && Array.isArray(value);
@@ -56,6 +57,7 @@ export async function executeProcedure(space: Namespace, name: string, request: 
     identity: actingIn(procedure.object, actor.identity),
     caller: { ...actor, headers: request.headers ?? actor.headers },
     snapshot: true,
+    ...(request.federation?.deadlineMs !== undefined && { deadlineMs: request.federation.deadlineMs }),
   });
 }
 

@@ -10,7 +10,7 @@ import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, t
 import { type Actor, ChildKeys, type StepKeeper } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { DuplicateKey, type Step, type Unit, type Write } from '../../runtime/transactions/index.ts';
-import { instanceToJson, openText, parseJson, sealText, toJson } from '../../model/values/index.ts';
+import { instanceToJson, openText, parseJson, sealText, toJson, toTypedJson } from '../../model/values/index.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import { definitionJson, shown } from '../definitions/operations.ts';
 import { fault } from '../../model/errors/faults.ts';
@@ -262,6 +262,7 @@ const withRecord = ({ cipher }: Namespace, unit: Unit, { id, digest }: Pick<Reco
 /** The reply to a request about one thing, from what its change gave; undefined where that does not tell all. */
 function replyOf(space: Namespace, request: ApiRequest, answer: string | null): ApiReply | undefined {
   if (answer === null || Array.isArray(request.object)) return undefined;
+  if (request.federation && request.op === 'update') return { ...reply(toTypedJson(decodeInner(answer))), isTyped: true };
   if (request.op === 'publish') return reply('{}');
   if (request.op === 'rename') return reply(definitionJson(decodeInner(answer) as ObjectValue));
   if (request.op !== 'insert' && request.op !== 'upsert') return undefined;

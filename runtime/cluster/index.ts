@@ -1,5 +1,7 @@
-// The door of what several processes on one database tell each other: changes that others have committed, who leads a namespace, and events
-// for whoever does.
+// The door of what several processes on one database have between them: leases, owners of namespaces, calls to these, and events that an earlier
+// version handed from one process to another.
 export { ARRIVAL_TEXTS, Arrivals, ARRIVALS } from './arrivals.ts';
 export { type Change, openChanges } from './changes.ts';
-export { Leaders } from './leaders.ts';
+export { type Answer, type ByteStream, Calls, type Handler, LinkClosed, LinkFull, LinkLost, type Message } from './links/index.ts';
+export { type Ownership, Owners } from './owners.ts';
+export { winnerOf } from './rendezvous.ts';

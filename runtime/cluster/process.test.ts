@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MongoClient } from 'mongodb';
+import { type Db, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { openProcess } from '../transactions/index.ts';
-import { WatchedLeases } from './process.ts';
+import { Fenced } from '../transactions/index.ts';
+import { Owners } from './owners.ts';
+import { openProcess, type ServiceProcess, WatchedLeases } from './process.ts';
 
 const uri = process.env['CASCADE_TEST_MONGO'] ?? '';
 let client: MongoClient;
@@ -13,18 +14,22 @@ beforeAll(async () => {
 afterAll(() => client.close());
 afterEach(() => vi.useRealTimers());
 
+const openOne = (installation: Db, onTaken: () => void = () => undefined): Promise<ServiceProcess> =>
+  openProcess({
+    installation,
+    client: 'one of a test',
+    exclusive: false,
+    hasBus: true,
+    onTaken,
+    onError: (error) => expect.unreachable(String(error)),
+  });
+
 test('a process that another one has taken for dead hears of it when it renews its lease', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const db = client.db(`process_${process.pid}`);
   const records = db.collection<{ _id: number }>('processes');
   let taken = 0;
-  await using own = await openProcess(
-    db,
-    'one of a test',
-    false,
-    () => taken++,
-    (error) => expect.unreachable(String(error)),
-  );
+  await using own = await openOne(db, () => taken++);
   const renewed = async (): Promise<Date> => ((await records.findOne({ _id: own.epoch })) as unknown as { leaseUntil: Date }).leaseUntil;
   await records.updateOne({ _id: own.epoch }, { $set: { leaseUntil: new Date(0) } });
   vi.advanceTimersByTime(5_000);
@@ -36,27 +41,53 @@ test('a process that another one has taken for dead hears of it when it renews i
   await db.dropDatabase();
 });
 
-test('who takes over from a process takes over what that had taken over, and nobody gets a part of it', async () => {
+test('what a dead process owns is freed in one piece, and one of those that want it gets it, under a new epoch', async () => {
   const db = client.db(`process_claims_${process.pid}`);
-  const records = db.collection<{ _id: number; takenBy?: number }>('processes');
-  const open = () =>
-    openProcess(
-      db,
-      'one of a test',
-      false,
-      () => undefined,
-      (error) => expect.unreachable(String(error)),
-    );
-  const [a, b] = [await open(), await open()];
+  const a = await openOne(db);
+  const ownersOfA = new Owners(db, a);
+  const names = ['one', 'two', 'three'];
+  const held = await Promise.all(names.map((name) => ownersOfA.acquire(name)));
+  const [b, c] = [await openOne(db), await openOne(db)];
+  const [ownersOfB, ownersOfC] = [new Owners(db, b), new Owners(db, c)];
+  expect(await ownersOfB.acquire('one')).toEqual({ owner: a.epoch });
   await a[Symbol.asyncDispose]();
-  expect(await b.claim()).toEqual([a.epoch]);
-  await b[Symbol.asyncDispose](); // before it has taken over
-  const [c, d] = [await open(), await open()];
-  const claimed = await Promise.all([c.claim(), d.claim()]);
-  expect(claimed.filter((epochs) => epochs.length > 0)).toEqual([[a.epoch, b.epoch]]);
-  expect(new Set((await records.find({ _id: { $in: [a.epoch, b.epoch] } }).toArray()).map(({ takenBy }) => takenBy)).size).toBe(1);
-  await c[Symbol.asyncDispose]();
-  await d[Symbol.asyncDispose]();
+  const claimed = await Promise.all([b.claim(), c.claim()]);
+  expect(claimed.filter((epochs) => epochs.length > 0)).toEqual([[a.epoch]]);
+  expect((await ownersOfB.abandoned()).toSorted()).toEqual(names.toSorted());
+  const [gotB, gotC] = await Promise.all([ownersOfB, ownersOfC].map((owners) => Promise.all(names.map((name) => owners.acquire(name)))));
+  for (const [at, before] of held.entries()) {
+    const now = [gotB?.[at], gotC?.[at]].flatMap((one) => (one && 'ownership' in one ? [one.ownership] : []));
+    expect(now).toHaveLength(1);
+    const former = 'ownership' in before ? before.ownership.epoch : Number.NaN;
+    expect(now[0]).toMatchObject({ unclosed: [former] });
+    expect(now[0]?.epoch).toBeGreaterThan(former);
+  }
+  for (const one of [b, c]) await one[Symbol.asyncDispose]();
+  await db.dropDatabase();
+});
+
+test('who was taken for dead acquires nothing any more', async () => {
+  const db = client.db(`process_dead_${process.pid}`);
+  await using own = await openOne(db);
+  await db.collection<{ _id: number }>('processes').updateOne({ _id: own.epoch }, { $set: { takenBy: own.epoch + 1 } });
+  await expect(new Owners(db, own).acquire('one')).rejects.toThrow(Fenced);
+  await db.dropDatabase();
+});
+
+test('of a released namespace its record says whether something is left to be done there', async () => {
+  const db = client.db(`process_rest_${process.pid}`);
+  await using own = await openOne(db);
+  const owners = new Owners(db, own);
+  for (const [name, isResting] of [
+    ['resting', true],
+    ['busy', false],
+  ] as const) {
+    const acquired = await owners.acquire(name);
+    if ('ownership' in acquired) await owners.release(name, acquired.ownership.epoch, isResting);
+  }
+  expect(await owners.abandoned()).toEqual(['busy']);
+  expect(await owners.unknown(['resting', 'busy', 'new'])).toEqual(['new']);
+  expect(await owners.ownerOf('busy')).toBeNull();
   await db.dropDatabase();
 });
 

@@ -1,6 +1,6 @@
 // Open evaluations, and events on their way to the leader, whose texts are more than a document of the store holds.
 import { type Db, MongoClient, ObjectId } from 'mongodb';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { encodeInner } from '../../stdlib/values/index.ts';
 import { Committer, type StoredEvent, type Write } from '../transactions/index.ts';
 import { Arrivals } from '../cluster/index.ts';
@@ -38,6 +38,10 @@ beforeEach(() => {
       throw error;
     },
   });
+});
+afterEach(async () => {
+  await committer[Symbol.asyncDispose]();
+  await db.dropDatabase();
 });
 afterAll(() => client.close());
 
@@ -80,8 +84,6 @@ test.each<[string, Cipher | null]>([
     expect((await fromStored(db, stored ?? {}, cipher)).evaluation).toEqual(one);
     await submit(removal(OWNER, one));
     for (const name of [EVALUATIONS, EVALUATION_TEXTS]) expect(await db.collection(name).countDocuments()).toBe(0);
-    await committer[Symbol.asyncDispose]();
-    await db.dropDatabase();
   },
 );
 

@@ -82,7 +82,6 @@ class Service {
     const events = await new TakeOver(this.#space, { client: this.#client }, new Map()).take(dead);
     await this.#correlations.restore(this.#space.db);
     this.#correlations.start(events);
-    this.committer.startCleaning();
     this.isOpen = true;
   }
 

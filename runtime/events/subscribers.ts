@@ -33,6 +33,11 @@ export class Subscribers {
     this.#onError = onError;
   }
 
+  /** Paths that somebody listens on. */
+  get size(): number {
+    return this.#byPath.size;
+  }
+
   has(path: string): boolean {
     return this.#byPath.has(path);
   }

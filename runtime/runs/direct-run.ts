@@ -32,6 +32,8 @@ export interface DirectCall {
   readonly caller: Pick<Actor, 'chain' | 'childKey' | 'depth' | 'headers' | 'event'>;
   /** CPU time that it may have, where that is less than any run's. */
   readonly cpuTimeMs?: number;
+  /** When it is over, from now on: who asked does not wait for longer. */
+  readonly deadlineMs?: number;
   /** Whether an escaping error is kept as a snapshot (language.md H4). */
   readonly snapshot: boolean;
 }
@@ -54,7 +56,8 @@ class DirectRun implements RunObserver {
   readonly #messages: Messages;
   readonly #startedAt: Date;
   readonly #trail = new Trail();
-  #open!: OpenRun;
+  #open: OpenRun | null = null;
+  #deadline: NodeJS.Timeout | null = null;
 
   constructor(host: RunHost, call: DirectCall, resolve: (valueJson: string) => void, reject: (error: unknown) => void) {
     this.#host = host;
@@ -73,6 +76,8 @@ class DirectRun implements RunObserver {
 
   start(): void {
     this.#host.executionTimes.begin(this.#expire);
+    const { deadlineMs } = this.#call;
+    if (deadlineMs !== undefined) this.#deadline = setTimeout(() => this.#expire(`${deadlineMs} ms`), deadlineMs);
     whenAdmitted(
       this.#host,
       this.#call.identity,
@@ -126,7 +131,7 @@ class DirectRun implements RunObserver {
 
   /** It has been open for longer than a run may be (language.md 10). */
   readonly #expire = (limit: string): void => {
-    this.#host.sandbox.drop(this.#open);
+    if (this.#open) this.#host.sandbox.drop(this.#open);
     this.fail({ ...toWireError(fault('cascade.execution.timeout', this.#call.executable.resource, limit)), frames: [] });
   };
 
@@ -178,14 +183,15 @@ class DirectRun implements RunObserver {
   /** What it is a part of starts again. */
   #giveUp(reason: StartAgain): void {
     this.#host.executionTimes.end(this.#expire);
-    this.#host.sandbox.drop(this.#open);
+    if (this.#deadline) clearTimeout(this.#deadline);
+    if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#host.release(this.#id);
     this.#reject(reason);
   }
 
   #answer(answer: Answer, at: Date): void {
     this.#trail.answered(answer, at.getTime());
-    this.#host.sandbox.answer(this.#open, answer, at.getTime());
+    if (this.#open) this.#host.sandbox.answer(this.#open, answer, at.getTime());
   }
 
   /** What is kept of the run as it went; nothing when that is too much, or when nobody is to look into it. */
@@ -245,6 +251,7 @@ class DirectRun implements RunObserver {
   /** Stores what is left to store before the caller hears of the end. */
   async #settle(unit: Pick<Unit, 'writes' | 'events'>): Promise<void> {
     this.#host.executionTimes.end(this.#expire);
+    if (this.#deadline) clearTimeout(this.#deadline);
     this.#host.release(this.#id);
     const logs = this.#messages.waiting;
     if (logs.length === 0 && unit.writes.length === 0 && unit.events.length === 0) return;

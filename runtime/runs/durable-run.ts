@@ -108,6 +108,12 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   start(): void {
+    const turn = this.#host.turn?.();
+    if (turn) void turn.then(() => this.#startNow());
+    else this.#startNow();
+  }
+
+  #startNow(): void {
     this.#host.executionTimes.begin(this.#expire);
     this.#admit();
   }
@@ -654,8 +660,14 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       await (isGivenUp ? this.#host.settle(this.#event, this.#reference.rule, store) : store([]));
       this.#messages.stored(logs);
     } catch (error) {
-      if (isPassing(error)) return this.#close(unit, isGivenUp);
-      if (!(error instanceof Fenced)) this.#host.log.error({ err: error, run: this.id }, 'the end of a run could not be stored');
+      if (isPassing(error)) {
+        await this.#pause();
+        return this.#close(unit, isGivenUp);
+      }
+      if (!(error instanceof Fenced)) {
+        this.#host.log.error({ err: error, run: this.id }, 'what a run leaves at its end could not be stored');
+        this.#host.committer.markDone(this.id); // it has ended all the same, and is not to be repeated
+      }
     }
     this.#end();
   }

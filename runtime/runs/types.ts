@@ -39,6 +39,8 @@ export interface RunHost {
   readonly log: Logger;
   /** Throws, at once or later, when whom code is to run as may not act any more; absent: everybody may. */
   admit?(identity: Identity): unknown;
+  /** When a rule's run may begin, where it has to wait for its turn under a quota; undefined: now. */
+  turn?(): Promise<void> | undefined;
   /** What conditions on events need. */
   readonly conditions: ConditionSurroundings;
   /** What a run reference stands for; null when its text is not kept any more. */

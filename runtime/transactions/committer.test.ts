@@ -23,11 +23,16 @@ const uri = process.env['CASCADE_TEST_MONGO'] ?? '';
 let client: MongoClient;
 let started: StoredEvent[];
 let databases = 0;
+const opened: Committer[] = [];
 
 beforeAll(async () => {
   client = await new MongoClient(uri, { readConcern: { level: 'majority' }, monitorCommands: true }).connect();
 });
-afterAll(() => client.close());
+afterAll(async () => {
+  // Those that played a process which died, too: they clean the journal once in a while.
+  for (const committer of opened) await committer[Symbol.asyncDispose]();
+  await client.close();
+});
 beforeEach(() => {
   started = [];
 });
@@ -56,6 +61,7 @@ const options = (db: Db, epoch: number, longRunMs = 30_000): CommitterOptions =>
 async function space(epoch = 1, name = `committer_${process.pid}_${databases++}`, longRunMs?: number) {
   const db = client.db(name);
   const committer = new Committer(options(db, epoch, longRunMs));
+  opened.push(committer);
   await db.collection('t.Thing').createIndex({ k: 1 }, { unique: true, name: 'unique_k' });
   return { db, committer, name };
 }
@@ -371,7 +377,6 @@ test('a run that is open for long does not keep the rows after it: it goes on fr
   const short = Array.from({ length: 20 }, (_, n) => `short${n}`);
   for (const uuid of short) await committer.submit({ writes: [], events: [event(uuid)] });
   for (const uuid of short) await committer.submit({ writes: [], events: [], steps: [], done: [`${uuid}/r/1`] }, true);
-  committer.startCleaning();
   while ((await rows.countDocuments()) > 2 * SLOTS) await new Promise((resolve) => setTimeout(resolve, 50));
   const left = await readLeftOpen(db, [1]);
   expect(left.events).toEqual(
@@ -575,6 +580,15 @@ test('what is made of units may change between two ticks; who changes it may com
     ['waiting', 'after'],
   ]);
   await committer[Symbol.asyncDispose]();
+});
+
+test('after the end nothing is planned any more, also not for a run that ends late', async () => {
+  const { committer } = await space();
+  await committer[Symbol.asyncDispose]();
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  committer.markDone(runIdOf(event('late'), 'r'));
+  expect(timers()).toBe(before);
 });
 
 test('ids ascend in the order in which they are given', () => {

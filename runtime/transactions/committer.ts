@@ -117,10 +117,10 @@ export class Committer implements AsyncDisposable {
   /** Of the queue. */
   #bytesWaiting = 0;
   #marks: RunId[] = [];
+  #isClosed = false;
   #marking: NodeJS.Timeout | null = null;
   #paused = false;
   #isPlanned = false;
-  #mayClean = false;
   #cleaning: Promise<void> | null = null;
   #holdsCleaning = 0;
   #idle: (() => void)[] = [];
@@ -144,13 +144,13 @@ export class Committer implements AsyncDisposable {
     this.#writers = Array.from({ length: SLOTS }, (_, slot) => new TickWriter(slot, this.journal, options, told));
     this.#free = [...this.#writers];
     this.#timer = setInterval(() => {
-      if (!this.#mayClean || this.#holdsCleaning > 0 || this.#fenced) return;
+      if (this.#holdsCleaning > 0 || this.#fenced) return;
       this.#cleaning ??= this.journal
         .clean()
         .then(() => this.#copyLong())
         .catch((error: unknown) => {
           this.#noteFenced(error);
-          options.onError(error, 'the journal could not be cleaned');
+          if (!(error instanceof Fenced)) options.onError(error, 'the journal could not be cleaned');
         })
         .finally(() => (this.#cleaning = null));
     }, CLEAN_EVERY_MS);
@@ -158,14 +158,9 @@ export class Committer implements AsyncDisposable {
   }
 
   /**
-   * Rows that are not needed go from now on. Not before what dead processes left is taken over and their rows are gone: until then the
-   * marks of ended runs in our rows are all that keeps theirs from being run again.
+   * Rows that are not needed go, but none until the hold is lifted: events of dead processes stand in our rows and in theirs then, and the marks
+   * of their runs in ours only, which are all that keeps them from being run again.
    */
-  startCleaning(): void {
-    this.#mayClean = true;
-  }
-
-  /** No row goes until the hold is lifted: events of dead processes stand in our rows and in theirs, and marks of their runs in ours only. */
   holdCleaning(): () => void {
     this.#holdsCleaning++;
     return () => void this.#holdsCleaning--;
@@ -230,6 +225,7 @@ export class Committer implements AsyncDisposable {
 
   /** Notes the end of runs with the next tick, or by a tick of its own soon. Until then a crash repeats them from their records. */
   markDone(run: RunId): void {
+    if (this.#isClosed) return; // the store is given back: a timer that tried would keep the process from ending
     this.#marks.push(run);
     this.#marking ??= setTimeout(() => this.#flushMarks(), MARK_AFTER_MS);
   }
@@ -276,6 +272,8 @@ export class Committer implements AsyncDisposable {
     await this.#cleaning;
     if (this.#marking) this.#flushMarks();
     while (this.#unsettled.size > 0 || this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    this.#isClosed = true;
+    if (this.#marking) clearTimeout(this.#marking);
     for (const writer of this.#writers) await writer.close();
   }
 
@@ -408,8 +406,6 @@ export class Committer implements AsyncDisposable {
     try {
       await writer.write(units, marks, failed);
     } catch (error) {
-      // A fault of the machinery itself: nobody may be told that his write is stored.
-      for (const unit of units) if (!failed.has(unit)) failed.set(unit, error);
       this.#marks.push(...marks);
       this.#noteFenced(error);
       this.#options.onError(error, 'a tick could not be committed');

@@ -68,7 +68,7 @@ export async function* referencesIn(db: Db): AsyncIterable<RunReference> {
 export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Cipher | null = null): Promise<LeftOpen> {
   const opened = opening(cipher);
   const done = await readEnded(db, epochs);
-  const events = new Map<string, FoundEvent>();
+  const events = new Map<string, Place[]>();
   const steps = new Map<RunId, { row: RowId; order: number; index: number; step: Step }[]>();
   for (const epoch of [...epochs].sort((a, b) => a - b))
     for await (const stored of db.collection<StoredRow>('journal').find(rowsOf(epoch)).sort({ order: 1 }).allowDiskUse()) {
@@ -76,8 +76,10 @@ export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Ci
       for (const [index, event] of held.events.entries()) {
         if (event.runs.every(({ rule }) => done.has(runIdOf(event, rule)))) continue;
         const key = `${event.uuid}/${attemptOf(event)}`;
-        const places = [...(events.get(key)?.places ?? []), { row, order, among: event.order ?? order }];
-        events.set(key, { row, order, index, event, places });
+        const place = { row, order, index, event, among: event.order ?? order };
+        const known = events.get(key);
+        if (known) known.push(place);
+        else events.set(key, [place]);
       }
       for (const [index, step] of held.steps.entries()) {
         if (done.has(rootOf(step.run))) continue;
@@ -89,15 +91,14 @@ export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Ci
   // Asked last: a process that only stood still may go on removing rows meanwhile, and each removal comes after its mark.
   const lows = await readLows(db, epochs);
   const isVoid = ({ row, order }: { row: RowId; order: number }): boolean => order < (lows.get(Number(row.epoch)) ?? 0);
-  for (const [key, found] of events) if (isVoid(found)) events.delete(key);
-  // Where it came first. What is void does not count: of the rows that stood beside it some are removed already.
-  const placeOf = ({ places, ...last }: FoundEvent): Place => places.find((one) => !isVoid(one)) ?? { ...last, among: last.order };
+  // What is void does not count, wherever it stands: who has taken over may be of an older epoch, or of a younger one.
+  const standing = [...events.values()].map((places) => places.filter((one) => !isVoid(one))).filter((places) => places.length > 0);
+  const firstOf = ([first]: Place[]): Place => first as Place;
+  standing.sort((a, b) => Number(firstOf(a).row.epoch) - Number(firstOf(b).row.epoch) || firstOf(a).among - firstOf(b).among);
   const open: StoredEvent[] = [];
-  const inOrder = [...events.values()].map((found) => ({ found, place: placeOf(found) }));
-  inOrder.sort(({ place: a }, { place: b }) => Number(a.row.epoch) - Number(b.row.epoch) || a.among - b.among);
-  for (const { found } of inOrder) {
-    const { row, index } = found;
-    const { order: _, ...event } = found.event;
+  for (const places of standing) {
+    const { row, index, event: found } = places[places.length - 1] as Place;
+    const { order: _, ...event } = found;
     const runs = event.runs.filter((run) => !done.has(runIdOf(event, run.rule)));
     if (runs.length > 0) open.push({ ...withEventTexts(await wholeEvent(db, row, index, event), opened), runs });
   }
@@ -114,19 +115,13 @@ export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Ci
   return { events: open, steps: whole };
 }
 
-interface FoundEvent {
-  /** The row that it was read from last. */
-  readonly row: RowId;
-  readonly order: number;
-  readonly index: number;
-  readonly event: StoredEvent;
-  /** All rows that it was found in, in their order. */
-  readonly places: readonly Place[];
-}
-
+/** Where an event stands. */
 interface Place {
   readonly row: RowId;
   readonly order: number;
+  /** In the row. */
+  readonly index: number;
+  readonly event: StoredEvent;
   /** Among the events of its epoch. */
   readonly among: number;
 }

@@ -1,5 +1,5 @@
 // A tick in the simulated store: what no single unit is seen to be at fault for must come to an end all the same.
-import { Long, ObjectId } from 'mongodb';
+import { type Db, Long, MongoNetworkError, MongoServerError, ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { SimulatedStore, SimulatedTime, World } from '../../engine/testing/simulation/index.ts';
 import { Journal } from './journal.ts';
@@ -51,4 +51,64 @@ test('a unit that misses, though all it names is as it says, fails alone and in 
   expect([...failed.keys()]).toEqual([faulty]);
   expect(settled.slice(1)).toEqual(others);
   expect(store.rows('t.Thing').map(({ tag }) => tag)).toEqual(['target', 'a', 'b', 'c', 'd']);
+});
+
+test('an attempt that comes late, after its repetition was refused, is stored and not doubted: nobody has taken over', async () => {
+  const world = new World(1);
+  const life = { alive: true };
+  const { client, db } = new SimulatedStore(world, {}).connect(life);
+  using time = new SimulatedTime();
+  time.reset(1);
+  let comesLate: (() => Promise<void>) | null = null;
+  const starts = client.startSession.bind(client);
+  let sessions = 0;
+  client.startSession = () => {
+    const session = starts();
+    if (++sessions > 1) return session;
+    const commit = session.commitTransaction.bind(session);
+    session.inTransaction = () => false; // after a commit that was sent nothing is aborted
+    session.commitTransaction = async () => {
+      comesLate = commit;
+      throw new MongoNetworkError('the connection broke');
+    };
+    return session;
+  };
+  let refused = 0;
+  let unread = 0;
+  const commands = { insert: [] as string[] };
+  const troubled = {
+    collection: (name: string) => {
+      const collection = db.collection(name);
+      const findOne = collection.findOne.bind(collection) as (filter: object) => Promise<unknown>;
+      const read = (filter: object) =>
+        ++unread <= 3 ? Promise.reject(new MongoServerError({ message: 'No keys found for HMAC', code: 211 })) : findOne(filter);
+      return Object.assign(collection, { findOne: read });
+    },
+    command: async (command: { insert: string }, options: object) => {
+      commands.insert.push(command.insert);
+      if (comesLate && command.insert === 't.Thing' && ++refused === 1) throw new MongoServerError({ message: 'not authorized', code: 13 });
+      if (comesLate && command.insert === 'journal') await comesLate().finally(() => (comesLate = null));
+      return db.command(command, options);
+    },
+  } as unknown as Db;
+  const unit: Unit = {
+    writes: [{ collection: 't.Thing', op: 'insert', document: { _id: new ObjectId(), ars_version: Long.ONE } }],
+    events: [],
+    done: ['a/r/1'],
+  };
+  const settled: Unit[] = [];
+  const settle = (_: TickRow | null, units: readonly Unit[]): void => void settled.push(...units);
+  const at = { client, db: troubled, findTaken: async () => new Map() };
+  const writer = new TickWriter(0, new Journal(db, 1, 1), at, { settled: settle, unnoted: () => undefined, away: () => undefined });
+  const failed = new Map<Unit, unknown>();
+  let isOver = false;
+  const written = writer.write([unit], [], failed).finally(() => (isOver = true));
+  written.catch(() => undefined); // awaited below
+  for (let step = 0; !isOver && step < 5_000; step++) {
+    if (!world.advance()) time.pass(200);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await written;
+  expect(commands.insert).toEqual(['t.Thing', 'journal', 't.Thing', 'journal']);
+  expect([settled, failed.size, unread > 3]).toEqual([[unit], 0, true]);
 });

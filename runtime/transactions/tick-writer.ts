@@ -1,8 +1,8 @@
 // Stores the units of a tick in one transaction with their row, whatever stands in the way: a unit that cannot be stored gets its own error and
 // the others are tried again without it; a commit that nobody heard of is looked for; a store that is away is waited for.
 
-import type { ClientSession, Db, MongoClient } from 'mongodb';
-import { Backoff, isLockedOut, isTransient, isUnavailable } from '../../platform/mongo/index.ts';
+import { type ClientSession, type Db, type MongoClient, MongoError } from 'mongodb';
+import { Backoff, isLockedOut, isTransient, isUnavailable, retryUntilAvailable } from '../../platform/mongo/index.ts';
 import type { Cipher } from '../../model/values/index.ts';
 import type { Journal } from './journal.ts';
 import { sealing, withRowTexts } from './sealing.ts';
@@ -53,6 +53,8 @@ export class TickWriter {
   readonly #told: Told;
   readonly #sessions: ClientSession[] = [];
   #session: ClientSession;
+  /** Of the present tick. */
+  readonly #stored = new Set<Unit>();
 
   constructor(slot: number, journal: Journal, at: TickStore, told: Told) {
     this.#slot = slot;
@@ -70,14 +72,32 @@ export class TickWriter {
   /**
    * Stores what can be stored.
    * @param marks runs that have ended
-   * @param failed gets those that lose, with their reason
-   * @throws Fenced, and faults of the machinery: then it is not known of those that are not in `failed`
+   * @param failed gets those that are not stored, with their reason
+   * @throws Fenced, and faults of the machinery: then all that is not known to be stored is in `failed`
    */
   async write(units: readonly Unit[], marks: readonly RunId[], failed: Map<Unit, unknown>): Promise<void> {
     const doubt: Doubt = [];
-    await this.#store(units, marks, failed, doubt);
-    if (doubt.length > 0) for (const unit of await this.#takePlace(doubt)) failed.delete(unit);
-    this.#journal.settled(this.#slot);
+    this.#stored.clear();
+    let fault: { readonly error: unknown } | null = null;
+    try {
+      await this.#store(units, marks, failed, doubt).catch((error: unknown) => {
+        if (error instanceof Fenced) throw error;
+        fault = { error };
+      });
+      if (doubt.length > 0) for (const unit of await this.#takePlace(doubt)) failed.delete(unit);
+      this.#journal.settled(this.#slot);
+    } catch (error) {
+      fault = { error };
+    }
+    if (!fault) return;
+    const { error } = fault as { error: unknown };
+    for (const unit of units) if (!failed.has(unit) && !this.#stored.has(unit)) failed.set(unit, error);
+    throw error;
+  }
+
+  #settle(row: TickRow | null, units: readonly Unit[]): void {
+    for (const unit of units) this.#stored.add(unit);
+    this.#told.settled(row, units);
   }
 
   /**
@@ -91,11 +111,11 @@ export class TickWriter {
       try {
         stored = await this.#attempt([], this.#row([], []), doubt);
       } catch (error) {
-        if (error instanceof Fenced) throw error;
-        stored = await this.#happened(doubt);
+        stored = await this.#happened(doubt); // what stands in that place may be the attempt itself, come late
+        if (!stored && error instanceof Fenced) throw error;
       }
       if (stored) {
-        this.#told.settled(stored.row, stored.units);
+        this.#settle(stored.row, stored.units);
         return stored.units;
       }
       await backoff.pause();
@@ -123,7 +143,7 @@ export class TickWriter {
         stored = await this.#happened(doubt); // an earlier attempt of ours may be what stands in the way
       }
       if (stored) {
-        this.#told.settled(stored.row, stored.units);
+        this.#settle(stored.row, stored.units);
         for (const unit of stored.units) failed.delete(unit); // it was taken for lost while the attempt was in doubt
         return stored.units === units ? [] : stored.units;
       }
@@ -140,12 +160,13 @@ export class TickWriter {
         for (const [unit, reason] of losers) failed.set(unit, reason);
         units = units.filter((unit) => !failed.has(unit));
         if (!row) {
-          this.#told.settled(null, units);
+          this.#settle(null, units);
           return [];
         }
         // The store tells one taken key an attempt: from the second on all the others are looked up at once.
         if ([...losers.values()].some((one) => one instanceof DuplicateKey) && ++aborts >= 2) {
-          for (const [unit, reason] of await this.#at.findTaken(units)) failed.set(unit, reason);
+          const taken = await retryUntilAvailable(() => this.#at.findTaken(units));
+          for (const [unit, reason] of taken) failed.set(unit, reason);
           units = units.filter((unit) => !failed.has(unit));
         }
         continue;
@@ -206,8 +227,8 @@ export class TickWriter {
   }
 
   /**
-   * That attempt of those in doubt which turns out to be stored; the doubt ends with that. Waits for the store to answer, with what it
-   * has now: an attempt of later may have met what a majority does not hold yet.
+   * That attempt of those in doubt which turns out to be stored; the doubt ends with that. Waits for the store to answer, whatever keeps it from
+   * that, with what it has now: an attempt of later may have met what a majority does not hold yet.
    */
   async #happened(doubt: Doubt): Promise<Stored | null> {
     const [first] = doubt;
@@ -223,7 +244,7 @@ export class TickWriter {
         doubt.length = 0;
         return happened;
       } catch (error) {
-        if (!isUnavailable(error)) throw error;
+        if (!(error instanceof MongoError)) throw error;
         await backoff.pause();
       }
     }
@@ -232,7 +253,7 @@ export class TickWriter {
   /** The units that stood in the way of an attempt; null when it failed for another reason. None: no unit is seen to do so. */
   async #losersOf(error: unknown, units: readonly Unit[]): Promise<ReadonlyMap<Unit, Error> | null> {
     if (error instanceof Losers) return error.units;
-    return error instanceof Missed ? findMisses(this.#at.db, units) : null;
+    return error instanceof Missed ? retryUntilAvailable(() => findMisses(this.#at.db, units)) : null;
   }
 
   #row(units: readonly Unit[], marks: readonly RunId[]): TickRow {

@@ -190,7 +190,7 @@ export class VersionMiss extends Error {
   }
 }
 
-type Quota = 'waitingWrites' | 'waitingRuns' | 'waitingRequests';
+type Quota = 'waitingWrites' | 'waitingRuns' | 'waitingRequests' | 'execution';
 
 /** More is waiting than is held: the caller answers 429. */
 export class QueueFull extends Error {

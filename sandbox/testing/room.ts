@@ -1,5 +1,6 @@
 // A sandbox for a test, and runs in it as promises.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { openSandbox } from '../index.ts';
 import type { OpenRun, Program, Reply, RunFailure, RunRequest, Sandbox, SandboxOptions } from '../types.ts';
@@ -85,6 +86,15 @@ export function run(
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Whether a process of this id exists. */
+/** The state letter of a process that Linux tells of ('T' is stopped, 'Z' a zombie); null when there is none. */
+export function stateOf(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
 export function exists(pid: number | undefined): boolean {
   try {
     return pid !== undefined && process.kill(pid, 0);

@@ -1,4 +1,4 @@
-// Two processes serve one database, and one after the other stands still (SIGSTOP) for longer than its lease while clients work with both. The
+// Two processes serve one database and one NATS, and one after the other stands still (SIGSTOP) for longer than its lease while clients work with both. The
 // other one takes over what it had begun; who wakes must find that out, say so, and store nothing more. Then it is started again.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { RestClient, type StartedService, startService } from '../../conformance/client/index.ts';
+import { startNats } from '../brokers/index.ts';
 import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 import { check } from './check.ts';
 import { isServing, signal, STOP_BEYOND_LEASE_MS } from './disturb.ts';
@@ -28,7 +29,10 @@ export async function chaosOfTwo({ kills, seed, program, onOutput, onStep = () =
   const dataDir = mkdtempSync(join(tmpdir(), 'cascade-chaos-'));
   try {
     await using mongod = await openEmbeddedMongod({ dataDir, log: pino({ level: 'silent' }) });
-    const options = { args: ['--mongo', mongod.uri], expects: 'any' as const, ...(program && { program }), ...(onOutput && { onOutput }) };
+    await using nats = await startNats();
+    if (!nats) throw new Error('Several processes need nats-server, which is not installed here (apt install nats-server).');
+    const args = ['--mongo', mongod.uri, '--nats', `nats://127.0.0.1:${nats.port}`];
+    const options = { args, expects: 'any' as const, ...(program && { program }), ...(onOutput && { onOutput }) };
     await using first = await startService(options);
     await using second = await startService(options);
     const services = [first, second];

@@ -3,6 +3,7 @@ export interface Block {
   line: number;
   text: string;
   expected?: string;
+  shown?: string;
 }
 export const DOCUMENTS: readonly string[];
 export function blocksOf(file: string, text: string): Block[];

@@ -1,4 +1,5 @@
-// The `sh` blocks of the documents, and what becomes of each of their commands. Pure: main.mjs and the test run the script.
+// The `sh` blocks of the documents and their sessions (`$ cascade …`, and what it answers), and what becomes of each of their commands. Pure:
+// main.mjs and the test run the script.
 
 /** What a newcomer reads, in this order; one shell goes through all. */
 export const DOCUMENTS = [
@@ -10,18 +11,39 @@ export const DOCUMENTS = [
 const LONG = /^(test|docs|build|lint|format|conformance|bench|chaos|faults|flood|hostile|nightly|crosscheck|fuzz|fuzz:api)$/;
 
 /**
- * @typedef {{ file: string, line: number, text: string, expected?: string }} Block `expected`: the JSON that follows it, what its last command prints
+ * @typedef {{ file: string, line: number, text: string, expected?: string, shown?: string }} Block `expected`: the JSON that follows it, what its
+ *   last command prints; `shown`: what a session shows as the answer, with `…` for what is left out
  * @param {string} file its name, for messages
  * @param {string} text of the document
  * @returns {Block[]}
  */
 export function blocksOf(file, text) {
+  return [...scriptsOf(file, text), ...sessionsOf(file, text)].sort((a, b) => a.line - b.line);
+}
+
+function scriptsOf(file, text) {
   return [...text.matchAll(/^```sh\n(.*?)^```\n(?:\n```json\n(.*?)^```\n)?/gms)].map((match) => ({
     file,
     line: text.slice(0, match.index).split('\n').length + 1,
     text: match[1],
     ...(match[2] !== undefined && { expected: match[2] }),
   }));
+}
+
+/** Each command of a block without a language that begins with one: its lines until its quotes are closed, and the answer up to the next. */
+function sessionsOf(file, text) {
+  return [...text.matchAll(/^```\n(\$ (?:cascade|curl) .*?)^```$/gms)].flatMap((match) => {
+    const lines = match[1].trimEnd().split('\n');
+    const first = text.slice(0, match.index).split('\n').length + 1;
+    const entries = [];
+    for (const [at, line] of lines.entries()) {
+      const last = entries.at(-1);
+      if (line.startsWith('$ ')) entries.push({ file, line: first + at, text: `${line.slice(2)}\n`, shown: '' });
+      else if (last.text.split("'").length % 2 === 0) last.text += `${line}\n`;
+      else last.shown += line.trim();
+    }
+    return entries;
+  });
 }
 
 /** The lines of a block that call npm or the command line: `npm start -- --port 9000` as its words, comments left out. */
@@ -74,16 +96,26 @@ export function toScript(blocks, { whole }) {
       .join('\n')
       .replace(/^PASSWORD=.*$/m, 'PASSWORD=$DOC_PASSWORD');
     const here = text.replaceAll('http://localhost:8080', '$DOC_URL').replaceAll('/srv/c', '$DOC_FOLDER/srv');
-    const body = block.expected === undefined ? here : `doc_block() {\n${here}\n}\ndoc_until_there`;
+    const isAsked = block.expected !== undefined || block.shown !== undefined;
+    const body = isAsked ? `doc_block() {\n${block.shown === undefined ? here : ofSession(here)}\n}\ndoc_until_there` : here;
     return `printf '\\n\\x1e%s\\n' '${block.file}:${block.line}'\n${body}`;
   });
   return [PRELUDE, ...bodies, "printf '\\n\\x1e%s\\n' end", 'doc_stop'].join('\n');
+}
+
+/** In a session an id stands for that of the answer before, and the password for the one that was printed. */
+function ofSession(command) {
+  return command
+    .replace(/\b[0-9a-f]{24}\b/g, '$DOC_ID')
+    .replace('-u admin:secret123', '-u "admin:$DOC_PASSWORD"')
+    .replace('…/api/v1/', '$DOC_URL/api/v1/');
 }
 
 /** What an earlier step begins (a rule after an insert) may take a moment: a block with an expected answer is asked again while it says `[]`. */
 const PRELUDE = `set -euo pipefail
 set -m
 DOC_PID=
+DOC_ID=
 DOC_LOG=$DOC_FOLDER/service.log
 mkdir -p "$DOC_FOLDER/srv"
 doc_serve() {
@@ -113,6 +145,8 @@ doc_until_there() {
     sleep 0.1
   done
   printf '%s\\n' "$DOC_ANSWER"
+  DOC_FOUND=$(sed -n '1s/^\\[\\{0,1\\}{"_id":"\\([0-9a-f]\\{24\\}\\)".*/\\1/p' <<< "$DOC_ANSWER")
+  DOC_ID=\${DOC_FOUND:-$DOC_ID}
 }
 trap doc_stop EXIT`;
 
@@ -129,10 +163,11 @@ export function faultsOf(blocks, output) {
       .slice(1)
       .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]),
   );
-  return blocks.flatMap(({ file, line, expected }) => {
+  return blocks.flatMap(({ file, line, expected, shown: answer }) => {
     const place = `${file}:${line}`;
     const shown = outputs.get(place);
     if (shown === undefined) return [`${place} was not reached`];
+    if (answer !== undefined) return isShown(shown.trim(), answer) ? [] : [`${place} is answered by ${shown.trim()}, not by ${answer}`];
     const error = /^\[\{"code":"[^\n]*/m.exec(shown)?.[0];
     if (error) return [`${place} was answered by an error: ${error}`];
     const last = shown.trim().split('\n').at(-1);
@@ -151,3 +186,26 @@ function masked(json) {
     return json;
   }
 }
+
+/** Whether all that a document shows of an answer is in it, in this order; one that shows nothing is about the request. */
+function isShown(actual, shown) {
+  if (shown === '') return !actual.startsWith('[{"code":"');
+  const text = unlike(actual);
+  let at = 0;
+  return unlike(shown)
+    .split('…')
+    .map((part) => part.trim())
+    .every((part) => {
+      const found = text.indexOf(part, at);
+      at = found + part.length;
+      return found >= 0;
+    });
+}
+
+/** Without what differs from run to run. */
+const unlike = (text) =>
+  text
+    .replace(/"[0-9a-f]{24}"/g, '"(id)"')
+    .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"(time)"')
+    .replace(/"cs[st]_[^"]*"/g, '"(token)"')
+    .replace(/"generatedPassword":"[^"]*"/g, '"generatedPassword":"(password)"');

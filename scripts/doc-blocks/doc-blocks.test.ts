@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cascade } from '../../server/testing/fake-terminal.ts';
-import { type Block, callsOf, scriptOf } from './blocks.mjs';
+import { type Block, blocksOf, callsOf, scriptOf } from './blocks.mjs';
 import { readBlocks, runBlocks } from './run.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -30,6 +30,32 @@ test('a block that fails, or is answered otherwise, is a fault', async () => {
     'a.md:5 was not reached',
   ]);
   expect(status).toBe(1);
+});
+
+test('a session is run command by command; ids follow the answers, and what is left out may be anything', async () => {
+  const text = [
+    '```',
+    `$ cascade '[{"_id": 1,`,
+    `   "n": 2}]'`,
+    '[{"_id":"6b0118e0a1fc451960000000","n":2, …',
+    '  "last":true}]',
+    '',
+    '$ cascade of/6b0118e0a1fc451960000009',
+    '"of/6b01180ea1fc451960000001"',
+    '```',
+  ].join('\n');
+  const made = `cascade() { case "$1" in *n*) echo '[{"_id":"6b01180ea1fc451960000001","n":2,"m":3,"last":true}]';; *) echo "\\"$1\\"";; esac; }\n`;
+  const session = blocksOf('a.md', text);
+  expect(session.map(({ line }) => line)).toEqual([2, 7]);
+  const run = (blocks: Block[]): ReturnType<typeof runBlocks> =>
+    runBlocks([{ file: 'a.md', line: 1, text: made }, ...blocks], { url: '', password: '' });
+  expect(await run(session)).toEqual({ faults: [], errors: '', status: 0 });
+  const [first, second] = session;
+  const { faults } = await run([
+    { ...first!, shown: first!.shown!.replace('true', 'false') },
+    { ...second!, shown: '"of/other"' },
+  ]);
+  expect(faults).toEqual([expect.stringContaining('a.md:2 is answered by'), expect.stringContaining('a.md:7 is answered by')]);
 });
 
 test('every npm script of a block exists', () => {

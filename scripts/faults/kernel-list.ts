@@ -67,7 +67,6 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/transactions/journal.ts',
     text: '    at.attemptedFrom ??= order;\n',
     replacement: '',
-    survives: 'no world of the first 300 comes to it',
   },
   {
     what: 'a row does not say which runs have ended',
@@ -92,14 +91,6 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/transactions/committer.ts',
     text: '    this.#holdsCleaning++;\n',
     replacement: '    this.#holdsCleaning += 0;\n',
-    survives: 'no world of the first 300 comes to it',
-  },
-  {
-    what: 'cleaning begins before the take-over',
-    file: 'runtime/transactions/committer.ts',
-    text: '  #mayClean = false;',
-    replacement: '  #mayClean = true;',
-    survives: 'no world of the first 300 comes to it',
   },
   {
     what: 'what was committed while long runs were read is not copied',
@@ -118,15 +109,13 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/transactions/tick-writer.ts',
     text: 'stored = await this.#happened(doubt); // an earlier attempt of ours may be what stands in the way',
     replacement: 'stored = null;',
-    survives:
-      'no world of the first 300 comes to it; runtime/transactions/committer.test.ts does (a commit that was not heard of and comes late)',
   },
   {
     what: 'a commit that nobody heard of is not looked for',
     file: 'runtime/transactions/tick-writer.ts',
     text: 'const happened = goneSince > 0 ? await this.#happened(doubt) : null;',
     replacement: 'const happened = null as Stored | null;',
-    survives: 'no world of the first 300 comes to it',
+    survives: 'nothing is lost by it: the next attempt meets what is stored, and that is looked at',
   },
   {
     what: 'no attempt is ever in doubt',
@@ -139,14 +128,40 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/transactions/tick-writer.ts',
     text: 'if (doubt.length > 0) for (const unit of await this.#takePlace(doubt)) failed.delete(unit);',
     replacement: '',
-    survives: 'no world of the first 300 comes to it',
+    survives: 'no world of the first 2,000 comes to it; runtime/transactions/tick-writer.test.ts does (an attempt that comes late)',
+  },
+  {
+    what: 'a process takes an attempt of its own that came late for its successor',
+    file: 'runtime/transactions/tick-writer.ts',
+    text: 'if (!stored && error instanceof Fenced) throw error;',
+    replacement: 'if (error instanceof Fenced) throw error;',
+    survives: 'no world of the first 2,000 comes to it; runtime/transactions/tick-writer.test.ts does (an attempt that comes late)',
+  },
+  {
+    what: 'a doubt ends when the server cannot tell',
+    file: 'runtime/transactions/tick-writer.ts',
+    text: 'if (!(error instanceof MongoError)) throw error;',
+    replacement: 'if (!isUnavailable(error)) throw error;',
+    survives: 'no world of the first 2,000 comes to it; runtime/transactions/tick-writer.test.ts does (an attempt that comes late)',
+  },
+  {
+    what: 'an event is as void as the row that it was read from last',
+    file: 'runtime/transactions/recovery.ts',
+    text: '.map((places) => places.filter((one) => !isVoid(one)))',
+    replacement: '.map((places) => places.slice(-1).filter((one) => !isVoid(one)))',
+  },
+  {
+    what: 'trouble of the server ends a run',
+    file: 'platform/mongo/errors.ts',
+    text: ' || isLockedOut(error) || isTroubled(error);',
+    replacement: ' || isLockedOut(error);',
   },
   {
     what: 'a client is told at once that a commit in doubt has failed',
     file: 'runtime/transactions/tick-writer.ts',
     text: '          if (!row) throw error;',
     replacement: '          throw error;',
-    survives: 'no world of the first 300 comes to it',
+    survives: 'no world of the first 2,000 comes to it',
   },
   {
     what: 'a commit in doubt is looked for on any member of the set',
@@ -170,7 +185,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'what a low-water mark has declared void is read',
     file: 'runtime/transactions/recovery.ts',
-    text: 'for (const [key, found] of events) if (isVoid(found)) events.delete(key);',
+    text: '.map((places) => places.filter((one) => !isVoid(one)))',
     replacement: '',
   },
   {
@@ -178,29 +193,25 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/transactions/recovery.ts',
     text: 'if (voided.length > 0) await journal.bulkWrite(voided, { session });',
     replacement: '',
-    survives: 'no world of the first 300 comes to it',
+    survives: 'no world of the first 2,000 comes to it',
   },
   {
     what: 'the place before the end of a slot is left free',
     file: 'runtime/transactions/recovery.ts',
     text: '    await journal.updateOne({ _id: before }, { $set: { ...EMPTY, closed: true, closedAt: new Date(Date.now()), low } });\n',
     replacement: '    void before;\n',
-    survives:
-      'no world of the first 300 comes to it; runtime/transactions/committer.test.ts does (a process from which another has taken over)',
   },
   {
     what: 'own rows go while those of the dead stand',
     file: 'runtime/cluster/take-over.ts',
     text: 'this.#resumeCleaning ??= committer.holdCleaning();',
     replacement: 'this.#resumeCleaning ??= () => undefined;',
-    survives: 'no world of the first 300 comes to it',
   },
   {
     what: 'a take-over that is tried again begins anew',
     file: 'runtime/cluster/take-over.ts',
     text: '      if (index < (this.#copied.get(key) ?? 0)) continue;\n',
     replacement: '',
-    survives: 'no world of the first 300 comes to it',
   },
   {
     what: 'the epochs of the dead are not closed',
@@ -281,14 +292,14 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/correlation/family.ts',
     text: 'this.#host.committer.settled().then(async () => {',
     replacement: 'Promise.resolve().then(async () => {',
-    survives: 'no world of the first 300 comes to it',
+    survives: 'no world of the first 2,000 comes to it',
   },
   {
     what: 'the end of an event goes before what it led to is stored',
     file: 'runtime/correlation/family.ts',
     text: 'isJoined: this.#following.length > from });',
     replacement: 'isJoined: false });',
-    survives: 'no world of the first 300 comes to it',
+    survives: 'no world of the first 2,000 comes to it',
   },
   {
     what: 'a completion leaves its evaluation where it is kept',

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { noticed } from './kernel.ts';
 import { KERNEL_FAULTS } from './kernel-list.ts';
 
-const WORLDS = 300;
+const WORLDS = 2_000;
 const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url))))); // of the built script, in dist/scripts/faults
 
 process.exitCode = await main(process.argv.slice(2).map(Number));

@@ -1,9 +1,9 @@
-// Tests against real brokers (mosquitto, rabbitmq-server), a step of the nightly run: they want programs that not every machine has.
+// Tests against real brokers (mosquitto, rabbitmq-server, nats-server), a step of the nightly run: they want programs that not every machine has.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['features/sources/protocols/**/*.brokers.ts'],
+    include: ['features/sources/protocols/**/*.brokers.ts', 'scripts/cluster/*.brokers.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
     retry: 0,

@@ -5,12 +5,16 @@ import { join } from 'node:path';
 
 const folders = [
   ...['compiler', 'stdlib', 'typing', 'model', 'platform', 'identity', 'sandbox', 'runtime', 'resources', 'features', 'engine', 'server'],
-  ...['case-runner', 'conformance', 'bench', 'examples', 'scripts'],
+  ...['inbox', 'case-runner', 'conformance', 'bench', 'examples', 'scripts'],
 ];
 
 /** A command of node_modules/.bin: what it holds to be true, and how it is called. */
 export const checks = [
   { holds: 'the types agree', command: ['tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', '.cache/tsc.json', '-p', '.'] },
+  {
+    holds: 'the types of the page agree',
+    command: ['tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', '.cache/tsc-inbox.json', '-p', 'inbox'],
+  },
   {
     holds: 'the linter agrees',
     command: ['eslint', '--cache', '--cache-strategy', 'content', '--cache-location', '.cache/eslint.json', '--max-warnings', '0', '.'],

@@ -3,6 +3,8 @@ export interface Verdict {
   readonly file: string;
   readonly passed: number;
   readonly failed: number;
+  /** Milliseconds of the processor that its process and those it started have used for it. */
+  readonly cpuMs?: number;
 }
 /** A process that its watchdog ended: it hung, or its tests were over and it was idle, held things open or did not answer (watchdog.mjs). */
 export interface GivenUp {

@@ -55,8 +55,13 @@ export function plan({ only, minutes, seed }) {
     },
     {
       name: 'brokers',
-      what: 'sources against mosquitto and RabbitMQ, killed and started again (their Debian packages must be there)',
+      what: 'sources against mosquitto, RabbitMQ and NATS, killed and started again (their Debian packages must be there)',
       command: ['node', 'node_modules/vitest/vitest.mjs', 'run', '--root', '.', '--config', 'scripts/testing/brokers.config.ts'],
+    },
+    {
+      name: 'browser',
+      what: 'the page of the inbox in chromium, by mouse, touch and keyboard (its Debian package must be there)',
+      command: ['node', 'node_modules/vitest/vitest.mjs', 'run', '--root', '.', '--config', 'scripts/testing/browser.config.ts'],
     },
     { name: 'faults', what: 'seeded faults, which the cases must notice', command: npm('faults') },
     { name: 'faults:kernel', what: 'seeded faults of the kernel, which the simulation must notice', command: npm('faults:kernel') },
@@ -74,6 +79,16 @@ export function plan({ only, minutes, seed }) {
       name: 'chaos:stands',
       what: 'two processes, one of which stands still 10 times',
       command: npm('chaos', '--stands', '10', '--seed', String(seed)),
+    },
+    {
+      name: 'chaos:sources',
+      what: 'brokers and the service disturbed 50 times each under load (needs the brokers)',
+      command: npm('chaos:sources', '--seed', String(seed)),
+    },
+    {
+      name: 'chaos:nodes',
+      what: 'an installation and one that does its statements, killed in turn',
+      command: npm('chaos:nodes', '--seed', String(seed)),
     },
     ...['marks', 'journal', 'versions'].map((part) => ({
       name: `chaos:without-${part}`,

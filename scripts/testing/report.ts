@@ -1,9 +1,9 @@
 // A reporter for vitest: after the run it names the ten slowest test files, so that slowness is seen while it is young, and last of all each
 // test that failed and why, for those who see only the end of a log. What it knows goes into the folder of the run (judge.mjs), too.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
-import type { Report } from './judge.mjs';
+import type { Report, Verdict } from './judge.mjs';
 import { SHORT_S } from './sequencer.ts';
 
 export default class TestReport implements Reporter {
@@ -57,9 +57,25 @@ function writeDurations(modules: readonly TestModule[]): void {
 
 function slowest(modules: readonly TestModule[]): void {
   if (modules.length < 2) return;
+  const used = usedCpu();
   console.log('\nslowest files');
   for (const { name, ms } of timed(modules)
     .sort((a, b) => b.ms - a.ms)
     .slice(0, 10))
     console.log(`${(ms / 1000).toFixed(2).padStart(8)} s  ${name}`);
+  if (used.length === 0) return;
+  const sum = used.reduce((total, { cpuMs }) => total + cpuMs, 0);
+  console.log(
+    `\nprocessor time: ${Math.round(sum / 1000)} s in ${used.length} files, beside vitest's own and the shared database; the most`,
+  );
+  for (const { file, cpuMs } of used.sort((a, b) => b.cpuMs - a.cpuMs).slice(0, 10))
+    console.log(`${(cpuMs / 1000).toFixed(2).padStart(8)} s  ${file}`);
+}
+
+/** Of the files that have written their verdicts (watch.ts). */
+function usedCpu(): { file: string; cpuMs: number }[] {
+  const file = process.env.CASCADE_TEST_CHANNEL && join(process.env.CASCADE_TEST_CHANNEL, 'verdicts');
+  if (!file || !existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Verdict).map(({ file: name, cpuMs = 0 }) => ({ file: name, cpuMs }));
 }

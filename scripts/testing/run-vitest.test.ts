@@ -44,8 +44,8 @@ test('a run is green when all passes; a test in quarantine may be tried again, a
   ]);
 });
 
-test('each of these is red: a failure at the first try, no assertion, .only, a worker that dies, a file that no project includes', async () => {
-  const names = ['passes', 'fails-once', 'asserts-nothing', 'only', 'exits'];
+test('each of these is red: a failure at the first try, one in ten tries, no assertion, .only, a worker that dies, a file that no project includes', async () => {
+  const names = ['passes', 'fails-once', 'fails-rarely', 'asserts-nothing', 'only', 'exits'];
   const found = [...names, 'forgotten'].map((name) => `${name}.tiny.ts`);
   const { reasons, notices, output } = await tiny(names, { found, env: { TINY_MARK: join(folder, 'first') } });
   expect(notices).toEqual([]);
@@ -54,6 +54,7 @@ test('each of these is red: a failure at the first try, no assertion, .only, a w
     'exits.tiny.ts did not report',
     'failed: asserts-nothing.tiny.ts > asserts nothing',
     'failed: fails-once.tiny.ts > fails at the first try',
+    ...[19, 23, 7].map((run) => `failed: fails-rarely.tiny.ts > fails one time in ten, try ${run}`),
     expect.stringMatching(/^failed: only\.tiny\.ts/),
     'forgotten.tiny.ts did not report',
   ]);

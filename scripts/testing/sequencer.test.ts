@@ -3,18 +3,27 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Durations, longestFirst, SHORT_S } from './sequencer.ts';
 
-test('long files come first, then those of the pure project together, then short ones; the order is the same in each run', () => {
-  const durations = { 'runtime/long.test.ts': 60, 'runtime/longer.test.ts': 90, 'stdlib/long.test.ts': 70 };
-  const files = ['compiler/a', 'runtime/b', 'runtime/long', 'runtime/a', 'stdlib/long', 'runtime/longer'].map((name) => `${name}.test.ts`);
-  const describe = (file: string) => ({ file, isPure: /^(compiler|stdlib)/.test(file) });
+test('files of a project stand together, the longest first; the order is the same in each run', () => {
+  const durations = { 'runtime/long.test.ts': 60, 'runtime/longer.test.ts': 90, 'stdlib/long.test.ts': 70, 'conformance/long.test.ts': 20 };
+  const names = [
+    'compiler/a',
+    'runtime/b',
+    'runtime/long',
+    'conformance/a',
+    'runtime/a',
+    'stdlib/long',
+    'conformance/long',
+    'runtime/longer',
+  ];
+  const files = names.map((name) => `${name}.test.ts`);
+  const project = (file: string): string =>
+    /^(compiler|stdlib)/.test(file) ? 'pure' : file.startsWith('conf') ? 'own-process' : 'service';
+  const describe = (file: string) => ({ file, project: project(file) });
   const sorted = longestFirst(files, durations, describe);
   expect(sorted.map((file) => file.replace('.test.ts', ''))).toEqual([
-    'runtime/longer',
-    'runtime/long',
-    'stdlib/long',
-    'compiler/a',
-    'runtime/a',
-    'runtime/b',
+    ...['conformance/long', 'conformance/a'],
+    ...['stdlib/long', 'compiler/a'],
+    ...['runtime/longer', 'runtime/long', 'runtime/a', 'runtime/b'],
   ]);
   expect(longestFirst([...files].reverse(), durations, describe)).toEqual(sorted);
 });

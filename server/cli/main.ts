@@ -5,6 +5,7 @@ import type { ResetOptions } from './admin.ts';
 import type { RemoteOptions } from './remote.ts';
 import { addServeOptions, addStoreOptions, dropEmptyVariables, type ServeOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
+import type { RotateOptions } from './rotate-keys.ts';
 import type { WhyOptions } from './why.ts';
 
 export { processTerminal } from './terminal.ts';
@@ -121,6 +122,17 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
     .action(async (name: string, options: ResetOptions) => {
       const { resetAccount } = await import('./admin.ts');
       code = await resetAccount(name, options, terminal);
+    });
+  addStoreOptions(
+    program
+      .command('rotate-keys')
+      .description('another master key, with which the keys of all namespaces are sealed again. The services must be stopped'),
+  )
+    .option('--master-key-file <file>', 'holds the present master key; CASCADE_MASTER_KEY, else that of the data folder when absent')
+    .option('--new-master-key-file <file>', 'holds the new one; made anew for a data folder when absent')
+    .action(async (options: RotateOptions) => {
+      const { rotateKeys } = await import('./rotate-keys.ts');
+      code = await rotateKeys(options, terminal);
     });
   for (const command of [...program.commands, ...admin.commands]) dropEmptyVariables(command, process.env);
   try {

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { clientAddressBehind, type TrustedProxies } from '../http/client-address.ts'; // not by the door: that loads the engine
 import type { CorsOrigins } from '../http/index.ts';
+import { LEVELS, type Level } from '../../sandbox/index.ts';
 import { Networks } from '../../platform/egress/index.ts';
 
 /** A whole number from `least` to `most`. */
@@ -35,6 +36,16 @@ export function documentBytes(text: string): number {
   if (!(bytes >= LEAST_BODY_BYTES && bytes <= MOST_DOCUMENT_BYTES))
     throw new InvalidArgumentError('It must be a number of bytes from 1K to 64G, such as 100M.');
   return bytes;
+}
+
+/** A level of confinement; words for yes are the least of them. */
+export function confinementLevel(text: string): Level {
+  const word = text.toLowerCase();
+  if (['1', 'true', 'yes'].includes(word)) return 'limits';
+  if (['0', 'false', 'no'].includes(word)) return 'none';
+  const level = LEVELS.find((one) => one === word);
+  if (!level) throw new InvalidArgumentError(`It must be one of ${LEVELS.join(', ')}.`);
+  return level;
 }
 
 /** `*`, `none`, or origins with commas between them. */

@@ -38,6 +38,7 @@ test('what is given is read, whichever way', () => {
     data: '/srv/c',
     http: 'node',
     lanes: 3,
+    requireSandbox: 'namespaces',
     bodyLimit: 2 * 1024 * 1024,
     corsOrigins: ['https://a.example', 'http://localhost:3000'],
     idleTimeout: 30,
@@ -64,12 +65,15 @@ test('an option counts before its variable, and an empty variable is none', () =
   expect(read([])).toEqual({ port: 8080, logLevel: 'info' });
   expect(read(['--cors-origins', '*', '--trust-proxy', '2'])).toMatchObject({ corsOrigins: '*', trustProxy: 2 });
   expect(read(['--cors-origins', 'none'])).toMatchObject({ corsOrigins: [] });
+  expect(read(['--require-sandbox'])).toMatchObject({ requireSandbox: 'limits' });
+  expect(read([], { CASCADE_REQUIRE_SANDBOX: 'true' })).toMatchObject({ requireSandbox: 'limits' });
 });
 
 test.each([
   ['--port', '65536', 'from 0 to 65535'],
   ['--port', '1e3', 'from 0 to 65535'],
   ['--lanes', '0', 'from 1 to 64'],
+  ['--require-sandbox', 'fully', 'one of none, limits, namespaces, filtered'],
   ['--http', 'apache', 'Allowed choices are uws, node'],
   ['--body-limit', '100', 'from 1K to 256M'],
   ['--body-limit', '1G', 'from 1K to 256M'],

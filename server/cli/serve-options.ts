@@ -1,8 +1,19 @@
 // What `serve` can be told. Each option has an environment variable; where both are given the option counts. An empty variable is none.
 import { type Command, Option } from 'commander';
 import type { CorsOrigins, TrustedProxies } from '../http/index.ts';
+import type { Level } from '../../sandbox/index.ts';
 import type { TransportKind } from '../transport/index.ts';
-import { bodyBytes, documentBytes, networks, origins, packages, proxies, webAddress, wholeNumber } from './option-values.ts';
+import {
+  bodyBytes,
+  confinementLevel,
+  documentBytes,
+  networks,
+  origins,
+  packages,
+  proxies,
+  webAddress,
+  wholeNumber,
+} from './option-values.ts';
 
 /** Where the data is; `admin` is told so, too. */
 export interface StoreOptions {
@@ -12,10 +23,15 @@ export interface StoreOptions {
 }
 
 export interface ServeOptions extends StoreOptions {
+  nats?: string;
+  natsFile?: string;
+  natsNkeyFile?: string;
+  natsCaFile?: string;
   port: number;
   host?: string;
   http?: TransportKind;
   lanes?: number;
+  requireSandbox?: Level;
   bodyLimit?: number;
   documentLimit?: number;
   corsOrigins?: CorsOrigins;
@@ -51,12 +67,30 @@ export function addServeOptions(command: Command): Command {
   add(option('--host <address>', 'to listen on; all addresses of this machine when absent', 'HOST'));
   addStoreOptions(command);
   add(
+    option('--nats <url>', 'by which several processes on one database reach each other, such as nats://127.0.0.1:4222', 'NATS').conflicts([
+      'data',
+      'natsFile',
+    ]),
+  );
+  add(option('--nats-file <file>', 'holds the URL for --nats', 'NATS_FILE').conflicts('data'));
+  add(option('--nats-nkey-file <file>', 'holds the seed of the nkey that NATS knows this process by', 'NATS_NKEY_FILE'));
+  add(option('--nats-ca-file <file>', 'certificates of who signs the one of NATS; those of the system when absent', 'NATS_CA_FILE'));
+  add(
     option('--http <library>', 'who speaks HTTP: uWebSockets.js, or Node (slower); uws where it loads when absent', 'HTTP').choices([
       'uws',
       'node',
     ]),
   );
   add(option('--lanes <count>', 'worker threads for programs; one for each processor when absent', 'LANES').argParser(wholeNumber(1, 64)));
+  add(
+    option(
+      '--require-sandbox [level]',
+      'refuse to start where the system does not confine the sandbox: limits (preset), namespaces or filtered; none is required when absent',
+      'REQUIRE_SANDBOX',
+    )
+      .preset('limits')
+      .argParser(confinementLevel),
+  );
   add(option('--body-limit <bytes>', 'of one request or message; 10M when absent', 'BODY_LIMIT').argParser(bodyBytes));
   add(option('--document-limit <bytes>', 'of one uploaded document; 100M when absent', 'DOCUMENT_LIMIT').argParser(documentBytes));
   add(

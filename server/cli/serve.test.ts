@@ -83,7 +83,8 @@ test('the first start prints its passwords once, and a signal, also one that com
   expect(await stop('SIGINT', 'SIGTERM')).toBe(0);
 });
 
-test('given names and passwords are not printed', async () => {
+test('a start that fails says why and leaves nothing behind; names and passwords that are given are not printed', async () => {
+  await expect(start([], { CASCADE_ADMIN_PASSWORD: 'short' })).rejects.toThrow(/exit 1: .*8 to 256 characters/s);
   const env = { CASCADE_ADMIN_USERNAME: 'Boss', CASCADE_ADMIN_PASSWORD: 'pass:word 9', CASCADE_SYSTEM_PASSWORD: 'system word 9' };
   const { url, out } = await start([], env);
   expect(out).toBe(`Cascade serves on ${url}\n`);
@@ -104,7 +105,6 @@ test('a lost password is reset on the folder, by the service stopped; what the a
     err: expect.stringContaining('is in use by another Cascade') as string,
   });
   expect(await stop('SIGTERM')).toBe(0);
-  expect(await reset('nobody', '--generate')).toMatchObject({ code: 1, err: expect.stringContaining('cascade.user.not.found') as string });
   expect(await reset('admin')).toMatchObject({ code: 2, err: expect.stringContaining('--password-file FILE or --generate') as string });
   const file = join(dataDir, 'new-password');
   await writeFile(file, 'new admin 9\n');
@@ -124,6 +124,10 @@ test('a lost password is reset on the folder, by the service stopped; what the a
   const user = JSON.parse(await readFile(join(dataDir, 'mongod.user.json'), 'utf8')) as { name: string; password: string };
   const uri = join(dataDir, 'uri.txt');
   await writeFile(uri, `mongodb://${user.name}:${user.password}@127.0.0.1:${port}/?directConnection=true\n`);
+  expect(await cascade(['admin', 'reset', 'nobody', '--generate', '--mongo-file', uri])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('cascade.user.not.found') as string,
+  });
   const ask = (...answers: string[]): Promise<Outcome> => cascade(['admin', 'reset', 'admin', '--mongo-file', uri], {}, answers);
   expect(await ask('typed admin 9', 'typed other 9')).toMatchObject({
     code: 2,
@@ -141,9 +145,4 @@ test('a lost password is reset on the folder, by the service stopped; what the a
 test('a folder that is none of a service has no accounts, and is not made into one', async () => {
   const outcome = await cascade(['admin', 'reset', 'admin', '--generate', '--data', join(dataDir, 'none')]);
   expect(outcome).toMatchObject({ code: 2, err: expect.stringContaining('is no data folder of a service') as string });
-});
-
-test('a start that fails says why and leaves nothing behind', async () => {
-  await expect(start([], { CASCADE_ADMIN_PASSWORD: 'short' })).rejects.toThrow(/exit 1: .*8 to 256 characters/s);
-  await start([], { CASCADE_ADMIN_PASSWORD: 'long enough' });
 });

@@ -2,16 +2,20 @@
 import { pino } from 'pino';
 import { parseMasterKey } from '../../platform/keys/index.ts';
 import { aliasBuiltinPackage } from '../../stdlib/builtins/index.ts';
-import { openService } from '../service.ts';
+import { type NatsConfig, openService } from '../service.ts';
 import { secret } from './secrets.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
 const PING_MS = 30_000;
+/** Variables that may hold a secret; the URI of a database may hold its password. */
+const SECRETS = ['CASCADE_ADMIN_PASSWORD', 'CASCADE_SYSTEM_PASSWORD', 'CASCADE_MASTER_KEY', 'CASCADE_MONGO'] as const;
+/** The exit code of one that was taken for dead: it stood still for longer than its lease. */
+const FENCED = 3;
 
 /**
  * Returns when the service has stopped after SIGTERM or SIGINT. A second signal, a second later or more, ends the process at once.
- * @returns 0, or 1 when the service could not start
+ * @returns 0, or 1 when the service could not start, or 3 when another process has taken over from it
  */
 export async function serve(options: ServeOptions, terminal: Terminal): Promise<number> {
   const { env } = terminal;
@@ -21,15 +25,19 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     throw new UsageError(
       'Either a folder for the data (--data DIR, CASCADE_DATA) or a database (--mongo URI, CASCADE_MONGO, CASCADE_MONGO_FILE) is needed.',
     );
+  const nats = natsOf(options, env);
   const adminPassword = secret(env, 'CASCADE_ADMIN_PASSWORD', adminPasswordFile);
   const systemPassword = secret(env, 'CASCADE_SYSTEM_PASSWORD', systemPasswordFile);
   const keyText = secret(env, 'CASCADE_MASTER_KEY', masterKeyFile);
   const masterKey = keyText === undefined ? undefined : parseMasterKey(keyText);
   if (masterKey === null) throw new UsageError('CASCADE_MASTER_KEY is no key of 32 bytes (64 hexadecimal digits, or base64).');
+  for (const name of SECRETS) delete env[name]; // what is started from here on does not inherit them
   aliasBuiltinPackage(options.builtinPackageAliases ?? []);
   // Standard output is for people: the address, and the passwords of a first start. The log goes to standard error.
   const log = pino({ level: options.logLevel }, pino.destination({ dest: 2, sync: true }));
   const stopped = untilSignal();
+  let fenced!: (reason: 'fenced') => void;
+  const untilFenced = new Promise<'fenced'>((resolve) => (fenced = resolve));
   try {
     const service = await openService(
       {
@@ -46,8 +54,11 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
         dataDir: data,
         measuresProcess: true,
         mongoUri: mongo,
+        nats,
+        onFenced: () => fenced('fenced'),
         masterKey,
         lanes: options.lanes,
+        requireSandbox: options.requireSandbox,
         mostOpenEvaluations: options.openEvaluations,
         publicUrl: options.publicUrl,
         outboundAddresses: options.outboundAddresses,
@@ -66,15 +77,26 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
       log,
     );
     terminal.out(`Cascade serves on ${service.url}\n`);
-    const signal = await stopped;
+    const signal = await Promise.race([stopped, untilFenced]);
     log.info({ signal }, 'stopping');
     await service[Symbol.asyncDispose]();
-    return 0;
+    return signal === 'fenced' ? FENCED : 0;
   } catch (error) {
     log.debug({ err: error }, 'the service did not start');
     terminal.err(`Cascade could not start: ${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
   }
+}
+
+/** @throws UsageError when what goes with NATS is given without it */
+function natsOf(options: ServeOptions, env: Terminal['env']): NatsConfig | undefined {
+  const url = options.nats ?? secret({}, 'CASCADE_NATS', options.natsFile);
+  const nkeySeed = secret(env, 'CASCADE_NATS_NKEY', options.natsNkeyFile);
+  const caFile = options.natsCaFile;
+  if (url !== undefined) return { url, nkeySeed, caFile };
+  if (nkeySeed !== undefined || caFile !== undefined)
+    throw new UsageError('What NATS is to be reached with is given, but not where it is: --nats URL (CASCADE_NATS, CASCADE_NATS_FILE).');
+  return undefined;
 }
 
 const NAMES = {

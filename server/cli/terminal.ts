@@ -8,7 +8,7 @@ export interface Terminal {
   err(text: string): void;
   /** Standard output understands colours. */
   colors: boolean;
-  env: Readonly<Record<string, string | undefined>>;
+  env: Record<string, string | undefined>;
   /** Asks a person for a secret, which is not shown. Absent where nobody is there. */
   ask?: ((question: string) => Promise<string>) | undefined;
 }

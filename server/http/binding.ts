@@ -13,7 +13,8 @@ import { batch } from './batch.ts';
 import { Deadlines } from './deadlines.ts';
 import { documentReply, isUpload, publicDocumentReply, uploadRequest } from './documents.ts';
 import { errorReply } from './errors.ts';
-import { frontPage } from './front-page.ts';
+import { frontPage, wantsJson } from './front-page.ts';
+import { openInboxPage } from './inbox-page.ts';
 import { openManual } from './manual.ts';
 import { openApiDocument } from './openapi/index.ts';
 import { type Query, readQuery } from './parameters.ts';
@@ -27,7 +28,10 @@ const METRICS = '/metrics';
 const PROXIED = ['x-forwarded-for', 'forwarded', 'via'] as const;
 
 /** What a door needs of the engine. */
-export type Served = Pick<Engine, 'execute' | 'accept' | 'describe' | 'subscribe' | 'acknowledge' | 'unsubscribe' | 'health' | 'identity'>;
+export type Served = Pick<
+  Engine,
+  'execute' | 'accept' | 'describe' | 'subscribe' | 'acknowledge' | 'unsubscribe' | 'openSocket' | 'health' | 'identity'
+>;
 
 export interface BindingOptions {
   engine: Served;
@@ -53,10 +57,12 @@ export function openBinding({
   const deadlines = new Deadlines(timeoutMs);
   const routeOf = rememberingRoute();
   const manual = openManual();
+  const inbox = openInboxPage();
   const { version } = readBuild();
   const plainActions: Record<PlainRoute['kind'], (http: HttpRequest, query: Query) => Promise<HttpReply> | HttpReply> = {
     root: (http) => frontPage(http, version, health()),
     manual: (http) => manual(http.path),
+    inbox: (http) => inbox.file(http),
     authenticate: (http, query) => authenticate(http, query, engine.identity),
     refresh: (http) => refresh(http, engine.identity),
     revoke: (http) => revoke(http, engine.identity),
@@ -107,20 +113,23 @@ export function openBinding({
   /** @throws what is wrong with the request, or with what it asks for */
   async function answer(http: HttpRequest, place: Route): Promise<HttpReply> {
     const method = http.method === 'HEAD' ? 'GET' : http.method;
-    if (!Object.hasOwn(place.methods, method)) return notAllowed(http, place);
+    const isNodes = method === 'PUT' && isOfNodes(http, place);
+    if (!Object.hasOwn(place.methods, method) && !isNodes) return notAllowed(http, place);
     const query = readQuery(http.query);
     if (place.kind === 'private') return accepted(http, place);
     if (place.kind !== 'resource') return plainActions[place.kind](http, query);
     const known = place.publicIn === undefined ? identify(http, query, engine.identity) : anybody(place.publicIn);
     const identity = known instanceof Promise ? await known : known;
     if (place.invalid) throw place.invalid;
-    const action = place.methods[method as Method]!;
+    const action = isNodes ? 'updateWhere' : place.methods[method as Method]!;
     if (isUpload(http, place, action)) return resourceReply(await engine.execute(uploadRequest(http, identity, documentLimitBytes)));
     const read = apiRequest(http, place, action, query, identity);
     const request = read instanceof Promise ? await read : read;
     request.streams = http.mostRows === undefined;
     try {
-      return resourceReply(await within(action === 'execute' ? null : deadlines, engine.execute(request)));
+      const done = await within(action === 'execute' ? null : deadlines, engine.execute(request));
+      if (action === 'preview' && !wantsJson(http.headers.get('accept'))) return inbox.preview(done.body ?? '{}');
+      return resourceReply(done);
     } catch (error) {
       const reply = errorReply(error, log);
       return reply.status === 405 ? { ...reply, headers: { Allow: allowed(omit(place.methods, method)) } } : reply;
@@ -169,12 +178,21 @@ function omit(methods: Route['methods'], method: string): Route['methods'] {
   return Object.fromEntries(Object.entries(methods).filter(([name]) => name !== method));
 }
 
-function resourceReply({ status, body, pieces, count, truncated, partial, version, retryAfterSeconds }: ApiReply): HttpReply {
-  if (count === undefined && !truncated && !partial && version === undefined && !retryAfterSeconds) return { status, body, pieces };
+/** Another installation updates what a condition names: nobody else may address a collection so (integrations.md 11.3). */
+const isOfNodes = ({ headers }: HttpRequest, place: Route): boolean =>
+  place.kind === 'resource' &&
+  place.resourceId === undefined &&
+  Object.hasOwn(place.methods, 'DELETE') &&
+  headers.get('x-cascade-federation') === '1';
+
+function resourceReply({ status, body, pieces, count, truncated, partial, version, retryAfterSeconds, isTyped }: ApiReply): HttpReply {
+  if (count === undefined && !truncated && !partial && version === undefined && !retryAfterSeconds && !isTyped)
+    return { status, body, pieces };
   const headers: Record<string, string> = {};
   if (count !== undefined) headers['X-Total-Count'] = String(count);
   if (truncated) headers['X-Result-Truncated'] = 'true';
   if (partial) headers['X-Partial-Result'] = 'true';
+  if (isTyped) headers['X-Cascade-Values'] = 'typed';
   if (version !== undefined) headers.ETag = `"${version}"`;
   if (retryAfterSeconds) headers['Retry-After'] = String(retryAfterSeconds);
   return { status, headers, body, pieces };

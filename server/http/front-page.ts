@@ -48,6 +48,10 @@ export function frontPage(http: HttpRequest, version: string, { status }: Health
   return { status: 200, headers: { Vary: 'Accept' }, body: JSON.stringify({ service: 'cascade', version, status, ...links }) };
 }
 
+/** JSON is named, and wanted more than a page. */
+export const wantsJson = (accept: string | undefined): boolean =>
+  (weightIn(accept, 'application/json') ?? 0) > (weightIn(accept, 'text/html') ?? 0);
+
 /** It is named, and wanted at least as much as JSON: `*` alone is what programs send. */
 function prefersHtml(accept: string | undefined): boolean {
   const html = weightIn(accept, 'text/html') ?? 0;

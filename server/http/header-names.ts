@@ -16,7 +16,10 @@ export const REQUEST_HEADERS = [
 /** Those that are read, and that a browser sets or a proxy adds. */
 type ForeignHeader = 'accept' | 'accept-encoding' | 'forwarded' | 'host' | 'if-range' | 'origin' | 'range' | 'via' | 'x-forwarded-for';
 
-export type RequestHeader = Lowercase<(typeof REQUEST_HEADERS)[number]> | ForeignHeader;
+/** Those that another installation sets, which no script is. */
+type FederationHeader = 'x-cascade-federation' | 'x-cascade-deadline-ms' | 'x-cascade-hop' | 'x-cascade-values';
+
+export type RequestHeader = Lowercase<(typeof REQUEST_HEADERS)[number]> | ForeignHeader | FederationHeader;
 
 /** Those of a reply that tell of its result; a script may read them. */
 export const REPLY_HEADERS = [
@@ -35,9 +38,13 @@ type PageHeader =
   | 'Accept-Ranges'
   | 'Cache-Control'
   | 'Content-Disposition'
+  | 'Content-Encoding'
   | 'Content-Range'
   | 'Content-Security-Policy'
+  | 'Cross-Origin-Opener-Policy'
   | 'Cross-Origin-Resource-Policy'
+  | 'Permissions-Policy'
+  | 'Service-Worker-Allowed'
   | 'Vary';
 
 export type ReplyHeader = (typeof REPLY_HEADERS)[number] | PageHeader;

@@ -2,7 +2,7 @@
 import { type ApiRequest, type Identity, OPERATIONS } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
-import { MAX_BODY_VALUES, parseJson } from '../../model/values/index.ts';
+import { fromTyped, MAX_BODY_VALUES, parseJson } from '../../model/values/index.ts';
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
 import { type ParameterName, parameters, type Query } from './parameters.ts';
 import type { Action, ResourceRoute } from './routes.ts';
@@ -21,6 +21,7 @@ export const READINGS: Record<Action, Reading> = {
   selectOne: { parameters: ['props'], body: 'none' },
   insert: { parameters: ['count', 'upsert'], body: 'required' },
   update: { parameters: [], body: 'required' },
+  updateWhere: { parameters: ['where'], body: 'required' },
   delete: { parameters: ['where', 'count'], body: 'none' },
   patch: { parameters: [], body: 'required' },
   aggregate: { parameters: [], body: 'required' },
@@ -34,6 +35,9 @@ export const READINGS: Record<Action, Reading> = {
   retry: { parameters: [], body: 'none' },
   redeem: { parameters: [], body: 'none' },
   submit: { parameters: [], body: 'optional' },
+  read: { parameters: [], body: 'none' },
+  dismiss: { parameters: [], body: 'none' },
+  preview: { parameters: [], body: 'none' },
   replaceMembers: { parameters: [], body: 'required' },
   command: { parameters: [], body: 'required' },
 };
@@ -63,7 +67,10 @@ export function apiRequest(http: HttpRequest, place: ResourceRoute, action: Acti
   };
   if (publicIn !== undefined) request.publicOnly = true;
   const requestId = publicIn === undefined ? headers.get('x-cascade-request-id') : undefined; // nobody's record would be everybody's
-  if (requestId && http.method === 'POST') request.requestId = requestId;
+  const federation = publicIn === undefined ? federationIn(headers) : undefined;
+  if (federation) request.federation = federation;
+  const isRepeated = http.method === 'POST' || (federation !== undefined && http.method !== 'GET');
+  if (requestId && isRepeated) request.requestId = requestId;
   if (action === 'execute') request.headers = forPrograms(headers);
   if (reading.body === 'none') return shaped(action, request);
   const { body: need } = reading;
@@ -73,7 +80,31 @@ export function apiRequest(http: HttpRequest, place: ResourceRoute, action: Acti
   return shaped(action, withBody(request, bytes, headers.get('content-type'), need, isProgram));
 }
 
-const shaped = (action: Action, request: ApiRequest): ApiRequest => shapes[action]?.(request) ?? request;
+const shaped = (action: Action, request: ApiRequest): ApiRequest => shapes[action]?.(typed(request)) ?? typed(request);
+
+const MOST_HOPS = 8;
+
+/** What another installation says of its statement (integrations.md 11.3). @throws cascade.federation.hops */
+export function federationIn(headers: HttpRequest['headers']): ApiRequest['federation'] {
+  if (headers.get('x-cascade-federation') !== '1') return undefined;
+  const hop = Number(headers.get('x-cascade-hop') ?? 1);
+  if (!Number.isSafeInteger(hop) || hop < 1 || hop > MOST_HOPS)
+    throw fault('cascade.federation.hops', `the hop is none from 1 to ${MOST_HOPS}`);
+  const deadline = Number(headers.get('x-cascade-deadline-ms') ?? Number.NaN);
+  const isTyped = headers.get('x-cascade-values') === 'typed';
+  return { hop, isTyped, ...(Number.isSafeInteger(deadline) && deadline > 0 && { deadlineMs: Math.min(deadline, 2 ** 31 - 1) }) };
+}
+
+/** Values that came with their types are these. */
+function typed(request: ApiRequest): ApiRequest {
+  if (!request.federation?.isTyped) return request;
+  const { object, parameters: given } = request;
+  return {
+    ...request,
+    ...(object !== undefined && { object: fromTyped(object) }),
+    parameters: given['where'] === undefined ? given : { ...given, where: fromTyped(given['where']) },
+  };
+}
 
 /** What a procedure may see of the request that calls it (builtins.md 20): not what it was authenticated by. */
 const forPrograms = (headers: HttpRequest['headers']): Record<string, string> =>
@@ -83,7 +114,7 @@ const forPrograms = (headers: HttpRequest['headers']): Record<string, string> =>
 const WITHHELD = /^(?:authorization|proxy-authorization|cookie2?|forwarded|x-forwarded-.*|x-real-ip)$/;
 
 export const operationOf = (action: Action): ApiRequest['op'] =>
-  action === 'selectByBody' ? 'select' : action === 'replaceMembers' ? 'upsert' : action;
+  action === 'selectByBody' ? 'select' : action === 'replaceMembers' ? 'upsert' : action === 'updateWhere' ? 'update' : action;
 
 /** Where an operation is not spelt in the URL alone. */
 const shapes: Partial<Record<Action, (request: ApiRequest) => ApiRequest>> = {

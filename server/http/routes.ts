@@ -11,6 +11,8 @@ export type Action =
   | 'selectOne'
   | 'insert'
   | 'update'
+  /** PUT on a collection, of federation only: what a condition names. */
+  | 'updateWhere'
   | 'delete'
   | 'patch'
   | 'aggregate'
@@ -25,6 +27,9 @@ export type Action =
   | 'retry'
   | 'redeem'
   | 'submit'
+  | 'read'
+  | 'dismiss'
+  | 'preview'
   | 'command';
 
 export interface ResourceRoute {
@@ -54,7 +59,8 @@ export type PlainKind =
   | 'readyz'
   | 'metrics'
   | 'document'
-  | 'publicDocument';
+  | 'publicDocument'
+  | 'inbox';
 
 export interface PlainRoute {
   kind: PlainKind;
@@ -84,9 +90,14 @@ export const PUBLIC_DOCUMENTS = '/ui/docs/NS/';
 const DOCUMENT_ROUTE = plain('document', 'GET');
 const PUBLIC_DOCUMENT_ROUTE = plain('publicDocument', 'GET');
 
+/** The page of the inbox; its files are below it. */
+export const INBOX = '/ui/inbox';
+const INBOX_ROUTE = plain('inbox', 'GET');
+
 export const PLAIN: ReadonlyMap<string, PlainRoute> = new Map([
   ['/', plain('root', 'GET')],
   [MANUAL, MANUAL_ROUTE],
+  [INBOX, INBOX_ROUTE],
   ['/authenticate', plain('authenticate', 'GET')],
   ['/authenticate/refresh', plain('refresh', 'POST')],
   ['/authenticate/revoke', plain('revoke', 'POST')],
@@ -115,6 +126,7 @@ export function route(path: string): Route {
   if (path.startsWith(MANUAL)) return MANUAL_ROUTE;
   if (path.startsWith(DOCUMENTS)) return DOCUMENT_ROUTE;
   if (path.startsWith(PUBLIC_DOCUMENTS)) return PUBLIC_DOCUMENT_ROUTE;
+  if (path.startsWith(`${INBOX}/`)) return INBOX_ROUTE;
   if (path.startsWith(PRIVATE)) return privateRoute(path);
   const version = /^\/api\/v(\d+)(?:\/|$)/.exec(path)?.[1];
   if (version !== undefined && version !== '1') throw fault('cascade.api.version.unsupported', version);
@@ -158,6 +170,7 @@ const OPERATION_SEGMENTS: Record<string, Record<string, Partial<Record<Method, A
   types: { _schema: { GET: 'schema' } },
   sources: { _status: { GET: 'status' }, query: { POST: 'query' }, channels: { GET: 'channels' } },
   services: { _status: { GET: 'status' } },
+  nodes: { _status: { GET: 'status' } },
   deadletters: { retry: { POST: 'retry' } },
   namespaces: { authorizedUsers: { GET: 'getAuthorizedUsers' } },
 };
@@ -169,7 +182,9 @@ export interface Address {
 }
 
 /** The same for types of the service, with and without `custom/`. */
-const TYPE_SEGMENTS: typeof OPERATION_SEGMENTS = { ArsPayloadMessage: { submit: { POST: 'submit' } } };
+const TYPE_SEGMENTS: typeof OPERATION_SEGMENTS = {
+  ArsPayloadMessage: { submit: { POST: 'submit' }, read: { POST: 'read' }, dismiss: { POST: 'dismiss' }, preview: { GET: 'preview' } },
+};
 
 /** Every form of address that `route` knows for a resource. */
 export function addressesOf(resourceName: string, custom: boolean): Address[] {

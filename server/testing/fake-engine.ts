@@ -48,6 +48,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
     subscribe: async (...asked: Parameters<Engine['subscribe']>) => server.subscribe(...asked),
     acknowledge: async () => undefined,
     unsubscribe: async () => undefined,
+    openSocket: async () => () => undefined,
     health: () => server.health,
     settled: async () => undefined,
     identity,

@@ -35,15 +35,20 @@ export class Login {
 
   /**
    * Carries out `authenticate` or `validate`. The last success decides; a failure changes nothing.
+   * @param admit is given the namespace before the login counts, and may refuse it
    * @returns the answer's body
    * @throws authentication.failed, security.rate.limited, security.credentials.missing, namespace.not.authorized
    */
-  async enter({ op, resourceName, object, targetNamespace: target }: Message): Promise<string> {
+  async enter(
+    { op, resourceName, object, targetNamespace: target }: Message,
+    admit: (namespace: string) => Promise<void>,
+  ): Promise<string> {
     if (resourceName?.replace(/^system\./, '') !== 'credentials')
       throw fault('cascade.request.parameter.invalid', 'resourceName', resourceName ?? null);
     if (op === 'validate') {
       if (typeof object !== 'string') throw fault('cascade.security.credentials.missing');
       const session = await this.#store.loginWithToken(object, target, limitKey(this.#address));
+      await admit(session.identity.namespace);
       this.#current = { session, token: object, target };
       return sessionBody(session);
     }
@@ -52,6 +57,7 @@ export class Login {
     const password = textIn(credentials, 'password');
     if (username === undefined || password === undefined) throw fault('cascade.security.credentials.missing');
     const session = await this.#store.login(username, password, limitKey(this.#address), target);
+    await admit(session.identity.namespace);
     this.#current = { session, token: session.token, target };
     return sessionBody(session);
   }

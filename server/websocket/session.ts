@@ -49,6 +49,9 @@ export class Session {
   #open = 0;
   #turn: Promise<void> = Promise.resolve();
   #draining = false;
+  #isClosed = false;
+  /** What it takes of the quota of sockets. */
+  #place: { readonly namespace: string; readonly release: () => void } | null = null;
   #rechecking = false;
   #recheckAgain = false;
 
@@ -139,6 +142,8 @@ export class Session {
 
   /** The connection is gone. */
   closed(): void {
+    this.#isClosed = true;
+    this.#place?.release();
     clearTimeout(this.#loginTimer);
     this.#subscriptions.closeAll();
     this.#waiting.length = 0;
@@ -154,7 +159,7 @@ export class Session {
   async #admit(message: Message): Promise<void> {
     try {
       if (isLogin(message)) {
-        const body = await this.#login.enter(message);
+        const body = await this.#login.enter(message, (namespace) => this.#takePlace(namespace));
         clearTimeout(this.#loginTimer);
         this.#answered(message, { status: 200, body });
         return;
@@ -164,6 +169,15 @@ export class Session {
     } catch (error) {
       this.#failed(message, error);
     }
+  }
+
+  /** A socket has one place, of the namespace of its last login. @throws cascade.quota.exceeded */
+  async #takePlace(namespace: string): Promise<void> {
+    if (this.#place?.namespace === namespace) return;
+    const release = await this.#options.engine.openSocket(namespace);
+    this.#place?.release();
+    this.#place = { namespace, release };
+    if (this.#isClosed) release(); // meanwhile
   }
 
   async #carryOut(message: Message, identity: Identity): Promise<void> {

@@ -159,8 +159,12 @@ export interface OpPayloads {
   /** verb create and alter mean the same. ok: the stored resource object. */
   create: { kind: DefinitionKind; value: Inner; options: Record<string, Inner> };
   drop: { kind: DefinitionKind; name: string };
-  /** PROCESSED BY: refused unless no node matches. ok null */
-  nodes: { where: Inner; cardinality: 'one' | 'atLeastOne' | 'exactlyOne' | null };
+  /** PROCESSED BY: begins on the nodes. ok: a NodePage. `statement` is the payload of `kind`; of EXECUTE {name, args, named}. */
+  nodeOpen: NodeAsked;
+  /** More of it; the cursor is what the page before gave. ok: a NodePage */
+  nodeNext: NodeAsked & { cursor: Inner };
+  /** What is left of it is dropped. ok null */
+  nodeClose: { cursor: Inner };
   /** A built-in that only the host can answer (features/builtins); one argument a parameter. ResourceAPI.executeOp answers with `list`. */
   builtin: { name: string; args: Inner[] };
   state: StatePayload;
@@ -186,6 +190,28 @@ export type StatePayload =
   /** The lambda is done: the entry gets its value, goes, or stays as it was; the lock is free. */
   | { op: 'end'; token: number; change: 'set' | 'remove' | 'none'; value: Inner };
 export type DefinitionKind = 'rule' | 'procedure' | 'type' | 'topic' | 'source' | 'node';
+export interface NodeAsked {
+  where: Inner;
+  cardinality: 'one' | 'atLeastOne' | 'exactlyOne' | null;
+  /** WITHIN in ms, where `limited`. */
+  within: Inner;
+  limited: boolean;
+  /** All rows of a node come as one value. */
+  gathers: boolean;
+  /** Rows come page by page, however many there are. */
+  streams: boolean;
+  /** There is a handler for errors. */
+  handled: boolean;
+  kind: string;
+  statement: Inner;
+}
+/** Records of the nodes that the items are of, by name. An item: `[name, 'value', value]`, `[name, 'error', {code, message, params, status}]`,
+ * and `[name, 'end']` when a node has given all. `cursor` null: nothing is left. */
+export interface NodePage {
+  nodes: Record<string, Inner>;
+  items: [string, 'value' | 'error' | 'end', Inner?][];
+  cursor: Inner;
+}
 export interface SelectPayload {
   resource: string;
   /** A REST where-object (language.md W11); {} matches all. */

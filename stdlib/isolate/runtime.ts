@@ -11,6 +11,7 @@ import * as loops from './loops.ts';
 import { operation } from './operations.ts';
 import { stateGet, stateSet } from './state.ts';
 import type { Procedures } from './procedures.ts';
+import * as nodes from './nodes.ts';
 import * as references from './references.ts';
 import type { Run } from './run.ts';
 import * as statements from './statements.ts';
@@ -130,6 +131,9 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
     sourceRows: loops.sourceRows,
     failure: statements.failure,
     recommend: statements.recommend,
+    nodeItems: nodes.nodeItems,
+    nodeResults: nodes.nodeResults,
+    nodeValue: nodes.nodeValue,
     builtin: (name: string) => {
       const found = known(name);
       return (run: Run, ...args: Value[]) => found.call(run, args);

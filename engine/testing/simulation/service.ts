@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { fault } from '../../../model/errors/faults.ts';
 import type { Actor } from '../../../runtime/context/actor.ts';
 import type { Identity } from '../../../resources/api.ts';
+import { retryUntilAvailable } from '../../../platform/mongo/index.ts';
 import { systemClock } from '../../../platform/clock/index.ts';
 import { type Answer, Committer, DuplicateKey, type RunId, type Step, type Unit } from '../../../runtime/transactions/index.ts';
 import { Correlations } from '../../../runtime/correlation/index.ts';
@@ -70,6 +71,8 @@ export interface Scenery {
   readonly types: TypesInForce;
   /** Chance that the sandbox fails a run at one of its requests. */
   readonly harm: number;
+  /** Told of a service that takes itself for taken over. */
+  readonly onFenced?: (life: Life) => void;
 }
 
 BATCH.instances = 2;
@@ -87,9 +90,10 @@ export class SimulatedService {
   readonly #locks = new Locks((run) => this.#contention.leave(run));
   readonly #takeOver: TakeOver;
   readonly #sandbox: SimulatedSandbox;
+  #assuming: Promise<void> = Promise.resolve();
   isOpen = false;
 
-  constructor(world: World, store: SimulatedStore, life: Life, epoch: number, { rules, correlated, types, harm }: Scenery) {
+  constructor(world: World, store: SimulatedStore, life: Life, epoch: number, { rules, correlated, types, harm, onFenced }: Scenery) {
     this.#store = store;
     const { client, db } = store.connect(life);
     const clock = systemClock; // of simulated time
@@ -113,6 +117,7 @@ export class SimulatedService {
         ),
       findTaken: async (units) => this.#taken(units),
       onError: () => undefined,
+      onFenced: () => onFenced?.(life),
       isFull: () => null,
       longRunMs: 500,
     });
@@ -249,23 +254,25 @@ export class SimulatedService {
     this.#takeOver = new TakeOver(this.space, { client }, this.#recorded);
   }
 
-  /** As the engine does: what fails is tried again by the same process. */
-  async open(dead: readonly number[]): Promise<void> {
+  /** As the engine does: one take-over after the other, and what fails is tried again by the same process. */
+  assume(dead: readonly number[]): Promise<void> {
+    this.#assuming = this.#assuming.then(() => this.#assumeUntilDone(dead));
+    return this.#assuming;
+  }
+
+  async #assumeUntilDone(dead: readonly number[]): Promise<void> {
     for (;;)
       try {
-        return await this.#assume(dead);
+        const events = await this.#takeOver.take(dead);
+        if (this.isOpen) return;
+        await retryUntilAvailable(() => this.#correlations.restore(this.space.db));
+        this.#correlations.start(events);
+        this.isOpen = true;
+        return;
       } catch (error) {
         if (!(error instanceof MongoServerError && error.code === INTERRUPTED)) throw error;
         await new Promise((resolve) => setTimeout(resolve, 2_000));
       }
-  }
-
-  async #assume(dead: readonly number[]): Promise<void> {
-    const events = await this.#takeOver.take(dead);
-    await this.#correlations.restore(this.space.db);
-    this.#correlations.start(events);
-    this.committer.startCleaning();
-    this.isOpen = true;
   }
 
   /** A client's INSERT. */

@@ -28,7 +28,17 @@ const HARM = 0.05;
 const INTERRUPTS = 0.2;
 const MOST_INTERRUPTIONS = 4;
 /** Chance that much time passes though something is going on: runs are open for long then. */
-const LINGERS = 0.01;
+const LINGERS = [0, 0.01, 0.01, 0.05];
+/** Chances of a broken connection and of a server in trouble, a command. */
+const FAULTS = [0, 0, 0.01, 0.01, 0.04];
+const TROUBLES = [0, 0, 0, 0.01];
+/** Worlds in which the store is out of reach for once, for longer than clients wait, and the chance of its beginning at each step. */
+const AWAY = 0.15;
+const AWAY_MS = 25_000;
+const GOES_AWAY = 0.005;
+/** Worlds in which processes die above all while they take over from others; how much more likely it is then. */
+const CASCADES = 0.3;
+const MORE_LIKELY = 6;
 /** Worlds in which one of the rules is a random program. */
 const WILD = 0.6;
 
@@ -213,7 +223,7 @@ export class Simulation implements Disposable {
 interface Serving {
   readonly life: Life;
   readonly epoch: number;
-  /** What it takes over; empty once it has. */
+  /** What it takes over and has not yet. */
   readonly left: Serving[];
   readonly service: SimulatedService;
 }
@@ -233,6 +243,7 @@ class OneWorld {
   #epoch = 0;
   /** Whose rows nobody has taken over yet. */
   readonly #left: Serving[] = [];
+  readonly #mistaken: string[] = [];
 
   constructor(seed: number, time: SimulatedTime, crashes: Record<CrashPoint, number>, { planted, onStep }: SimulationOptions) {
     this.#crashes = crashes;
@@ -263,6 +274,10 @@ class OneWorld {
       correlated: this.#isAlone ? CORRELATED : [], // what is waited for is known to one process
       types: TYPES,
       harm: this.#world.chance(HARMS) ? HARM : 0,
+      onFenced: (life) => {
+        if (this.#serving.some((one) => one.life === life))
+          this.#mistaken.push('a service that nobody has taken over from takes itself for taken over');
+      },
     };
   }
 
@@ -272,7 +287,11 @@ class OneWorld {
     await this.#furnish();
     let crashes = Math.floor(world.random() * 5);
     const crashChance = 0.01 + world.random() * 0.04;
-    store.faults = world.chance(0.5) ? 0.01 : 0;
+    const lingers = world.pick(LINGERS);
+    const isCascading = world.chance(CASCADES);
+    let isToGoAway = world.chance(AWAY);
+    store.faults = world.pick(FAULTS);
+    store.troubles = world.pick(TROUBLES);
     store.interruptions = world.chance(INTERRUPTS) ? MOST_INTERRUPTIONS : 0;
     for (let left = this.#isAlone ? 1 : 2; left > 0; left--) this.#begin();
     const tasks = this.#tasks();
@@ -283,13 +302,19 @@ class OneWorld {
       if (steps > MOST_STEPS) return ['it does not come to an end', ...this.#serving.map(({ service }) => service.state)];
       await turn();
       if (tasks.length > calmFrom && world.chance(0.2)) this.#send(tasks);
-      if (crashes > 0 && world.chance(crashChance)) {
+      if (crashes > 0 && world.chance(isCascading && this.#isTakingOver ? MORE_LIKELY * crashChance : crashChance)) {
         crashes--;
         this.#end(world.pick(this.#serving), world.chance(0.7));
         continue;
       }
-      if (crashes === 0 && tasks.length === 0) store.faults = store.interruptions = 0;
-      if (world.chance(LINGERS)) this.#time.pass(1_100);
+      if (isToGoAway && world.chance(GOES_AWAY)) {
+        isToGoAway = false;
+        store.isAway = true;
+        world.onStep?.('the store is away');
+        setTimeout(() => (store.isAway = false), AWAY_MS);
+      }
+      if (crashes === 0 && tasks.length === 0) store.faults = store.troubles = store.interruptions = 0;
+      if (world.chance(store.isAway ? 0.2 : lingers)) this.#time.pass(1_100);
       if (world.advance()) {
         quiet = 0;
         continue;
@@ -306,7 +331,12 @@ class OneWorld {
         quiet = 0;
       } else if (++quiet > QUIET_ROUNDS) break;
     }
-    return [...this.#wrong(), ...rowsLeft(store), ...store.late.map((name) => `${name} was changed by a process whose time was over`)];
+    return [
+      ...this.#wrong(),
+      ...this.#mistaken,
+      ...rowsLeft(store),
+      ...store.late.map((name) => `${name} was changed by a process whose time was over`),
+    ];
   }
 
   async #furnish(): Promise<void> {
@@ -324,24 +354,35 @@ class OneWorld {
     await prepared;
   }
 
-  /** A new life of a service, which takes over what the dead have left. */
+  /** A new life of a service. What the dead have left it takes over, or another one that lives. */
   #begin(): void {
-    const life: Life = { alive: true };
-    const left = this.#left.splice(0);
     const epoch = ++this.#epoch;
-    const serving: Serving = { life, epoch, left, service: new SimulatedService(this.#world, this.#store, life, epoch, this.#scenery) };
+    const life: Life = { alive: true, name: String(epoch) };
+    const serving: Serving = { life, epoch, left: [], service: new SimulatedService(this.#world, this.#store, life, epoch, this.#scenery) };
     this.#serving.push(serving);
-    serving.service.open(left.map((one) => one.epoch)).then(
+    const heir = this.#world.pick(this.#serving);
+    if (heir !== serving) this.#takeOver(serving, []);
+    this.#takeOver(heir, this.#left.splice(0));
+  }
+
+  #takeOver(heir: Serving, dead: readonly Serving[]): void {
+    heir.left.push(...dead);
+    heir.service.assume(dead.map((one) => one.epoch)).then(
       () => {
         // Those who stood still until now go on, and are too late.
-        for (const { life: late } of left) {
-          late.isFenced = true;
-          late.isPaused = false;
+        for (const one of dead) {
+          one.life.isFenced = true;
+          this.#world.onStep?.(`${one.life.name} is taken over from`);
+          one.life.isPaused = false;
+          heir.left.splice(heir.left.indexOf(one), 1);
         }
-        left.length = 0;
       },
-      () => life.alive && !life.isFenced && this.#end(serving, true), // the store was away: the next start
+      () => heir.life.alive && !heir.life.isFenced && this.#end(heir, true), // the store was away: the next start
     );
+  }
+
+  get #isTakingOver(): boolean {
+    return this.#serving.some(({ left }) => left.length > 0);
   }
 
   #send(tasks: ((service: SimulatedService) => void)[]): void {
@@ -352,6 +393,7 @@ class OneWorld {
   /** It dies, or stands still for so long that another one takes over from it. */
   #end(serving: Serving, dies: boolean): void {
     const { life, left } = serving;
+    this.#world.onStep?.(`${life.name} ${dies ? 'dies' : 'stands still'}`);
     if (dies) this.#countCrash(serving);
     if (dies) life.alive = false;
     else life.isPaused = true;

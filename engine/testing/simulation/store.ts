@@ -18,9 +18,11 @@ import type { Life, World } from './world.ts';
 type Filter = Record<string, unknown>;
 type Rows = Map<string, Document>;
 
-/** The code of a command that an operator has ended: nothing says that the same again would pass. */
-export const INTERRUPTED = 11601;
+/** Unauthorized, as after a key rotation: nothing says that the same again would pass. */
+export const INTERRUPTED = 13;
 const INTERRUPTED_CHANCE = 0.3;
+/** UnknownError (no space left), KeyNotFound (no signing keys yet), Interrupted, OutOfDiskSpace: none of the command was done. */
+const TROUBLES = [8, 211, 11601, 14031];
 /** NotWritablePrimary, InterruptedDueToReplStateChange, PrimarySteppedDown, ShutdownInProgress. */
 const STEPPING_DOWN = [10107, 11602, 189, 91];
 
@@ -36,7 +38,11 @@ export class SimulatedStore {
   planted: Planted | null = null;
   /** Chance of a broken connection, a command. */
   faults = 0;
-  /** So many removals of rows are interrupted. */
+  /** Chance that the server refuses a command for a trouble of its own. */
+  troubles = 0;
+  /** The server is out of reach. */
+  isAway = false;
+  /** So many removals of rows are interrupted, or marks that void rows. */
   interruptions = 0;
   /** Rows that open transactions have changed. */
   readonly #held = new Map<string, Transaction>();
@@ -82,13 +88,15 @@ export class SimulatedStore {
    */
   async command<T>(life: Life, what: string, act: () => T, mayBeLate = false): Promise<T> {
     await this.#world.turn(life, what, true);
+    if (this.isAway) throw this.#broken(what);
+    if (this.#world.chance(this.troubles)) throw new MongoServerError({ message: 'in trouble', code: this.#world.pick(TROUBLES) });
     if (this.#world.chance(this.faults)) {
       if (mayBeLate && this.#world.chance(0.3)) this.#world.later(life, `${what} late`, () => quietly(act), true);
       throw this.#broken(what);
     }
     const result = act();
     await this.#world.turn(life, `${what} answered`);
-    if (this.#world.chance(this.faults)) throw this.#broken(what);
+    if (this.isAway || this.#world.chance(this.faults)) throw this.#broken(what);
     return result;
   }
 
@@ -98,6 +106,13 @@ export class SimulatedStore {
     const error = new MongoServerError({ message: 'the primary steps down', code: this.#world.pick(STEPPING_DOWN) });
     if (what === 'commit') error.addErrorLabel('UnknownTransactionCommitResult');
     return error;
+  }
+
+  /** Fails a command on the journal that has its turn, in a world that does that. @throws Unauthorized */
+  interrupt(collection: string): void {
+    if (collection !== 'journal' || this.interruptions === 0 || !this.#world.chance(INTERRUPTED_CHANCE)) return;
+    this.interruptions--;
+    throw new MongoServerError({ message: 'not authorized', code: INTERRUPTED });
   }
 
   /** When a row was changed last. */
@@ -262,6 +277,7 @@ export class SimulatedStore {
         }),
       bulkWrite: (operations: Document[], { session }: Options = {}) =>
         this.command(life, `change ${operations.length} ${name}`, () => {
+          this.interrupt(name);
           let matchedCount = 0;
           let deletedCount = 0;
           for (const { replaceOne, updateOne, deleteOne } of operations) {
@@ -300,8 +316,7 @@ export class SimulatedStore {
         }),
       deleteMany: (filter: Filter, { session }: Options = {}) =>
         this.command(life, `delete ${name}`, () => {
-          if (name === 'journal' && this.interruptions > 0 && this.#world.chance(INTERRUPTED_CHANCE) && this.interruptions-- > 0)
-            throw new MongoServerError({ message: 'operation was interrupted', code: INTERRUPTED });
+          this.interrupt(name);
           return { deletedCount: remove(filter, session) };
         }),
     };
@@ -379,7 +394,8 @@ class Transaction {
         return;
       } catch (error) {
         await this.abortTransaction();
-        if (!(error instanceof MongoNetworkError || error instanceof MongoServerError) || error.code === INTERRUPTED) throw error;
+        const mayPass = error instanceof MongoNetworkError || (error instanceof MongoServerError && isRetriedByDriver(error));
+        if (!mayPass) throw error;
       }
     }
   }
@@ -388,6 +404,9 @@ class Transaction {
     this.#open = false;
   }
 }
+
+const isRetriedByDriver = (error: MongoServerError): boolean =>
+  STEPPING_DOWN.includes(Number(error.code)) || error.hasErrorLabel('TransientTransactionError');
 
 /** Nobody is there to hear of an error. */
 function quietly(act: () => unknown): void {

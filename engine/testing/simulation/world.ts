@@ -14,6 +14,8 @@ export function randomFrom(seed: number): () => number {
 
 /** One life of a service. */
 export interface Life {
+  /** For reports. */
+  readonly name?: string;
   alive: boolean;
   /** It stands still: what it has sent may still arrive, nothing comes back to it. */
   isPaused?: boolean;
@@ -67,7 +69,7 @@ export class World {
       if (next.life.alive && (next.isSent || !next.life.isPaused)) {
         pending[index] = pending[pending.length - 1] as Pending;
         pending.pop();
-        this.onStep?.(next.what);
+        this.onStep?.(`${next.life.name ?? ''} ${next.what}`);
         next.happen();
         return true;
       }

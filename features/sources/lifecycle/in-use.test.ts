@@ -1,3 +1,4 @@
+import { NOBODY } from '../protocols/testing/context.ts';
 import { expect, test } from 'vitest';
 import { closedWhenIdle } from './in-use.ts';
 
@@ -9,8 +10,8 @@ test('a connection is closed after the publishes that have begun, also those tha
     publish: () => sending[next++]!.promise,
     close: async () => void steps.push('closed'),
   });
-  const first = connection.publish!({}).then(() => steps.push('first'));
-  const second = connection.publish!({}).catch((error: Error) => steps.push(error.message));
+  const first = connection.publish!({}, NOBODY).then(() => steps.push('first'));
+  const second = connection.publish!({}, NOBODY).catch((error: Error) => steps.push(error.message));
   const closing = connection.close();
   sending[0]!.resolve();
   await first;

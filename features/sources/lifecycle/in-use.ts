@@ -15,9 +15,10 @@ export function closedWhenIdle(connection: Connection): Connection {
     return work;
   };
   return {
-    ...(connection.publish && { publish: (request) => counted(connection.publish!(request)) }),
+    ...(connection.publish && { publish: (request, caller) => counted(connection.publish!(request, caller)) }),
     ...(connection.query && { query: (request, caller) => counted(connection.query!(request, caller)) }),
     ...(connection.accept && { accept: (request) => counted(connection.accept!(request)) }),
+    ...(connection.hand && { hand: (platform, token, note) => counted(connection.hand!(platform, token, note)) }),
     ...(connection.view && { view: (name) => counted(connection.view!(name)) }),
     async close() {
       await underWay.over();

@@ -1,4 +1,5 @@
 // What fields of a config must be: each a function that gives the fault, or null.
+import { fault } from '../../../model/errors/faults.ts';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 
 /** Why a value does not fit, or null. */
@@ -49,3 +50,12 @@ export const hostsIn = (config: ObjectValue, ...names: string[]): string[] =>
 /** Every source has them. */
 export const COMMON: Readonly<Record<string, Fits>> = { echoPublish: flag, maxMessageSize: whole(1, 16_777_216) };
 export const ANY_DIRECTION = ['BOTH', 'SOURCE', 'SINK'] as const;
+
+/** Optional members of a request, each by its own rule. @throws cascade.request.body.invalid */
+export function checkMembers(request: ObjectValue, members: Readonly<Record<string, Fits>>): void {
+  for (const [name, fits] of Object.entries(members)) {
+    const value = own(request, name);
+    const wrong = value === null ? null : fits(value);
+    if (wrong !== null) throw fault('cascade.request.body.invalid', `${name}: ${wrong}`, 0);
+  }
+}

@@ -4,6 +4,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import type { Outlet } from '../../../platform/egress/index.ts';
 import type { Fits } from './fields.ts';
+import type { PushNote, PushOutcome } from './push/transport.ts';
 
 export type Direction = 'SOURCE' | 'SINK' | 'BOTH';
 
@@ -33,6 +34,11 @@ export interface Protocol {
   readonly takesRequests?: true;
   /** Whether a connection that was lost is made again; absent: always. */
   reconnects?(config: ObjectValue): boolean;
+  /**
+   * What is wrong with a publish can be known before there is a connection: then it does not wait for one.
+   * @throws CascadeError of status 400
+   */
+  checkPublish?(source: string, config: ObjectValue, request: ObjectValue): void;
   /** How the config's merged request looks, where mocks and protocol see more than what the caller wrote; absent: as it is. */
   merged?(config: ObjectValue, request: ObjectValue, operation: 'query' | 'publish'): ObjectValue;
   /**
@@ -45,20 +51,30 @@ export interface Protocol {
 
 export interface Connection {
   /** Resolves when the transport took the message. @throws CascadeError */
-  publish?(request: ObjectValue): Promise<void>;
+  publish?(request: ObjectValue, caller: Caller): Promise<void>;
   /** The response value. @throws CascadeError */
-  query?(request: ObjectValue, caller: QueryCaller): Promise<Value>;
+  query?(request: ObjectValue, caller: Caller): Promise<Value>;
   /** A request to the source's own HTTP address (`/private/<type>/<namespace>/<source>`). @throws CascadeError */
   accept?(request: InboundRequest): Promise<InboundReply>;
+  /** A note to a device of that platform, by what it was registered with. Never throws. */
+  hand?(platform: string, token: string, note: PushNote): Promise<PushOutcome>;
   /** What an address of its own below the source shows (`GET /sources/<name>/<view>`). */
   view?(name: string): Promise<Value>;
   /** Takes no more in, lets what is under way end, disconnects. Called once; the framework waits at most ten seconds. */
   close(): Promise<void>;
 }
 
-/** For a query whose answer is kept as a document. */
-export interface QueryCaller {
-  readonly username: string;
+/** Who publishes or asks, as far as documents are read and kept in their name. */
+export interface Caller {
+  /** @throws resource.not.found; document.too.large; authorization.denied */
+  readDocument(name: string): Promise<{ readonly bytes: Buffer; readonly fileType: string }>;
+  /** @throws authorization.denied; document.name.invalid, .name.reserved */
+  requireSavable(name: string): void;
+  /**
+   * @param told the media type that came with the bytes
+   * @param result what the query yields: it is recorded together with the document
+   */
+  saveDocument(document: { name: string; told: string | null; bytes: Uint8Array }, result: Value): Promise<void>;
 }
 
 export interface InboundRequest {
@@ -127,12 +143,16 @@ export interface SourceContext {
   recovered(): void;
   /** A line in the namespace's logs; the source's name is its invocationId. */
   log(level: 'WARN' | 'ERROR', message: string): void;
+  /** An entry in the namespace's audits about the source. */
+  audit(op: string, message: string): void;
   /** Texts that outlive the process, sealed; null removes. They go with the source. */
   keep(key: string, text: string | null): Promise<void>;
   kept(key: string): Promise<string | null>;
   /** When the poll before began, over all processes since the source was last changed; and notes a new one. */
   polledAt(): Promise<number | null>;
   notePoll(at: number): Promise<void>;
+  /** The creator of the source, for what it does of itself. */
+  creator(): Promise<Caller>;
   /** Another source of the namespace: its type, and its config with secrets; null: there is none, or it is not active. */
   other(name: string): Promise<{ readonly type: string; readonly config: ObjectValue } | null>;
   /** A collection of the namespace for what the protocol remembers. Give documents the source's name; `forget` of the protocol removes them. */

@@ -29,8 +29,9 @@ const pems = (options: ObjectValue, name: string): string | null => {
 };
 
 const store: Fits = within((options) => {
-  const value = own(options, 'value');
-  return typeof value === 'string' && value !== '' ? null : 'value: no base64 of PKCS#12';
+  const [value, alias] = [own(options, 'value'), own(options, 'alias')];
+  if (typeof value !== 'string' || value === '') return 'value: no base64 of PKCS#12';
+  return alias === null || typeof alias === 'string' ? null : 'alias: no String';
 });
 
 const noFiles: Fits = () => 'Java keystores are not read: give PKCS#12 or PEM';
@@ -51,9 +52,7 @@ export function faultyTls(config: ObjectValue): readonly [string, string] | null
     const options = own(config, field);
     if (options === null) continue;
     try {
-      const made = tlsOptions({ [field]: options });
-      if (field !== 'pemTrustOptions' || isReadable(made.ca)) createSecureContext(made);
-      else return [field, 'it holds no certificate'];
+      createSecureContext(tlsOptions({ [field]: options }));
     } catch {
       return [field, 'it cannot be read, or its password is wrong'];
     }
@@ -61,7 +60,7 @@ export function faultyTls(config: ObjectValue): readonly [string, string] | null
   return null;
 }
 
-/** @param config with its secrets; an absent field is the system's */
+/** @param config with its secrets; an absent field is the system's @throws Error for what cannot be read */
 export function tlsOptions(config: ObjectValue): ConnectionOptions {
   const options: ConnectionOptions = {};
   if (own(config, 'trustAll') === true) options.rejectUnauthorized = false;
@@ -72,17 +71,13 @@ export function tlsOptions(config: ObjectValue): ConnectionOptions {
     options.cert = all(keys, 'certValues').join('\n');
     options.key = all(keys, 'keyValues').join('\n');
   }
-  const pfx: NonNullable<Exclude<ConnectionOptions['pfx'], string | Buffer | undefined>> = [];
   const keyStore = own(config, 'keyStoreOptions');
-  if (isObject(keyStore)) pfx.push(storeOf(keyStore));
-  if (pfx.length > 0) options.pfx = pfx;
+  if (isObject(keyStore) && own(keyStore, 'alias') !== null) Object.assign(options, keyNamed(keyStore, String(own(keyStore, 'alias'))));
+  else if (isObject(keyStore)) options.pfx = [storeOf(keyStore)];
   const trustStore = own(config, 'trustStoreOptions');
   if (isObject(trustStore)) options.ca = [...[options.ca ?? []].flat(), ...certificatesOf(trustStore)];
   return options;
 }
-
-/** OpenSSL takes a CA that it cannot read for none. */
-const isReadable = (ca: ConnectionOptions['ca']): boolean => [ca ?? []].flat().every((pem) => String(pem).includes('-----BEGIN'));
 
 const storeOf = (options: ObjectValue): { buf: Buffer; passphrase: string } => ({
   buf: Buffer.from(String(own(options, 'value')), 'base64'),
@@ -91,13 +86,36 @@ const storeOf = (options: ObjectValue): { buf: Buffer; passphrase: string } => (
 
 const all = (options: ObjectValue, name: string): string[] => {
   const values = own(options, name);
-  return (Array.isArray(values) ? values : []).map((value) => pemOf(value) ?? '');
+  return (Array.isArray(values) ? values : []).map((value) => {
+    const pem = pemOf(value);
+    if (pem === null) throw new Error(`${name} holds what is no PEM`);
+    return pem;
+  });
 };
+
+const opened = (options: ObjectValue): forge.pkcs12.Pkcs12Pfx => {
+  const { buf, passphrase } = storeOf(options);
+  return forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(buf.toString('binary')), passphrase);
+};
+
+/** The key of that name, and its certificate. @throws Error when it cannot be read, or has none of that name */
+function keyNamed(options: ObjectValue, alias: string): { key: string; cert: string } {
+  const store = opened(options);
+  const { pkcs8ShroudedKeyBag = '', keyBag = '', certBag = '' } = forge.pki.oids;
+  const keys = [pkcs8ShroudedKeyBag, keyBag].flatMap((bagType) => store.getBags({ bagType })[bagType] ?? []);
+  const named = ({ attributes = {} }: forge.pkcs12.Bag): boolean => [attributes.friendlyName ?? []].flat().includes(alias);
+  const id = (bag: forge.pkcs12.Bag): unknown => [bag.attributes?.localKeyId ?? []].flat()[0];
+  const found = keys.find(named);
+  const certificate = (store.getBags({ bagType: certBag })[certBag] ?? []).find(
+    (bag) => bag.cert && (named(bag) || (found && id(found) !== undefined && id(bag) === id(found))),
+  );
+  if (!found?.key || !certificate?.cert) throw new Error(`there is no key ${alias}`);
+  return { key: forge.pki.privateKeyToPem(found.key), cert: forge.pki.certificateToPem(certificate.cert) };
+}
 
 /** The certificates of a PKCS#12 as PEM: OpenSSL, as Node offers it, reads none without a key. @throws Error when it cannot be read */
 function certificatesOf(options: ObjectValue): string[] {
-  const { buf, passphrase } = storeOf(options);
-  const store = forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(buf.toString('binary')), passphrase);
+  const store = opened(options);
   const bags = store.getBags({ bagType: forge.pki.oids['certBag'] })[forge.pki.oids['certBag'] as string] ?? [];
   return bags.map((bag) => {
     const der = forge.asn1.toDer(bag.cert ? forge.pki.certificateToAsn1(bag.cert) : (bag as { asn1: forge.asn1.Asn1 }).asn1).getBytes();

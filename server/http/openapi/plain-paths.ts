@@ -42,6 +42,7 @@ const WORDS: Record<PlainKind, Words> = {
     security: ANYBODY,
   },
   manual: { summary: 'Addresses of the documents of this version', answer: { type: 'string' }, media: 'text/plain', security: ANYBODY },
+  inbox: { summary: 'The web inbox', answer: { type: 'string' }, media: 'text/html', security: ANYBODY },
   authenticate: { summary: 'Log in', answer: schemaRef('-Session'), security: [{ password: [] }, { token: [] }] },
   refresh: { summary: 'A new session for a token', answer: schemaRef('-Session'), body: TOKEN_TEXT, security: ANYBODY },
   revoke: { summary: 'End a session', answer: { type: 'object' }, body: TOKEN_TEXT, security: ANYBODY },

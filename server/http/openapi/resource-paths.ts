@@ -53,11 +53,13 @@ function pathItem(resource: DescribedResource, { suffix, methods }: Address, pro
   return item;
 }
 
+const NAMED_COMMANDS: ReadonlySet<Action> = new Set(['retry', 'submit', 'read', 'dismiss', 'preview']);
+
 /** The same question that the engine asks itself. */
 function isOffered({ name, operations, commands }: DescribedResource, action: Action): boolean {
   if (action === 'execute' && name === 'services') return true; // another way to procedures
   if (action === 'command') return commands.length > 0;
-  if (action === 'retry' || action === 'submit') return commands.includes(action);
+  if (NAMED_COMMANDS.has(action)) return commands.includes(action);
   const op = operationOf(action);
   if (op === 'getAuthorizedUsers') return true; // only namespaces have the address
   return operations.has(op === 'selectOne' ? 'select' : op);
@@ -69,6 +71,7 @@ const SUMMARIES: Record<Action, string> = {
   selectOne: 'SELECT one',
   insert: 'INSERT, or UPSERT',
   update: 'UPDATE: what is named is changed',
+  updateWhere: 'UPDATE of what a condition names, by another installation',
   delete: 'DELETE',
   patch: 'PATCH',
   aggregate: 'AGGREGATE',
@@ -82,6 +85,9 @@ const SUMMARIES: Record<Action, string> = {
   redeem: 'Redeem an invitation',
   retry: 'Deliver once more',
   submit: 'Answer a form',
+  read: 'Note that a form was opened',
+  dismiss: 'Take a form out of the inbox without an answer',
+  preview: 'A form as its recipients see it; a page for browsers',
   replaceMembers: 'Make, or replace the members',
   command: 'Command',
 };

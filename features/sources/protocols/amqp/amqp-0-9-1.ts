@@ -7,7 +7,8 @@ import { isObject, type ObjectValue, type Value } from '../../../../stdlib/value
 import { fault } from '../../../../model/errors/faults.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type SourceContext } from '../protocol.ts';
-import { type BrokerAddress, firstOf, Intake, Interval, type Publication, publicationOf, socketTo, topicsOf, typeOf } from './common.ts';
+import { type BrokerAddress, firstOf, Interval, type Publication, publicationOf, socketTo, topicsOf, typeOf } from './common.ts';
+import { Intake } from '../intake.ts';
 
 // amqplib makes its own sockets; these are the parts of it below that, which take one that is connected (the version is pinned for it).
 const inside = createRequire(createRequire(import.meta.url).resolve('amqplib'));

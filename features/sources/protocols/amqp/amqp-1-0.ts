@@ -6,7 +6,8 @@ import { DateTime, isObject, type ObjectValue, type Value } from '../../../../st
 import { fault } from '../../../../model/errors/faults.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type InboundValue, type SourceContext } from '../protocol.ts';
-import { type BrokerAddress, firstOf, Intake, Interval, type Publication, publicationOf, socketTo, topicsOf, typeOf } from './common.ts';
+import { type BrokerAddress, firstOf, Interval, type Publication, publicationOf, socketTo, topicsOf, typeOf } from './common.ts';
+import { Intake } from '../intake.ts';
 
 const CONNECT_WITHIN_MS = 15_000;
 const IDLE_MS = 30_000;

@@ -2,8 +2,8 @@
 import amqp, { type Channel, type ChannelModel } from 'amqplib';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Outcome, SourceContext } from '../protocol.ts';
-import { type Broker, startRabbit } from '../testing/brokers.ts';
-import { contextOf, type TestContext } from '../testing/context.ts';
+import { type Broker, startRabbit } from '../../../../scripts/brokers/index.ts';
+import { contextOf, NOBODY, type TestContext } from '../testing/context.ts';
 import { openAmqp091 } from './amqp-0-9-1.ts';
 import { openAmqp10 } from './amqp-1-0.ts';
 
@@ -46,13 +46,14 @@ const configOf = (protocol: string, topics: string[], more = {}) => ({ serverURI
 const textsOf = ({ delivered }: TestContext): string[] =>
   delivered.map((one) => ('payload' in one ? Buffer.from(one.payload).toString() : JSON.stringify(one.value)));
 
+// spec: integrations.md 4.1/1-4 4.1/6-7 4.1/9
 test.each(versions)(
   '%s: a message goes out and comes in, with what stands beside it; then the queue is empty',
   async (protocol, open, at) => {
     const queue = await newQueue();
     const context = contextOf(configOf(protocol, [at(queue)]));
     const source = await open(context);
-    await source.publish!({ topic: at(queue), message: { n: 1 }, properties: { k: 'v' }, correlationId: 'c', subject: 's' });
+    await source.publish!({ topic: at(queue), message: { n: 1 }, properties: { k: 'v' }, correlationId: 'c', subject: 's' }, NOBODY);
     await vi.waitFor(() => expect(textsOf(context)).toEqual(['{"n":1}']));
     expect(context.delivered[0]).toMatchObject({
       topic: at(queue),
@@ -102,10 +103,11 @@ test.each(versions)('%s: an address that is not there, wrong credentials, a requ
   await expect(open(contextOf(configOf(protocol, [at('missing')])))).rejects.toMatchObject({ code: 'cascade.amqp.address.unknown' });
   await expect(open(contextOf(configOf(protocol, [], { password: 'wrong' })))).rejects.toMatchObject({ isAuthentication: true });
   const source = await open(contextOf(configOf(protocol, [])));
-  await expect(source.publish!({ message: 1 })).rejects.toMatchObject({ code: 'cascade.amqp.topic.missing', status: 400 });
+  await expect(source.publish!({ message: 1 }, NOBODY)).rejects.toMatchObject({ code: 'cascade.amqp.topic.missing', status: 400 });
   await source.close();
 });
 
+// spec: integrations.md 4.1/8
 test.each(versions)('%s: a source that polls takes what there is at each interval', async (protocol, open, at) => {
   const queue = await newQueue();
   for (const n of [1, 2, 3]) channel.sendToQueue(queue, Buffer.from(String(n)));
@@ -117,19 +119,23 @@ test.each(versions)('%s: a source that polls takes what there is at each interva
   await source.close();
 });
 
+// spec: integrations.md 4.1/3
 test('0-9-1: `exchange/key` is a queue of one’s own; what the broker cannot route is rejected, and the next publish goes out', async () => {
   const context = contextOf(configOf('0-9-1', ['plant/mill.*']));
   const source = await openAmqp091(context);
   const queue = await newQueue();
-  await source.publish!({ topic: 'plant/mill.3', message: 1 });
+  await source.publish!({ topic: 'plant/mill.3', message: 1 }, NOBODY);
   await vi.waitFor(() => expect(context.delivered).toHaveLength(1));
   expect(context.delivered[0]).toMatchObject({
     topic: 'plant/mill.*',
     properties: { annotations: { exchange: 'plant', routingKey: 'mill.3' } },
   });
   for (const topic of ['nowhere', 'none/key'])
-    await expect(source.publish!({ topic, message: 1 })).rejects.toMatchObject({ code: 'cascade.amqp.publish.rejected', status: 500 });
-  await source.publish!({ topic: queue, message: 2 });
+    await expect(source.publish!({ topic, message: 1 }, NOBODY)).rejects.toMatchObject({
+      code: 'cascade.amqp.publish.rejected',
+      status: 500,
+    });
+  await source.publish!({ topic: queue, message: 2 }, NOBODY);
   expect((await channel.checkQueue(queue)).messageCount).toBe(1);
   await source.close();
   expect(context.losses).toEqual([]);
@@ -139,11 +145,11 @@ test('1.0: a target that is not there fails that publish alone', async () => {
   const queue = await newQueue();
   const context = contextOf(configOf('1.0', [`/amq/queue/${queue}`]));
   const source = await openAmqp10(context);
-  await expect(source.publish!({ topic: '/exchange/none/key', message: 1 })).rejects.toMatchObject({
+  await expect(source.publish!({ topic: '/exchange/none/key', message: 1 }, NOBODY)).rejects.toMatchObject({
     code: 'cascade.source.publish.failed',
     status: 500,
   });
-  await source.publish!({ topic: `/amq/queue/${queue}`, message: 2 });
+  await source.publish!({ topic: `/amq/queue/${queue}`, message: 2 }, NOBODY);
   await vi.waitFor(() => expect(textsOf(context)).toEqual(['2']));
   expect(context.losses).toEqual([]);
   await source.close();

@@ -3,8 +3,8 @@ import type { ObjectValue, Value } from '../../../../stdlib/values/index.ts';
 import { isObject } from '../../../../stdlib/values/index.ts';
 import { fault } from '../../../../model/errors/faults.ts';
 import { ContentError, encodeContent, kindOf, mediaType } from '../../content/index.ts';
-import { own } from '../fields.ts';
-import { ConnectionFailure, type Inbound, type InboundValue, type SourceContext } from '../protocol.ts';
+import { checkMembers, flag, object, own, text, whole } from '../fields.ts';
+import { ConnectionFailure, type SourceContext } from '../protocol.ts';
 
 export interface BrokerAddress {
   readonly host: string;
@@ -15,8 +15,6 @@ export interface BrokerAddress {
 }
 
 const CONNECT_WITHIN_MS = 15_000;
-const RETRY_AFTER_MS = 1_000;
-const LONGEST_RETRY_MS = 30_000;
 
 export const addressesOf = (config: ObjectValue): BrokerAddress[] =>
   [own(config, 'serverURIs')]
@@ -71,15 +69,15 @@ export interface Publication {
   readonly subject: string | null;
 }
 
-/** @throws cascade.amqp.topic.missing; cascade.source.publish.failed for a message that the content type cannot hold */
-export function publicationOf({ source, config }: SourceContext, request: ObjectValue): Publication {
+const MEMBERS = { properties: object, durable: flag, ttl: whole(0), correlationId: text, replyTo: text, subject: text };
+
+/** @throws cascade.amqp.topic.missing; cascade.request.body.invalid for another member; cascade.source.publish.failed for a message that the content type cannot hold */
+export function publicationOf({ source, config }: Pick<SourceContext, 'source' | 'config'>, request: ObjectValue): Publication {
   const address = own(request, 'topic');
   if (typeof address !== 'string' || address === '') throw fault('cascade.amqp.topic.missing', source, 'topic');
+  checkMembers(request, MEMBERS);
   const contentType = usualType(config);
-  const text = (name: string): string | null => {
-    const value = own(request, name);
-    return value === null ? null : String(value);
-  };
+  const named = (name: string): string | null => own(request, name) as string | null;
   const properties = own(request, 'properties');
   const ttl = own(request, 'ttl');
   return {
@@ -89,9 +87,9 @@ export function publicationOf({ source, config }: SourceContext, request: Object
     properties: isObject(properties) ? properties : {},
     durable: own(request, 'durable') !== false,
     ttl: ttl === null ? null : Number(ttl),
-    correlationId: text('correlationId'),
-    replyTo: text('replyTo'),
-    subject: text('subject'),
+    correlationId: named('correlationId'),
+    replyTo: named('replyTo'),
+    subject: named('subject'),
   };
 }
 
@@ -100,58 +98,6 @@ function encoded(source: string, contentType: string, message: Value): Buffer {
     return encodeContent(contentType, message);
   } catch (error) {
     throw error instanceof ContentError ? fault('cascade.source.publish.failed', source, error.message, null, null) : error;
-  }
-}
-
-/** Settles one message with the broker. */
-export interface Settlement {
-  accept(): void;
-  /** It can never be taken: it must not come again. */
-  reject(): void;
-  /** It must come again. */
-  requeue(): void;
-}
-
-/**
- * Takes one message in and settles it by its outcome. One that a pipeline failed on comes again, after a pause that grows while they fail: else it would
- * come again at once, for ever.
- */
-export class Intake {
-  readonly #context: SourceContext;
-  #failures = 0;
-  #underWay = 0;
-  #isClosing = false;
-  readonly #idle: (() => void)[] = [];
-
-  constructor(context: SourceContext) {
-    this.#context = context;
-  }
-
-  async take(message: Inbound | InboundValue, settlement: Settlement): Promise<void> {
-    this.#underWay++;
-    try {
-      const outcome = await this.#context.deliver(message);
-      this.#failures = 0;
-      if (outcome === 'refused') settlement.reject();
-      else settlement.accept();
-    } catch {
-      const pauseMs = Math.min(RETRY_AFTER_MS * 2 ** this.#failures++, LONGEST_RETRY_MS);
-      if (!this.#isClosing) await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
-      settlement.requeue();
-    } finally {
-      if (--this.#underWay === 0) for (const wake of this.#idle.splice(0)) wake();
-    }
-  }
-
-  /** Resolves when what came is settled. */
-  async settled(): Promise<void> {
-    if (this.#underWay > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
-  }
-
-  /** The same at the end: what fails is not waited for. */
-  async drained(): Promise<void> {
-    this.#isClosing = true;
-    await this.settled();
   }
 }
 

@@ -4,6 +4,7 @@ import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../tls.ts';
 import { openAmqp091 } from './amqp-0-9-1.ts';
 import { openAmqp10 } from './amqp-1-0.ts';
+import { publicationOf } from './common.ts';
 
 export const AMQP: Protocol = {
   type: 'AMQP',
@@ -29,5 +30,6 @@ export const AMQP: Protocol = {
   },
   hosts: (config) => hostsIn(config, 'serverURIs'),
   isStanding: () => true,
+  checkPublish: (source, config, request) => void publicationOf({ source, config }, request),
   open: (context) => (own(context.config, 'protocol') === '0-9-1' ? openAmqp091(context) : openAmqp10(context)),
 };

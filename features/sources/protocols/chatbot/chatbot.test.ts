@@ -79,6 +79,7 @@ async function bearer(
   return { authorization: `Bearer ${await signing.sign((keys.get(kid) as Pair).privateKey)}` };
 }
 
+// spec: integrations.md 6.1/1-4 6.2/1 6.2/4
 test('6.2: a message with a valid token is taken, once', async () => {
   expect(await post('bot', message(), await bearer())).toMatchObject({ status: 200, body: '{}' });
   expect(await post('bot', message({ text: 'again' }), await bearer())).toMatchObject({ status: 200, body: '{}' });
@@ -87,6 +88,7 @@ test('6.2: a message with a valid token is taken, once', async () => {
   expect((await t.rows('Said')).map((row) => row['text']).sort()).toEqual(['hello', 'second']);
 });
 
+// spec: integrations.md 6.2/1 6.2/5-7
 test('6.2: whatever is wrong with a token, the answer is the same', async () => {
   await newKey('strange', 'RS256');
   publicKeys.pop();
@@ -114,9 +116,12 @@ test('6.2: whatever is wrong with a token, the answer is the same', async () => 
     ['bot', 'remote'],
   ] as const)
     await expect(post(name, message(), {}, protocol)).rejects.toMatchObject({ status: 404 });
+  const audits = (await t.rows('audits', { entity: '/sources/bot' })).filter(({ op }) => op === 'authenticate');
+  expect(audits.length).toBe(wrong.length);
   for (const body of ['no json', '[]', '']) await expect(post('bot', body, await bearer())).rejects.toMatchObject({ status: 400 });
 });
 
+// spec: integrations.md 6.1/6-8
 test('6.3: a reply carries the text, and what was changed; service addresses outside are refused', async () => {
   const reply = { ...JSON.parse(message({ id: 'm2' })), text: 'yes' };
   await t.ask('publish', 'sources', { id: 'bot', body: JSON.stringify(reply) });
@@ -172,6 +177,7 @@ test('6.3: channels are learnt, listed, spoken to and forgotten', async () => {
   expect((await t.ask('channels', 'sources', { id: 'bot' })).body).toBe('[]');
 });
 
+// spec: integrations.md 6.1/2 6.1/5 6.2/2
 test('6.2: without an issuer the body is signed with the secret', async () => {
   await source('shared', {});
   const signature = createHmac('sha256', 'hush').update(message()).digest('hex');

@@ -4,6 +4,7 @@ import { parseJson } from '../../../../model/values/index.ts';
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import { own } from '../fields.ts';
 import type { Connection, InboundRequest, SourceContext } from '../protocol.ts';
+import { Refusals } from '../refusals.ts';
 import { followUpdate, listChannels } from './channels.ts';
 import { InboundAuth } from './inbound-auth.ts';
 import { Outgoing } from './outgoing.ts';
@@ -13,13 +14,14 @@ const MOST_BYTES = 1_048_576;
 export function openChatbot(context: SourceContext): Connection {
   const auth = new InboundAuth(context);
   const outgoing = new Outgoing(context);
+  const refusals = new Refusals(context);
   if (auth.mode === 'none') context.log('WARN', `Source ${context.source}: its messages are not checked (inboundAuth is none).`);
   return {
     async accept(request) {
       const read = bodyOf(request);
       const isAdmitted = await auth.admits(request, () => (read.message ? own(read.message, 'serviceUrl') : undefined));
       if (!isAdmitted) {
-        context.log('WARN', `Source ${context.source}: authenticate: a message was refused.`);
+        refusals.note();
         throw fault('cascade.chatbot.authentication.failed');
       }
       if (!read.message) throw read.problem;

@@ -6,7 +6,7 @@ import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { fault } from '../../../../model/errors/faults.ts';
 import { EgressError } from '../../../../platform/egress/index.ts';
 import { own } from '../fields.ts';
-import type { Connection, SourceContext } from '../protocol.ts';
+import type { Caller, Connection, SourceContext } from '../protocol.ts';
 import { type Mail, mailOf } from './mail.ts';
 
 const CONNECT_MS = 30_000;
@@ -33,8 +33,8 @@ class Email implements Connection {
     this.#delaysMs = delaysMs;
   }
 
-  async publish(request: ObjectValue): Promise<void> {
-    const mail = mailOf(request);
+  async publish(request: ObjectValue, caller: Caller): Promise<void> {
+    const mail = await mailOf(request, (name) => caller.readDocument(name));
     const sending = this.#send(mail);
     this.#underWay.add(sending);
     try {

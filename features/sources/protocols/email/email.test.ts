@@ -4,6 +4,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../../../engine/testing/engine.ts';
 import { listening } from '../../testing/listening.ts';
+import { upload } from '../../testing/upload.ts';
 
 interface Received {
   readonly from: string;
@@ -66,6 +67,7 @@ async function source(name: string, config: object): Promise<void> {
 const send = (name: string, mail: object) => t.ask('publish', 'sources', { id: name, body: JSON.stringify(mail) });
 const MAIL = { from: 'Plant <plant@example.com>', to: 'ann@example.com', subject: 'Überdruck', text: 'Pump 4.\n.\nEnd' };
 
+// spec: integrations.md 5/1-2 5/5 5/7-13
 test('a mail arrives: text, cc, bcc that no header shows, an attachment, a header', async () => {
   await source('mails', { port, tls: 'opportunistic', trustAll: true });
   const attachments = [{ filename: 'a.csv', contentType: 'text/csv', content: 'YSxi', encoding: 'base64' }];
@@ -125,6 +127,7 @@ test('what the server refuses is told apart, and tried again where it asks for i
   expect(line?.['message']).toContain('nobody2@example.com');
 });
 
+// spec: integrations.md 5/3-4 5/6
 test('credentials go over TLS only', async () => {
   const bare = await openServer({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true });
   await source('bare', { port: bare, username: 'ann', password: 'hush' });
@@ -142,10 +145,36 @@ test('credentials go over TLS only', async () => {
   await expect(send('untrusted', MAIL)).rejects.toMatchObject({ code: 'cascade.email.send.failed' });
 });
 
+// spec: integrations.md 5/4
 test('implicit TLS, and an address that may not be reached', async () => {
   const secure = await openServer({ secure: true, authOptional: true });
   await source('secure', { port: secure, tls: 'implicit', trustAll: true });
   await send('secure', MAIL);
   expect(received.splice(0)).toHaveLength(1);
   await expect(source('inner', { host: '10.0.0.1', port: 25 })).rejects.toMatchObject({ code: 'cascade.source.address.refused' });
+});
+
+// spec: integrations.md 5/12
+test('an attachment may be a document', async () => {
+  await source('attaching', { port, tls: 'none' });
+  await upload(t, 'reports/pump 4.csv', 'text/csv', 'a,b\n1,2\n');
+  await t.program(
+    'procedures',
+    `PROCEDURE report()
+    PUBLISH { from: "a@b.example", to: "c@d.example", subject: "s", text: "t",
+      attachments: [{ ref: "/documents/reports/pump 4.csv" }, { ref: { resource: "documents", resourceId: "reports/pump 4.csv" }, filename: "x.txt", contentType: "text/plain" }] } TO SOURCE attaching`,
+  );
+  await t.ask('execute', 'procedures', { id: 'report', body: '[]' });
+  const { text } = received.at(-1) as Received;
+  expect(text).toMatch(/Content-Type: text\/csv; name="pump 4.csv"/);
+  expect(text).toMatch(/Content-Disposition: attachment; filename=x.txt/);
+  expect(text.match(/a,b\r?\n1,2|YSxiCjEsMgo=/g)).toHaveLength(2);
+  const mail = { from: 'a@b.example', to: 'c@d.example', subject: 's', text: 't' };
+  const before = received.length;
+  await expect(send('attaching', { ...mail, attachments: [{ ref: '/documents/none' }] })).rejects.toMatchObject({
+    code: 'cascade.resource.not.found',
+  });
+  for (const attachments of [[{ ref: '/types/x' }], [{ ref: '/documents/reports/pump 4.csv', content: 'x' }], [{}], 'x', [1]])
+    await expect(send('attaching', { ...mail, attachments })).rejects.toMatchObject({ code: 'cascade.email.body.invalid' });
+  expect(received).toHaveLength(before);
 });

@@ -1,6 +1,7 @@
 // A send request as a mail (integrations.md 5): checked in full before anything is connected. Pure.
 import { fromBase64, getOwn, isObject, type ObjectValue, text as textOf, type Value } from '../../../../stdlib/values/index.ts';
 import { fault } from '../../../../model/errors/faults.ts';
+import { documentNameOf } from '../documents.ts';
 import { own } from '../fields.ts';
 
 export interface Address {
@@ -29,8 +30,14 @@ const BARE = /^[^\s<>@",;:()[\]\\]{1,64}@[^\s<>@",;:()[\]\\]{1,255}$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f\u2028\u2029]/;
 
-/** @throws cascade.email.parameter.missing, .address.invalid, .body.invalid, .header.invalid */
-export function mailOf(request: ObjectValue): Mail {
+/** The bytes of a document, with what they are. */
+export type ReadDocument = (name: string) => Promise<{ readonly bytes: Buffer; readonly fileType: string }>;
+
+/**
+ * Documents are read last, once everything else fits.
+ * @throws cascade.email.parameter.missing, .address.invalid, .body.invalid, .header.invalid; cascade.resource.not.found of a document
+ */
+export async function mailOf(request: ObjectValue, read: ReadDocument): Promise<Mail> {
   const from = oneText(request, 'from');
   const to = list(request, 'to');
   if (to.length === 0) throw missing('to');
@@ -49,7 +56,7 @@ export function mailOf(request: ObjectValue): Mail {
     ...(text === null ? {} : { text }),
     ...(html === null ? {} : { html }),
     headers: headersOf(own(request, 'headers')),
-    attachments: attachmentsOf(own(request, 'attachments')),
+    attachments: await attachmentsOf(own(request, 'attachments'), read),
   };
 }
 
@@ -99,27 +106,54 @@ function headersOf(headers: Value): Mail['headers'] {
   });
 }
 
-function attachmentsOf(attachments: Value): Mail['attachments'] {
+const wrongBody = (detail: string) => fault('cascade.email.body.invalid', detail);
+
+async function attachmentsOf(attachments: Value, read: ReadDocument): Promise<Mail['attachments']> {
   if (attachments === null) return [];
-  const wrong = (detail: string) => fault('cascade.email.body.invalid', detail);
-  if (!Array.isArray(attachments) || !attachments.every(isObject)) throw wrong('attachments is no array of Objects');
-  return attachments.map((one, i) => {
-    const [filename, contentType, content, encoding] = ['filename', 'contentType', 'content', 'encoding'].map((key) => own(one, key));
-    const ref = own(one, 'ref');
-    if (ref !== null) throw fault('cascade.resource.not.found', typeof ref === 'string' ? ref : '/documents');
-    if (filename != null && (typeof filename !== 'string' || CONTROL.test(filename)))
-      throw fault('cascade.email.header.invalid', 'filename');
-    const isType =
-      contentType == null || (typeof contentType === 'string' && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[\x20-\x7e]*)?$/.test(contentType));
-    if (!isType) throw fault('cascade.email.header.invalid', 'contentType');
-    if (typeof content !== 'string') throw wrong(`attachments[${i}].content is no String`);
-    if (encoding != null && encoding !== 'base64') throw wrong(`attachments[${i}].encoding is not base64`);
-    const bytes = encoding === 'base64' ? fromBase64(content) : Buffer.from(content);
-    if (typeof bytes === 'number') throw wrong(`attachments[${i}].content is no base64 at ${bytes}`);
-    return {
-      filename: typeof filename === 'string' ? filename : (false as const),
-      contentType: typeof contentType === 'string' ? contentType : 'application/octet-stream',
-      content: Buffer.from(bytes),
-    };
-  });
+  if (!Array.isArray(attachments) || !attachments.every(isObject)) throw wrongBody('attachments is no array of Objects');
+  const checked = attachments.map((one, i) => checkedAttachment(one, i));
+  const all: Mail['attachments'][number][] = [];
+  for (const { filename, contentType, content } of checked) {
+    const loaded = Buffer.isBuffer(content) ? null : await read(content.document);
+    const ofDocument = loaded && !Buffer.isBuffer(content) ? lastOf(content.document) : null;
+    all.push({
+      filename: filename ?? ofDocument ?? false,
+      contentType: contentType ?? loaded?.fileType ?? 'application/octet-stream',
+      content: loaded?.bytes ?? (content as Buffer),
+    });
+  }
+  return all;
+}
+
+const lastOf = (name: string): string => name.slice(name.lastIndexOf('/') + 1).replaceAll(new RegExp(CONTROL, 'g'), '_');
+
+interface CheckedAttachment {
+  readonly filename: string | null;
+  readonly contentType: string | null;
+  readonly content: Buffer | { readonly document: string };
+}
+
+function checkedAttachment(one: ObjectValue, i: number): CheckedAttachment {
+  const [filename = null, contentType = null] = ['filename', 'contentType'].map((key) => own(one, key));
+  if (filename !== null && (typeof filename !== 'string' || CONTROL.test(filename)))
+    throw fault('cascade.email.header.invalid', 'filename');
+  const isType =
+    contentType === null || (typeof contentType === 'string' && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[\x20-\x7e]*)?$/.test(contentType));
+  if (!isType) throw fault('cascade.email.header.invalid', 'contentType');
+  return { filename: filename === '' ? null : filename, contentType, content: contentOf(one, i) };
+}
+
+function contentOf(one: ObjectValue, i: number): CheckedAttachment['content'] {
+  const [ref = null, content = null, encoding = null] = ['ref', 'content', 'encoding'].map((key) => own(one, key));
+  if (ref !== null) {
+    if (content !== null) throw wrongBody(`attachments[${i}] has both content and ref`);
+    const document = documentNameOf(ref);
+    if (document === null) throw wrongBody(`attachments[${i}].ref refers to no document`);
+    return { document };
+  }
+  if (typeof content !== 'string') throw wrongBody(`attachments[${i}].content is no String`);
+  if (encoding !== null && encoding !== 'base64') throw wrongBody(`attachments[${i}].encoding is not base64`);
+  const bytes = encoding === 'base64' ? fromBase64(content) : Buffer.from(content);
+  if (typeof bytes === 'number') throw wrongBody(`attachments[${i}].content is no base64 at ${bytes}`);
+  return Buffer.from(bytes);
 }

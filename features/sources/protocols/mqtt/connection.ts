@@ -10,7 +10,7 @@ import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type SourceContext } from '../protocol.ts';
 import { AckingClient } from './acking-client.ts';
 import { addressesOf, type BrokerAddress } from './addresses.ts';
-import { encoded, InFlight, publicationOf, qosOf } from './publishing.ts';
+import { encoded, InFlight, publicationOf, qosOf, usualType } from './publishing.ts';
 
 /** Reason codes of a broker that refuses the credentials: 4 and 5 of MQTT 3.1.1, those of MQTT 5. */
 const UNAUTHORIZED: ReadonlySet<number> = new Set([4, 5, 0x86, 0x87, 0x8a, 0x8c]);
@@ -73,7 +73,7 @@ class MqttConnection implements Connection {
     const { config } = context;
     this.#context = context;
     this.#isFive = own(config, 'protocolVersion') === 5;
-    this.#contentType = String(own(config, 'contentType') ?? 'application/json');
+    this.#contentType = usualType(config);
     this.#inFlight = new InFlight(Number(own(config, 'maxInflight') ?? 10));
     this.#gone.promise.catch(() => undefined); // whoever waits for it sees it
     this.#client = new AckingClient(

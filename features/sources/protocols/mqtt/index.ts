@@ -4,7 +4,7 @@ import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, oneOf, own, t
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../tls.ts';
 import { openMqtt } from './connection.ts';
-import { qosOf } from './publishing.ts';
+import { publicationOf, qosOf, usualType } from './publishing.ts';
 
 const topicFilters: Fits = (value) => {
   const wrong = texts(value);
@@ -62,5 +62,6 @@ export const MQTT: Protocol = {
   hosts: (config) => hostsIn(config, 'serverURIs', 'serverURI'),
   isStanding: () => true,
   reconnects: (config) => own(config, 'automaticReconnect') !== false,
+  checkPublish: (source, config, request) => void publicationOf(source, request, usualType(config), own(config, 'protocolVersion') === 5),
   open: openMqtt,
 };

@@ -1,8 +1,8 @@
 // MQTT against a real mosquitto that is killed and started again.
 import mqtt from 'mqtt';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Broker, startMosquitto } from '../testing/brokers.ts';
-import { contextOf, type TestContext } from '../testing/context.ts';
+import { type Broker, startMosquitto } from '../../../../scripts/brokers/index.ts';
+import { contextOf, NOBODY, type TestContext } from '../testing/context.ts';
 import { openMqtt } from './connection.ts';
 
 let broker: Broker;
@@ -56,7 +56,7 @@ test('a will is published when the connection ends without a farewell; a retaine
   await source.close();
   await broker.restart();
   const publisher = await openMqtt(contextOf({ serverURI: uri }));
-  await publisher.publish!({ topic: 'last/words', message: 'kept', retain: true, qos: 1 });
+  await publisher.publish!({ topic: 'last/words', message: 'kept', retain: true, qos: 1 }, NOBODY);
   const late = contextOf({ serverURI: uri, topics: ['last/#'], contentType: 'text/plain' });
   const reading = await openMqtt(late);
   await vi.waitFor(() => expect(late.delivered[0]).toMatchObject({ topic: 'last/words', properties: { retain: true } }));
@@ -64,10 +64,11 @@ test('a will is published when the connection ends without a farewell; a retaine
   await publisher.close();
 });
 
+// spec: integrations.md 3.1/12 3.3/5-6
 test('version 5 carries user properties, a response topic and a content type of the message', async () => {
   const context = contextOf({ serverURI: uri, topics: ['five'], protocolVersion: 5 });
   const source = await openMqtt(context);
-  await source.publish!({ topic: 'five', message: 'plain', contentType: 'text/plain', userProperties: { line: '3' }, qos: 1 });
+  await source.publish!({ topic: 'five', message: 'plain', contentType: 'text/plain', userProperties: { line: '3' }, qos: 1 }, NOBODY);
   await vi.waitFor(() => expect(context.delivered).toHaveLength(1));
   expect(context.delivered[0]).toMatchObject({
     contentType: 'text/plain',
@@ -76,6 +77,7 @@ test('version 5 carries user properties, a response topic and a content type of 
   await source.close();
 });
 
+// spec: integrations.md 3.1/13
 test('two sources that share a subscription get each message once between them', async () => {
   const config = { serverURI: uri, topics: ['work'], protocolVersion: 5, shared: true };
   const both = [contextOf(config), contextOf(config)];

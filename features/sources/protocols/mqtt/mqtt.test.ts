@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { Aedes } from 'aedes';
 import mqtt, { type MqttClient } from 'mqtt';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { contextOf } from '../testing/context.ts';
+import { contextOf, NOBODY } from '../testing/context.ts';
 import type { Outcome } from '../protocol.ts';
 import { openMqtt } from './connection.ts';
 
@@ -73,9 +73,9 @@ test('what was not acknowledged comes again to a session that is kept', async ()
 test('publishes with level, retention and encoding; resolves when the broker took it', async () => {
   await other.subscribeAsync('mill/#', { qos: 2 });
   const source = await openMqtt(contextOf({ serverURI: uri }));
-  await source.publish!({ topic: 'mill/1', message: { rpm: 900 } });
-  await source.publish!({ topic: 'mill/2', message: 'plain', contentType: 'text/plain', qos: 'AT_LEAST_ONCE', retain: true });
-  await source.publish!({ topic: 'mill/3', message: null, qos: 2 });
+  await source.publish!({ topic: 'mill/1', message: { rpm: 900 } }, NOBODY);
+  await source.publish!({ topic: 'mill/2', message: 'plain', contentType: 'text/plain', qos: 'AT_LEAST_ONCE', retain: true }, NOBODY);
+  await source.publish!({ topic: 'mill/3', message: null, qos: 2 }, NOBODY);
   await vi.waitFor(() => expect(received).toHaveLength(3));
   expect(received).toEqual([
     { topic: 'mill/1', text: '{"rpm":900}', retain: false, qos: 0 },
@@ -95,7 +95,7 @@ test.each([
   [{ topic: 'a', message: 1, qos: 3 }, 'cascade.mqtt.qos.invalid'],
 ])('the publish %j is refused with %s', async (request, code) => {
   const source = await openMqtt(contextOf({ serverURI: uri }));
-  await expect(source.publish!(request)).rejects.toMatchObject({ code, status: 400 });
+  await expect(source.publish!(request, NOBODY)).rejects.toMatchObject({ code, status: 400 });
   await source.close();
 });
 
@@ -103,7 +103,7 @@ test('the first address that answers is taken; a lost connection is told, and fa
   const context = contextOf({ serverURIs: ['mqtt://127.0.0.1:1', uri] });
   const source = await openMqtt(context);
   aedes.authorizePublish = () => undefined; // the broker never answers
-  const publishing = source.publish!({ topic: 'a', message: 1, qos: 1 });
+  const publishing = source.publish!({ topic: 'a', message: 1, qos: 1 }, NOBODY);
   publishing.catch(() => undefined);
   for (const socket of sockets) socket.destroy();
   await expect(publishing).rejects.toMatchObject({ code: 'cascade.source.publish.failed', status: 500 });
@@ -124,7 +124,7 @@ test('one that only publishes beside the consumer subscribes nothing and takes a
   const [first, second] = [await openMqtt(consumer), await openMqtt(beside)];
   await other.publishAsync('a', '1', { qos: 1 });
   await vi.waitFor(() => expect(consumer.delivered).toHaveLength(1));
-  await second.publish!({ topic: 'a', message: 2, qos: 1 });
+  await second.publish!({ topic: 'a', message: 2, qos: 1 }, NOBODY);
   await vi.waitFor(() => expect(consumer.delivered).toHaveLength(2));
   expect([beside.delivered.length, consumer.losses, beside.losses]).toEqual([0, [], []]);
   await first.close();

@@ -3,18 +3,21 @@ import type { IClientPublishOptions } from 'mqtt';
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { fault } from '../../../../model/errors/faults.ts';
 import { ContentError, encodeContent } from '../../content/index.ts';
-import { own } from '../fields.ts';
+import { checkMembers, flag, object, own, text } from '../fields.ts';
 
 export type Qos = 0 | 1 | 2;
 
 const LEVELS: readonly Value[] = ['AT_MOST_ONCE', 'AT_LEAST_ONCE', 'EXACTLY_ONCE'];
 const LONGEST_TOPIC = 65_535;
+const MEMBERS = { retain: flag, contentType: text, userProperties: object };
 
 /** The level of a name or number; undefined for what is none. */
 export function qosOf(value: Value): Qos | undefined {
   const level = typeof value === 'number' ? value : LEVELS.indexOf(value);
   return level === 0 || level === 1 || level === 2 ? level : undefined;
 }
+
+export const usualType = (config: ObjectValue): string => String(own(config, 'contentType') ?? 'application/json');
 
 export interface Publication {
   readonly topic: string;
@@ -24,7 +27,8 @@ export interface Publication {
 
 /**
  * @param usual the content type of the config
- * @throws cascade.mqtt.topic.missing, .topic.invalid, .message.missing (also for one that the content type cannot hold), .qos.invalid
+ * @throws cascade.mqtt.topic.missing, .topic.invalid, .message.missing (also for one that the content type cannot hold), .qos.invalid;
+ *   cascade.request.body.invalid for another member
  */
 export function publicationOf(source: string, request: ObjectValue, usual: string, isFive: boolean): Publication {
   const topic = own(request, 'topic');
@@ -34,8 +38,8 @@ export function publicationOf(source: string, request: ObjectValue, usual: strin
   if (!Object.hasOwn(request, 'message')) throw fault('cascade.mqtt.message.missing', source, 'message');
   const qos = qosOf(own(request, 'qos') ?? 'AT_MOST_ONCE');
   if (qos === undefined) throw fault('cascade.mqtt.qos.invalid', source, 'qos');
-  const named = own(request, 'contentType');
-  const contentType = typeof named === 'string' ? named : usual;
+  checkMembers(request, MEMBERS);
+  const contentType = String(own(request, 'contentType') ?? usual);
   const properties = isFive ? { contentType, ...userPropertiesOf(own(request, 'userProperties')) } : null;
   return {
     topic,

@@ -1,5 +1,7 @@
-// PUSH_NOTIF (integrations.md 7.1): the definition of its sources. They reach no devices yet.
+// PUSH_NOTIF (integrations.md 7.1): the definition of its sources.
 import { getOwn, type ObjectValue } from '../../../../stdlib/values/index.ts';
+import { fault } from '../../../../model/errors/faults.ts';
+import { openPush } from './connection.ts';
 import { address, COMMON, flag, hostsIn, own, text, texts } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 
@@ -18,6 +20,9 @@ export const PUSH_NOTIF: Protocol = {
     iosAppId: text,
     pkcs12Password: text,
     pkcs12Contents: text,
+    apnsKey: text,
+    apnsKeyId: text,
+    apnsTeamId: text,
     transports: texts,
     fcmUri: address('https?'),
     apnsUri: address('https?'),
@@ -25,9 +30,20 @@ export const PUSH_NOTIF: Protocol = {
   together: (config: ObjectValue) => {
     const has = (...names: string[]): boolean => names.every((name) => own(config, name) !== null);
     const standard = Object.keys(config).some((key) => /^target.*App$/.test(key) && getOwn(config, key) === false);
-    const complete = has('androidAppId', 'firebaseServerKey') || has('iosAppId', 'pkcs12Password', 'pkcs12Contents');
+    const complete =
+      has('androidAppId', 'firebaseServerKey') ||
+      has('iosAppId', 'pkcs12Password', 'pkcs12Contents') ||
+      has('iosAppId', 'apnsKey', 'apnsKeyId', 'apnsTeamId');
     return standard && !complete ? ['targetStandardApp', 'false without a complete group of android or ios fields'] : null;
   },
   hosts: (config) => hostsIn(config, 'fcmUri', 'apnsUri'),
   isStanding: () => false,
+  checkPublish(source, _config, request) {
+    const named = (name: string): boolean => {
+      const value = own(request, name);
+      return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
+    };
+    if (!named('users') && !named('devices')) throw fault('cascade.notification.target.missing', source);
+  },
+  open: openPush,
 };

@@ -5,12 +5,12 @@ import { EgressError, type Proxy } from '../../../../platform/egress/index.ts';
 import { ContentError } from '../../content/index.ts';
 import { basic, type HttpAnswer, HttpClient, HttpFailure } from '../../http/index.ts';
 import { own } from '../fields.ts';
-import type { Connection, SourceContext } from '../protocol.ts';
+import type { Caller, Connection, SourceContext } from '../protocol.ts';
 import { tlsOptions } from '../tls.ts';
 import { mergedRequest } from './merge.ts';
 import { Tokens } from './oauth.ts';
 import { Polling } from './polling.ts';
-import { type PlannedRequest, planRequest, RequestProblem, resolveTarget } from './request.ts';
+import { type LoadedDocument, type PlannedRequest, planRequest, refsOf, RequestProblem, resolveTarget } from './request.ts';
 import { bodyOfAnswer, fullResponse, headersOfAnswer, textOfAnswer, typeOfAnswer } from './response.ts';
 
 const REDIRECTS = 5;
@@ -75,19 +75,21 @@ class Remote implements Connection {
     await this.#polling?.start();
   }
 
-  async publish(request: ObjectValue): Promise<void> {
-    const { answer, plan } = await this.#asked(this.#plan(request, 'publish'));
+  async publish(request: ObjectValue, caller: Caller): Promise<void> {
+    const { answer, plan } = await this.#asked(await this.#plan(request, 'publish', caller));
     if (isFailure(answer, plan)) throw this.#refused('cascade.source.publish.failed', answer, plan);
   }
 
-  async query(request: ObjectValue): Promise<Value> {
-    const plan = this.#plan(request, 'query');
-    if (plan.saveAs !== null) throw fault('cascade.resource.type.not.found', 'documents');
+  async query(request: ObjectValue, caller: Caller): Promise<Value> {
+    const plan = await this.#plan(request, 'query', caller);
+    if (plan.saveAs !== null) caller.requireSavable(plan.saveAs);
     const { answer, url, headers } = await this.#asked(plan);
-    if (plan.asFullExchange) return this.#exchange(plan, answer, url, headers);
-    if (isFailure(answer, plan)) throw this.#refused('cascade.source.query.failed', answer, plan);
-    const body = this.#body(answer, plan);
-    return plan.asFullResponse ? fullResponse(answer, body) : body;
+    const failed = isFailure(answer, plan);
+    if (failed && !plan.asFullExchange) throw this.#refused('cascade.source.query.failed', answer, plan);
+    const shaped = (body: Value): Value =>
+      plan.asFullExchange ? this.#exchange(plan, answer, url, headers, body) : plan.asFullResponse ? fullResponse(answer, body) : body;
+    if (failed || plan.saveAs === null) return shaped(plan.asFullExchange ? leniently(answer, plan) : this.#body(answer, plan));
+    return saved(plan.saveAs, answer, shaped, caller);
   }
 
   async close(): Promise<void> {
@@ -98,9 +100,12 @@ class Remote implements Connection {
   }
 
   // ---------------------------------------------------------------- requests
-  #plan(document: ObjectValue, operation: 'query' | 'publish'): PlannedRequest {
+  async #plan(document: ObjectValue, operation: 'query' | 'publish', caller: Caller): Promise<PlannedRequest> {
+    const queryAsBody = own(this.#config, 'queryForm') === 'body' && operation === 'query';
+    const loaded = new Map<number, LoadedDocument>();
     try {
-      return planRequest(document, operation, own(this.#config, 'queryForm') === 'body' && operation === 'query');
+      for (const [i, name] of refsOf(document)) loaded.set(i, { name, ...(await caller.readDocument(name)) });
+      return planRequest(document, operation, queryAsBody, loaded);
     } catch (error) {
       throw this.#invalid(error);
     }
@@ -200,12 +205,18 @@ class Remote implements Connection {
     }
   }
 
-  #exchange(plan: PlannedRequest, answer: HttpAnswer, url: URL, sent: readonly (readonly [string, string])[]): ObjectValue {
+  #exchange(
+    plan: PlannedRequest,
+    answer: HttpAnswer,
+    url: URL,
+    sent: readonly (readonly [string, string])[],
+    received: Value,
+  ): ObjectValue {
     const headers: ObjectValue = {};
     for (const [name, value] of sent)
       if (!/^(?:authorization|cookie|proxy-authorization|x-api-key)$/i.test(name)) headers[name.toLowerCase()] = value;
     const request = { method: plan.method, url: url.href, headers, body: plan.body === null ? null : plan.body.toString('utf8') };
-    return { request, response: fullResponse(answer, leniently(answer, plan)) };
+    return { request, response: fullResponse(answer, received) };
   }
 
   // ---------------------------------------------------------------- polls
@@ -232,25 +243,30 @@ class Remote implements Connection {
     const query = own(this.#config, 'query');
     const document = mergedRequest(this.#config, isObject(query) ? query : {}, path === null ? {} : { path });
     await this.#context.room();
-    const { answer, plan } = await this.#asked(this.#planPoll(document));
+    const caller = await this.#context.creator();
+    const { answer, plan } = await this.#asked(await this.#plan(document, 'query', caller));
     if (answer.status === 304) return;
     if (answer.status < 200 || answer.status > 299) throw this.#refused('cascade.source.query.failed', answer, plan);
     const message = { topic: path, properties: { status: answer.status, headers: headersOfAnswer(answer) } };
+    if (plan.saveAs !== null) {
+      const value = await saved(plan.saveAs, answer, (reference) => reference, caller);
+      return void (await this.#context.deliver({ ...message, value }));
+    }
     if (answer.status === 204 || answer.body.length === 0) await this.#context.deliver({ ...message, value: null });
     else await this.#context.deliver({ ...message, payload: answer.body, contentType: typeOfAnswer(answer, plan) });
-  }
-
-  #planPoll(document: ObjectValue): PlannedRequest {
-    try {
-      return planRequest(document, 'query', own(this.#config, 'queryForm') === 'body');
-    } catch (error) {
-      throw this.#invalid(error);
-    }
   }
 }
 
 const isFailure = ({ status }: HttpAnswer, { includeRedirect }: PlannedRequest): boolean =>
   status >= 400 || (status >= 300 && !includeRedirect) || status < 200;
+
+/** Keeps the body of an answer as a document; gives what the query yields, with the reference in the place of the body. */
+async function saved(name: string, answer: HttpAnswer, shaped: (reference: Value) => Value, caller: Caller): Promise<Value> {
+  const result = shaped({ resource: 'documents', resourceId: name });
+  const named = answer.headers['content-type'];
+  await caller.saveDocument({ name, told: typeof named === 'string' ? named : null, bytes: answer.body }, result);
+  return result;
+}
 
 /** The parsed body, or the text where it does not parse. */
 function leniently(answer: HttpAnswer, plan: PlannedRequest): Value {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../../../engine/testing/engine.ts';
 import { answerJson, type HttpServer, openHttpServer } from '../../testing/http-server.ts';
+import { upload } from '../../testing/upload.ts';
 
 let t: TestEngine;
 let server: HttpServer;
@@ -193,5 +194,81 @@ test('2.8: polls raise an event each', async () => {
   await t.ask('delete', 'sources', { id: 'polled' });
   const after = polls;
   await source('again', { uri: `${server.url}/poll`, pollingInterval: 1000 });
-  await expect.poll(() => polls).toBe(after + 1);
+  await expect.poll(() => polls, { timeout: 20_000 }).toBe(after + 1);
+});
+
+// spec: integrations.md 2.2/15
+test('2.2: the body of an answer is kept as a document, which replaces the one before', async () => {
+  await source('keeping', { uri: server.url });
+  for (const path of ['/text', '/csv']) {
+    expect(await query('keeping', { path, saveAs: '/documents/kept/answer' })).toBe('/documents/kept/answer');
+  }
+  const [kept] = await t.rows('documents', { name: 'kept/answer' });
+  expect(kept).toMatchObject({ contentSize: 21, fileType: 'text/csv', ars_createdBy: 'ann' });
+  await t.program(
+    'procedures',
+    `PROCEDURE keep()
+    var r = SELECT ONE FROM SOURCE keeping WITH path = "/bytes", saveAs = { resource: "system.documents", resourceId: "kept/a.bin" }
+    var full = SELECT ONE FROM SOURCE keeping WITH path = "/text", saveAs = "/documents/kept/b", asFullResponse = true
+    return [r.resource, r.resourceId, full.status, full.body.resourceId]`,
+  );
+  expect((await t.ask('execute', 'procedures', { id: 'keep', body: '[]' })).body).toBe('["documents","kept/a.bin",200,"kept/b"]');
+  expect(await t.rows('documents', { name: 'kept/a.bin' })).toMatchObject([{ contentSize: 3 }]);
+  await expect(query('keeping', { path: '/fail', saveAs: '/documents/kept/none' })).rejects.toMatchObject({
+    code: 'cascade.source.query.failed',
+  });
+  expect(await query('keeping', { path: '/fail', saveAs: '/documents/kept/none', asFullExchange: true })).toMatchObject({
+    response: { status: 418, body: { why: 'no' } },
+  });
+  expect(await t.rows('documents', { name: 'kept/none' })).toEqual([]);
+});
+
+test.each([
+  ['/types/Pump', 'cascade.remote.request.invalid'],
+  [5, 'cascade.remote.request.invalid'],
+  ['/documents/../x', 'cascade.document.name.invalid'],
+  ['/documents/system/x', 'cascade.document.name.reserved'],
+])('2.2: saveAs %j is refused before anything is sent', async (saveAs, code) => {
+  await source('keeping', { uri: server.url });
+  const before = server.sent.length;
+  await expect(query('keeping', { path: '/text', saveAs })).rejects.toMatchObject({ code });
+  expect(server.sent).toHaveLength(before);
+});
+
+// spec: integrations.md 2.2/7
+test('2.2: a part may be a document, with its name and type', async () => {
+  await source('uploading', { uri: server.url });
+  await upload(t, 'reports/pump 4.csv', 'text/csv', 'a,b\n1,2\n');
+  await t.ask('publish', 'sources', {
+    id: 'uploading',
+    body: JSON.stringify({ parts: [{ ref: '/documents/reports/pump 4.csv' }, { name: 'note', content: 'hi' }] }),
+  });
+  const sent = server.sent.at(-1);
+  const [, boundary] = /boundary=(.+)$/.exec(String(sent?.headers['content-type'])) ?? [];
+  expect(sent?.body.split(`--${boundary}`)).toEqual([
+    '',
+    '\r\nContent-Disposition: form-data; name="pump 4.csv"; filename="pump 4.csv"\r\nContent-Type: text/csv\r\n\r\na,b\n1,2\n\r\n',
+    '\r\nContent-Disposition: form-data; name="note"\r\nContent-Type: text/plain\r\n\r\nhi\r\n',
+    '--\r\n',
+  ]);
+  await expect(query('uploading', { parts: [{ ref: '/documents/none' }] })).rejects.toMatchObject({
+    code: 'cascade.resource.not.found',
+    status: 404,
+  });
+  await expect(query('uploading', { parts: [{ ref: '/types/Pump' }] })).rejects.toMatchObject({ code: 'cascade.remote.request.invalid' });
+  await expect(query('uploading', { parts: [{ ref: '/documents/reports/pump 4.csv', content: 'x', name: 'n' }] })).rejects.toMatchObject({
+    code: 'cascade.remote.request.invalid',
+  });
+});
+
+test('1.8: changes of the state are audited, tries in between are not', async () => {
+  await source('lost', { uri: 'http://127.0.0.1:1', pollingInterval: 1 });
+  const audits = async () => (await t.rows('audits', { entity: '/sources/lost' })).map(({ op }) => op);
+  await expect.poll(audits, { timeout: 20_000 }).toEqual(['insert', 'connected', 'error']);
+  await expect
+    .poll(async () => Number(((await status('lost')) as { failed?: number }).failed), { timeout: 20_000 })
+    .toBeGreaterThanOrEqual(2);
+  expect(await audits()).toEqual(['insert', 'connected', 'error']);
+  await source('lost', { uri: `${server.url}/poll`, pollingInterval: 1 });
+  await expect.poll(audits, { timeout: 20_000 }).toEqual(['insert', 'connected', 'error', 'update', 'connected']);
 });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isInteger, isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { ContentError, encodeContent, encodePairs, kindOf, pairsOf } from '../../content/index.ts';
 import { headerPairs } from '../../http/index.ts';
+import { documentNameOf } from '../documents.ts';
 import { own } from '../fields.ts';
 
 /** A request document that is wrong, and why. */
@@ -24,7 +25,15 @@ export interface PlannedRequest {
   readonly asFullResponse: boolean;
   readonly asFullExchange: boolean;
   readonly includeRedirect: boolean;
-  readonly saveAs: Value;
+  /** The document that the body of the answer is kept as. */
+  readonly saveAs: string | null;
+}
+
+/** What `ref` of a part stands for. */
+export interface LoadedDocument {
+  readonly name: string;
+  readonly fileType: string;
+  readonly bytes: Buffer;
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -43,9 +52,15 @@ const UNIT_MS: Readonly<Record<string, number>> = {
  * @param document merged
  * @param operation what the method is where none is given
  * @param queryAsBody `queryForm` is `body`
+ * @param documents those that parts refer to, at the index of the part
  * @throws RequestProblem
  */
-export function planRequest(document: ObjectValue, operation: 'query' | 'publish', queryAsBody: boolean): PlannedRequest {
+export function planRequest(
+  document: ObjectValue,
+  operation: 'query' | 'publish',
+  queryAsBody: boolean,
+  documents: ReadonlyMap<number, LoadedDocument> = new Map(),
+): PlannedRequest {
   const query = typed(document, 'query', isObject, 'an Object') as ObjectValue | null;
   const parts = typed(document, 'parts', (value) => Array.isArray(value) && value.every(isObject), 'an array of Objects') as
     | ObjectValue[]
@@ -62,7 +77,7 @@ export function planRequest(document: ObjectValue, operation: 'query' | 'publish
   const encoded = asForm
     ? { body: Buffer.from(encodePairs(pairsOf(query))), type: 'application/x-www-form-urlencoded' }
     : parts
-      ? multipart(parts, given)
+      ? multipart(parts, given, documents)
       : bodyOf(document, hasBody && (given !== null || (method !== 'GET' && method !== 'HEAD')), contentType);
   return {
     method,
@@ -76,8 +91,30 @@ export function planRequest(document: ObjectValue, operation: 'query' | 'publish
     asFullResponse: flagOf(document, 'asFullResponse'),
     asFullExchange: flagOf(document, 'asFullExchange'),
     includeRedirect: flagOf(document, 'includeRedirect'),
-    saveAs: own(document, 'saveAs'),
+    saveAs: savedName(document),
   };
+}
+
+/** The documents that parts of a request refer to, by the index of the part. @throws RequestProblem for a `ref` that refers to none */
+export function refsOf(document: ObjectValue): Map<number, string> {
+  const parts = own(document, 'parts');
+  const names = new Map<number, string>();
+  for (const [i, part] of (Array.isArray(parts) ? parts : []).entries()) {
+    const ref = isObject(part) ? own(part, 'ref') : null;
+    if (ref === null) continue;
+    const name = documentNameOf(ref);
+    if (name === null) throw new RequestProblem(`parts[${i}].ref refers to no document`);
+    names.set(i, name);
+  }
+  return names;
+}
+
+function savedName(document: ObjectValue): string | null {
+  const saveAs = own(document, 'saveAs');
+  if (saveAs === null) return null;
+  const name = documentNameOf(saveAs);
+  if (name === null) throw new RequestProblem('saveAs refers to no document');
+  return name;
 }
 
 function typed(document: ObjectValue, name: string, fits: (value: Value) => boolean, what: string): Value {
@@ -138,31 +175,31 @@ function encoded(contentType: string, value: Value, what: string): Buffer {
   }
 }
 
-function multipart(parts: readonly ObjectValue[], contentType: string | null): Encoded {
+function multipart(parts: readonly ObjectValue[], contentType: string | null, documents: ReadonlyMap<number, LoadedDocument>): Encoded {
   const boundary = `cascade-${randomUUID()}`;
-  const chunks = parts.flatMap((part, i) => [partHead(part, i, boundary), partContent(part, i), Buffer.from('\r\n')]);
+  const chunks = parts.flatMap((part, i) => [...partOf(part, i, boundary, documents.get(i)), Buffer.from('\r\n')]);
   const type = contentType?.toLowerCase().startsWith('multipart/') ? (contentType.split(';', 1)[0] as string) : 'multipart/form-data';
   return { body: Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]), type: `${type}; boundary=${boundary}` };
 }
 
 const quoted = (text: string): string => text.replaceAll('"', '%22');
 
-function partHead(part: ObjectValue, i: number, boundary: string): Buffer {
-  const [name, filename] = [textOf(part, 'name'), textOf(part, 'filename')];
-  const type = textOf(part, 'contentType') ?? 'text/plain';
+/** Head and content. A document that names neither part nor file gives its own name and type. */
+function partOf(part: ObjectValue, i: number, boundary: string, loaded: LoadedDocument | undefined): Buffer[] {
   const hasContent = Object.hasOwn(part, 'content');
-  if (hasContent === (own(part, 'ref') !== null)) throw new RequestProblem(`parts[${i}] needs content or ref, and not both`);
-  if (hasContent && name === null) throw new RequestProblem(`parts[${i}] needs a name`);
-  if (!hasContent) throw new RequestProblem(`parts[${i}].ref names no document`);
+  if (hasContent === (loaded !== undefined)) throw new RequestProblem(`parts[${i}] needs content or ref, and not both`);
+  const last = loaded ? loaded.name.slice(loaded.name.lastIndexOf('/') + 1).replaceAll(/[\0-\x1f\x7f]/g, '_') : null;
+  const name = textOf(part, 'name') ?? last;
+  const filename = textOf(part, 'filename') ?? last;
+  if (name === null) throw new RequestProblem(`parts[${i}] needs a name`);
+  const type = textOf(part, 'contentType') ?? loaded?.fileType ?? 'text/plain';
   const file = filename === null ? '' : `; filename="${quoted(filename)}"`;
-  return Buffer.from(
-    `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name ?? '')}"${file}\r\nContent-Type: ${type}\r\n\r\n`,
-  );
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"${file}\r\nContent-Type: ${type}\r\n\r\n`;
+  return [Buffer.from(head), loaded?.bytes ?? partContent(part, i, type)];
 }
 
-function partContent(part: ObjectValue, i: number): Buffer {
+function partContent(part: ObjectValue, i: number, type: string): Buffer {
   const content = own(part, 'content');
-  const type = textOf(part, 'contentType') ?? 'text/plain';
   return typeof content === 'string' && kindOf(type) !== 'binary' ? Buffer.from(content) : encoded(type, content, `parts[${i}]`);
 }
 

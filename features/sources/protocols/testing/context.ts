@@ -1,7 +1,8 @@
 // A source's context for tests of a protocol alone: what it delivers is kept in memory, and the test says when it counts as stored.
 import { Egress } from '../../../../platform/egress/index.ts';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
-import type { Inbound, InboundValue, Outcome, SourceContext } from '../protocol.ts';
+import { fault } from '../../../../model/errors/faults.ts';
+import type { Caller, Inbound, InboundValue, Outcome, SourceContext } from '../protocol.ts';
 
 export interface TestContext extends SourceContext {
   readonly delivered: (Inbound | InboundValue)[];
@@ -9,6 +10,13 @@ export interface TestContext extends SourceContext {
   /** Ends what `signal` stands for. */
   abort(): void;
 }
+
+/** There are no documents. */
+export const NOBODY: Caller = {
+  readDocument: async (name) => Promise.reject(fault('cascade.resource.not.found', `/documents/${name}`)),
+  requireSavable: () => undefined,
+  saveDocument: async () => undefined,
+};
 
 /**
  * @param config of the source, with secrets
@@ -50,10 +58,12 @@ export function contextOf(
     troubled: () => undefined,
     recovered: () => undefined,
     log: () => undefined,
+    audit: () => undefined,
     keep: async (key, text) => void (text === null ? records.delete(key) : records.set(key, text)),
     kept: async (key) => records.get(key) ?? null,
     polledAt: async () => null,
     notePoll: async () => undefined,
+    creator: async () => NOBODY,
     other: async () => null,
     store: { put: async () => undefined, get: async () => null, remove: async () => undefined, all: async () => [] },
     delivered,

@@ -5,6 +5,7 @@ import { type ObjectValue, setOwn } from '../../../../stdlib/values/index.ts';
 import { ContentError, decodeContent } from '../../content/index.ts';
 import { own } from '../fields.ts';
 import type { Connection, InboundReply, InboundRequest, SourceContext } from '../protocol.ts';
+import { Refusals } from '../refusals.ts';
 
 const DEFAULT_SIZE = 1_048_576;
 const DEFAULT_TOLERANCE_S = 300;
@@ -19,6 +20,7 @@ export function openWebhook(context: SourceContext): Connection {
   const timestampHeader = own(context.config, 'timestampHeader');
   const algorithm = setting('algorithm', 'sha256');
   const most = Number(own(context.config, 'maxMessageSize') ?? DEFAULT_SIZE);
+  const refusals = new Refusals(context);
 
   /** The signature is of the body, or of `<timestamp>.<body>`. */
   const isSigned = ({ headers, body }: InboundRequest): boolean => {
@@ -40,7 +42,7 @@ export function openWebhook(context: SourceContext): Connection {
     async accept(request): Promise<InboundReply> {
       const { headers, body } = request;
       if (!isSigned(request)) {
-        context.log('WARN', `Source ${context.source}: a message without a valid signature was refused.`);
+        refusals.note();
         throw fault('cascade.webhook.authentication.failed');
       }
       if (body.length > most) throw fault('cascade.request.body.too.large', most);

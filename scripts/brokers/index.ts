@@ -1,4 +1,4 @@
-// Real brokers for tests, each a process of its own on a free port in a temporary folder. Installed by Debian's packages mosquitto, rabbitmq-server,
+// Real brokers for tests, benchmarks and chaos, each a process of its own on a free port in a temporary folder. Installed by Debian's packages mosquitto, rabbitmq-server,
 // nats-server; null where the program is not there.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,6 +14,8 @@ export interface Broker extends AsyncDisposable {
   readonly process: ChildProcess;
   /** Ends it at once, as a crash would. */
   kill(): Promise<void>;
+  /** Ends it in order. */
+  stop(): Promise<void>;
   /** Starts it again on its port and data. */
   restart(): Promise<void>;
 }
@@ -21,6 +23,7 @@ export interface Broker extends AsyncDisposable {
 type Launch = (folder: string, port: number) => Promise<ChildProcess>;
 
 const STARTS_WITHIN_MS = 90_000;
+const STOPS_WITHIN_MS = 30_000;
 /** Debian's program on the path starts it as another user, without this environment. */
 const RABBIT = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
@@ -88,6 +91,13 @@ async function start(program: string, launch: Launch): Promise<Broker | null> {
       return child;
     },
     kill,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await Promise.race([ended, sleep(STOPS_WITHIN_MS)]);
+      await kill();
+    },
     async restart() {
       child = await launch(folder, port);
       await answering(child, port);

@@ -1,0 +1,228 @@
+// Every type of field in a real browser: by mouse, by touch, by keyboard alone.
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ALL_FIELDS } from './testing/all-fields.ts';
+import { DESKTOP, openStage, PHONE, PLACE, type Row, shot, type Stage } from './testing/browser.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(async () => {
+  await stage?.[Symbol.asyncDispose]();
+});
+
+type Press = (target: Locator) => Promise<void>;
+
+/** Fills all fields; what is typed is typed, what is pressed is pressed in the given way. */
+async function fillAll(page: Page, press: Press, draw: () => Promise<void>, pickPlace: () => Promise<void>): Promise<void> {
+  const dialog = page.locator('dialog[open]');
+  const field = (id: string): Locator => page.locator(`[data-field="${id}"]`);
+  for (const id of ['audio', 'video']) {
+    await press(field(id).getByRole('button').first());
+    await press(dialog.getByRole('button', { name: 'Record' }));
+    await dialog.getByText(/^Recording: 1/).waitFor();
+    await press(dialog.getByRole('button', { name: 'Stop' }));
+    await expect.poll(() => field(id).locator(id).count()).toBe(1);
+  }
+  await press(field('barcode').getByRole('button'));
+  await dialog.locator('input').fill('4006381333931');
+  await press(dialog.getByRole('button', { name: 'Use this' }));
+  await press(field('camera').getByRole('button').first());
+  await press(dialog.getByRole('button', { name: 'Take Photo' }));
+  await expect.poll(() => field('camera').locator('img').count()).toBe(1);
+  await press(field('checkbox').locator('input'));
+  await field('date').locator('input').fill('2031-05-17');
+  await field('datetime').locator('input').fill('2031-05-17T14:30');
+  await field('droplist').locator('select').selectOption({ label: 'y' });
+  await field('integer').locator('input').fill('42');
+  await field('slider').locator('input').fill('13');
+  await field('real').locator('input').fill('-1,5');
+  await field('string').locator('input').fill('rust at the joint');
+  await field('lines').locator('textarea').fill('one\ntwo');
+  await press(field('map').getByRole('button', { name: 'Show Map' }));
+  await pickPlace();
+  await press(field('markup').getByRole('button').first());
+  await press(dialog.getByRole('button', { name: 'Take Photo' }));
+  await dialog.locator('canvas').waitFor();
+  await draw();
+  await press(dialog.getByRole('button', { name: 'Use this' }));
+  await expect.poll(() => field('markup').locator('img').count()).toBe(1);
+  await press(field('radio').getByLabel('Two'));
+}
+
+function expectAnswer(answer: Row | undefined): void {
+  const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+  expect(answer).toMatchObject({ submitValue: 3, responseTopic: '/inbox/reply' });
+  expect(answer?.['values']).toEqual({
+    audio: expect.stringMatching(new RegExp(`^rcs/audio/${uuid}\\.m4a$`)),
+    barcode: '4006381333931',
+    camera: expect.stringMatching(new RegExp(`^rcs/image/${uuid}\\.jpg$`)),
+    checkbox: true,
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    here: PLACE,
+    date: '2031-05-17',
+    datetime: '2031-05-17T12:30:00.000Z',
+    droplist: 'y',
+    integer: 42,
+    slider: 13,
+    real: -1.5,
+    string: 'rust at the joint',
+    lines: 'one\ntwo',
+    map: { longitude: expect.any(Number), latitude: expect.any(Number) },
+    markup: expect.stringMatching(new RegExp(`^rcs/image/${uuid}\\.jpg$`)),
+    radio: 2,
+    video: expect.stringMatching(new RegExp(`^rcs/video/${uuid}\\.mp4$`)),
+  });
+}
+
+async function heardOnce(username: string): Promise<Row | undefined> {
+  await expect.poll(() => stage.heardFrom(username)).toHaveLength(1);
+  return (await stage.heardFrom(username))[0];
+}
+
+test('all 24 types are filled and sent with the mouse', async () => {
+  await stage.send('mouse', { fields: ALL_FIELDS }, 'All fields');
+  const { page, context } = await stage.open('mouse', DESKTOP);
+  await shot(page, 'list-1280');
+  await page.getByRole('link', { name: /All fields/ }).click();
+  await page.getByRole('heading', { name: 'All fields' }).waitFor();
+  await shot(page, 'form-empty-1280');
+  const map = page.locator('.map-box');
+  const canvas = page.locator('dialog canvas');
+  await fillAll(
+    page,
+    (target) => target.click(),
+    async () => {
+      const box = (await canvas.boundingBox())!;
+      await page.mouse.move(box.x + 20, box.y + 20);
+      await page.mouse.down();
+      await page.mouse.move(box.x + 80, box.y + 60, { steps: 5 });
+      await page.mouse.up();
+      await shot(page, 'markup-1280');
+    },
+    () => map.click({ position: { x: 50, y: 50 } }),
+  );
+  await shot(page, 'form-filled-1280');
+  await page.getByRole('button', { name: 'Send it' }).click();
+  const answer = await heardOnce('mouse');
+  expectAnswer(answer);
+  for (const name of ['audio', 'camera', 'markup', 'video']) {
+    const path = `/docs/${String((answer?.['values'] as Row)[name])}`;
+    const response = await stage.admin.send('GET', path);
+    expect([name, response.status, Number(response.headers['content-length']) > 100]).toEqual([name, 200, true]);
+  }
+  await context.close();
+});
+
+test('all 24 types are filled and sent by touch', async () => {
+  await stage.send('touch', { fields: ALL_FIELDS }, 'All fields');
+  const { page, context } = await stage.open('touch', PHONE);
+  await shot(page, 'list-390');
+  await page.getByRole('link', { name: /All fields/ }).tap();
+  await page.getByRole('heading', { name: 'All fields' }).waitFor();
+  await shot(page, 'form-empty-390');
+  await page.getByRole('button', { name: 'Send it' }).tap();
+  await page.getByRole('alert').waitFor();
+  await shot(page, 'form-problems-390');
+  await fillAll(
+    page,
+    (target) => target.tap(),
+    () => page.locator('dialog canvas').tap({ position: { x: 30, y: 30 } }),
+    () => page.locator('.map-box').tap({ position: { x: 50, y: 50 } }),
+  );
+  await shot(page, 'form-filled-390');
+  await page.getByRole('button', { name: 'Send it' }).tap();
+  expectAnswer(await heardOnce('touch'));
+  await context.close();
+});
+
+test('all 24 types are filled and sent with the keyboard alone', async () => {
+  await stage.send('keys', { fields: ALL_FIELDS }, 'All fields');
+  const { page, context } = await stage.open('keys', DESKTOP);
+  const reach: Press = async (target) => {
+    // By the tabulator, as long as it takes: what cannot be reached so, cannot be filled.
+    for (let presses = 0; presses < 120; presses++) {
+      if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`not reached by keyboard: ${String(target)}`);
+  };
+  const press: Press = async (target) => {
+    await target.waitFor({ state: 'attached' });
+    await reach(target);
+    const isInput = await target.evaluate((element) => element.tagName === 'INPUT');
+    await page.keyboard.press(isInput ? 'Space' : 'Enter');
+  };
+  await press(page.getByRole('link', { name: /All fields/ }));
+  await page.getByRole('heading', { name: 'All fields' }).waitFor();
+  const field = (id: string): Locator => page.locator(`[data-field="${id}"]`);
+  const type = async (target: Locator, text: string): Promise<void> => {
+    await reach(target);
+    await page.keyboard.type(text);
+  };
+  const dialog = page.locator('dialog[open]');
+  await press(field('audio').getByRole('button').first());
+  await press(dialog.getByRole('button', { name: 'Record' }));
+  await dialog.getByText(/^Recording: 1/).waitFor();
+  await press(dialog.getByRole('button', { name: 'Stop' }));
+  await expect.poll(() => field('audio').locator('audio').count()).toBe(1);
+  await type(field('barcode').locator('input'), '4006381333931');
+  await press(field('camera').getByRole('button').first());
+  await press(dialog.getByRole('button', { name: 'Take Photo' }));
+  await expect.poll(() => field('camera').locator('img').count()).toBe(1);
+  await press(field('checkbox').locator('input'));
+  await type(field('date').locator('input'), '05172031');
+  await type(field('datetime').locator('input'), '05172031');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('1430');
+  await reach(field('droplist').locator('select'));
+  await page.keyboard.type('y');
+  await type(field('integer').locator('input'), '42');
+  await reach(field('slider').locator('input'));
+  for (let step = 0; step < 3; step++) await page.keyboard.press('ArrowRight');
+  await type(field('real').locator('input'), '-1.5');
+  await type(field('string').locator('input'), 'rust at the joint');
+  await type(field('lines').locator('textarea'), 'one\ntwo');
+  await press(field('map').getByRole('button', { name: 'Show Map' }));
+  await page.locator('.map-box').waitFor();
+  await reach(page.locator('.map-box'));
+  for (const key of ['+', 'ArrowRight', 'ArrowUp', 'Enter']) await page.keyboard.press(key);
+  await press(field('markup').getByRole('button').first());
+  await press(dialog.getByRole('button', { name: 'Take Photo' }));
+  await dialog.locator('canvas').waitFor();
+  await reach(dialog.locator('canvas'));
+  for (const key of ['Space', 'ArrowRight', 'ArrowRight', 'Space']) await page.keyboard.press(key);
+  await press(dialog.getByRole('button', { name: 'Use this' }));
+  await expect.poll(() => field('markup').locator('img').count()).toBe(1);
+  await reach(field('radio').getByLabel('One'));
+  await page.keyboard.press('ArrowDown');
+  await press(field('video').getByRole('button').first());
+  await press(dialog.getByRole('button', { name: 'Record' }));
+  await dialog.getByText(/^Recording: 1/).waitFor();
+  await press(dialog.getByRole('button', { name: 'Stop' }));
+  await expect.poll(() => field('video').locator('video').count()).toBe(1);
+  await press(page.getByRole('button', { name: 'Send it' }));
+  expectAnswer(await heardOnce('keys'));
+  await context.close();
+});
+
+test('inline buttons and those of a cluster submit with their own values', async () => {
+  const fields = ALL_FIELDS.filter(({ type }) => /^(?:buttonCluster|inlineButton|footerButton)$/.test(String(type)));
+  for (const [name, value] of [
+    ['Later', 7],
+    ['Inline', 5],
+  ] as const) {
+    const username = `button${value}`;
+    await stage.send(username, { fields }, 'Buttons');
+    const { page, context } = await stage.open(username);
+    await page.getByRole('link', { name: /Buttons/ }).tap();
+    await page.getByRole('button', { name }).tap();
+    expect(await heardOnce(username)).toMatchObject({ submitValue: value, values: {} });
+    await context.close();
+  }
+});
+
+test('nothing is refused by the content security policy, and no script has failed', () => {
+  expect(stage.complaints).toEqual([]);
+});

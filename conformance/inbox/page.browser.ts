@@ -1,0 +1,157 @@
+// The page as such: what axe-core finds, right to left, light and dark, hostile texts, its own preview, a login that has ended, and its weight.
+import { createRequire } from 'node:module';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ALL_FIELDS } from './testing/all-fields.ts';
+import { DESKTOP, openStage, PHONE, shot, type Stage } from './testing/browser.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(async () => {
+  await stage?.[Symbol.asyncDispose]();
+});
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** What axe-core finds serious or critical. */
+async function findings(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: AXE });
+  const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run()');
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return serious.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+/** axe-core comes into the page as an inline script, which the page's policy refuses elsewhere. */
+const LENIENT: BrowserContextOptions = { bypassCSP: true };
+
+test.each<[string, BrowserContextOptions]>([
+  ['phone-light', PHONE],
+  ['phone-dark', { ...PHONE, colorScheme: 'dark' }],
+  ['desktop-light', DESKTOP],
+  ['desktop-dark', { ...DESKTOP, colorScheme: 'dark' }],
+  ['arabic', { ...PHONE, locale: 'ar' }],
+])('axe-core finds nothing serious: %s', async (name, options) => {
+  const fields = ALL_FIELDS.map((field) => (field['type'] === 'text' ? { ...field, color: '#777777' } : field));
+  await stage.send(name, { fields }, 'All fields');
+  const context = await stage.browser.newContext({ ...options, ...LENIENT });
+  const login = await context.newPage();
+  await login.goto(`${stage.service.url}/ui/inbox`);
+  await login.locator('#secret').waitFor();
+  expect(await findings(login)).toEqual([]);
+  await context.close();
+  const { page, context: own } = await stage.open(name, { ...options, ...LENIENT });
+  const link = page.locator('a.message');
+  await link.waitFor();
+  expect(await findings(page)).toEqual([]);
+  await link.click();
+  await page.locator('[data-field="map"] button').click();
+  await page.locator('.map-box').waitFor();
+  await shot(page, `axe-${name}`);
+  expect(await findings(page)).toEqual([]);
+  await page.locator('.footer button').click();
+  await page.locator('.summary').waitFor();
+  expect(await findings(page)).toEqual([]);
+  for (const id of ['camera', 'audio', 'barcode']) {
+    await page.locator(`[data-field="${id}"] button`).first().click();
+    await page.locator('dialog[open] .button').first().waitFor();
+    expect([id, await findings(page)]).toEqual([id, []]);
+    await page.keyboard.press('Escape');
+  }
+  await own.close();
+});
+
+test('nothing scrolls sideways on a phone, whatever the language', async () => {
+  for (const locale of ['en-GB', 'de-DE', 'ar']) {
+    const username = `wide-${locale.toLowerCase()}`;
+    await stage.send(username, { fields: ALL_FIELDS }, 'x'.repeat(200));
+    const { page, context } = await stage.open(username, { ...PHONE, locale });
+    await page.locator('a.message').tap();
+    await page.locator('.footer button').waitFor();
+    const width = await page.evaluate('[document.documentElement.scrollWidth, document.documentElement.dir]');
+    expect([locale, width]).toEqual([locale, [390, locale === 'ar' ? 'rtl' : 'ltr']]);
+    await context.close();
+  }
+});
+
+const HOSTILE = [
+  '"><img src=x onerror=alert(1)>',
+  '</script><script>window.hit = 1</script>',
+  'javascript:window.hit=1',
+  '\u202Eevil\u0000 \uD83D\uDE00 {{constructor.constructor("window.hit=1")()}}',
+  '<svg onload=window.hit=1>',
+];
+
+test('hostile texts in every field stay texts', async () => {
+  for (const [at, text] of HOSTILE.entries()) {
+    const hostile = (value: unknown): unknown =>
+      typeof value === 'string' && !/^(#|[a-z]+$|\/)/i.test(value)
+        ? text
+        : Array.isArray(value)
+          ? value.map(hostile)
+          : typeof value === 'object' && value !== null
+            ? Object.fromEntries(
+                Object.entries(value).map(([name, one]) => [name, KEPT.has(name) ? one : hostileText(name, one, text, hostile)]),
+              )
+            : value;
+    const fields = ALL_FIELDS.map(hostile);
+    const username = `hostile${at}`;
+    await stage.send(username, { fields }, text);
+    const { page, context } = await stage.open(username);
+    await page.locator('a.message').tap();
+    await page.locator('.footer button').waitFor();
+    expect(
+      await page.evaluate('[typeof window.hit, document.querySelectorAll("img[onerror], script:not([src]), [onload]").length]'),
+    ).toEqual(['undefined', 0]);
+    const links = await page.locator('a[target=_blank]').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+    expect(links.filter((href) => href !== null && !/^(?:https?|blob):/.test(href))).toEqual([]);
+    await context.close();
+  }
+});
+
+/** What a form is refused for when it is anything. */
+const KEPT = new Set(['type', 'id', 'flavor', 'maptype', 'align', 'style', 'color', 'source', 'responseTopic']);
+const TEXTS = new Set(['label', 'text', 'placeholder', 'checkboxLabel', 'units', 'buttonLabel', 'url', 'startTab']);
+const hostileText = (name: string, value: unknown, text: string, deeper: (value: unknown) => unknown): unknown =>
+  TEXTS.has(name) ? text : typeof value === 'string' ? value : deeper(value);
+
+test('a preview shows the form, checks it and sends nothing', async () => {
+  const id = await stage.send('previewed', { fields: [{ type: 'inputInteger', id: 'n', label: '</script><b>Count' }] }, 'Previewed');
+  const page = await stage.browser.newPage();
+  await page.goto(`${stage.service.url}/api/v1/resources/custom/ArsPayloadMessage/${id}/preview?token=${stage.admin.token}`);
+  await page.getByRole('heading', { name: 'Previewed' }).waitFor();
+  await shot(page, 'preview');
+  await page.getByRole('button', { name: 'Submit' }).click();
+  await page.getByRole('alert').waitFor();
+  await page.locator('#field-0').fill('7');
+  await page.getByRole('button', { name: 'Submit' }).click();
+  expect(JSON.parse((await page.locator('pre').textContent()) ?? '')).toEqual({ submitValue: 0, values: { n: 7 } });
+  expect(await stage.heardFrom('previewed')).toEqual([]);
+  await page.close();
+});
+
+test('after the login has ended, drafts are there for the next one', async () => {
+  await stage.send('ended', { fields: [{ type: 'inputString', id: 's', label: 'Remark' }] }, 'Ended');
+  const { page, context } = await stage.open('ended');
+  await page.locator('a.message').tap();
+  await page.locator('#field-0').fill('half a sentence');
+  const user = `/users/ended`;
+  const told = await stage.admin.send('PUT', user, { body: { password: 'another password of tests' } });
+  expect(told.status).toBeLessThan(300);
+  await page.locator('#secret').waitFor();
+  await page.locator('#secret').fill('another password of tests');
+  await page.locator('button[type=submit]').click();
+  await expect.poll(() => page.locator('#field-0').inputValue()).toBe('half a sentence');
+  await context.close();
+});
+
+test('no script has failed', () => {
+  expect(stage.complaints).toEqual([]);
+});

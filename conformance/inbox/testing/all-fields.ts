@@ -1,0 +1,46 @@
+// A form with every type of field, in the order of the specification's table (integrations.md 8.3).
+
+export const ALL_FIELDS: readonly Record<string, unknown>[] = [
+  { type: 'sectionLabel', label: 'Section', size: 22, style: 'bold', color: '#0b5cad' },
+  { type: 'text', text: 'First line\nsecond line', align: 'right', style: 'italic' },
+  { type: 'audio', id: 'audio', label: 'Sound', maxDurationSeconds: 5 },
+  { type: 'barcode', id: 'barcode', label: 'Code' },
+  { type: 'camera', id: 'camera', label: 'Photo', maxWidth: 320 },
+  { type: 'checkbox', id: 'checkbox', label: 'Agreement', checkboxLabel: 'I agree' },
+  { type: 'currentDateTime', id: 'time' },
+  { type: 'currentLocation', id: 'here' },
+  { type: 'date', id: 'date', label: 'Day' },
+  { type: 'datetime', id: 'datetime', label: 'Moment' },
+  { type: 'dashboard', label: 'Overview' },
+  { type: 'document', url: 'https://example.com/a.pdf', flavor: 'pdf', label: 'Manual' },
+  { type: 'droplist', id: 'droplist', label: 'List', values: ['x', 'y'] },
+  { type: 'image', url: '/ui/docs/NS/main/none.png', label: 'Plan' },
+  { type: 'inputInteger', id: 'integer', label: 'Count', units: 'pieces' },
+  { type: 'inputInteger', id: 'slider', label: 'Level', flavor: 'slider', minValue: 10, maxValue: 20 },
+  { type: 'inputReal', id: 'real', label: 'Weight', minValue: -5, maxValue: 5, units: 'kg' },
+  { type: 'inputString', id: 'string', label: 'Remark', placeholder: 'what you see', maxLength: 40 },
+  { type: 'inputString', id: 'lines', label: 'Report', flavor: 'multiline' },
+  { type: 'map', id: 'map', label: 'Where', markers: [{ label: 'Depot', longitude: 13, latitude: 52 }] },
+  { type: 'markupImage', id: 'markup', label: 'Sketch' },
+  {
+    type: 'radioButtons',
+    id: 'radio',
+    label: 'Choice',
+    values: [
+      { label: 'One', value: 1 },
+      { label: 'Two', value: 2 },
+    ],
+  },
+  { type: 'video', id: 'video', label: 'Film', maxDurationSeconds: 5 },
+  {
+    type: 'buttonCluster',
+    label: 'Quick answers',
+    values: [
+      { label: 'Later', value: 7 },
+      { label: 'Never', value: 8 },
+    ],
+  },
+  { type: 'inlineButton', buttonLabel: 'Inline', value: 5 },
+  { type: 'footerButton', buttonLabel: 'Send it', value: 3 },
+  { type: 'hologram', id: 'unknown' },
+];

@@ -1,0 +1,95 @@
+// Engines on one database and a bus that loses, repeats and delays: namespaces go from owner to owner while clients of all of them work, and close when
+// nobody needs them.
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Notice } from '../runtime/events/notice.ts';
+import { openLocalNetwork } from '../platform/bus/index.ts';
+import { openOwnDatabase, type OwnDatabase } from './testing/database.ts';
+import { openTestEngine, type TestEngine } from './testing/engine.ts';
+
+const WITHIN = { timeout: 15_000 };
+let database: OwnDatabase;
+beforeAll(async () => {
+  database = await openOwnDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** A simple generator, so that a run can be repeated. */
+function luckOf(seed: number): () => number {
+  let state = seed;
+  return () => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) / 2 ** 32;
+}
+
+test('namespaces change hands under load on a bad bus: every change is there once, and every listener hears every event once', async () => {
+  const network = openLocalNetwork();
+  const luck = luckOf(Number(process.env['CASCADE_SEED'] ?? 1) || 1);
+  network.faults = { fate: () => (luck() < 0.1 ? [] : luck() < 0.1 ? [luck() * 20, luck() * 60] : [luck() * 5]) };
+  const open = (namespace?: string): Promise<TestEngine> =>
+    openTestEngine({ mongoUri: database.uri, bus: network.connect(), ...(namespace !== undefined && { namespace }) });
+  const a = await open();
+  const { namespace } = a.identity;
+  await a.type('Row', { n: { type: 'Integer' } });
+  await a.type('Copy', { n: { type: 'Integer' } });
+  await a.program('rules', 'RULE copies WHEN INSERT OCCURS ON Row AS r INSERT Copy(n: r.n)');
+  const heard: number[] = [];
+  const listen = (on: TestEngine): Promise<unknown> =>
+    on.engine.subscribe(on.identity, '/types/Row/insert', {}, (notice: Notice) => {
+      if (notice.kind === 'event') heard.push((JSON.parse(notice.valueJson) as { n: number }).n);
+    });
+  await listen(a);
+  const sent: number[] = [];
+  let isOver = false;
+  const write = async (by: TestEngine, from: number): Promise<void> => {
+    for (let n = from; !isOver; n++) {
+      await by.ask('insert', 'Row', { body: `{"n":${n}}`, requestId: `row ${n}` });
+      sent.push(n);
+    }
+  };
+  const working = [write(a, 0)];
+  const owners = new Set<number | null>();
+  for (let round = 0; round < 3; round++) {
+    const other = await open(namespace);
+    const end = new AbortController();
+    const others = (async () => {
+      for (let n = 10_000 * (round + 1); !end.signal.aborted; n++) {
+        await other.ask('insert', 'Row', { body: `{"n":${n}}`, requestId: `row ${n}` });
+        sent.push(n);
+      }
+    })();
+    await vi.waitFor(() => expect(sent.filter((n) => n >= 10_000 * (round + 1)).length).toBeGreaterThan(10), WITHIN);
+    owners.add(await database.ownerOf(namespace));
+    end.abort();
+    await others;
+    await other[Symbol.asyncDispose]();
+  }
+  isOver = true;
+  await Promise.all(working);
+  const wanted = sent.toSorted((x, y) => x - y);
+  const numbers = async (type: string): Promise<number[]> => (await a.rows(type)).map(({ n }) => Number(n)).sort((x, y) => x - y);
+  expect(await numbers('Row')).toEqual(wanted);
+  await vi.waitFor(async () => expect(await numbers('Copy')).toEqual(wanted), WITHIN);
+  await vi.waitFor(() => expect(heard.toSorted((x, y) => x - y)).toEqual(wanted), WITHIN);
+  await a[Symbol.asyncDispose]();
+});
+
+test('a namespace that nobody asks for is closed when nothing is left to be done there, and opened by the next request', async () => {
+  await using idle = await openTestEngine({ mongoUri: database.uri, bus: openLocalNetwork().connect(), idleAfterMs: 100 });
+  const { namespace } = idle.identity;
+  await idle.type('Row', { n: { type: 'Integer' } });
+  await idle.program('procedures', 'PROCEDURE one() return 1');
+  expect((await idle.ask('execute', 'procedures', { id: 'one', body: '{}' })).body).toBe('1');
+  await vi.waitFor(async () => expect(await database.ownerOf(namespace)).toBeNull(), WITHIN);
+  await idle.ask('insert', 'Row', { body: '{"n":1}' });
+  expect((await idle.ask('execute', 'procedures', { id: 'one', body: '{}' })).body).toBe('1');
+  expect(await idle.rows('Row')).toMatchObject([{ n: 1 }]);
+  const subscription = await idle.engine.subscribe(idle.identity, '/types/Row/insert', {}, () => undefined);
+  const owned = await database.ownerOf(namespace);
+  expect(owned).not.toBeNull();
+  // Another one is closed meanwhile: the look at this one was before.
+  const other = { ...idle.identity, namespace: `${namespace}b` };
+  await idle.engine.identity.createNamespace({ namespace: other.namespace, createdBy: 'ann' });
+  await idle.engine.execute({ identity: other, op: 'select', resourceName: 'types', custom: false, parameters: {} });
+  await vi.waitFor(async () => expect(await database.ownerOf(other.namespace)).toBeNull(), WITHIN);
+  expect(await database.ownerOf(namespace)).toBe(owned);
+  subscription.close();
+  await vi.waitFor(async () => expect(await database.ownerOf(namespace)).toBeNull(), WITHIN);
+});

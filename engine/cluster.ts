@@ -1,0 +1,141 @@
+// This process among those on its database: the namespaces that it owns, the way to the others, and what becomes of both when processes join, leave
+// and die (docs/clustering.md).
+
+import { randomBytes } from 'node:crypto';
+import { type Binary } from 'mongodb';
+import type { Logger } from 'pino';
+import type { Bus } from '../platform/bus/index.ts';
+import type { Store } from '../platform/mongo/index.ts';
+import { Calls, Owners } from '../runtime/cluster/index.ts';
+import { Fenced, type ServiceProcess } from '../runtime/transactions/index.ts';
+import { subscribe } from '../features/subscriptions/index.ts';
+import { failureHead, failureOf } from './forwarding/codec.ts';
+import { Fellows, Forwarding, type LocalEngine, OwnedElsewhere, Routes } from './forwarding/index.ts';
+import { FollowedSubscriptions } from './forwarding/subscriptions.ts';
+import type { OpenNamespace } from './namespace.ts';
+import { OpenNamespaces } from './open-namespaces.ts';
+
+export interface ClusterOptions {
+  readonly store: Store;
+  readonly process: ServiceProcess;
+  /** Nobody else can use the database. */
+  readonly exclusive: boolean;
+  /** Null: no other process can be reached. */
+  readonly bus: Bus | null;
+  /** Names the installation on the bus. */
+  readonly nodeUuid: string;
+  readonly local: LocalEngine;
+  readonly open: (name: string, epoch: number, onFenced: () => void) => Promise<OpenNamespace>;
+  /** As clients are told of an error. */
+  readonly told: (error: unknown) => unknown;
+  readonly idleAfterMs: number;
+  readonly isServing: () => boolean;
+  readonly log: Logger;
+}
+
+export interface Cluster extends AsyncDisposable {
+  readonly namespaces: OpenNamespaces;
+  readonly owners: Owners;
+  readonly routes: Routes;
+  readonly forwarding: Forwarding;
+  /** Null: there are only those of this process. */
+  readonly followed: FollowedSubscriptions | null;
+  readonly fellows: Fellows;
+  /** Null: no other process can be reached. */
+  readonly calls: Calls | null;
+}
+
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const { store, process, exclusive, bus, nodeUuid, local, open, told, idleAfterMs, isServing, log } = options;
+  const owners = new Owners(store.installation, process);
+  const namespaces: OpenNamespaces = new OpenNamespaces({
+    async acquire(name) {
+      const acquired = await owners.acquire(name);
+      if ('owner' in acquired) throw new OwnedElsewhere(acquired.owner);
+      return acquired.ownership;
+    },
+    open,
+    gather: async (name, _space, { listeners }) => {
+      if (followed && listeners.length > 0) await followed.gather(name, listeners);
+    },
+    closed: (name, ownership) => owners.closed(name, ownership),
+    release: (name, epoch, isResting) => owners.release(name, epoch, isResting),
+    giveUp: (name, epoch) => owners.giveUp(name, epoch),
+    isShared: bus !== null,
+    log,
+  });
+  const enter = async <T>(namespace: string, work: (space: OpenNamespace) => Promise<T>): Promise<T> => {
+    if (!isServing() && !namespaces.has(namespace)) throw new OwnedElsewhere(null);
+    const space = await namespaces.enter(namespace);
+    try {
+      return await work(space);
+    } finally {
+      namespaces.leave(namespace);
+    }
+  };
+  let calls: Calls | null = null;
+  const present = (): Calls => {
+    if (!calls) throw new Fenced('no other process can be reached');
+    return calls;
+  };
+  const routes = new Routes({ namespaces, owners, process, calls: () => calls });
+  const forwarding = new Forwarding(local, routes, present);
+  const followed = bus
+    ? new FollowedSubscriptions({
+        epoch: process.epoch,
+        routes,
+        owners,
+        calls: present,
+        subscribe: ({ space }, ...rest) => subscribe(space, ...rest),
+        running: (name) => namespaces.running(name),
+        served: (name) => namespaces.of(name),
+        onError: (err) => log.error({ err }, 'a subscription could not follow its namespace: it is tried again'),
+      })
+    : null;
+  if (bus)
+    calls = new Calls({
+      bus,
+      installation: nodeUuid,
+      secret: await secretOf(store),
+      epoch: process.epoch,
+      handlers: { ...forwarding.handlers(enter), ...followed?.handlers(enter) },
+      toFailure: (error) => failureHead(told(error)),
+      fromFailure: failureOf,
+      onLook: () => fellows.look(),
+    });
+  const ends = calls?.onDrop((epoch) => followed?.dropped(epoch));
+  const fellows: Fellows = new Fellows({
+    process,
+    owners,
+    namespaces,
+    routes,
+    calls,
+    exclusive,
+    idleAfterMs,
+    isServing,
+    closing: (name) => followed?.closing(name),
+    log,
+  });
+  return {
+    namespaces,
+    owners,
+    routes,
+    forwarding,
+    followed,
+    fellows,
+    calls,
+    async [Symbol.asyncDispose]() {
+      ends?.();
+      await calls?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What messages between the processes of an installation are sealed with; made by the first of them. */
+async function secretOf(store: Store): Promise<Uint8Array> {
+  const found = await store.installation
+    .collection<{ _id: string; secret: Binary | Buffer }>('installation')
+    .findOneAndUpdate({ _id: 'bus' }, { $setOnInsert: { secret: randomBytes(32) } }, { upsert: true, returnDocument: 'after' });
+  const { secret } = found!;
+  return secret instanceof Uint8Array ? secret : secret.buffer;
+}

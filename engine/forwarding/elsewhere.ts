@@ -1,0 +1,9 @@
+/** A namespace is not this process's. */
+export class OwnedElsewhere extends Error {
+  readonly owner: number | null;
+  /** @param owner null: who has it is to be asked again */
+  constructor(owner: number | null) {
+    super('another process owns the namespace');
+    this.owner = owner;
+  }
+}

@@ -1,0 +1,138 @@
+// What this process does about the others, again and again: it takes over from those that are dead, takes what nobody has and should be its own, hands over
+// what should be another one's, and closes what nobody has asked for long. Rests on the database alone; a call on the bus makes it look earlier.
+
+import type { Logger } from 'pino';
+import type { Calls, Owners } from '../../runtime/cluster/index.ts';
+import type { ServiceProcess } from '../../runtime/transactions/index.ts';
+import type { OpenNamespace } from '../namespace.ts';
+import type { OpenNamespaces } from '../open-namespaces.ts';
+import type { Routes } from './routes.ts';
+
+/** How long a process is dead at most before another one sees it (besides its lease, where it ran elsewhere). */
+const LOOK_EVERY_MS = 2_000;
+/** Namespaces that are handed over at the same time. */
+const MOST_AT_ONCE = 8;
+
+export interface FellowsOptions {
+  readonly process: ServiceProcess;
+  readonly owners: Owners;
+  readonly namespaces: OpenNamespaces;
+  readonly routes: Routes;
+  readonly calls: Calls | null;
+  /** Nobody else can use the database. */
+  readonly exclusive: boolean;
+  /** A namespace that nobody has visited for so long is closed, when nothing is left to be done there. */
+  readonly idleAfterMs: number;
+  /** Whether it can do so now. */
+  readonly isServing: () => boolean;
+  /** A namespace of this process is closed for others to open. */
+  readonly closing: (namespace: string) => void;
+  readonly log: Logger;
+}
+
+export class Fellows implements AsyncDisposable {
+  readonly #options: FellowsOptions;
+  readonly #timer: NodeJS.Timeout;
+  /** Those that were there at the last look. */
+  #known = new Set<number>();
+  #round: Promise<void> | null = null;
+  #isAgain = false;
+  #isClosed = false;
+
+  constructor(options: FellowsOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.look(), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  look(): void {
+    if (this.#isClosed) return;
+    this.#isAgain = true;
+    this.#round ??= this.#rounds().finally(() => (this.#round = null));
+  }
+
+  /** Frees what the dead have. @param known all namespaces that there are: those that were never owned are opened, too */
+  async begin(known: readonly string[]): Promise<void> {
+    await this.#claim();
+    const { owners, namespaces } = this.#options;
+    const free = [...(await owners.abandoned()), ...(await owners.unknown(known))];
+    await namespaces.openAll(free.filter((name) => this.#isOurs(name)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#round;
+  }
+
+  /** All namespaces of this process go to the others, or to whoever comes next. */
+  async handOverAll(): Promise<void> {
+    const { names } = this.#options.namespaces;
+    await this.#each(names, (name) => this.#close(name), names.length);
+  }
+
+  async #rounds(): Promise<void> {
+    const { log, isServing } = this.#options;
+    while (this.#isAgain && !this.#isClosed) {
+      this.#isAgain = false;
+      if (!isServing()) return;
+      try {
+        await this.#look();
+      } catch (err) {
+        log.error({ err }, 'what other processes left or want could not be looked at: it is tried again');
+      }
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { owners, namespaces, routes, process, exclusive, calls } = this.#options;
+    if (!exclusive) {
+      const dead = await this.#claim();
+      const free = dead > 0 || calls ? (await owners.abandoned()).filter((name) => this.#isOurs(name)) : []; // without a bus nobody hands over
+      if (free.length > 0) void namespaces.openAll(free);
+      const theirs = namespaces.names.filter((name) => routes.winnerOf(name) !== process.epoch);
+      await this.#each(theirs, (name) => this.#close(name));
+    }
+    const { idleAfterMs } = this.#options;
+    await this.#each(namespaces.idle(idleAfterMs), (name) => this.#rest(name));
+  }
+
+  /** @returns how many were dead */
+  async #claim(): Promise<number> {
+    const { process, calls, exclusive, log } = this.#options;
+    const dead = await process.claim();
+    if (dead.length > 0 && !exclusive) log.info({ epochs: dead }, 'taking over what dead processes left');
+    const present = new Set(process.others.map(({ epoch }) => epoch));
+    for (const epoch of this.#known) if (!present.has(epoch)) calls?.drop(epoch);
+    this.#known = present;
+    return dead.length;
+  }
+
+  #isOurs(name: string): boolean {
+    const { routes, process } = this.#options;
+    return routes.winnerOf(name) === process.epoch;
+  }
+
+  async #close(name: string): Promise<void> {
+    const { namespaces, calls, closing, log } = this.#options;
+    const begun = performance.now();
+    await namespaces.close(name, undefined, () => closing(name));
+    if (!calls) return;
+    log.info({ namespace: name, ms: Math.round(performance.now() - begun) }, 'a namespace was handed over');
+    calls.look();
+  }
+
+  async #rest(name: string): Promise<void> {
+    const isIdle = async (space: OpenNamespace): Promise<boolean> => !space.hasState && !space.hasListeners && (await space.isAtRest());
+    await this.#options.namespaces.close(name, isIdle);
+  }
+
+  async #each(names: readonly string[], work: (name: string) => Promise<void>, atOnce = MOST_AT_ONCE): Promise<void> {
+    const waiting = [...names];
+    const one = async (): Promise<void> => {
+      for (let name; (name = waiting.pop()) !== undefined; )
+        await work(name).catch((err: unknown) => this.#options.log.error({ err, namespace: name }, 'a namespace could not be closed'));
+    };
+    await Promise.all(Array.from({ length: atOnce }, one));
+  }
+}

@@ -1,0 +1,201 @@
+// What is done for a namespace, here or at the process that owns it: requests, arrivals at sources, descriptions, acknowledgements, audits. The
+// other side of each call is in `handlers`. Subscriptions are subscriptions.ts's.
+
+import type { ApiDescription, ApiReply, ApiRequest, Identity, SourceArrival } from '../../resources/api.ts';
+import type { Heard } from '../../identity/index.ts';
+import type { Answer, ByteStream, Calls, Handler, Message } from '../../runtime/cluster/index.ts';
+import { decodeInner, encodeInner } from '../../stdlib/values/index.ts';
+import type { OpenNamespace } from '../namespace.ts';
+import { openRange, replyAnswer, replyOf, requestMessage, requestOf } from './codec.ts';
+import type { Routes } from './routes.ts';
+
+export interface Acknowledgement {
+  readonly subscriptionName: string;
+  readonly partitionId: number;
+  readonly sequenceId: number;
+}
+
+/** What the engine does in a namespace that this process owns. */
+export interface LocalEngine {
+  execute(space: OpenNamespace, request: ApiRequest): Promise<ApiReply>;
+  accept(space: OpenNamespace, arrival: SourceArrival): Promise<ApiReply>;
+  describe(space: OpenNamespace): ApiDescription;
+  acknowledge(space: OpenNamespace, identity: Identity, acknowledgement: Acknowledgement): Promise<void>;
+  unsubscribe(space: OpenNamespace, identity: Identity, name: string): Promise<void>;
+  audit(space: OpenNamespace, heard: Heard): Promise<void>;
+  /** Closes it and removes its data. */
+  drop(namespace: string): Promise<void>;
+}
+
+/** These change nothing: they may be asked again of the next owner. */
+const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 'schema', 'status', 'channels', 'getAuthorizedUsers']);
+
+const isRead = ({ op, transfer, parameters }: ApiRequest): boolean =>
+  READS.has(op) && transfer?.kind !== 'upload' && !('upsert' in parameters);
+
+export class Forwarding {
+  readonly #local: LocalEngine;
+  readonly #routes: Routes;
+  /** Set when there is a bus. */
+  readonly #calls: () => Calls;
+
+  constructor(local: LocalEngine, routes: Routes, calls: () => Calls) {
+    this.#local = local;
+    this.#routes = routes;
+    this.#calls = calls;
+  }
+
+  execute(request: ApiRequest): Promise<ApiReply> {
+    return this.#routes.at(
+      request.identity.namespace,
+      (space) => this.#local.execute(space, request),
+      async (owner) => {
+        const calls = this.#calls();
+        const { head, body } = requestMessage(calls, owner, request);
+        return replyOf(calls, owner, await calls.call(owner, 'execute', head, body));
+      },
+      isRead(request),
+    );
+  }
+
+  accept(namespace: string, arrival: SourceArrival): Promise<ApiReply> {
+    return this.#routes.at(
+      namespace,
+      (space) => this.#local.accept(space, arrival),
+      async (owner) => {
+        const calls = this.#calls();
+        const { body, ...head } = arrival;
+        const lent = calls.lend(owner, bodyStream(body));
+        return replyOf(calls, owner, await calls.call(owner, 'accept', { namespace, arrival: head, body: lent }));
+      },
+      false,
+    );
+  }
+
+  describe(namespace: string): Promise<ApiDescription> {
+    return this.#routes.at(
+      namespace,
+      (space) => Promise.resolve(this.#local.describe(space)),
+      async (owner) => {
+        const { body } = await this.#calls().call(owner, 'describe', { namespace });
+        return descriptionOf(body.toString());
+      },
+      true,
+    );
+  }
+
+  acknowledge(identity: Identity, acknowledgement: Acknowledgement): Promise<void> {
+    return this.#routes.at(
+      identity.namespace,
+      (space) => this.#local.acknowledge(space, identity, acknowledgement),
+      async (owner) => void (await this.#calls().call(owner, 'acknowledge', { identity, acknowledgement })),
+      true,
+    );
+  }
+
+  unsubscribe(identity: Identity, name: string): Promise<void> {
+    return this.#routes.at(
+      identity.namespace,
+      (space) => this.#local.unsubscribe(space, identity, name),
+      async (owner) => void (await this.#calls().call(owner, 'unsubscribe', { identity, name })),
+      false,
+    );
+  }
+
+  audit(namespace: string, heard: Heard): Promise<void> {
+    return this.#routes.at(
+      namespace,
+      (space) => this.#local.audit(space, heard),
+      async (owner) => void (await this.#calls().call(owner, 'audit', { namespace, heard })),
+      false,
+    );
+  }
+
+  /** @param owner of the namespace that is deleted */
+  async dropAt(owner: number, namespace: string): Promise<void> {
+    await this.#calls().call(owner, 'drop', { namespace });
+  }
+
+  /** @param enter runs something in a namespace of this process @throws OwnedElsewhere */
+  handlers(enter: <T>(namespace: string, work: (space: OpenNamespace) => Promise<T>) => Promise<T>): Record<string, Handler> {
+    const local = this.#local;
+    const named = ({ head }: Message): string => String(head['namespace']);
+    const identityIn = ({ head }: Message): Identity => head['identity'] as Identity;
+    return {
+      execute: (from, message) => {
+        const calls = this.#calls();
+        const { namespace } = (message.head['request'] as ApiRequest).identity;
+        return enter(namespace, async (space) => replyAnswer(calls, from, await local.execute(space, requestOf(calls, from, message))));
+      },
+      open: (from, message) => openRange(this.#calls(), from, message),
+      accept: (from, message) =>
+        enter(named(message), async (space) => {
+          const calls = this.#calls();
+          const stream = calls.remote(from, Number(message.head['body']));
+          const arrival = { ...(message.head['arrival'] as Omit<SourceArrival, 'body'>), body: () => wholeOf(stream) };
+          try {
+            return replyAnswer(calls, from, await local.accept(space, arrival));
+          } finally {
+            await stream.close();
+          }
+        }),
+      describe: (_from, message) =>
+        enter(named(message), async (space): Promise<Answer> => ({ head: {}, body: Buffer.from(descriptionText(local.describe(space))) })),
+      acknowledge: (_from, message) =>
+        enter(identityIn(message).namespace, async (space) => {
+          await local.acknowledge(space, identityIn(message), message.head['acknowledgement'] as Acknowledgement);
+          return DONE;
+        }),
+      unsubscribe: (_from, message) =>
+        enter(identityIn(message).namespace, async (space) => {
+          await local.unsubscribe(space, identityIn(message), String(message.head['name']));
+          return DONE;
+        }),
+      audit: (_from, message) =>
+        enter(named(message), async (space) => {
+          await local.audit(space, message.head['heard'] as Heard);
+          return DONE;
+        }),
+      drop: async (_from, message) => {
+        await local.drop(named(message));
+        return DONE;
+      },
+    };
+  }
+}
+
+const DONE: Answer = { head: {} };
+
+function bodyStream(body: SourceArrival['body']): ByteStream {
+  let isTaken = false;
+  return {
+    async next() {
+      if (isTaken) return null;
+      isTaken = true;
+      const bytes = await body();
+      return bytes.length > 0 ? bytes : null;
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function wholeOf(stream: ByteStream): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for (let piece; (piece = await stream.next()); ) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** Schemas are values of the language; sets become arrays. */
+function descriptionText({ namespace, resources, procedures }: ApiDescription): string {
+  const plain = {
+    namespace,
+    resources: resources.map((one) => ({ ...one, operations: [...one.operations], commands: [...one.commands] })),
+    procedures: procedures.map((one) => ({ ...one, parameters: [...one.parameters] })),
+  };
+  return encodeInner(plain);
+}
+
+function descriptionOf(text: string): ApiDescription {
+  const plain = decodeInner(text) as unknown as ApiDescription & { resources: { operations: string[] }[] };
+  return { ...plain, resources: plain.resources.map((one) => ({ ...one, operations: new Set(one.operations) })) };
+}

@@ -1,0 +1,114 @@
+// Which process a request goes to: the owner of its namespace, or, where nobody owns it, the one whom it should belong to and who then takes it. What
+// is remembered of owners may be out of date: who is asked in vain says so, and the database is asked.
+
+import { LRUCache } from 'lru-cache';
+import { fault } from '../../model/errors/faults.ts';
+import type { Soon } from '../../platform/structures/soon.ts';
+import { type Calls, LinkClosed, LinkFull, LinkLost, type Owners, winnerOf } from '../../runtime/cluster/index.ts';
+import type { ServiceProcess } from '../../runtime/transactions/index.ts';
+import type { OpenNamespace } from '../namespace.ts';
+import type { OpenNamespaces } from '../open-namespaces.ts';
+import { OwnedElsewhere } from './elsewhere.ts';
+
+const MOST_REMEMBERED = 10_000;
+/** Before it is asked again who has a namespace that is changing hands. */
+const ASK_AGAIN_MS = 25;
+/** Longer than a handover takes. */
+const GIVE_UP_MS = 20_000;
+
+export interface RoutesOptions {
+  readonly namespaces: OpenNamespaces;
+  readonly owners: Owners;
+  readonly process: ServiceProcess;
+  /** Null: no other process can be reached. */
+  readonly calls: () => Calls | null;
+}
+
+export class Routes {
+  readonly #options: RoutesOptions;
+  readonly #owners = new LRUCache<string, number>({ max: MOST_REMEMBERED });
+
+  constructor(options: RoutesOptions) {
+    this.#options = options;
+  }
+
+  /** Of all that take part, the one whom a namespace should belong to. */
+  winnerOf(namespace: string): number {
+    const { process } = this.#options;
+    const calls = this.#options.calls();
+    const others = calls === null ? [] : process.others.filter(({ epoch, serves, hasBus }) => serves && hasBus && !calls.isGone(epoch));
+    return winnerOf(namespace, [process.epoch, ...others.map(({ epoch }) => epoch)]) ?? process.epoch;
+  }
+
+  /**
+   * Does something where the namespace is. `here` is a visit: the namespace stays open until it is over.
+   * @param isRepeatable it may be done again when the other process is gone, and nobody knows whether it had done it
+   * @throws cascade.server.unavailable, and what they throw
+   */
+  at<T>(
+    namespace: string,
+    here: (space: OpenNamespace) => Promise<T>,
+    there: (owner: number) => Promise<T>,
+    isRepeatable: boolean,
+  ): Promise<T> {
+    const { namespaces } = this.#options;
+    const local = namespaces.enterReady(namespace);
+    return local ? this.#visit(namespace, local, here) : this.#find(namespace, here, there, isRepeatable);
+  }
+
+  /** It is not known any more who has it. */
+  forget(namespace: string): void {
+    this.#owners.delete(namespace);
+  }
+
+  async #visit<T>(namespace: string, entered: Soon<OpenNamespace>, here: (space: OpenNamespace) => Promise<T>): Promise<T> {
+    const space = entered instanceof Promise ? await entered : entered;
+    try {
+      return await here(space);
+    } finally {
+      this.#options.namespaces.leave(namespace);
+    }
+  }
+
+  async #find<T>(
+    namespace: string,
+    here: (space: OpenNamespace) => Promise<T>,
+    there: (owner: number) => Promise<T>,
+    isRepeatable: boolean,
+  ): Promise<T> {
+    const { process, namespaces } = this.#options;
+    const calls = this.#options.calls();
+    const until = performance.now() + GIVE_UP_MS;
+    for (let tries = 0; ; tries++) {
+      let isOver = false; // nothing of it has been begun
+      try {
+        const owner = calls === null || namespaces.has(namespace) ? process.epoch : await this.#ownerOf(namespace);
+        if (owner === process.epoch) return await this.#visit(namespace, namespaces.enter(namespace), here);
+        this.#owners.set(namespace, owner);
+        isOver = !isRepeatable;
+        return await there(owner);
+      } catch (error) {
+        this.#owners.delete(namespace);
+        if (error instanceof LinkFull) throw fault('cascade.server.unavailable');
+        const isLost = error instanceof LinkLost;
+        if (error instanceof LinkClosed) isOver = false; // it was not sent
+        if (!isLost && !(error instanceof OwnedElsewhere)) throw error;
+        if (calls === null || (isLost && isOver) || performance.now() > until) throw fault('cascade.server.unavailable');
+        if (error instanceof OwnedElsewhere && error.owner !== null && !calls.isGone(error.owner)) this.#owners.set(namespace, error.owner);
+        if (tries > 0) await pause(ASK_AGAIN_MS);
+      }
+    }
+  }
+
+  async #ownerOf(namespace: string): Promise<number> {
+    const { owners } = this.#options;
+    const calls = this.#options.calls();
+    const known = this.#owners.get(namespace);
+    if (known !== undefined && calls?.isGone(known) !== true) return known;
+    const owner = await owners.ownerOf(namespace);
+    if (owner !== null && calls?.isGone(owner) === true) throw new OwnedElsewhere(null); // it is about to be freed
+    return owner ?? this.winnerOf(namespace);
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

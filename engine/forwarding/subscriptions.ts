@@ -1,0 +1,398 @@
+// Subscriptions of the clients of this process, wherever the namespace is: they follow it from owner to owner. The owner alone commits, so its
+// subscribers hear every event; who listens elsewhere is handed each of them, in their order. The next owner waits for those who listened at the one
+// before (`attach`), before it commits anything.
+
+import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
+import { CascadeError, CascadeErrors } from '../../model/errors/faults.ts';
+import { type Answer, type Calls, type Handler, LinkLost, type Owners } from '../../runtime/cluster/index.ts';
+import { decodeInner, encodeInner, type Value } from '../../stdlib/values/index.ts';
+import type { OpenNamespace } from '../namespace.ts';
+import { OwnedElsewhere } from './elsewhere.ts';
+import type { Routes } from './routes.ts';
+
+type Subscribe = (
+  space: OpenNamespace,
+  identity: Identity,
+  path: string,
+  options: SubscribeOptions,
+  deliver: (notice: Notice) => void,
+) => Promise<Subscription>;
+
+export interface FollowedOptions {
+  readonly epoch: number;
+  readonly routes: Routes;
+  readonly owners: Owners;
+  readonly calls: () => Calls;
+  readonly subscribe: Subscribe;
+  /** For who may subscribe before the namespace serves. */
+  readonly running: (namespace: string) => Promise<OpenNamespace | undefined>;
+  /** Resolves when a namespace of this process serves. */
+  readonly served: (namespace: string) => Promise<unknown>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** One of a client of this process. */
+interface Followed {
+  readonly id: number;
+  readonly identity: Identity;
+  readonly path: string;
+  readonly options: SubscribeOptions;
+  readonly deliver: (notice: Notice) => void;
+  hasRoom: (() => Promise<void>) | undefined;
+  hasBegun: boolean;
+  isOpen: boolean;
+  /** Of a persistent one. */
+  name: string | undefined;
+  /** Grows with each attachment: what an earlier one still brings counts no more. */
+  turn: number;
+  /** Where it is attached; null: it is being attached. */
+  owner: number | null;
+  local: Subscription | null;
+  attaching: Promise<void> | null;
+}
+
+/** One that a client of another process has here. */
+interface Served {
+  readonly namespace: string;
+  readonly subscription: Subscription;
+}
+
+const AGAIN_AFTER_MS = 50;
+/** How long a new owner waits for those who listened at the one before. */
+const GATHER_MS = 5_000;
+
+export class FollowedSubscriptions {
+  readonly #options: FollowedOptions;
+  readonly #byNamespace = new Map<string, Map<number, Followed>>();
+  readonly #byId = new Map<number, Followed>();
+  /** `<process>/<id>/<turn>`. */
+  readonly #served = new Map<string, Served>();
+  /** Namespaces that wait for those who listened at the owner before, and how many are still to come. */
+  readonly #gathering = new Map<string, { missing: Set<number>; done: () => void }>();
+  /** Of this process's namespaces: whose clients listen there, as the database has it. */
+  readonly #listeners = new Map<string, Set<number>>();
+  #nextId = 1;
+
+  constructor(options: FollowedOptions) {
+    this.#options = options;
+  }
+
+  /** @throws what the owner says */
+  async subscribe(identity: Identity, path: string, options: SubscribeOptions, deliver: (notice: Notice) => void): Promise<Subscription> {
+    const one: Followed = {
+      id: this.#nextId++,
+      identity,
+      path,
+      options,
+      deliver,
+      hasRoom: undefined,
+      hasBegun: false,
+      isOpen: true,
+      name: undefined,
+      turn: 0,
+      owner: null,
+      local: null,
+      attaching: null,
+    };
+    this.#add(one);
+    try {
+      await this.#attach(one);
+    } catch (error) {
+      this.#remove(one);
+      throw error;
+    }
+    return {
+      ...(one.name !== undefined && { name: one.name }),
+      begin: (hasRoom) => this.#begin(one, hasRoom),
+      close: () => this.#close(one),
+    };
+  }
+
+  /** Those of the clients of this process end; clients of others go to the next owner. */
+  stop(): void {
+    for (const one of [...this.#byId.values()]) this.#close(one);
+  }
+
+  /** A namespace of this process is closed: its listeners go to whoever has it next. */
+  closing(namespace: string): void {
+    const calls = this.#options.calls();
+    const listeners = new Set<number>();
+    for (const [key, { namespace: at, subscription }] of this.#served) {
+      if (at !== namespace) continue;
+      listeners.add(Number(key.slice(0, key.indexOf('/'))));
+      this.#served.delete(key);
+      subscription.close();
+    }
+    this.#listeners.delete(namespace);
+    for (const listener of listeners) calls.post(listener, 'moved', { namespace });
+    this.#moved(namespace, this.#options.epoch);
+  }
+
+  /** A process is gone, with what its clients had here, and what clients of this one had there. */
+  dropped(epoch: number): void {
+    for (const [key, { subscription }] of this.#served)
+      if (key.startsWith(`${epoch}/`)) {
+        this.#served.delete(key);
+        subscription.close();
+      }
+    for (const namespace of [...this.#byNamespace.keys()]) this.#moved(namespace, epoch);
+    for (const [, gathering] of this.#gathering) if (gathering.missing.delete(epoch) && gathering.missing.size === 0) gathering.done();
+  }
+
+  /** Waits for those who listened at the owner before; those who are not there in time have themselves to blame for what they miss. */
+  async gather(namespace: string, listeners: readonly number[]): Promise<void> {
+    const { epoch, calls } = this.#options;
+    const missing = new Set(listeners.filter((one) => one !== epoch && !calls().isGone(one)));
+    const own = [...(this.#byNamespace.get(namespace)?.values() ?? [])].map((one) => this.#again(one, epoch));
+    let timer: NodeJS.Timeout | undefined;
+    const others = new Promise<void>((resolve) => {
+      if (missing.size === 0) return resolve();
+      this.#gathering.set(namespace, { missing, done: resolve });
+      for (const one of missing) calls().post(one, 'attach', { namespace });
+    });
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, GATHER_MS)));
+    await Promise.race([Promise.all([others, ...own]), late]).finally(() => clearTimeout(timer));
+    this.#gathering.delete(namespace);
+  }
+
+  /** @param enter runs something in a namespace of this process @throws OwnedElsewhere */
+  handlers(enter: <T>(namespace: string, work: (space: OpenNamespace) => Promise<T>) => Promise<T>): Record<string, Handler> {
+    return {
+      subscribe: async (from, { head }) => {
+        const { identity, path } = head as unknown as { identity: Identity; path: string };
+        const options = decodeInner(String(head['options'])) as SubscribeOptions;
+        const key = `${from}/${Number(head['id'])}/${Number(head['turn'])}`;
+        const to = { id: Number(head['id']), turn: Number(head['turn']) };
+        const { namespace } = identity;
+        const begin = async (space: OpenNamespace): Promise<Answer> => {
+          await this.#note(namespace, from, space);
+          let subscription: Subscription | null = null;
+          subscription = await this.#options.subscribe(space, identity, path, options, (notice) => {
+            const isSent = this.#options.calls().post(from, 'notice', to, Buffer.from(JSON.stringify(notice)));
+            if (!isSent) this.#end(key);
+          });
+          this.#served.set(key, { namespace, subscription });
+          return {
+            head: { ...(subscription.name !== undefined && { name: subscription.name }), begins: subscription.begin !== undefined },
+          };
+        };
+        const early = this.#gathering.has(namespace) ? await this.#options.running(namespace) : undefined;
+        return early ? begin(early) : enter(namespace, begin);
+      },
+      begin: async (from, { head }) => {
+        const key = `${from}/${Number(head['id'])}/${Number(head['turn'])}`;
+        const room = async (): Promise<void> =>
+          void (await this.#options
+            .calls()
+            .call(from, 'room', { id: Number(head['id']) })
+            .catch(() => undefined)); // it is gone
+        const served = this.#served.get(key);
+        if (served) await this.#options.served(served.namespace);
+        await served?.subscription.begin?.(room);
+        return DONE;
+      },
+      end: (from, { head }) => {
+        this.#end(`${from}/${Number(head['id'])}/${Number(head['turn'])}`);
+        return DONE;
+      },
+      room: async (_from, { head }) => {
+        await this.#byId.get(Number(head['id']))?.hasRoom?.();
+        return DONE;
+      },
+      notice: (_from, { head, body }) => {
+        const one = this.#byId.get(Number(head['id']));
+        if (one?.isOpen === true && one.turn === Number(head['turn'])) this.#tell(one, JSON.parse(body.toString()) as Notice);
+        return DONE;
+      },
+      moved: (from, { head }) => {
+        this.#options.routes.forget(String(head['namespace']));
+        this.#moved(String(head['namespace']), from);
+        return DONE;
+      },
+      attach: async (from, { head }) => {
+        const namespace = String(head['namespace']);
+        await Promise.all([...(this.#byNamespace.get(namespace)?.values() ?? [])].map((one) => this.#again(one, from)));
+        this.#options.calls().post(from, 'attached', { namespace });
+        return DONE;
+      },
+      attached: (from, { head }) => {
+        const gathering = this.#gathering.get(String(head['namespace']));
+        if (gathering?.missing.delete(from) === true && gathering.missing.size === 0) gathering.done();
+        return DONE;
+      },
+    };
+  }
+
+  // ------------------------------------------------------------ inside
+  #add(one: Followed): void {
+    const { namespace } = one.identity;
+    const all = this.#byNamespace.get(namespace) ?? new Map<number, Followed>();
+    this.#byNamespace.set(namespace, all.set(one.id, one));
+    this.#byId.set(one.id, one);
+  }
+
+  #remove(one: Followed): void {
+    const { namespace } = one.identity;
+    one.isOpen = false;
+    this.#byId.delete(one.id);
+    const all = this.#byNamespace.get(namespace);
+    all?.delete(one.id);
+    if (all?.size === 0) this.#byNamespace.delete(namespace);
+  }
+
+  #close(one: Followed): void {
+    if (!one.isOpen) return;
+    this.#remove(one);
+    this.#detach(one);
+  }
+
+  #detach(one: Followed): void {
+    const { owner, local, id, turn } = one;
+    one.owner = null;
+    one.local = null;
+    if (local) local.close();
+    else if (owner !== null) this.#options.calls().post(owner, 'end', { id, turn });
+  }
+
+  #tell(one: Followed, notice: Notice): void {
+    if (notice.kind !== 'event') this.#remove(one);
+    one.deliver(notice);
+  }
+
+  /** The owner says what there is; a persistent one is taken up again by its name. @throws what the owner says */
+  async #attach(one: Followed): Promise<void> {
+    const { routes, subscribe, epoch } = this.#options;
+    const { identity, path, name } = one;
+    const options = name === undefined ? one.options : { ...one.options, subscriptionName: name };
+    const turn = ++one.turn;
+    await routes.at(
+      identity.namespace,
+      async (space) => {
+        const local = await subscribe(space, identity, path, options, (notice) => {
+          if (one.isOpen && one.turn === turn) this.#tell(one, notice);
+        });
+        if (!this.#isStill(one, turn)) return local.close();
+        await this.#note(identity.namespace, epoch, space);
+        Object.assign(one, { local, owner: epoch, name: local.name });
+      },
+      (owner) => this.#attachAt(one, turn, owner, options),
+      true,
+    );
+  }
+
+  async #attachAt(one: Followed, turn: number, owner: number, options: SubscribeOptions): Promise<void> {
+    const { id, identity, path } = one;
+    const text = encodeInner(options as Value);
+    const { head } = await this.#options.calls().call(owner, 'subscribe', { id, turn, identity, path, options: text });
+    if (!this.#isStill(one, turn)) return void this.#options.calls().post(owner, 'end', { id, turn });
+    one.owner = owner;
+    if (typeof head['name'] === 'string') one.name = head['name'];
+  }
+
+  #isStill = (one: Followed, turn: number): boolean => one.isOpen && one.turn === turn;
+
+  async #begin(one: Followed, hasRoom: (() => Promise<void>) | undefined): Promise<void> {
+    one.hasRoom = hasRoom;
+    one.hasBegun = true;
+    await one.attaching;
+    const { local, owner, id, turn } = one;
+    if (local) await local.begin?.(hasRoom);
+    else if (owner !== null && one.name !== undefined)
+      await this.#options
+        .calls()
+        .call(owner, 'begin', { id, turn })
+        .catch((error: unknown) => {
+          if (!(error instanceof LinkLost)) throw error; // it begins again at the next owner
+        });
+  }
+
+  /** Those that were attached at this owner look for the next one. */
+  #moved(namespace: string, owner: number): void {
+    for (const one of [...(this.#byNamespace.get(namespace)?.values() ?? [])]) if (one.owner === owner) void this.#again(one, null);
+  }
+
+  /** @param at whom it is to be attached to; null: whoever has it */
+  #again(one: Followed, at: number | null): Promise<void> {
+    if (at !== null && one.owner === at) return Promise.resolve();
+    const before = one.attaching ?? Promise.resolve();
+    const attaching = (at === null ? before.then(() => this.#attachAgain(one)) : this.#attachTo(one, at)).finally(() => {
+      if (one.attaching === attaching) one.attaching = null;
+    });
+    one.attaching = attaching;
+    return attaching;
+  }
+
+  /** The new owner, this process or another one, has asked for it: it does not serve before. */
+  async #attachTo(one: Followed, owner: number): Promise<void> {
+    const { epoch, subscribe, running } = this.#options;
+    const { identity, path, name } = one;
+    const options = name === undefined ? one.options : { ...one.options, subscriptionName: name };
+    this.#detach(one);
+    const turn = ++one.turn;
+    try {
+      if (owner === epoch) {
+        const space = await running(identity.namespace);
+        if (!space) return;
+        const local = await subscribe(space, identity, path, options, (notice) => {
+          if (one.isOpen && one.turn === turn) this.#tell(one, notice);
+        });
+        if (!this.#isStill(one, turn)) return local.close();
+        await this.#note(identity.namespace, epoch, space);
+        Object.assign(one, { local, owner });
+      } else await this.#attachAt(one, turn, owner, options);
+      if (one.hasBegun) this.#beginAgain(one).catch((error: unknown) => this.#failedAgain(one, error)); // not before it serves
+    } catch (error) {
+      this.#failedAgain(one, error);
+    }
+  }
+
+  async #attachAgain(one: Followed): Promise<void> {
+    this.#detach(one);
+    while (one.isOpen && one.owner === null)
+      try {
+        await this.#attach(one);
+        if (one.hasBegun) await this.#beginAgain(one);
+      } catch (error) {
+        if (this.#failedAgain(one, error)) return;
+        await pause(AGAIN_AFTER_MS);
+      }
+  }
+
+  async #beginAgain(one: Followed): Promise<void> {
+    const { local, owner, id, turn, hasRoom, identity } = one;
+    if (one.name === undefined || owner === null) return;
+    if (!local) return void (await this.#options.calls().call(owner, 'begin', { id, turn }));
+    await this.#options.served(identity.namespace);
+    await local.begin?.(hasRoom);
+  }
+
+  /** @returns whether it is over: there is no such thing any more, or not for this client */
+  #failedAgain(one: Followed, error: unknown): boolean {
+    if (error instanceof OwnedElsewhere || error instanceof LinkLost) return false;
+    const isRefused = error instanceof CascadeErrors || (error instanceof CascadeError && error.code !== 'cascade.server.unavailable');
+    if (!isRefused) {
+      this.#options.onError(error);
+      return false;
+    }
+    if (one.isOpen) this.#tell(one, { kind: 'gone' });
+    return true;
+  }
+
+  #end(key: string): void {
+    this.#served.get(key)?.subscription.close();
+    this.#served.delete(key);
+  }
+
+  /** That clients of a process listen is in the database before the first of them is told that it does. */
+  async #note(namespace: string, listener: number, { epoch }: OpenNamespace): Promise<void> {
+    const listeners = this.#listeners.get(namespace) ?? new Set<number>();
+    this.#listeners.set(namespace, listeners);
+    if (listeners.has(listener)) return;
+    listeners.add(listener);
+    await this.#options.owners.heardBy(namespace, epoch, [...listeners]);
+  }
+}
+
+const DONE: Answer = { head: {} };
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,118 @@
+// What the engine does in a namespace that this process owns, whoever has asked: a client of this process, or another process for one of its own.
+
+import type { Logger } from 'pino';
+import { auditSecurity } from '../features/audits/index.ts';
+import { deliveriesOf } from '../features/delivery/namespace-state.ts';
+import { accept } from '../features/sources/index.ts';
+import type { SecurityLog } from '../identity/index.ts';
+import { CascadeError, CascadeErrors, fault } from '../model/errors/faults.ts';
+import { toJson } from '../model/values/index.ts';
+import type { Clock } from '../platform/clock/index.ts';
+import { isPassing } from '../platform/mongo/index.ts';
+import type { ApiReply, ApiRequest, Identity } from '../resources/api.ts';
+import { tooFull } from '../resources/instances/refusals.ts';
+import type { Quotas } from '../resources/quotas/index.ts';
+import { carryOutOnce } from '../resources/requests/once.ts';
+import type { Shares } from '../runtime/admission/shares.ts';
+import type { Actor } from '../runtime/context/actor.ts';
+import { Fenced, QueueFull } from '../runtime/transactions/index.ts';
+import type { Namespace } from '../resources/catalog/types.ts';
+import { describe } from './describe.ts';
+import type { LocalEngine } from './forwarding/index.ts';
+
+export interface LocalEngineOptions {
+  readonly clock: Clock;
+  readonly shares: Shares;
+  readonly quotas: Quotas;
+  readonly security: SecurityLog;
+  /** Whether nobody can have taken this process for dead. */
+  readonly isSure: () => boolean;
+  readonly drop: (namespace: string) => Promise<void>;
+  readonly log: Logger;
+}
+
+export function openLocalEngine({ clock, shares, quotas, security, isSure, drop, log }: LocalEngineOptions): LocalEngine {
+  /** What was done while another process may have owned the namespace is not answered as if it were sure. */
+  const requireSure = (): void => {
+    if (!isSure()) throw new Fenced('another process may do the work of this one');
+  };
+  return {
+    async execute({ space }, request) {
+      const { namespace } = request.identity;
+      const entered = shares.enter(namespace);
+      const place = entered instanceof Promise ? await entered : entered;
+      try {
+        requireSure();
+        const limited = quotas.of(namespace);
+        const usage = limited instanceof Promise ? await limited : limited;
+        usage?.takeRequest();
+        if (request.op === 'execute') usage?.takeExecution();
+        const reply = await carryOutOnce(space, request, actorOf(space, request, clock));
+        requireSure();
+        return reply;
+      } catch (error) {
+        noteRefusal(security, error, request.identity, request);
+        throw told(error);
+      } finally {
+        shares.leave(namespace, place);
+      }
+    },
+    async accept({ space }, arrival): Promise<ApiReply> {
+      const entered = shares.enter(space.name);
+      const place = entered instanceof Promise ? await entered : entered;
+      try {
+        requireSure();
+        const { status, body } = await accept(space, arrival);
+        requireSure();
+        return { status, body: toJson(body) };
+      } catch (error) {
+        if (isPassing(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
+        throw error;
+      } finally {
+        shares.leave(space.name, place);
+      }
+    },
+    describe: ({ space }) => describe(space),
+    async acknowledge({ space }, identity, { subscriptionName, partitionId, sequenceId }) {
+      if ((await deliveriesOf(space).acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
+        log.info({ subscriptionName, partitionId, sequenceId }, 'there was nothing to acknowledge');
+    },
+    unsubscribe: ({ space }, identity, name) => deliveriesOf(space).unsubscribe(identity, name),
+    audit: ({ space }, heard) => auditSecurity(space, heard, clock),
+    drop,
+  };
+}
+
+const actorOf = (space: Namespace, request: ApiRequest, clock: Clock): Actor => ({
+  identity: request.identity,
+  clock,
+  chain: { root: null, depth: 0 },
+  commit: (unit) => {
+    const full = space.committer.refusal(unit);
+    return full ? Promise.reject(tooFull(full)) : space.committer.submit(unit);
+  },
+  enqueue: (unit, stored, failed) => {
+    space.committer.enqueue(unit, false, stored, (error) => failed(error instanceof QueueFull ? tooFull(error) : error));
+  },
+  reading: null,
+  childKey: null,
+  depth: 0,
+});
+
+/** An error as clients are told of it. */
+export function told(error: unknown): unknown {
+  if (error instanceof QueueFull) return tooFull(error);
+  if (isPassing(error) || error instanceof Fenced) return fault('cascade.server.unavailable');
+  return error;
+}
+
+export function noteRefusal(
+  security: SecurityLog,
+  error: unknown,
+  { username, namespace }: Identity,
+  { op, resourceName, address = null }: { op: string; resourceName: string; address?: string | null },
+): void {
+  if (!(error instanceof CascadeError || error instanceof CascadeErrors) || error.status !== 403) return;
+  const { code } = error instanceof CascadeErrors ? error.errors[0]! : error;
+  security.refused({ username, namespace, address, operation: op, resource: resourceName, code });
+}

@@ -1,0 +1,14 @@
+// The quota of documents' bytes (resources-and-api.md 9.1).
+import { fault } from '../../model/errors/faults.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { databasesIn } from '../../resources/quotas/index.ts';
+import { contentBytes } from './content-store.ts';
+
+/** @param growth bytes that are about to be added. @throws cascade.quota.exceeded */
+export async function requireDocumentBytes(space: Namespace, growth: number): Promise<void> {
+  const usage = await space.accounts.quotas.of(space.name);
+  const limit = usage?.limit('documentsBytes') ?? null;
+  if (!usage || limit === null || growth <= 0) return;
+  const stored = await Promise.all(databasesIn(space, usage.namespaces).map(contentBytes));
+  if (stored.reduce((sum, one) => sum + one, growth) > limit) throw fault('cascade.quota.exceeded', 'documentsBytes', limit);
+}

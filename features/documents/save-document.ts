@@ -1,0 +1,39 @@
+// Bytes that a program or a source has, kept as a document.
+import { encodeInner, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { requireRight } from '../../resources/access/rights.ts';
+import { documentNamed, layOut, putDocuments, requireReplaceable } from './change.ts';
+import { storeContent } from './content-store.ts';
+import { DOCUMENTS } from './documents-type.ts';
+import { checkDocumentName, fileTypeOf } from './names.ts';
+
+/**
+ * Makes the document, or replaces one that the caller may replace.
+ * @param told the media type that came with the bytes; it counts where the name's extension says none
+ * @param result what the statement yields that saves it
+ * @throws authorization.denied; document.name.invalid, .name.reserved; resource.duplicate.key of one that the caller may not see
+ */
+export async function saveDocument(
+  space: Namespace,
+  { name, told, bytes }: { readonly name: string; readonly told: string | null; readonly bytes: Uint8Array },
+  actor: Actor,
+  result: Value,
+): Promise<void> {
+  requireSavable(space, name, actor);
+  await layOut(space, DOCUMENTS);
+  requireReplaceable(await documentNamed(space, DOCUMENTS, name), name, actor);
+  const content = await storeContent(space, name, oneOf(bytes), bytes.byteLength);
+  const saving: Actor = { ...actor, commit: (unit) => actor.commit(unit, { ok: encodeInner(result) }) };
+  await putDocuments(space, DOCUMENTS, [{ name, fileType: fileTypeOf(name, told), content }], saving);
+}
+
+/** What can be known before the bytes are there. @throws authorization.denied; document.name.invalid, .name.reserved */
+export function requireSavable(space: Namespace, name: string, { identity }: Pick<Actor, 'identity'>): void {
+  requireRight(space, DOCUMENTS, 'insert', identity);
+  checkDocumentName(name);
+}
+
+async function* oneOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,10 @@
+// PROCESSED BY: statements on nodes.
+import type { Feature } from '../../resources/feature.ts';
+import { nodeStatus } from './status.ts';
+import { closeStatement, nextOfStatement, openStatement } from './operations.ts';
+
+export const federation: Feature = {
+  name: 'federation',
+  answers: { nodes: { status: nodeStatus } },
+  operations: { nodeOpen: openStatement, nodeNext: nextOfStatement, nodeClose: closeStatement },
+};

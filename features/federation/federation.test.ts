@@ -1,0 +1,140 @@
+// What a statement with PROCESSED BY sends to a node, and what it makes of the answers (integrations.md 11.3 to 11.8): the node is a server of the test.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { answerJson, type HttpServer, openHttpServer, type Sent } from '../sources/testing/http-server.ts';
+
+type Respond = (sent: Sent, response: Parameters<typeof answerJson>[0]) => void;
+
+let t: TestEngine;
+let far: HttpServer;
+let respond: Respond;
+let logins = 0;
+let made = 0;
+
+beforeAll(async () => {
+  t = await openTestEngine({ masterKey: randomBytes(32), outboundAddresses: ['127.0.0.0/8'] });
+  far = await openHttpServer((sent, response) => {
+    if (sent.url !== '/authenticate') return respond(sent, response);
+    logins++;
+    answerJson(response, { accessToken: `token${logins}`, expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
+  });
+  await register('far', far.url);
+});
+afterAll(async () => {
+  await t[Symbol.asyncDispose]();
+  await far[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  far.sent.length = 0;
+});
+
+async function register(name: string, uri: string, deliveryMode = 'bestEffort'): Promise<void> {
+  const node = { name, uri, username: 'u', password: 'correct horse', deliveryMode, properties: { zone: name } };
+  await t.ask('insert', 'nodes', { custom: false, body: JSON.stringify(node) });
+}
+
+async function run(body: string): Promise<unknown> {
+  const name = `federated${made++}`;
+  await t.program('procedures', `PROCEDURE ${name}()\n${body}`);
+  return JSON.parse((await t.ask('execute', 'procedures', { custom: false, id: name, body: '[]' })).body ?? 'null');
+}
+
+const asked = (): Sent[] => far.sent.filter(({ url }) => url !== '/authenticate');
+
+test('a SELECT is one request of the generic API with the headers of federation, its operands evaluated here', async () => {
+  respond = (_, response) =>
+    answerJson(response, [{ _id: '1', at: { $dt: '2026-01-01T00:00:00.000Z' } }], 200, { 'X-Cascade-Values': 'typed' });
+  const found = await run(
+    'var least = 2\nvar o = []\nSELECT FROM Pump WHERE rate > least AS p PROCESSED BY name == "far" CONTEXT TO c { push(o, [typeOf(p.at), c.status]) }\nreturn o',
+  );
+  expect(found).toEqual([['DateTime', 'SUCCESS']]);
+  const [one] = asked();
+  const url = new URL(one?.url ?? '', far.url);
+  expect([one?.method, url.pathname, url.searchParams.get('where')]).toEqual([
+    'GET',
+    '/api/v1/resources/custom/Pump',
+    '{"rate":{"$gt":2}}',
+  ]);
+  expect(one?.headers).toMatchObject({ 'x-cascade-federation': '1', 'x-cascade-hop': '1', 'x-cascade-values': 'typed' });
+  expect(one?.headers['x-cascade-request-id']).toBeUndefined();
+});
+
+test('pages are fetched until one is short, and no further than the block takes them', async () => {
+  respond = ({ url }, response) => {
+    const page = Number(new URL(url, far.url).searchParams.get('page'));
+    answerJson(
+      response,
+      Array.from({ length: page < 3 ? 1_000 : 7 }, (_, i) => ({ _id: `${page}.${i}` })),
+    );
+  };
+  expect(await run('var n = 0\nSELECT FROM Pump PROCESSED BY name == "far" { n = n + 1 }\nreturn n')).toBe(2_007);
+  expect(asked()).toHaveLength(3);
+});
+
+test('a 401 with a token leads to one new login and one more try', async () => {
+  const before = logins;
+  respond = ({ headers }, response) =>
+    headers.authorization === `Bearer token${before}` ? answerJson(response, [{ code: 'x' }], 401) : answerJson(response, 6);
+  expect(await run('return EXECUTE weigh(3) PROCESSED BY ONE name == "far"')).toBe(6);
+  expect(logins).toBe(before + 1);
+});
+
+test.each([
+  ['an error document', 404, [{ code: 'a.b', message: 'm', params: [1] }], { code: 'a.b', message: 'm', params: [1] }],
+  ['no error document', 502, { any: 1 }, { code: 'cascade.federation.protocol' }],
+])('the answer %s is the error of its node', async (_, status, body, error) => {
+  respond = (__, response) => answerJson(response, body, status);
+  const items = await run(
+    'var o = []\nEXECUTE weigh(3) AS r PROCESSED BY @n { } ON ERROR (e) { push(o, e) }\nreturn o'.replace('var o', 'var n = "far"\nvar o'),
+  );
+  expect(items).toMatchObject([{ node: { name: 'far' }, status: 'FAILURE', error }]);
+  expect(JSON.stringify(items)).not.toContain('correct horse');
+});
+
+test('a node without an answer within the time is told of, and its connection is closed', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  respond = (_, response) => void response.once('close', resolve);
+  const items = await run(
+    'var o = []\nINSERT Pump(rate: 1) PROCESSED BY name == "far" WITHIN 300 milliseconds { } ON ERROR (e) { push(o, e.error.code) }\nreturn o',
+  );
+  expect(items).toEqual(['io.service.federation.request.timeout']);
+  await promise;
+});
+
+test('a write to a reliable node that fails for now waits, and is sent again with its request id', async () => {
+  await register('sure', far.url, 'reliable');
+  let failures = 1;
+  respond = (_, response) =>
+    failures-- > 0 ? answerJson(response, [{ code: 'x', message: '', params: [] }], 503) : answerJson(response, [{ _id: '1' }]);
+  const items = await run(
+    'var o = []\nINSERT Pump(rate: 1) PROCESSED BY name == "sure" { push(o, "stored") } ON ERROR (e) { push(o, e.error.code) }\nreturn o',
+  );
+  expect(items).toEqual(['cascade.federation.delivery.pending']);
+  const status = async (): Promise<unknown> => JSON.parse((await t.ask('status', 'nodes', { custom: false, id: 'sure' })).body ?? 'null');
+  for (let i = 0; i < 200 && (asked().length < 2 || ((await status()) as { waiting: number }).waiting > 0); i++) await sleep(25);
+  expect(await status()).toMatchObject({ name: 'sure', state: 'reachable', waiting: 0 });
+  const ids = asked().map(({ headers }) => headers['x-cascade-request-id']);
+  expect(ids).toEqual([ids[0], ids[0]]);
+});
+
+test.each([
+  ['WITHIN 0', 'cascade.federation.within'],
+  ['WITHIN "x"', 'cascade.federation.within'],
+])('%s is refused before anything is sent', async (within, code) => {
+  await expect(run(`INSERT Pump(rate: 1) PROCESSED BY ALL ${within} { }\nreturn 1`)).rejects.toMatchObject({ code });
+  expect(asked()).toEqual([]);
+});
+
+test('what is no data cannot be sent', async () => {
+  await expect(run('var f = x => x\nINSERT Pump(rate: f) PROCESSED BY ALL { }\nreturn 1')).rejects.toMatchObject({
+    code: 'cascade.federation.value',
+  });
+  expect(asked()).toEqual([]);
+});
+
+test('UNTIL ends the statement: no item after it is handed over', async () => {
+  respond = (_, response) => answerJson(response, [{ _id: '1' }, { _id: '2' }, { _id: '3' }]);
+  expect(await run('var n = 0\nSELECT FROM Pump PROCESSED BY name == "far" UNTIL n == 1 { n = n + 1 }\nreturn n')).toBe(1);
+});

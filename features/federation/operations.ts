@@ -1,0 +1,166 @@
+// What programs ask for with PROCESSED BY (stdlib/isolate/protocol.ts, NodeAsked): the nodes are chosen, the statement begins on them, and each
+// page of what they give is recorded with the run, so that a repetition asks no node for what it has answered.
+import { createHash, randomUUID } from 'node:crypto';
+import { Long, ObjectId } from 'mongodb';
+import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { ProgramOperation } from '../../resources/feature.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { invocationOf } from '../../runtime/runs/messages.ts';
+import { nodesThat, shownNode } from '../nodes/index.ts';
+import { failureOf } from './failures.ts';
+import { FEDERATION } from './federation.ts';
+import { onSelf } from './self.ts';
+import { isReliable } from './outbox.ts';
+import { type Asked, carriedOut, isWrite, type Send, writeOf } from './requests.ts';
+import { type Left, NodeStatement, pageJson } from './statement.ts';
+
+const WITHIN_MS = 60_000;
+const MOST_HOPS = 8;
+
+/** @throws cascade.federation.nodes, .within, .value; what a wrong condition gives */
+export const openStatement: ProgramOperation = async (space, payload, actor) => {
+  const within = withinOf(payload);
+  const names = nodesThat(space, getOwn(payload, 'where'), actor);
+  checkCount(names.length, getOwn(payload, 'cardinality'));
+  const key = actor.childKey?.next() ?? randomUUID();
+  const left = names.map((name) => ({ name, pages: 0 }));
+  requireTransferable(space, payload, names);
+  if (left.length > 0) space.states.get(FEDERATION).keep(key, begun(space, payload, left, { key, within }, actor));
+  return taken(space, payload, { key, until: actor.clock.now() + within, within }, actor);
+};
+
+export const nextOfStatement: ProgramOperation = async (space, payload, actor) => {
+  const cursor = getOwn(payload, 'cursor') as ObjectValue;
+  const [key, until, within] = [String(getOwn(cursor, 'key')), Number(getOwn(cursor, 'until')), Number(getOwn(cursor, 'within'))];
+  const federation = space.states.get(FEDERATION);
+  if (!federation.statement(key)) {
+    // Another process has begun it, or this one before it was started again: the nodes that are left are asked for the rest.
+    const left = getOwn(cursor, 'left') as unknown as Left[];
+    federation.keep(key, begun(space, payload, left, { key, within: Math.max(1, until - actor.clock.now()) }, actor));
+  }
+  return taken(space, payload, { key, until, within }, actor);
+};
+
+export const closeStatement: ProgramOperation = async (space, payload) => {
+  space.states.get(FEDERATION).drop(String(getOwn(getOwn(payload, 'cursor') as ObjectValue, 'key')));
+  return { ok: 'null' };
+};
+
+interface Place {
+  readonly key: string;
+  readonly until: number;
+  readonly within: number;
+}
+
+/** The next page, recorded. */
+async function taken(space: Namespace, payload: ObjectValue, { key, until, within }: Place, actor: Actor): Promise<{ ok: string }> {
+  const federation = space.states.get(FEDERATION);
+  const statement = federation.statement(key);
+  const { items, left } = statement ? await statement.next() : { items: [], left: [] };
+  if (left.length === 0) federation.drop(key);
+  const nodes = Object.fromEntries(items.map(([name]) => [name, shownNode(space, name)] as const));
+  const cursor: Value = left.length === 0 ? null : { key, until, within, left: left as unknown as Value };
+  if (getOwn(payload, 'handled') !== true)
+    await warn(
+      space,
+      items.filter(([, kind]) => kind === 'error'),
+      actor,
+    );
+  const ok = pageJson(nodes, items, cursor);
+  await actor.commit({ writes: [], events: [] }, { ok });
+  return { ok };
+}
+
+function begun(
+  space: Namespace,
+  payload: ObjectValue,
+  left: readonly Left[],
+  { key, within }: { key: string; within: number },
+  actor: Actor,
+): NodeStatement {
+  const federation = space.states.get(FEDERATION);
+  const hop = hopOf(actor);
+  const deadline = Date.now() + within;
+  return new NodeStatement(left, {
+    run: actor.state?.run ?? '',
+    withinMs: within,
+    begin: ({ name, pages }, signal) => {
+      const asked = askedOf(payload, requestIdOf(space, key, name));
+      if (name === 'self') return onSelf(space, asked, actor, pages);
+      const isStored = isWrite(asked.kind) && isReliable(space.definitions.get('nodes', name));
+      const send: Send = isStored
+        ? (request) => federation.outbox.deliver(name, request, actor.identity.username, hop, signal)
+        : async (request) => federation.clientOf(name).ask(request, { hop, signal, deadline });
+      return carriedOut(space, asked, send, pages);
+    },
+    failure: failureOf,
+    late: (name) =>
+      isWrite(String(getOwn(payload, 'kind'))) && isReliable(space.definitions.get('nodes', name))
+        ? fault('cascade.federation.delivery.pending', name, `no answer within ${within} ms`)
+        : fault('io.service.federation.request.timeout', name, within),
+  });
+}
+
+const askedOf = (payload: ObjectValue, requestId: string): Asked => ({
+  kind: String(getOwn(payload, 'kind')),
+  statement: getOwn(payload, 'statement') as ObjectValue,
+  gathers: getOwn(payload, 'gathers') === true,
+  streams: getOwn(payload, 'streams') === true,
+  requestId,
+});
+
+/** The same whenever the same run comes to the same statement; a UUID, as of version 4. */
+function requestIdOf(space: Namespace, key: string, node: string): string {
+  const hex = createHash('sha256')
+    .update([space.about.nodeUuid ?? '', space.name, key, node].join('\n'))
+    .digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** What cannot be sent is told before anything is sent. @throws cascade.federation.value */
+function requireTransferable(space: Namespace, payload: ObjectValue, names: readonly string[]): void {
+  const asked = askedOf(payload, '');
+  if (names.some((name) => name !== 'self') && isWrite(asked.kind)) writeOf(space, asked);
+}
+
+/** @throws cascade.federation.within */
+function withinOf(payload: ObjectValue): number {
+  if (getOwn(payload, 'limited') !== true) return WITHIN_MS;
+  const within = getOwn(payload, 'within');
+  if (!isInteger(within) || within <= 0) throw fault('cascade.federation.within', 'WITHIN is no Integer of milliseconds above 0');
+  return Math.min(Number(within), 2 ** 31 - 1);
+}
+
+/** @throws cascade.federation.nodes */
+function checkCount(found: number, cardinality: Value): void {
+  if (cardinality === 'one' && found > 1) throw fault('cascade.federation.nodes', found, 'at most 1');
+  if (cardinality === 'exactlyOne' && found !== 1) throw fault('cascade.federation.nodes', found, '1');
+  if (cardinality === 'atLeastOne' && found < 1) throw fault('cascade.federation.nodes', found, 'at least 1');
+}
+
+/** @throws cascade.federation.hops */
+function hopOf({ headers }: Actor): number {
+  const come = headers?.['x-cascade-federation'] === '1' ? Number(headers['x-cascade-hop'] ?? 1) : 0;
+  const hop = Number.isSafeInteger(come) && come >= 0 ? come + 1 : 1;
+  if (hop > MOST_HOPS) throw fault('cascade.federation.hops', `more than ${MOST_HOPS} installations follow one another`);
+  return hop;
+}
+
+/** Errors that no handler hears of are messages of the run (11.6). */
+async function warn(space: Namespace, errors: readonly (readonly [string, string, Value?])[], actor: Actor): Promise<void> {
+  if (errors.length === 0) return;
+  const logs = errors.map(([name, , error], index) => ({
+    _id: new ObjectId(),
+    invocationId: invocationOf(actor.state?.run ?? ''),
+    level: 'WARN',
+    message: `node ${name}: ${isObject(error ?? null) ? `${String(getOwn(error as ObjectValue, 'code'))}: ${String(getOwn(error as ObjectValue, 'message'))}` : ''}`,
+    sequenceId: Long.fromNumber(1_000_000 + index),
+    timestamp: new Date(actor.clock.now()),
+    resource: { resource: 'nodes', resourceId: name },
+    username: actor.identity.username,
+    ars_version: Long.fromNumber(1),
+  }));
+  await space.committer.submit({ writes: [], events: [], logs }, false);
+}

@@ -1,0 +1,71 @@
+// Definitions brought to nodes by a deployment (integrations.md 11.9): rules and sources with an activation constraint are installed active where the
+// record of the node satisfies it, inactive where not.
+import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import { matches, parseWhere } from '../../model/query/index.ts';
+import { toTypedJson } from '../../model/values/index.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { own } from '../../resources/operations/arguments.ts';
+import { NODE_SHAPE } from '../nodes/index.ts';
+import type { NodeRequest } from './client.ts';
+import { failureOf } from './failures.ts';
+import { FEDERATION } from './federation.ts';
+
+const WITHIN_MS = 60_000;
+const MADE_BY_SERVICE = /^(?:_id|ars_(?:namespace|version|createdAt|createdBy|modifiedAt|modifiedBy))$/;
+
+/** Installs a definition on a node, or deletes it there, where an absent one is a success. Null: it is done. */
+export async function provision(
+  space: Namespace,
+  node: string,
+  kind: string,
+  name: string,
+  operation: 'deploy' | 'undeploy',
+  actor: Actor,
+): Promise<CascadeError | null> {
+  try {
+    const request = operation === 'deploy' ? installation(space, node, kind, name, actor) : removal(kind, name);
+    const carriage = { hop: 1, signal: AbortSignal.timeout(WITHIN_MS), deadline: Date.now() + WITHIN_MS };
+    await space.states.get(FEDERATION).clientOf(node).ask(request, carriage);
+    return null;
+  } catch (error) {
+    const failed = failureOf(node, error);
+    if (operation === 'undeploy' && failed.status === 404) return null;
+    if (error instanceof Error && error.name === 'TimeoutError') return fault('io.service.federation.request.timeout', node, WITHIN_MS);
+    return failed;
+  }
+}
+
+const removal = (kind: string, name: string): NodeRequest => ({ method: 'DELETE', path: `${kind}/${encodeURIComponent(name)}` });
+
+/** @throws cascade.resource.not.found */
+function installation(space: Namespace, node: string, kind: string, name: string, actor: Actor): NodeRequest {
+  const found = space.definitions.get(kind, name);
+  const resource = space.features.kind(kind);
+  if (!found || !resource) throw fault('cascade.resource.not.found', `/${kind}/${name}`);
+  const shown = resource.show?.(space, found) ?? found;
+  const constraint = constraintOf(own(shown, 'activationConstraint'));
+  const active = constraint === null ? null : isActiveOn(space, node, constraint, actor);
+  if (kind === 'rules' || kind === 'procedures') {
+    const query: Record<string, string> = kind === 'rules' ? { active: String(active ?? own(shown, 'active') !== false) } : {};
+    return { method: 'POST', path: kind, query, body: JSON.stringify({ ruleText: own(shown, 'ruleText') }) };
+  }
+  const body: ObjectValue = {};
+  for (const field of Object.keys(shown)) if (!MADE_BY_SERVICE.test(field)) setOwn(body, field, getOwn(shown, field));
+  if (active !== null) setOwn(body, 'active', active);
+  return { method: 'POST', path: kind, query: { upsert: 'true' }, body: toTypedJson(body, true) };
+}
+
+function constraintOf(value: Value): ObjectValue | null {
+  if (value === null || value === '') return null;
+  const parsed: unknown = typeof value === 'string' ? JSON.parse(value) : value;
+  return isObject(parsed) ? parsed : null;
+}
+
+/** Against the sender's own record of the node. */
+function isActiveOn(space: Namespace, node: string, constraint: ObjectValue, actor: Actor): boolean {
+  const { username, namespace } = actor.identity;
+  const predicate = parseWhere(constraint, NODE_SHAPE, { username, namespace, now: actor.clock.now() });
+  return matches(predicate, space.definitions.get('nodes', node) ?? {});
+}

@@ -1,0 +1,45 @@
+// The node `self` (integrations.md 11.1): the statement runs here, as who asks, with the shape of results that a node gives.
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { runDirect } from '../../runtime/runs/index.ts';
+import { perform } from '../../resources/operations/perform.ts';
+import { own } from '../../resources/operations/arguments.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Asked, Carried } from './requests.ts';
+
+export async function* onSelf(space: Namespace, { kind, statement, gathers, streams }: Asked, actor: Actor, from: number): Carried {
+  if (from > 0) return;
+  if (kind === 'execute') {
+    yield [await executed(space, statement, actor)];
+    return;
+  }
+  // What it stores is part of the statement, whose own result is recorded with all pages.
+  const within: Actor = { ...actor, enqueue: undefined, commit: (unit) => actor.commit(unit) };
+  const asked = kind === 'select' && (streams || gathers) && own(statement, 'limit') === null ? { ...statement, limit: 10_000 } : statement;
+  const answer = await perform(space, kind, encodeInner(asked), within);
+  if ('error' in answer)
+    throw new CascadeError(answer.error.code, answer.error.message, answer.error.params as Value[], answer.error.status);
+  const value = decodeInner('list' in answer ? answer.list : answer.ok);
+  if (kind !== 'select') yield [value];
+  else if (gathers) yield [Array.isArray(value) ? value : [value]];
+  else if (Array.isArray(value)) yield value;
+  else if (value !== null || isObject(value)) yield [value];
+}
+
+async function executed(space: Namespace, statement: ObjectValue, actor: Actor): Promise<Value> {
+  const name = String(getOwn(statement, 'name'));
+  if (!space.definitions.get('procedures', name)) throw fault('cascade.resource.not.found', `/procedures/${name}`);
+  const [args, named] = [own(statement, 'args'), own(statement, 'named')];
+  const value = await runDirect(space.runs, {
+    executable: { resource: `/procedures/${name}`, name, service: null },
+    body: { program: null, procedure: name },
+    argsJson: encodeInner(args ?? []),
+    namedJson: named === null ? null : encodeInner(named),
+    identity: actor.identity,
+    caller: actor,
+    snapshot: false,
+  });
+  return decodeInner(value);
+}

@@ -1,0 +1,127 @@
+// One statement under way on its nodes (integrations.md 11.4 to 11.6): nodes are asked in parallel, what they give is taken page by page, no faster
+// than the program takes it. What is left of each node stands in the cursor, so that another process can go on with it after a crash.
+import { encodeInner, type Value } from '../../stdlib/values/index.ts';
+import type { CascadeError } from '../../model/errors/faults.ts';
+import type { Carried } from './requests.ts';
+
+const AT_A_TIME = 32;
+/** Pages that wait for the program. */
+const MOST_WAITING = 64;
+
+/** What is not taken yet of one node: how many of its pages were. */
+export interface Left {
+  readonly name: string;
+  readonly pages: number;
+}
+
+export type Item = readonly [node: string, kind: 'value' | 'error' | 'end', value?: Value];
+
+export interface Page {
+  readonly items: readonly Item[];
+  readonly left: readonly Left[];
+}
+
+export interface Terms {
+  readonly run: string;
+  readonly withinMs: number;
+  /** Begins the statement on a node, behind the pages that were taken. */
+  readonly begin: (left: Left, signal: AbortSignal) => Carried;
+  /** What a node without a complete answer within the time is told as. */
+  readonly late: (name: string) => CascadeError;
+  /** What the failure of a node is told as. */
+  readonly failure: (name: string, error: unknown) => CascadeError;
+}
+
+interface Taken {
+  readonly name: string;
+  readonly items: readonly Item[];
+  readonly isLast: boolean;
+}
+
+export class NodeStatement {
+  readonly run: string;
+  readonly #terms: Terms;
+  readonly #ending = new AbortController();
+  readonly #left: Map<string, number>;
+  readonly #queue: Taken[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #isLate = false;
+  #arrived: (() => void) | null = null;
+  #hasRoom: (() => void)[] = [];
+
+  constructor(left: readonly Left[], terms: Terms) {
+    this.run = terms.run;
+    this.#terms = terms;
+    this.#left = new Map(left.map(({ name, pages }) => [name, pages]));
+    this.#timer = setTimeout(() => {
+      this.#isLate = true;
+      this.#ending.abort();
+    }, terms.withinMs);
+    const waiting = [...left];
+    const worker = async (): Promise<void> => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) await this.#carryOut(next);
+    };
+    for (let i = 0; i < Math.min(AT_A_TIME, left.length); i++) void worker();
+  }
+
+  /** The next items, and what is then left: none at the end. */
+  async next(): Promise<Page> {
+    while (this.#queue.length === 0 && this.#left.size > 0) await new Promise<void>((resolve) => (this.#arrived = resolve));
+    const taken = this.#queue.splice(0, MOST_WAITING);
+    for (const { name, isLast } of taken) {
+      if (isLast) this.#left.delete(name);
+      else this.#left.set(name, (this.#left.get(name) ?? 0) + 1);
+    }
+    if (this.#left.size === 0) clearTimeout(this.#timer);
+    for (const go of this.#hasRoom.splice(0)) go();
+    const left = [...this.#left].map(([name, pages]) => ({ name, pages }));
+    return { items: taken.flatMap(({ items }) => items), left };
+  }
+
+  /** Requests under way are given up, nothing more is taken. */
+  abort(): void {
+    clearTimeout(this.#timer);
+    this.#ending.abort();
+    this.#left.clear();
+    this.#queue.length = 0;
+    for (const go of this.#hasRoom.splice(0)) go();
+    this.#arrived?.();
+  }
+
+  /** Never throws: what fails is the node's last item. */
+  async #carryOut(left: Left): Promise<void> {
+    const { name } = left;
+    const { signal } = this.#ending;
+    const over = new Promise<never>((_, reject) => {
+      const give = (): void => reject(new Error('the time is over'));
+      if (signal.aborted) give();
+      else signal.addEventListener('abort', give, { once: true });
+    });
+    over.catch(() => undefined);
+    const pages = this.#terms.begin(left, signal);
+    try {
+      for (;;) {
+        const next = await Promise.race([pages.next(), over]);
+        if (next.done) break;
+        this.#put({ name, items: next.value.map((value) => [name, 'value', value]), isLast: false });
+        if (this.#queue.length >= MOST_WAITING) await Promise.race([new Promise<void>((resolve) => this.#hasRoom.push(resolve)), over]);
+      }
+      this.#put({ name, items: [[name, 'end']], isLast: true });
+    } catch (error) {
+      void pages.return().catch(() => undefined);
+      const told = this.#isLate ? this.#terms.late(name) : this.#terms.failure(name, error);
+      const { code, message, params, status } = told;
+      this.#put({ name, items: [[name, 'error', { code, message, params: params, status }]], isLast: true });
+    }
+  }
+
+  #put(taken: Taken): void {
+    if (this.#left.size === 0) return; // nobody takes it any more
+    this.#queue.push(taken);
+    this.#arrived?.();
+  }
+}
+
+/** Inner JSON of a page for the isolate. @param cursor null: it was the last */
+export const pageJson = (nodes: Record<string, Value>, items: readonly Item[], cursor: Value): string =>
+  encodeInner({ nodes, items: items as unknown as Value, cursor });

@@ -1,0 +1,28 @@
+// The credentials of a node, opened for the one who logs in there; they go nowhere else.
+import { decodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+
+export interface NodeCredentials {
+  /** The value of the header Authorization. */
+  readonly authorization: string;
+}
+
+/** What seals a secret field of a node. */
+export const placeOf = (node: string, field: string): string => `node ${node} ${field}`;
+
+/** Null where they cannot be opened: the installation's key is gone. */
+export async function nodeCredentials(space: Namespace, name: string, node: ObjectValue): Promise<NodeCredentials | null> {
+  const sealed = Object.hasOwn(node, 'sealed') ? getOwn(node, 'sealed') : null;
+  const cipher = await space.accounts.keys.cipherOf(space.name);
+  const open = (field: string): string | null => {
+    const text = isObject(sealed) && Object.hasOwn(sealed, field) ? getOwn(sealed, field) : null;
+    return cipher && typeof text === 'string' ? String(decodeInner(cipher.open(Buffer.from(text, 'base64'), placeOf(name, field)))) : null;
+  };
+  if (getOwn(node, 'credentialType') === 'token') {
+    const token = open('accessToken');
+    return token === null ? null : { authorization: `Bearer ${token}` };
+  }
+  const password = open('password');
+  const username = String(getOwn(node, 'username'));
+  return password === null ? null : { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };
+}

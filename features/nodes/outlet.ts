@@ -1,0 +1,5 @@
+// The way out of a namespace, for the check of a node's address when it is registered.
+import { StateKey } from '../../resources/states.ts';
+import type { Outlet } from '../../platform/egress/index.ts';
+
+export const NODES_OUTLET = new StateKey<Outlet>('the way out to nodes');

@@ -1,0 +1,27 @@
+// A plain notification without a form (integrations.md 7.1): published to the source itself, kept like a message.
+import { type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { together } from '../../resources/instances/together.ts';
+import { own } from '../../resources/operations/arguments.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { handOver } from './hand-over.ts';
+import { cut, storeMessage } from './notifications.ts';
+import { devicesNamed } from './push-targets.ts';
+
+/**
+ * @param request `{users or devices, title, body, data}`, found to name somebody; devices that are not known are nobody's
+ * @throws as sendPayload
+ */
+export async function publishNotification(space: Namespace, source: string, request: ObjectValue, actor: Actor): Promise<void> {
+  const [named, ids] = [texts(own(request, 'users')), texts(own(request, 'devices'))];
+  const devices = named.length > 0 ? [] : await devicesNamed(space, ids);
+  const users = named.length > 0 ? named : [...new Set(devices.map(({ username }) => username))];
+  if (users.length === 0) return; // all devices that were named have gone
+  const payload = { body: own(request, 'body'), data: own(request, 'data') };
+  const message = { source, messageId: null, category: '', title: cut(own(request, 'title')), payload, users };
+  const only = named.length > 0 ? null : new Set(devices.map(({ deviceId }) => deviceId));
+  await together(space, null, actor, (gathering) => storeMessage(space, message, () => undefined, gathering, only));
+  handOver(space);
+}
+
+const texts = (value: Value): string[] => (Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []);

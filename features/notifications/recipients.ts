@@ -1,0 +1,58 @@
+// What a recipient does with a message beside answering it: opens it, wants no more of it; and how it looks to a recipient (docs/forms.md).
+import { DateTime, type ObjectValue } from '../../stdlib/values/index.ts';
+import { toJson } from '../../model/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { isAdmin } from '../../resources/access/rights.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Command } from '../../resources/feature.ts';
+import { notFound, readAt } from '../../resources/instances/find.ts';
+import { together } from '../../resources/instances/together.ts';
+import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import { own } from '../../resources/operations/arguments.ts';
+import { NO_CONTENT, reply } from '../../resources/requests/request.ts';
+import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
+import { tellDevices } from './inbox.ts';
+import { deletedBy, readBy, recipientsOf } from './payload-messages.ts';
+
+const isRecipient = (message: ObjectValue, username: string): boolean =>
+  recipientsOf(message).some((one) => own(one, 'username') === username);
+
+/** @throws cascade.resource.not.found: no such message of the caller's */
+async function messageOf(space: Namespace, id: string, { identity }: Actor): Promise<ObjectValue> {
+  const message = await readAt(space, PAYLOAD_MESSAGES, id);
+  if (!isRecipient(message, identity.username)) throw notFound(PAYLOAD_MESSAGES, id);
+  return message;
+}
+
+/** Notes when the caller has opened a message for the first time. */
+export const read: Command = async (space, id, _request, actor) => {
+  await together(space, `message ${id}`, actor, async (gathering) => {
+    const message = await messageOf(space, id, gathering);
+    const changes = readBy(message, gathering.identity.username, new DateTime(gathering.clock.now()));
+    if (changes) await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+    return null;
+  });
+  return NO_CONTENT;
+};
+
+/** Takes a message from the caller's inbox without an answer; a second time does nothing. */
+export const dismiss: Command = async (space, id, _request, actor) => {
+  await together(space, `message ${id}`, actor, async (gathering) => {
+    const message = await messageOf(space, id, gathering);
+    const { username } = gathering.identity;
+    const changes = deletedBy(message, username);
+    if (!changes) return null;
+    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+    await tellDevices(space, 'removed', message, [username], gathering);
+    return null;
+  });
+  return NO_CONTENT;
+};
+
+/** What a recipient sees of a message: for recipients and admins. Programs get it as JSON, browsers as the page that shows it. */
+export const preview: Command = async (space, id, _request, { identity }) => {
+  const message = await readAt(space, PAYLOAD_MESSAGES, id);
+  if (!isAdmin(identity) && !isRecipient(message, identity.username)) throw notFound(PAYLOAD_MESSAGES, id);
+  const [title, category, payload] = [own(message, 'title') ?? '', own(message, 'category') ?? '', own(message, 'payload')];
+  return reply(toJson({ title, category, payload }));
+};

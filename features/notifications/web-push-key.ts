@@ -1,0 +1,37 @@
+// The key that a namespace sends Web Push by (VAPID): made when it is first wanted, sealed in the store, the same in all processes.
+import type { Namespace } from '../../resources/catalog/types.ts';
+import type { ResourceRequest } from '../../resources/feature.ts';
+import { StateKey } from '../../resources/states.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { reply } from '../../resources/requests/request.ts';
+import { newVapidKey, type VapidKey } from '../sources/protocols/push/web-push.ts';
+import { sourcesOf } from '../sources/namespace-state.ts';
+
+/** No source has such a name: it is kept beside what sources keep. */
+const PLACE = '/push';
+const KEY = 'vapid';
+
+const KEYS = new StateKey<{ key: Promise<VapidKey> | null }>('key of web push', () => ({ key: null }));
+
+export function webPushKey(space: Namespace): Promise<VapidKey> {
+  const state = space.states.get(KEYS);
+  state.key ??= readOrMake(space).catch((error: unknown) => {
+    state.key = null;
+    throw error;
+  });
+  return state.key;
+}
+
+async function readOrMake(space: Namespace): Promise<VapidKey> {
+  const { records } = sourcesOf(space);
+  const cipher = await space.accounts.keys.ensureCipher(space.name);
+  const kept = (await records.unseal(cipher, PLACE, KEY)) ?? (await records.sealOnce(cipher, PLACE, KEY, JSON.stringify(newVapidKey())));
+  return JSON.parse(kept) as VapidKey;
+}
+
+/** `GET …/pushkey`: what a page subscribes with, for everybody who is logged in. */
+export const pushKey: ResourceRequest = async (space, { op }) => {
+  if (op !== 'select') throw fault('cascade.method.not.allowed', op, 'pushkey');
+  const { publicKey } = await webPushKey(space);
+  return reply(JSON.stringify({ publicKey }));
+};

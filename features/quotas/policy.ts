@@ -1,0 +1,45 @@
+// Quotas of what is stored (resources-and-api.md 9.1): types, rules, instances of a type, bytes. Each change that adds to them is refused once
+// the quota is reached. The store is asked only where there is a quota; what is being stored meanwhile is not seen by that, so a count
+// may be exceeded by what was under way when it was reached.
+
+import { fault } from '../../model/errors/faults.ts';
+import type { Soon } from '../../platform/structures/soon.ts';
+import type { Change, Policy } from '../../resources/access/policy.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { databasesIn, type Usage } from '../../resources/quotas/index.ts';
+import { DEFINITIONS } from '../../resources/definitions/store.ts';
+import { STORED_COUNTS } from './stored-counts.ts';
+
+export const quotaPolicy: Policy = {
+  name: 'quotas',
+  admit(space, change) {
+    if (change.operation === 'delete' || change.doer.identity.ofService) return undefined;
+    const usage = space.accounts.quotas.of(space.name);
+    if (usage instanceof Promise) return usage.then((found) => (found ? within(space, found, change) : undefined));
+    return usage ? within(space, usage, change) : undefined;
+  },
+};
+
+function within(space: Namespace, usage: Usage, { operation, resource }: Change): Soon<void> {
+  const isNew = operation === 'insert';
+  if (resource.kind === 'definitions') {
+    if (!isNew || (resource.name !== 'types' && resource.name !== 'rules')) return undefined;
+    const limit = usage.limit(resource.name);
+    return limit === null ? undefined : definitionsWithin(space, usage, resource.name, limit);
+  }
+  const most = isNew && space.types.has(resource.type.name) ? usage.limit('instancesPerType') : null;
+  const bytes = usage.limit('storageBytes');
+  if (most === null && bytes === null) return undefined;
+  const counts = space.states.get(STORED_COUNTS);
+  const instances = most === null ? undefined : counts.addInstance(space, resource.collection, most);
+  if (bytes === null) return instances;
+  const stored = counts.requireBytes(space, usage.namespaces, bytes);
+  return instances instanceof Promise ? instances.then(() => stored) : stored;
+}
+
+async function definitionsWithin(space: Namespace, usage: Usage, kind: string, limit: number): Promise<void> {
+  const counts = await Promise.all(
+    databasesIn(space, usage.namespaces).map((db) => db.collection(DEFINITIONS).countDocuments({ kind }, { limit: limit + 1 })),
+  );
+  if (counts.reduce((sum, one) => sum + one, 0) >= limit) throw fault('cascade.quota.exceeded', kind, limit);
+}

@@ -1,0 +1,101 @@
+// The quota of an organization over its namespaces (resources-and-api.md 9): each limit refuses with its name, and a larger one lets through.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { parseJson } from '../../model/values/index.ts';
+import type { ApiReply, Identity } from '../../resources/api.ts';
+
+const PASSWORD = 'correct horse';
+const mark = randomBytes(4).toString('hex');
+const organization = `acme_${mark}`;
+const namespace = `Acme_${mark}`;
+/** In the installation's namespace, which is under no quota itself. */
+const SYSTEM: Identity = { username: `system${mark}`, namespace: 'system', profiles: ['admin', 'admin__system'], system: true };
+const ADMIN = ['admin', 'user__system'];
+
+let t: TestEngine;
+let boss: Identity;
+
+beforeAll(async () => {
+  t = await openTestEngine();
+  const admin = { username: `boss.${mark}`, profiles: ADMIN, password: PASSWORD };
+  await t.engine.identity.createNamespace({ namespace, organization: { name: organization }, admin, createdBy: 'test' });
+  boss = (await t.engine.identity.login(`boss.${mark}`, PASSWORD, '10.0.0.1')).identity;
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+interface Asked {
+  id?: string;
+  body?: object;
+  text?: string;
+}
+
+const as = (identity: Identity, op: string, resourceName: string, { id, body, text }: Asked = {}): Promise<ApiReply> =>
+  t.engine.execute({
+    identity,
+    op,
+    resourceName,
+    custom: null,
+    ...(id !== undefined && { resourceId: id }),
+    ...(body && { object: parseJson(JSON.stringify(body)) }),
+    ...(text !== undefined && { text }),
+    parameters: {},
+  });
+
+const give = (quota: object): Promise<ApiReply> => as(SYSTEM, 'update', 'organizations', { id: organization, body: { quota } });
+const exceeded = (name: string, limit: number) => ({ code: 'cascade.quota.exceeded', status: 429, params: [name, limit] });
+
+test('each quota refuses what goes beyond it, and says which it is', async () => {
+  await as(boss, 'insert', 'types', { body: { name: 'Pump', properties: { n: { type: 'Integer' } } } });
+  await as(boss, 'insert', 'Pump', { body: { n: 1 } });
+
+  await give({ limits: { types: 1, rules: 1, instancesPerType: 2, users: 2, subscriptions: 1 } });
+  await expect(as(boss, 'insert', 'types', { body: { name: 'Valve', properties: {} } })).rejects.toMatchObject(exceeded('types', 1));
+
+  await as(boss, 'insert', 'rules', { text: 'RULE first\nWHEN INSERT OCCURS ON Pump AS p\nLOG("x")' });
+  const second = as(boss, 'insert', 'rules', { text: 'RULE second\nWHEN INSERT OCCURS ON Pump AS p\nLOG("x")' });
+  await expect(second).rejects.toMatchObject(exceeded('rules', 1));
+
+  await as(boss, 'insert', 'Pump', { body: { n: 2 } });
+  await expect(as(boss, 'insert', 'Pump', { body: { n: 3 } })).rejects.toMatchObject(exceeded('instancesPerType', 2));
+  const [one] = JSON.parse((await as(boss, 'select', 'Pump')).body ?? '[]') as { _id: string }[];
+  await as(boss, 'delete', 'Pump', { id: one?._id as string });
+  await as(boss, 'insert', 'Pump', { body: { n: 4 } });
+
+  await as(boss, 'insert', 'users', { body: { username: `ann.${mark}`, password: PASSWORD } });
+  const more = as(boss, 'insert', 'users', { body: { username: `bob.${mark}`, password: PASSWORD } });
+  await expect(more).rejects.toMatchObject(exceeded('users', 2));
+
+  const listen = () => t.engine.subscribe(boss, '/types/Pump/insert', {}, () => undefined);
+  const subscription = await listen();
+  await expect(listen()).rejects.toMatchObject(exceeded('subscriptions', 1));
+  subscription.close();
+  (await listen()).close();
+
+  await give({ limits: { storageBytes: 1 } });
+  await expect(as(boss, 'insert', 'Pump', { body: { n: 5 } })).rejects.toMatchObject(exceeded('storageBytes', 1));
+  await give({ limits: { sessions: 1 } });
+  await expect(t.engine.identity.login(`boss.${mark}`, PASSWORD, '10.0.0.1')).rejects.toMatchObject(exceeded('sessions', 1));
+  await give({ limits: { webSockets: 0 } });
+  await expect(t.engine.openSocket(boss.namespace)).rejects.toMatchObject(exceeded('webSockets', 0));
+  await give({ limits: { requestsPerSecond: 0 } });
+  await expect(as(boss, 'select', 'Pump')).rejects.toMatchObject(exceeded('requestsPerSecond', 0));
+  await give({});
+  await as(boss, 'insert', 'Pump', { body: { n: 5 } });
+});
+
+test('rules of acknowledged events wait for their turn, and run when there is one', async () => {
+  await give({});
+  await as(boss, 'insert', 'types', { body: { name: 'Seen', properties: { n: { type: 'Integer' } } } });
+  await as(boss, 'insert', 'types', { body: { name: 'Order', properties: { n: { type: 'Integer' } } } });
+  await as(boss, 'insert', 'rules', { text: 'RULE sees\nWHEN INSERT OCCURS ON Order AS o\nINSERT Seen(n: o.n)' });
+  await give({ rates: { execution: 0 }, credit: { default: { percentage: 20, queueRatio: 2 } } });
+  await as(boss, 'insert', 'Order', { body: { n: 1 } });
+  await expect(as(boss, 'insert', 'Order', { body: { n: 2 } })).rejects.toMatchObject(exceeded('execution', 0));
+  expect(JSON.parse((await as(boss, 'select', 'Seen')).body ?? '')).toEqual([]);
+  await give({});
+  await as(boss, 'insert', 'Order', { body: { n: 3 } });
+  await t.engine.settled();
+  const seen = JSON.parse((await as(boss, 'select', 'Seen')).body ?? '') as { n: number }[];
+  expect(seen.map(({ n }) => n).sort()).toEqual([1, 3]);
+});

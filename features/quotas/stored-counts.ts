@@ -1,0 +1,71 @@
+// How much of a namespace is stored, near enough to refuse in time: counted by the store, and on from there in memory until the count comes near
+// the limit or is old.
+
+import { fault } from '../../model/errors/faults.ts';
+import type { Soon } from '../../platform/structures/soon.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { databasesIn } from '../../resources/quotas/index.ts';
+import { StateKey } from '../../resources/states.ts';
+
+/** So old a count may be: others store and delete, too. */
+const REMEMBERED_MS = 1_000;
+
+interface Counted {
+  count: number;
+  readonly at: number;
+}
+
+export class StoredCounts {
+  /** By collection. */
+  readonly #instances = new Map<string, Counted>();
+  readonly #counting = new Map<string, Promise<void>>();
+  #bytes: Counted | null = null;
+
+  /** @throws cascade.quota.exceeded */
+  addInstance(space: Namespace, collection: string, limit: number): Soon<void> {
+    const counted = this.#instances.get(collection);
+    if (!counted || counted.count >= limit || performance.now() - counted.at > REMEMBERED_MS)
+      return this.#count(space, collection, limit).then(() => this.#add(collection, limit));
+    return this.#add(collection, limit);
+  }
+
+  /** @throws cascade.quota.exceeded */
+  requireBytes(space: Namespace, namespaces: readonly string[], limit: number): Soon<void> {
+    const check = ({ count }: Counted): void => {
+      if (count >= limit) throw fault('cascade.quota.exceeded', 'storageBytes', limit);
+    };
+    const known = this.#bytes;
+    if (known && known.count < limit && performance.now() - known.at <= REMEMBERED_MS) return check(known);
+    return storedBytes(space, namespaces).then((count) => {
+      this.#bytes = { count, at: performance.now() };
+      check(this.#bytes);
+    });
+  }
+
+  #add(collection: string, limit: number): void {
+    const counted = this.#instances.get(collection);
+    if (!counted) return;
+    if (counted.count >= limit) throw fault('cascade.quota.exceeded', 'instancesPerType', limit);
+    counted.count++;
+  }
+
+  /** Those who ask together share a count. */
+  #count(space: Namespace, collection: string, limit: number): Promise<void> {
+    const counting = this.#counting.get(collection);
+    if (counting) return counting;
+    const began = space.db
+      .collection(collection)
+      .countDocuments({}, { limit: limit + 1 })
+      .then((count) => void this.#instances.set(collection, { count, at: performance.now() }))
+      .finally(() => this.#counting.delete(collection));
+    this.#counting.set(collection, began);
+    return began;
+  }
+}
+
+export const STORED_COUNTS = new StateKey('stored counts', () => new StoredCounts());
+
+async function storedBytes(space: Namespace, namespaces: readonly string[]): Promise<number> {
+  const all = await Promise.all(databasesIn(space, namespaces).map((db) => db.stats()));
+  return all.reduce((sum, stats) => sum + Number(stats['dataSize']), 0);
+}

@@ -1,0 +1,45 @@
+// Documents that requests to the outside name (integrations.md 2.2, 5): read and kept in the name of whoever asks.
+import { isObject, isReference, text, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { requireRight } from '../../resources/access/rights.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { DOCUMENTS, readDocument, requireSavable, saveDocument } from '../documents/index.ts';
+import type { Caller } from './protocols/index.ts';
+
+/** What one request may read of documents in all. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+export interface DocumentCaller extends Caller {
+  /** Something was kept as a document: references stand in what the query gave. */
+  readonly hasSaved: boolean;
+}
+
+export function callerOf(space: Namespace, actor: Actor): DocumentCaller {
+  let left = MOST_BYTES;
+  let hasSaved = false;
+  return {
+    get hasSaved() {
+      return hasSaved;
+    },
+    async readDocument(name) {
+      requireRight(space, DOCUMENTS, 'select', actor.identity);
+      const { bytes, fileType } = await readDocument(space, name, actor, left);
+      left -= bytes.length;
+      return { bytes, fileType };
+    },
+    requireSavable: (name) => requireSavable(space, name, actor),
+    async saveDocument(document, result) {
+      await saveDocument(space, document, actor, result);
+      hasSaved = true;
+    },
+  };
+}
+
+/** The answer to a query that kept a document, as it reads outside of programs: references are text (resources-and-api.md 5.8). */
+export function withReferences(row: Value): Value {
+  if (isReference(row)) return text(row);
+  if (!isObject(row)) return row;
+  return Object.fromEntries(
+    Object.entries(row).map(([key, value]) => [key, key === 'body' || key === 'response' ? withReferences(value) : value]),
+  );
+}

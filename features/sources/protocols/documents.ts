@@ -1,0 +1,14 @@
+// References to documents in what is sent.
+import { convert } from '../../../stdlib/convert/index.ts';
+import { isReference, type Value } from '../../../stdlib/values/index.ts';
+
+/** The document that a value refers to; null where it refers to none. */
+export function documentNameOf(value: Value): string | null {
+  let reference: Value;
+  try {
+    reference = convert(value, { type: 'ResourceReference' }, 'property');
+  } catch {
+    return null; // whatever is wrong with it: it is no reference
+  }
+  return isReference(reference) && /^(?:system\.)?documents$/.test(reference.resource) ? reference.resourceId : null;
+}

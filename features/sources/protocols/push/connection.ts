@@ -1,0 +1,83 @@
+// A PUSH_NOTIF source: notes to phones by the transports that its config has. What waits, is tried again and is noted is the business of those who
+// hand notes over (features/notifications).
+import forge from 'node-forge';
+import type { ObjectValue } from '../../../../stdlib/values/index.ts';
+import { HttpClient } from '../../http/index.ts';
+import { own } from '../fields.ts';
+import { type Connection, ConnectionFailure, type SourceContext } from '../protocol.ts';
+import { type ApnsKey, openApns } from './apns.ts';
+import { openFcm } from './fcm.ts';
+import { privateKeyOf } from './tokens.ts';
+import type { PushTransport, TransportName } from './transport.ts';
+
+const text = (config: ObjectValue, name: string): string | null => {
+  const value = own(config, name);
+  return typeof value === 'string' && value !== '' ? value : null;
+};
+
+/** Which service reaches a device of that platform by this config; null: none, its user sees messages in the inbox only. */
+export function transportFor(platform: string, config: ObjectValue): TransportName | null {
+  const name = platform === 'android' ? 'fcm' : platform === 'ios' ? 'apns' : null;
+  if (name === null || !isConfigured(name, config)) return null;
+  const named = own(config, 'transports');
+  return !Array.isArray(named) || named.includes(name) ? name : null;
+}
+
+function isConfigured(name: 'fcm' | 'apns', config: ObjectValue): boolean {
+  const has = (...names: string[]): boolean => names.every((one) => own(config, one) !== null);
+  // Secrets are not in a config as it is read: that the application is named stands for them.
+  return name === 'fcm' ? has('androidAppId') : has('iosAppId');
+}
+
+/** @throws ConnectionFailure: a key cannot be read */
+export async function openPush(context: SourceContext): Promise<Connection> {
+  const http = new HttpClient({ outlet: context.outlet, tls: context.tls });
+  const transports = new Map<string, PushTransport>();
+  try {
+    const fcm = fcmOf(context, http);
+    if (fcm) transports.set('android', fcm);
+    const apns = apnsOf(context);
+    if (apns) transports.set('ios', apns);
+  } catch (error) {
+    await http[Symbol.asyncDispose]();
+    throw new ConnectionFailure(error instanceof Error ? error.message : String(error));
+  }
+  return {
+    hand: async (platform, token, note) =>
+      (await transports.get(platform)?.send(token, note)) ?? { kind: 'failed', reason: `nothing is sent to ${platform}` },
+    close: async () => {
+      for (const transport of transports.values()) await transport.close();
+      await http[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function fcmOf({ config, now }: SourceContext, http: HttpClient): PushTransport | null {
+  const serverKey = text(config, 'firebaseServerKey');
+  return serverKey === null ? null : openFcm({ serverKey, uri: text(config, 'fcmUri'), http, now });
+}
+
+function apnsOf({ config, outlet, tls, now }: SourceContext): PushTransport | null {
+  const [topic, uri, contents] = [text(config, 'iosAppId'), text(config, 'apnsUri'), text(config, 'pkcs12Contents')];
+  const signing = signingOf(config);
+  if (topic === null || (contents === null && signing === null)) return null;
+  const isPlain = uri !== null && new URL(uri).protocol === 'http:';
+  const certificate = contents === null || signing !== null || isPlain ? {} : certificateIn(contents, text(config, 'pkcs12Password') ?? '');
+  const isDevelopment = own(config, 'useAPNSDevelopmentServer') === true;
+  return openApns({ topic, uri, isDevelopment, signing, tls: { ...tls, ...certificate }, outlet, now });
+}
+
+function signingOf(config: ObjectValue): ApnsKey | null {
+  const [pem, keyId, teamId] = [text(config, 'apnsKey'), text(config, 'apnsKeyId'), text(config, 'apnsTeamId')];
+  return pem === null || keyId === null || teamId === null ? null : { key: privateKeyOf(pem), keyId, teamId };
+}
+
+/** The first key and its certificate. Read here, as OpenSSL refuses the ciphers that such files are made with. @throws Error */
+function certificateIn(contents: string, password: string): { key: string; cert: string } {
+  const store = forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(forge.util.decode64(contents)), password);
+  const { pkcs8ShroudedKeyBag = '', keyBag = '', certBag = '' } = forge.pki.oids;
+  const [key] = [pkcs8ShroudedKeyBag, keyBag].flatMap((bagType) => store.getBags({ bagType })[bagType] ?? []);
+  const [certificate] = store.getBags({ bagType: certBag })[certBag] ?? [];
+  if (!key?.key || !certificate?.cert) throw new Error('pkcs12Contents holds no key with its certificate');
+  return { key: forge.pki.privateKeyToPem(key.key), cert: forge.pki.certificateToPem(certificate.cert) };
+}

@@ -1,0 +1,144 @@
+// Web Push to browsers (RFC 8030): notes encrypted for one subscription (RFC 8291, aes128gcm of RFC 8188), sent in the name of our key (VAPID, RFC 8292).
+// The library `web-push` opens connections of its own; this goes the one way out, and is little more than what node:crypto has.
+import { createCipheriv, createECDH, createPrivateKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import type { HttpClient } from '../../http/index.ts';
+import { unreached } from './fcm.ts';
+import { signedToken } from './tokens.ts';
+import { type PushNote, type PushOutcome, type PushTransport, retryAfterMs, SENT } from './transport.ts';
+
+const CURVE = 'prime256v1';
+const PUBLIC_KEY_BYTES = 65;
+const AUTH_BYTES = 16;
+/** Push services take at least so much (RFC 8030 7.2), of which the encryption has its part. */
+const MOST_BYTES = 3_000;
+const RECORD_BYTES = 4_096;
+const TTL_SECONDS = 28 * 24 * 3_600;
+const TOKEN_SECONDS = 12 * 3_600;
+const ANSWER_MS = 30_000;
+
+export interface VapidKey {
+  /** base64url of the uncompressed point: what a page subscribes with. */
+  readonly publicKey: string;
+  /** base64url. */
+  readonly privateKey: string;
+}
+
+export function newVapidKey(): VapidKey {
+  const pair = createECDH(CURVE);
+  pair.generateKeys();
+  return { publicKey: pair.getPublicKey('base64url'), privateKey: pair.getPrivateKey('base64url').padStart(43, 'A') };
+}
+
+export interface PushSubscription {
+  readonly endpoint: URL;
+  readonly publicKey: Buffer;
+  readonly auth: Buffer;
+}
+
+/** What a browser gives as its subscription; null: it is none. */
+export function subscriptionIn(token: string): PushSubscription | null {
+  let given: { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } };
+  try {
+    given = JSON.parse(token) as typeof given;
+  } catch {
+    return null; // no JSON
+  }
+  const { endpoint, keys } = given ?? {};
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || typeof keys?.p256dh !== 'string' || typeof keys.auth !== 'string')
+    return null;
+  const url = new URL(endpoint);
+  const [publicKey, auth] = [Buffer.from(keys.p256dh, 'base64url'), Buffer.from(keys.auth, 'base64url')];
+  const fits = /^https?:$/.test(url.protocol) && publicKey.length === PUBLIC_KEY_BYTES && auth.length === AUTH_BYTES;
+  return fits ? { endpoint: url, publicKey, auth } : null;
+}
+
+export interface WebPushOptions {
+  readonly key: VapidKey;
+  /** Whom a push service may write to: `mailto:` or an address. */
+  readonly subject: string;
+  readonly http: HttpClient;
+  now(): number;
+}
+
+export function openWebPush({ key, subject, http, now }: WebPushOptions): PushTransport {
+  const signing = signingKeyOf(key);
+  return {
+    name: 'webpush',
+    async send(token, note) {
+      const subscription = subscriptionIn(token);
+      if (!subscription) return { kind: 'dead', reason: 'no subscription' };
+      try {
+        const claims = { aud: subscription.endpoint.origin, exp: Math.floor(now() / 1_000) + TOKEN_SECONDS, sub: subject };
+        const answer = await http.ask({
+          url: subscription.endpoint,
+          method: 'POST',
+          headers: [
+            ['Authorization', `vapid t=${signedToken('ES256', signing, {}, claims)}, k=${key.publicKey}`],
+            ['Content-Encoding', 'aes128gcm'],
+            ['Content-Type', 'application/octet-stream'],
+            ['TTL', String(TTL_SECONDS)],
+            ['Urgency', 'high'],
+          ],
+          body: encrypted(Buffer.from(textOf(note)), subscription),
+          timeoutMs: ANSWER_MS,
+        });
+        return outcomeOf(answer.status, answer.headers['retry-after'], now());
+      } catch (error) {
+        return unreached(error);
+      }
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function outcomeOf(status: number, retryAfter: string | string[] | undefined, now: number): PushOutcome {
+  if (status >= 200 && status < 300) return SENT;
+  const reason = String(status);
+  if (status === 404 || status === 410) return { kind: 'dead', reason };
+  if (status === 429 || status >= 500) return { kind: 'again', reason, afterMs: retryAfterMs(retryAfter, now) };
+  return { kind: 'failed', reason };
+}
+
+/** What is too long is left out: the page has the whole message. */
+function textOf({ title, body, data }: PushNote): string {
+  const whole = JSON.stringify({ ...data, title, body });
+  return Buffer.byteLength(whole) <= MOST_BYTES
+    ? whole
+    : JSON.stringify({ messageId: data['messageId'] ?? '', title: title.slice(0, 200), body: '' });
+}
+
+function signingKeyOf({ publicKey, privateKey }: VapidKey): KeyObject {
+  const point = Buffer.from(publicKey, 'base64url');
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((part) => part.toString('base64url'));
+  return createPrivateKey({ key: { kty: 'EC', crv: 'P-256', d: privateKey, x: x as string, y: y as string }, format: 'jwk' });
+}
+
+/**
+ * For the subscription alone (RFC 8291 3.4).
+ * @param salt, own chosen anew for each note, but for the example of the standard
+ */
+export function encrypted(
+  text: Buffer,
+  { publicKey, auth }: PushSubscription,
+  salt: Buffer = randomBytes(16),
+  own: { publicKey: Buffer; secretWith(other: Buffer): Buffer } = ephemeral(),
+): Buffer {
+  const derive = (secret: Uint8Array, saltOf: Uint8Array, info: Buffer, length: number): Buffer =>
+    Buffer.from(hkdfSync('sha256', secret, saltOf, info, length));
+  const info = Buffer.concat([Buffer.from('WebPush: info\0'), publicKey, own.publicKey]);
+  const secret = derive(own.secretWith(publicKey), auth, info, 32);
+  const key = derive(secret, salt, Buffer.from('Content-Encoding: aes128gcm\0'), 16);
+  const nonce = derive(secret, salt, Buffer.from('Content-Encoding: nonce\0'), 12);
+  const cipher = createCipheriv('aes-128-gcm', key, nonce);
+  const header = Buffer.alloc(21);
+  salt.copy(header);
+  header.writeUInt32BE(RECORD_BYTES, 16);
+  header.writeUInt8(PUBLIC_KEY_BYTES, 20);
+  const LAST_RECORD = Buffer.from([2]);
+  return Buffer.concat([header, own.publicKey, cipher.update(Buffer.concat([text, LAST_RECORD])), cipher.final(), cipher.getAuthTag()]);
+}
+
+function ephemeral(): { publicKey: Buffer; secretWith(other: Buffer): Buffer } {
+  const pair = createECDH(CURVE);
+  return { publicKey: pair.generateKeys(), secretWith: (other) => pair.computeSecret(other) };
+}

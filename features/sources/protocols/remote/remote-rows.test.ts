@@ -1,0 +1,371 @@
+// The tables of requests to REMOTE sources, a row a line, against an HTTP server of the test (integrations.md 2.1 to 2.6).
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../../../engine/testing/engine.ts';
+import { answerJson, type HttpServer, openHttpServer } from '../../testing/http-server.ts';
+
+let t: TestEngine;
+let server: HttpServer;
+let polled: string[] = [];
+let made = 0;
+let tokens = 0;
+/** What the server of tokens answers, and the token that it accepts. */
+let grant: object = {};
+let accepted = '';
+
+beforeAll(async () => {
+  server = await openHttpServer((sent, response) => {
+    const { pathname } = new URL(sent.url, 'http://x');
+    if (pathname === '/xml') response.writeHead(200, { 'content-type': 'text/xml' }).end(SITE);
+    else if (pathname === '/unnamed') response.writeHead(200).end('a,b\n1,2');
+    else if (pathname === '/entity')
+      response.writeHead(200, { 'content-type': 'text/xml' }).end('<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>');
+    else if (pathname === '/away') response.writeHead(302, { location: '/echo', 'x-hop': '1' }).end();
+    else if (pathname === '/round') response.writeHead(302, { location: '/round' }).end();
+    else if (pathname === '/same') response.writeHead(304).end();
+    else if (pathname === '/big') response.writeHead(200, { 'content-length': String(65 * 1024 * 1024) }).flushHeaders();
+    else if (pathname === '/endless') endless(response);
+    else if (pathname === '/token') token(response);
+    else if (pathname === '/guarded')
+      answerJson(response, sent.headers.authorization ?? null, sent.headers.authorization === `Bearer ${accepted}` ? 200 : 401);
+    else if (pathname.startsWith('/poll')) {
+      polled.push(sent.url);
+      answerJson(response, sent.url);
+    } else answerJson(response, sent);
+  });
+  t = await openTestEngine({ masterKey: randomBytes(32), outboundAddresses: ['127.0.0.1'] });
+});
+afterAll(async () => {
+  await t[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+const SITE = '<site><tank volume="9"><load>1</load><load>2</load></tank><tank><load>3</load></tank>text</site>';
+
+function endless(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/plain' });
+  const piece = Buffer.alloc(1 << 20, 'x');
+  const more = (): void => {
+    while (response.write(piece));
+  };
+  response.on('drain', more);
+  more();
+}
+
+function token(response: ServerResponse): void {
+  tokens++;
+  answerJson(response, grant, 'error' in grant ? 400 : 200);
+}
+
+type Reply = Record<string, unknown> & { url?: string; method?: string; body?: string; headers?: Record<string, string> };
+async function source(name: string, config: object, more: object = {}): Promise<void> {
+  await t.ask('insert', 'sources', { body: JSON.stringify({ name, type: 'REMOTE', config, ...more }) });
+}
+const query = async (name: string, document: object): Promise<Reply> =>
+  JSON.parse((await t.ask('query', 'sources', { id: name, body: JSON.stringify(document) })).body ?? 'null');
+const status = async (name: string): Promise<Record<string, unknown>> =>
+  JSON.parse((await t.ask('status', 'sources', { id: name })).body ?? '');
+
+// spec: integrations.md 2.1/1 2.1/3-7 2.1/10 2.1/12-13 2.2/1-6 2.2/8-10 2.3 2.4
+test.each<[string, object, object, object, object?]>([
+  ['uri alone', {}, {}, { method: 'GET', url: '/base/', body: '' }],
+  ['Basic goes along at once', { username: 'ann', password: 'hush' }, {}, {}, { authorization: `Basic ${btoa('ann:hush')}` }],
+  ['a username without a password', { username: 'ann' }, {}, {}, { authorization: `Basic ${btoa('ann:')}` }],
+  ['the token wins over the username', { username: 'ann', accessToken: 't1' }, {}, {}, { authorization: 'Bearer t1' }],
+  ['another realm', { accessToken: 't1', realm: 'Token' }, {}, {}, { authorization: 'Token t1' }],
+  ['a header of the request wins over both', { accessToken: 't1' }, { headers: { authorization: 'X y' } }, {}, { authorization: 'X y' }],
+  ['defaults count', { requestDefaults: { method: 'PUT', body: { a: 1 } } }, {}, { method: 'PUT', body: '{"a":1}' }],
+  [
+    'a property of the request replaces the default',
+    { requestDefaults: { path: 'a', method: 'PUT' } },
+    { path: 'b' },
+    { method: 'PUT', url: '/base/b' },
+  ],
+  [
+    'contentType is short for that of the defaults',
+    { contentType: 'text/plain' },
+    { method: 'POST', body: 'hi' },
+    { body: 'hi' },
+    { 'content-type': 'text/plain', accept: 'text/plain' },
+  ],
+  [
+    'that of the defaults wins over it',
+    { contentType: 'text/plain', requestDefaults: { contentType: 'text/csv' } },
+    { method: 'POST', body: [{ a: 1 }] },
+    { body: 'a\r\n1\r\n' },
+    { 'content-type': 'text/csv' },
+  ],
+  [
+    'queryForm body makes a form',
+    { queryForm: 'body' },
+    { query: { a: 'x y', b: [1, 2], c: null, d: { e: 1 } } },
+    { method: 'POST', url: '/base/', body: 'a=x%20y&b=1&b=2&d=%7B%22e%22%3A1%7D' },
+    { 'content-type': 'application/x-www-form-urlencoded' },
+  ],
+  [
+    'queryForm body leaves a request with a body alone',
+    { queryForm: 'body' },
+    { method: 'PUT', query: { a: 1 }, body: 2 },
+    { url: '/base/?a=1', body: '2' },
+  ],
+  ['a method in any case', {}, { method: 'dElEtE' }, { method: 'DELETE' }],
+  ['OPTIONS', {}, { method: 'OPTIONS' }, { method: 'OPTIONS' }],
+  ['PATCH with a body', {}, { method: 'PATCH', body: [1] }, { method: 'PATCH', body: '[1]' }, { 'content-type': 'application/json' }],
+  ['a path with a query of its own', {}, { path: 'a?x=1', query: { y: 2 } }, { url: '/base/a?x=1&y=2' }],
+  ['query: Booleans and numbers are text', {}, { query: { t: true, n: 1.5, s: 'a&b' } }, { url: '/base/?t=true&n=1.5&s=a%26b' }],
+  ['a fragment is not sent', {}, { path: 'a', fragment: 'x' }, { url: '/base/a' }],
+  ['several values of a header', {}, { headers: { 'X-A': ['1', '2'] } }, {}, { 'x-a': '1, 2' }],
+  [
+    'null removes a default header',
+    { requestDefaults: { headers: { 'X-A': '1' } } },
+    { headers: { 'x-a': null } },
+    {},
+    { 'x-a': undefined },
+  ],
+  ['a body of null is null', {}, { method: 'POST', body: null }, { body: 'null' }],
+  ['without a body nothing is sent', {}, { method: 'POST' }, { body: '' }],
+  ['GET with a body sends none', {}, { body: { a: 1 } }, { method: 'GET', body: '' }],
+  [
+    'GET with a body and a contentType sends it',
+    {},
+    { body: { a: 1 }, contentType: 'application/json' },
+    { method: 'GET', body: '{"a":1}' },
+  ],
+  [
+    'a form of an Object',
+    {},
+    { method: 'POST', contentType: 'application/x-www-form-urlencoded', body: { b: 1, a: 'ü' } },
+    { body: 'b=1&a=%C3%BC' },
+  ],
+  ['a form as it is', {}, { method: 'POST', contentType: 'application/x-www-form-urlencoded', body: 'a=1' }, { body: 'a=1' }],
+  [
+    'XML of an Object',
+    {},
+    { method: 'POST', contentType: 'application/xml', body: { site: { tank: [1, 2] } } },
+    { body: expect.stringContaining('<site><tank>1</tank><tank>2</tank></site>') },
+  ],
+  ['acceptType wins', { contentType: 'text/csv' }, { acceptType: 'text/html' }, {}, { accept: 'text/html' }],
+  ['responseType is accepted, and forces the parser', {}, { responseType: 'text/plain' }, {}, { accept: 'text/plain' }],
+])('%s', async (_name, config, document, sent, headers = {}) => {
+  const name = `row${++made}`; // of its own: secrets would stay
+  await source(name, { uri: `${server.url}/base/`, ...config });
+  await query(name, document);
+  expect(server.sent.at(-1)).toMatchObject(sent);
+  for (const [header, value] of Object.entries(headers)) expect(server.sent.at(-1)?.headers[header], header).toBe(value);
+});
+
+// spec: integrations.md 2.2/7
+test('parts are multipart; the type of the whole may be another', async () => {
+  await source('parts', { uri: server.url });
+  await t.ask('publish', 'sources', {
+    id: 'parts',
+    body: JSON.stringify({
+      parts: [{ name: 'a', content: { x: 1 }, contentType: 'application/json', filename: 'a".json' }],
+      contentType: 'multipart/mixed',
+    }),
+  });
+  const sent = server.sent.at(-1);
+  expect(sent?.method).toBe('POST');
+  expect(sent?.headers['content-type']).toMatch(/^multipart\/mixed; boundary=/);
+  expect(sent?.body).toContain(
+    'Content-Disposition: form-data; name="a"; filename="a%22.json"\r\nContent-Type: application/json\r\n\r\n{"x":1}\r\n--',
+  );
+});
+
+// spec: integrations.md 2.2/8 2.2/10 2.5 1.6/3
+test('what an answer is read as: responseType, its own type, that of the request', async () => {
+  await source('read', { uri: server.url });
+  expect(await query('read', { path: '/unnamed', contentType: 'text/csv' })).toEqual([{ a: '1', b: '2' }]);
+  expect(await query('read', { path: '/unnamed', responseType: 'text/plain' })).toBe('a,b\n1,2');
+  expect(await query('read', { path: '/xml', responseType: 'text/plain' })).toBe(SITE);
+  await expect(query('read', { path: '/unnamed' })).rejects.toMatchObject({ code: 'cascade.remote.response.malformed' });
+  await expect(query('read', { path: '/entity' })).rejects.toMatchObject({ code: 'cascade.remote.response.malformed' });
+});
+
+// spec: integrations.md 2.2/11
+test.each([['50 milliseconds'], ['0.05 seconds'], [50], ['1 second']])(
+  'requestTimeout %j ends an answer that does not come',
+  async (requestTimeout) => {
+    await using silent = await openHttpServer(() => undefined);
+    await source('silent', { uri: silent.url });
+    await expect(query('silent', { requestTimeout })).rejects.toMatchObject({ code: 'cascade.remote.request.timeout', status: 500 });
+  },
+);
+
+// spec: integrations.md 2.2/12-14 2.1/13
+test('redirects: followed for GET and HEAD, five at most, returned where that is asked', async () => {
+  await source('moved', { uri: server.url });
+  expect(await query('moved', { path: '/away' })).toMatchObject({ url: '/echo' });
+  expect(await query('moved', { path: '/away', includeRedirect: true, asFullResponse: true })).toMatchObject({
+    status: 302,
+    headers: { 'x-hop': '1' },
+    cookies: [],
+    body: null,
+  });
+  const before = server.sent.length;
+  await expect(query('moved', { path: '/round' })).rejects.toMatchObject({
+    code: 'cascade.source.query.failed',
+    params: ['moved', 'Found', null, 302],
+  });
+  expect(server.sent.length - before).toBe(6);
+  await source('still', { uri: server.url, followRedirects: false });
+  await expect(query('still', { path: '/away' })).rejects.toMatchObject({ code: 'cascade.source.query.failed' });
+  expect(
+    await query('moved', { asFullExchange: true, method: 'POST', body: { a: 1 }, headers: { Cookie: 'hush', 'X-A': 'b' } }),
+  ).toMatchObject({
+    request: { method: 'POST', url: `${server.url}/`, body: '{"a":1}', headers: { 'x-a': 'b' } },
+    response: { status: 200, body: { headers: { cookie: 'hush' } } },
+  });
+  expect(JSON.stringify((await query('moved', { asFullExchange: true, headers: { Cookie: 'hush' } }))['request'])).not.toContain('hush');
+});
+
+// spec: integrations.md 2.5
+test('an answer of more than 64 MiB is cut off, whatever it says of its size', async () => {
+  await source('large', { uri: server.url });
+  for (const path of ['/big', '/endless'])
+    await expect(query('large', { path })).rejects.toMatchObject({ code: 'cascade.remote.response.too.large', status: 500 });
+});
+
+// spec: integrations.md 2.1/2
+test('of several bases the first that can be connected to is kept until it fails', async () => {
+  await using second = await openHttpServer((_sent, response) => answerJson(response, 'second'));
+  const third = await openHttpServer((_sent, response) => answerJson(response, 'third'));
+  await source('several', { serverURIs: ['http://127.0.0.1:1', third.url, second.url] });
+  expect(await query('several', {})).toBe('third');
+  await third[Symbol.asyncDispose]();
+  expect(await query('several', {})).toBe('second');
+  await source('one', { uri: 'http://127.0.0.1:1', serverURIs: second.url });
+  expect(await query('one', {})).toBe('second');
+  await source('none', { serverURIs: ['http://127.0.0.1:1'] });
+  await expect(query('none', {})).rejects.toMatchObject({ code: 'cascade.remote.connect.failed' });
+});
+
+// spec: integrations.md 2.1/8-9 2.1/11 2.8 1.7/2
+test('polls: query is of polls alone, topics are asked one after the other, 304 is no event', async () => {
+  await t.type('PollSeen', { topic: { type: 'String' }, value: { type: 'String' } });
+  await t.program(
+    'rules',
+    'RULE pollSeen WHEN EVENT OCCURS ON "/sources/polling" AS e INSERT PollSeen(topic: e.topic, value: stringify(e.value))',
+  );
+  await source('polling', { uri: server.url, pollingInterval: 1000, query: { query: { q: 1 } }, topics: ['/poll/a', '/same', '/poll/b'] });
+  await t.eventually('PollSeen', {}, 2);
+  expect(polled).toEqual(['/poll/a?q=1', '/poll/b?q=1']);
+  expect((await t.rows('PollSeen')).map(({ topic, value }) => [topic, value])).toEqual([
+    ['/poll/a', '"/poll/a?q=1"'],
+    ['/poll/b', '"/poll/b?q=1"'],
+  ]);
+  expect(await query('polling', { path: '/poll/c' })).toBe('/poll/c');
+  await t.ask('delete', 'sources', { id: 'polling' });
+  polled = [];
+});
+
+// spec: integrations.md 2.8 1.4/1
+test('a SINK does not poll', async () => {
+  await source('sinking', { uri: `${server.url}/poll`, pollingInterval: 1 }, { direction: 'SINK' });
+  expect(await status('sinking')).toMatchObject({ state: 'connected', consumers: [] });
+  await source('asking', { uri: `${server.url}/poll/after`, pollingInterval: 1000 });
+  await expect.poll(() => polled, { timeout: 20_000 }).toEqual(['/poll/after']);
+});
+
+const OAUTH = { oauthSourceName: 'issuer', oauthGrantType: 'client_credentials', oauthClientId: 'me:1', oauthClientSecret: 'hush/2' };
+
+// spec: integrations.md 2.6/1-7 2.1/14
+test.each<[string, object, string, object]>([
+  [
+    'client credentials in a form',
+    {},
+    'grant_type=client_credentials&client_id=me%3A1&client_secret=hush%2F2',
+    { 'content-type': 'application/x-www-form-urlencoded' },
+  ],
+  [
+    'scope and audience',
+    { oauthScope: 'a b', oauthAudience: 'x' },
+    'grant_type=client_credentials&scope=a%20b&audience=x&client_id=me%3A1&client_secret=hush%2F2',
+    {},
+  ],
+  [
+    'Basic in the place of the body',
+    { oauthUseBasicAuth: true },
+    'grant_type=client_credentials',
+    { authorization: `Basic ${btoa('me%3A1:hush%2F2')}` },
+  ],
+  [
+    'JSON',
+    { oauthContentType: 'application/json' },
+    '{"grant_type":"client_credentials","client_id":"me:1","client_secret":"hush/2"}',
+    { 'content-type': 'application/json' },
+  ],
+  [
+    'a refresh token',
+    { oauthGrantType: 'refresh_token', oauthRefreshToken: 'r0' },
+    'grant_type=refresh_token&refresh_token=r0&client_id=me%3A1&client_secret=hush%2F2',
+    {},
+  ],
+])('OAuth: %s', async (_name, config, body, headers) => {
+  [grant, accepted] = [{ access_token: 'a1', expires_in: 3600 }, 'a1'];
+  await source('issuer', { uri: `${server.url}/token`, requestDefaults: { headers: { 'X-Tenant': '7' } } });
+  await source('guarded', { uri: server.url, ...OAUTH, ...config });
+  expect(await query('guarded', { path: '/guarded' })).toBe('Bearer a1');
+  const asked = server.sent.filter(({ url }) => url === '/token').at(-1);
+  expect(asked).toMatchObject({ method: 'POST', body });
+  expect(asked?.headers).toMatchObject({ 'x-tenant': '7', ...headers });
+});
+
+// spec: integrations.md 2.6/4 2.5
+test('OAuth: a token is shared and kept, fetched anew when it is refused or ends, and a rotated refresh token is kept', async () => {
+  await source('issuer', { uri: `${server.url}/token` });
+  await source('sharing', { uri: server.url, ...OAUTH, oauthGrantType: 'refresh_token', oauthRefreshToken: 'r0' });
+  [grant, accepted] = [{ access_token: 'b1', expires_in: 3600, refresh_token: 'r1' }, 'b1'];
+  const before = tokens;
+  await Promise.all([1, 2, 3].map(() => query('sharing', { path: '/guarded' })));
+  await query('sharing', { path: '/guarded' });
+  expect(tokens - before).toBe(1);
+  [grant, accepted] = [{ access_token: 'b2', expires_in: 20 }, 'b2']; // less than 30 s: it counts once
+  expect(await query('sharing', { path: '/guarded' })).toBe('Bearer b2');
+  expect(tokens - before).toBe(2);
+  expect(server.sent.filter(({ url }) => url === '/token').at(-1)?.body).toContain('refresh_token=r1');
+  await query('sharing', { path: '/guarded' });
+  expect(tokens - before).toBe(3);
+  accepted = 'other';
+  await expect(query('sharing', { path: '/guarded' })).rejects.toMatchObject({
+    code: 'cascade.source.query.failed',
+    params: ['sharing', 'Unauthorized', expect.anything(), 401],
+  });
+});
+
+// spec: integrations.md 2.6/1 2.6/4
+test('OAuth: what fails is told apart', async () => {
+  await source('issuer', { uri: `${server.url}/token` });
+  await source('failing', { uri: server.url, ...OAUTH });
+  grant = { error: 'invalid_client' };
+  await expect(query('failing', { path: '/guarded' })).rejects.toMatchObject({ code: 'cascade.remote.oauth.failed', status: 500 });
+  grant = { token: 'x' };
+  await expect(query('failing', { path: '/guarded' })).rejects.toMatchObject({ code: 'cascade.remote.oauth.failed' });
+  await source('without', { uri: server.url, ...OAUTH, oauthGrantType: 'refresh_token' });
+  await expect(query('without', { path: '/guarded' })).rejects.toMatchObject({ code: 'cascade.remote.oauth.failed' });
+  await t.ask('insert', 'sources', { body: JSON.stringify({ name: 'issuer', active: false }) });
+  await expect(query('failing', { path: '/guarded' })).rejects.toMatchObject({ code: 'cascade.remote.oauth.source' });
+  await source('lost', { uri: server.url, ...OAUTH, oauthSourceName: 'nobody' });
+  await expect(query('lost', { path: '/guarded' })).rejects.toMatchObject({ code: 'cascade.remote.oauth.source' });
+});
+
+// spec: integrations.md 2.7/1-6 1.6/2
+test.each([
+  ['r.tank ? 1 : 0', 1],
+  ['r.tank[0] ? 1 : 0', 1],
+  ['r.tank[1].load.text()', '3'],
+  ['r.tank[5]', []],
+  ['r.tank.load.size()', 3],
+  ['r.tank[0]["@volume"]', '9'],
+  ['r.tank[0]["@volume"].text()', '9'],
+  ['r.tank[1]["@volume"]', null],
+  ['r.missing.deeper.text()', ''],
+  ['r.missing ? 1 : 0', 0],
+  ['"load " + r.tank[1].load', 'load 3'],
+  ['"" + r.tank[0].load[0]', '1'],
+])('XML: %s is %j', async (expression, expected) => {
+  await source('site', { uri: server.url });
+  await t.program('procedures', `PROCEDURE xml()\nvar r = SELECT ONE FROM SOURCE site WITH path = "/xml"\nreturn ${expression}`);
+  expect(JSON.parse((await t.ask('execute', 'procedures', { id: 'xml', body: '[]' })).body ?? '')).toEqual(expected);
+});

@@ -1,0 +1,194 @@
+// Fields that are filled by typing or choosing: texts, numbers, dates, choices, check boxes.
+import { useState } from 'preact/hooks';
+import { choicesOf, isRequired, isSlider, rangeOf } from '../form/form.ts';
+import { type Json, numberOf, textOf } from '../form/types.ts';
+import { useUi } from '../views/context.ts';
+import { controlAttributes, Framed, type FieldProps } from './label.tsx';
+
+/** Which keyboard a phone shows. The text is not checked (integrations.md 8.3). */
+const KEYBOARDS: Record<string, { type: 'text' | 'password' | 'tel'; inputMode: 'text' | 'email' | 'tel' | 'url'; autoComplete: string }> =
+  {
+    email: { type: 'text', inputMode: 'email', autoComplete: 'email' },
+    password: { type: 'password', inputMode: 'text', autoComplete: 'off' },
+    telephone: { type: 'tel', inputMode: 'tel', autoComplete: 'tel' },
+    url: { type: 'text', inputMode: 'url', autoComplete: 'url' },
+    text: { type: 'text', inputMode: 'text', autoComplete: 'off' },
+  };
+
+export function TextField({ field, value, problem, onChange }: FieldProps) {
+  const flavor = textOf(field.source, 'flavor', 'text');
+  const most = numberOf(field.source, 'maxLength', 0);
+  const attributes = {
+    ...controlAttributes(field, problem),
+    dir: 'auto' as const,
+    value: typeof value === 'string' ? value : '',
+    placeholder: textOf(field.source, 'placeholder'),
+    ...(most > 0 && { maxLength: most }),
+    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+      onChange(currentTarget.value === '' ? null : currentTarget.value),
+  };
+  return (
+    <Framed field={field} problem={problem} control={field.key}>
+      {flavor === 'multiline' ? <textarea rows={4} {...attributes} /> : <input {...(KEYBOARDS[flavor] as object)} {...attributes} />}
+    </Framed>
+  );
+}
+
+export function NumberField(props: FieldProps) {
+  return isSlider(props.field) ? <Slider {...props} /> : <TypedNumber {...props} />;
+}
+
+/** What is typed so far may be no number yet, such as `-`; it is kept as the text it is, and found wrong. */
+function TypedNumber({ field, value, problem, onChange }: FieldProps) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const isInteger = field.type === 'inputInteger';
+  const shown = typed !== null && parsed(typed) === value ? typed : value === null ? '' : String(value);
+  const units = textOf(field.source, 'units');
+  const { least } = rangeOf(field);
+  return (
+    <Framed field={field} problem={problem} control={field.key}>
+      <div class="row">
+        <input
+          {...controlAttributes(field, problem)}
+          type="text"
+          inputMode={least < 0 ? 'text' : isInteger ? 'numeric' : 'decimal'}
+          autoComplete="off"
+          value={shown}
+          placeholder={textOf(field.source, 'placeholder')}
+          onInput={({ currentTarget }) => {
+            setTyped(currentTarget.value);
+            onChange(parsed(currentTarget.value));
+          }}
+        />
+        {units !== '' && (
+          <span class="units" dir="auto">
+            {units}
+          </span>
+        )}
+      </div>
+    </Framed>
+  );
+}
+
+/** The comma of many countries is a point. */
+function parsed(text: string): Json {
+  const plain = text.trim().replace(',', '.');
+  if (plain === '') return null;
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text;
+}
+
+const STEPS = 100;
+
+function Slider({ field, value, problem, onChange }: FieldProps) {
+  const { least, most } = rangeOf(field);
+  const step = field.type === 'inputInteger' ? 1 : Number(((most - least) / STEPS).toPrecision(1));
+  const shown = typeof value === 'number' ? value : least;
+  return (
+    <Framed field={field} problem={problem} control={field.key}>
+      <div class="row">
+        <input
+          {...controlAttributes(field, problem)}
+          type="range"
+          min={least}
+          max={most}
+          step={step}
+          value={shown}
+          onInput={({ currentTarget }) => onChange(Number(currentTarget.value))}
+        />
+        <output for={field.key}>{shown}</output>
+      </div>
+    </Framed>
+  );
+}
+
+export function CheckBox({ field, value, problem, onChange }: FieldProps) {
+  const { say } = useUi();
+  const label = textOf(field.source, 'checkboxLabel') || textOf(field.source, 'label') || field.id || say('none');
+  return (
+    <Framed field={field} problem={problem}>
+      <label class="choice">
+        <input
+          {...controlAttributes(field, problem)}
+          type="checkbox"
+          checked={value === true}
+          onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+        />
+        <span dir="auto">{label}</span>
+      </label>
+    </Framed>
+  );
+}
+
+/** Optional ones begin with an empty item (integrations.md 8.3); the others too, as long as nothing is chosen. */
+export function DropList({ field, value, problem, onChange }: FieldProps) {
+  const { say } = useUi();
+  const choices = choicesOf(field);
+  const at = choices.findIndex((choice) => choice.value === value);
+  return (
+    <Framed field={field} problem={problem} control={field.key}>
+      <select
+        {...controlAttributes(field, problem)}
+        value={String(at)}
+        onChange={({ currentTarget }) => onChange(choices[Number(currentTarget.value)]?.value ?? null)}
+      >
+        {(at === -1 || !isRequired(field)) && <option value="-1">{isRequired(field) ? '' : say('none')}</option>}
+        {choices.map(({ label }, index) => (
+          <option key={index} value={index} dir="auto">
+            {label}
+          </option>
+        ))}
+      </select>
+    </Framed>
+  );
+}
+
+export function RadioButtons({ field, value, problem, onChange }: FieldProps) {
+  const { say } = useUi();
+  const choices = [...(isRequired(field) ? [] : [{ label: say('none'), value: null }]), ...choicesOf(field)];
+  return (
+    <Framed field={field} problem={problem}>
+      <div class="choices" role="radiogroup" aria-labelledby={`${field.key}-label`} aria-required={isRequired(field)}>
+        {choices.map((choice, index) => (
+          <label key={index} class="choice">
+            <input
+              id={index === 0 ? field.key : undefined}
+              type="radio"
+              name={field.key}
+              checked={choice.value === value}
+              onChange={() => onChange(choice.value)}
+            />
+            <span dir="auto">{choice.label}</span>
+          </label>
+        ))}
+      </div>
+    </Framed>
+  );
+}
+
+export function DateField({ field, value, problem, onChange }: FieldProps) {
+  const isDay = field.type === 'date';
+  const shown = typeof value !== 'string' ? '' : isDay ? value : localOf(value);
+  return (
+    <Framed field={field} problem={problem} control={field.key}>
+      <input
+        {...controlAttributes(field, problem)}
+        type={isDay ? 'date' : 'datetime-local'}
+        value={shown}
+        onInput={({ currentTarget }) => onChange(entered(currentTarget.value, isDay))}
+      />
+    </Framed>
+  );
+}
+
+function entered(text: string, isDay: boolean): string | null {
+  if (text === '') return null;
+  return isDay ? text : new Date(text).toISOString();
+}
+
+/** Of a time its text in the person's zone, as the browser's control wants it. */
+function localOf(iso: string): string {
+  const at = new Date(iso);
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
+}

@@ -1,0 +1,93 @@
+// A form as it is to be shown: its fields, its buttons, what stands in a field at first. Pure.
+import {
+  type Button,
+  type Choice,
+  type Entered,
+  type Field,
+  FIELD_TYPES,
+  type FieldType,
+  isObject,
+  type Json,
+  type JsonObject,
+  numberOf,
+  own,
+  type Place,
+  textOf,
+} from './types.ts';
+
+const KNOWN: ReadonlySet<string> = new Set(FIELD_TYPES);
+const WITH_VALUE: ReadonlySet<FieldType> = new Set([
+  ...(['audio', 'barcode', 'camera', 'checkbox', 'currentDateTime', 'currentLocation', 'date', 'datetime', 'droplist'] as const),
+  ...(['inputInteger', 'inputReal', 'inputString', 'map', 'markupImage', 'radioButtons', 'video'] as const),
+]);
+const NEVER_MISSING: ReadonlySet<FieldType> = new Set(['checkbox', 'currentDateTime', 'currentLocation']);
+
+/** Fields of types that are not known are left out. */
+export function fieldsOf(payload: JsonObject): Field[] {
+  const fields = own(payload, 'fields');
+  if (!Array.isArray(fields)) return [];
+  return fields.filter(isObject).flatMap((source, at): Field[] => {
+    const type = textOf(source, 'type');
+    return KNOWN.has(type) ? [{ type: type as FieldType, id: textOf(source, 'id'), key: `field-${at}`, source }] : [];
+  });
+}
+
+export const hasValue = ({ type, id }: Field): boolean => WITH_VALUE.has(type) && id !== '';
+
+export const isSlider = ({ type, source }: Field): boolean =>
+  (type === 'inputInteger' || type === 'inputReal') && own(source, 'flavor') === 'slider';
+
+/** Whether a form may not be sent while this field is empty. */
+export const isRequired = (field: Field): boolean =>
+  hasValue(field) &&
+  own(field.source, 'optional') !== true &&
+  own(field.source, 'default') === null &&
+  !NEVER_MISSING.has(field.type) &&
+  !isSlider(field);
+
+/** What stands below the fields: footer buttons, or the one that a form without buttons of its own has. */
+export function footerButtons(fields: readonly Field[]): Button[] {
+  const footer = fields.filter(({ type }) => type === 'footerButton');
+  if (footer.length > 0) return footer.map(({ source }) => ({ label: textOf(source, 'buttonLabel'), value: numberOf(source, 'value', 0) }));
+  return fields.some(({ type }) => type === 'inlineButton') ? [] : [{ label: '', value: 0 }];
+}
+
+/** Of a droplist, radio buttons or a cluster of buttons. */
+export function choicesOf({ source }: Field): Choice[] {
+  const values = own(source, 'values');
+  if (!Array.isArray(values)) return [];
+  return values.flatMap((one): Choice[] => {
+    if (typeof one === 'string') return [{ label: one, value: one }];
+    const value = isObject(one) ? own(one, 'value') : null;
+    return isObject(one) && (typeof value === 'string' || typeof value === 'number') ? [{ label: textOf(one, 'label'), value }] : [];
+  });
+}
+
+export const rangeOf = ({ source }: Field): { least: number; most: number } => ({
+  least: numberOf(source, 'minValue', 0),
+  most: numberOf(source, 'maxValue', 100),
+});
+
+export function placeOf(value: Json | undefined): Place | null {
+  if (!isObject(value)) return null;
+  const point = own(value, 'type') === 'Point' ? own(value, 'coordinates') : null;
+  const [longitude, latitude] = Array.isArray(point) ? point : [own(value, 'longitude'), own(value, 'latitude')];
+  return typeof longitude === 'number' && typeof latitude === 'number' ? { longitude, latitude } : null;
+}
+
+/** What a field shows while nobody has touched it. */
+export function presetOf(field: Field): Json {
+  const preset = own(field.source, 'default');
+  if (preset === null) return field.type === 'checkbox' ? false : isSlider(field) ? rangeOf(field).least : null;
+  if (field.type === 'date' || field.type === 'datetime') {
+    const at = new Date(String(preset));
+    if (Number.isNaN(at.getTime())) return null;
+    return field.type === 'date' ? at.toISOString().slice(0, 'yyyy-mm-dd'.length) : at.toISOString();
+  }
+  if (field.type !== 'map') return preset;
+  const place = placeOf(preset);
+  return place && { ...place };
+}
+
+export const shownValue = (field: Field, entered: Entered): Json =>
+  Object.hasOwn(entered, field.id) ? (entered[field.id] ?? null) : presetOf(field);

@@ -1,0 +1,125 @@
+// Sends what was answered: recordings first, each until it has arrived, then the answer, which the service takes once however often it comes.
+// One tab at a time does so (Web Locks); what is left is tried again at growing distances.
+import { type Json, own } from '../form/types.ts';
+import type { Database } from '../store/database.ts';
+import type { Answer, Draft, Medium } from '../store/kept.ts';
+import { Refused, setFileType, submit, upload } from './api.ts';
+
+export type Outcome = 'sent' | 'gone' | 'refused';
+
+export interface SenderOptions {
+  readonly person: Database;
+  readonly lock: string;
+  readonly deviceId: string;
+  token(): string;
+  /** Told when an answer has left the device for good, or has come back to its draft. */
+  onOutcome(answer: Answer, outcome: Outcome, refusal: string): void;
+  onExpired(): void;
+}
+
+export interface Sender {
+  /** There is something to send, or the connection is back. */
+  wake(): void;
+  close(): void;
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+
+export function openSender(options: SenderOptions): Sender {
+  let timer: number | undefined;
+  let waitMs = FIRST_WAIT_MS;
+  let isRunning = false;
+  let isAskedAgain = false;
+  let isClosed = false;
+
+  const run = async (): Promise<void> => {
+    if (isRunning) {
+      isAskedAgain = true;
+      return;
+    }
+    isRunning = true;
+    clearTimeout(timer);
+    try {
+      await exclusively(options.lock, () => sendAll(options));
+      waitMs = FIRST_WAIT_MS;
+    } catch (error) {
+      if (error instanceof Refused && error.status === 401) options.onExpired();
+      else if (!isClosed) {
+        timer = setTimeout(() => void run(), waitMs);
+        waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+      }
+    }
+    isRunning = false;
+    if (isAskedAgain && !isClosed) {
+      isAskedAgain = false;
+      await run();
+    }
+  };
+
+  return {
+    wake: () => {
+      waitMs = FIRST_WAIT_MS;
+      void run();
+    },
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Where a browser has no locks, two tabs may send the same: the service takes one. */
+const exclusively = async (name: string, work: () => Promise<void>): Promise<void> =>
+  'locks' in navigator ? navigator.locks.request(name, work) : work();
+
+/** @throws Refused 401; what is to be tried again */
+async function sendAll(options: SenderOptions): Promise<void> {
+  for (const answer of await options.person.all<Answer>('answers')) await send(answer, options);
+}
+
+async function send(answer: Answer, { person, deviceId, token, onOutcome }: SenderOptions): Promise<void> {
+  try {
+    for (const name of answer.media) await uploadOnce(name, person, token());
+    await submit(token(), deviceId, answer);
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status === 401 || error.status === 429 || error.status >= 500) throw error;
+    if (error.code === 'cascade.notification.not.pending' || error.code === 'cascade.resource.not.found') {
+      await settled(answer, person);
+      return onOutcome(answer, 'gone', '');
+    }
+    const refused = error.all.flatMap(({ code, params }) =>
+      code === 'cascade.notification.required.missing' ? params : code === 'cascade.notification.value.invalid' ? params.slice(0, 1) : [],
+    );
+    await returned(answer, error.message, refused, person);
+    return onOutcome(answer, 'refused', error.message);
+  }
+  await settled(answer, person);
+  onOutcome(answer, 'sent', '');
+}
+
+async function uploadOnce(name: string, person: Database, token: string): Promise<void> {
+  const medium = await person.get<Medium>('media', name);
+  if (!medium || medium.isUploaded) return;
+  await upload(token, medium);
+  const recorded = medium.blob.type.split(';', 1)[0] ?? '';
+  if (/^(?:audio|video)\/webm$/.test(recorded)) await setFileType(token, name, recorded);
+  await person.change(['media'], ({ put }) => put('media', name, { ...medium, isUploaded: true }));
+}
+
+/** Nothing more is kept of what has been answered. */
+const settled = (answer: Answer, person: Database): Promise<void> =>
+  person.change(['answers', 'drafts', 'media', 'messages', 'seen'], (write) => {
+    for (const store of ['answers', 'drafts', 'messages', 'seen']) write.delete(store, answer.messageId);
+    for (const name of answer.media) write.delete('media', name);
+  });
+
+/** What the service does not accept is a draft again. */
+async function returned(answer: Answer, refusal: string, params: readonly Json[], person: Database): Promise<void> {
+  const refused = params.filter((id): id is string => typeof id === 'string' && own({ ...answer.values }, id) !== undefined);
+  const draft: Draft = { messageId: answer.messageId, values: answer.values, tab: '', refusal, refused };
+  await person.change(['answers', 'drafts'], (write) => {
+    write.delete('answers', answer.messageId);
+    write.put('drafts', answer.messageId, draft);
+  });
+}

@@ -1,0 +1,192 @@
+// A form: its fields in order, its buttons, and what is wrong with what was entered. What happens with an answer is its caller's.
+import type { FunctionComponent } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { readable } from '../form/colors.ts';
+import { NO_PROBLEMS, type Problems, problemsOf } from '../form/check.ts';
+import { choicesOf, fieldsOf, footerButtons, hasValue, shownValue } from '../form/form.ts';
+import type { Entered, Field, FieldType, JsonObject } from '../form/types.ts';
+import { numberOf, textOf } from '../form/types.ts';
+import { CheckBox, DateField, DropList, NumberField, RadioButtons, TextField } from '../fields/entries.tsx';
+import { buttonStyle, type FieldProps, Label, problemText } from '../fields/label.tsx';
+import { MapField } from '../fields/map.tsx';
+import { Barcode, MediaField } from '../fields/media.tsx';
+import { Dashboard, Document, Filled, Image, SectionLabel, Text } from '../fields/shown.tsx';
+import { useUi } from './context.ts';
+
+const ENTERED: { readonly [T in FieldType]?: FunctionComponent<FieldProps> } = {
+  audio: MediaField,
+  barcode: Barcode,
+  camera: MediaField,
+  checkbox: CheckBox,
+  date: DateField,
+  datetime: DateField,
+  droplist: DropList,
+  inputInteger: NumberField,
+  inputReal: NumberField,
+  inputString: TextField,
+  map: MapField,
+  markupImage: MediaField,
+  radioButtons: RadioButtons,
+  video: MediaField,
+};
+const SHOWN: { readonly [T in FieldType]?: FunctionComponent<{ field: Field }> } = {
+  currentDateTime: Filled,
+  currentLocation: Filled,
+  dashboard: Dashboard,
+  document: Document,
+  image: Image,
+  sectionLabel: SectionLabel,
+  text: Text,
+};
+
+export interface FormProps {
+  readonly payload: JsonObject;
+  readonly entered: Entered;
+  /** Fields that the service has found wrong in what was sent. */
+  readonly refused: readonly string[];
+  readonly isBusy: boolean;
+  readonly onChange: (entered: Entered) => void;
+  readonly onSubmit: (submitValue: number) => void;
+}
+
+export function FormView({ payload, entered, refused, isBusy, onChange, onSubmit }: FormProps) {
+  const { say } = useUi();
+  const fields = useMemo(() => fieldsOf(payload), [payload]);
+  const [isTried, setTried] = useState(false);
+  const summary = useRef<HTMLDivElement>(null);
+  const [tries, setTries] = useState(0);
+  const found = problemsOf(fields, entered);
+  const problems = isTried ? withRefused(found, refused) : withRefused(NO_PROBLEMS, refused);
+  useEffect(() => {
+    if (tries > 0) summary.current?.focus();
+  }, [tries]);
+  const submit = (value: number): void => {
+    if (isBusy) return;
+    setTried(true);
+    if (found.size > 0) setTries(tries + 1);
+    else onSubmit(value);
+  };
+  return (
+    <form
+      class="form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        // Enter in a field is the button, where there is but one.
+        const [first, ...others] = [...footerButtons(fields), ...fields.flatMap(inlineValues)];
+        if (first && others.length === 0) submit(first.value);
+      }}
+    >
+      {problems.size > 0 && (
+        <div ref={summary} class="summary" role="alert" tabIndex={-1}>
+          <p>{say('problems')}</p>
+          <ul>
+            {fields
+              .filter(({ id }) => problems.has(id))
+              .map((field) => (
+                <li key={field.key}>
+                  <a
+                    href={`#${field.key}`}
+                    onClick={(event) => {
+                      event.preventDefault();
+                      document.getElementById(field.key)?.focus();
+                    }}
+                  >
+                    <span dir="auto">{textOf(field.source, 'label') || field.id}</span>: {problemText(problems.get(field.id)!, say)}
+                  </a>
+                </li>
+              ))}
+          </ul>
+        </div>
+      )}
+      {fields.map((field) => (
+        <OneField
+          key={`${field.key}/${field.type}`}
+          field={field}
+          entered={entered}
+          problems={problems}
+          isBusy={isBusy}
+          onChange={onChange}
+          onSubmit={submit}
+        />
+      ))}
+      <footer class="footer">
+        {footerButtons(fields).map(({ label, value }) => (
+          <button key={value} type="button" class="button primary" dir="auto" disabled={isBusy} onClick={() => submit(value)}>
+            {label || say('submit')}
+          </button>
+        ))}
+      </footer>
+    </form>
+  );
+}
+
+const inlineValues = (field: Field): { value: number }[] =>
+  field.type === 'inlineButton'
+    ? [{ value: numberOf(field.source, 'value', 0) }]
+    : field.type === 'buttonCluster'
+      ? choicesOf(field).flatMap(({ value }) => (typeof value === 'number' ? [{ value }] : []))
+      : [];
+
+function withRefused(problems: Problems, refused: readonly string[]): Problems {
+  if (refused.length === 0) return problems;
+  return new Map([...problems, ...refused.filter((id) => !problems.has(id)).map((id) => [id, { kind: 'type' }] as const)]);
+}
+
+interface OneFieldProps extends Omit<FormProps, 'payload' | 'refused'> {
+  readonly field: Field;
+  readonly problems: Problems;
+}
+
+function OneField({ field, entered, problems, isBusy, onChange, onSubmit }: OneFieldProps) {
+  const { scheme } = useUi();
+  const Shown = SHOWN[field.type];
+  if (Shown) return <Shown field={field} />;
+  if (field.type === 'inlineButton') {
+    const ground = textOf(field.source, 'buttonBackgroundColor', '#000000');
+    const ink = readable(textOf(field.source, 'buttonLabelColor', '#d0d0d0'), /^#[0-9a-f]{6}$/i.test(ground) ? ground : '#000000');
+    return (
+      <div class="field">
+        {textOf(field.source, 'label') !== '' && <Label field={field} />}
+        <button
+          type="button"
+          class={`button inline on-${scheme}`}
+          dir="auto"
+          disabled={isBusy}
+          style={buttonStyle(field.source, ground, ink)}
+          onClick={() => onSubmit(numberOf(field.source, 'value', 0))}
+        >
+          {textOf(field.source, 'buttonLabel')}
+        </button>
+      </div>
+    );
+  }
+  if (field.type === 'buttonCluster') return <Cluster field={field} isBusy={isBusy} onSubmit={onSubmit} />;
+  const Entry = ENTERED[field.type];
+  if (!Entry) return null;
+  return (
+    <Entry
+      field={field}
+      value={hasValue(field) ? shownValue(field, entered) : null}
+      problem={problems.get(field.id) ?? null}
+      onChange={(value) => onChange({ ...entered, [field.id]: value })}
+    />
+  );
+}
+
+function Cluster({ field, isBusy, onSubmit }: { field: Field; isBusy: boolean; onSubmit: (value: number) => void }) {
+  const { say } = useUi();
+  const label = textOf(field.source, 'label');
+  return (
+    <div class="field" role="group" aria-label={label || say('submit')}>
+      {label !== '' && <Label field={field} />}
+      <div class="cluster">
+        {choicesOf(field).map(({ label: text, value }) => (
+          <button key={value} type="button" class="button" dir="auto" disabled={isBusy} onClick={() => onSubmit(Number(value))}>
+            {text}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,131 @@
+// One message: its form with the draft that is kept of it, and its answer on the way to the service.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { fitting, mediaIn } from '../form/check.ts';
+import { fieldsOf } from '../form/form.ts';
+import type { Entered, Message, Place } from '../form/types.ts';
+import { textOf } from '../form/types.ts';
+import type { Inbox, Snapshot } from '../inbox.ts';
+import { whereAmI } from '../capture/camera.ts';
+import { useUi } from './context.ts';
+import { FormView } from './form-view.tsx';
+
+interface MessageProps {
+  readonly inbox: Inbox;
+  readonly message: Message;
+  readonly snapshot: Snapshot;
+  readonly onClose: () => void;
+}
+
+export function MessageView({ inbox, message, snapshot, onClose }: MessageProps) {
+  const { say, language } = useUi();
+  const { messageId, payload, title, category, createdAt } = message;
+  const draft = snapshot.kept.drafts.get(messageId);
+  const fields = useMemo(() => fieldsOf(payload), [payload]);
+  const [entered, setEntered] = useState<Entered>(() => fitting(fields, draft?.values ?? {}));
+  const heading = useRef<HTMLHeadingElement>(null);
+  const place = usePlace(fields.some(({ type }) => type === 'currentLocation'));
+  const isBusy = snapshot.kept.answers.has(messageId);
+  // Set at the first tap, before anything is stored: the next tap finds it.
+  const isTapped = useRef(false);
+
+  useEffect(() => {
+    heading.current?.focus();
+    void inbox.open(messageId);
+  }, [messageId]);
+  // What another tab has entered, or the service has sent back, takes the place of what is here.
+  // What was written here is here already, and more may have been typed since.
+  const foreign = draft && draft.tab !== inbox.tab ? JSON.stringify(draft.values) : '';
+  useEffect(() => {
+    if (draft && foreign !== '') setEntered(fitting(fields, draft.values));
+  }, [foreign]);
+  useEffect(() => {
+    isTapped.current = isBusy;
+  }, [isBusy]);
+
+  const change = (values: Entered): void => {
+    setEntered(values);
+    void inbox.keepDraft(messageId, values);
+  };
+  const submit = async (submitValue: number): Promise<void> => {
+    if (isTapped.current) return;
+    isTapped.current = true;
+    const now = new Date().toISOString();
+    const times = fields.filter(({ type }) => type === 'currentDateTime').map(({ id }) => [id, now] as const);
+    const values: Entered = { ...entered, ...Object.fromEntries(times) };
+    const media = mediaIn(fields, values);
+    try {
+      await inbox.answer({ messageId, title, requestId: crypto.randomUUID(), submitValue, values, location: await place.current(), media });
+    } catch (error) {
+      isTapped.current = false;
+      inbox.say('notAccepted', error instanceof Error ? error.message : String(error));
+      return;
+    }
+    onClose();
+  };
+  const dismiss = async (): Promise<void> => {
+    if (!confirm(say('dismissSure'))) return;
+    try {
+      await inbox.dismiss(messageId);
+      onClose();
+    } catch {
+      inbox.say('unreachable');
+    }
+  };
+  return (
+    <article aria-busy={isBusy}>
+      <header class="message-head">
+        <a class="back" href="#/">
+          <span aria-hidden="true">‹</span> {say('back')}
+        </a>
+        <h1 ref={heading} tabIndex={-1} dir="auto">
+          {title || category || say('inbox')}
+        </h1>
+        <p class="quiet">
+          {category !== '' && <span dir="auto">{category}</span>} <Time iso={createdAt} language={language} />
+        </p>
+      </header>
+      {isBusy && <p role="status">{say(snapshot.live === 'open' ? 'uploading' : 'kept')}</p>}
+      {draft && draft.refusal !== '' && <p role="alert">{say('notAccepted', draft.refusal)}</p>}
+      {isPlain(message) ? (
+        <p class="text" dir="auto">
+          {textOf(payload, 'body') || textOf(payload, 'subtitle')}
+        </p>
+      ) : (
+        <FormView
+          payload={payload}
+          entered={entered}
+          refused={draft?.refused ?? []}
+          isBusy={isBusy}
+          onChange={change}
+          onSubmit={(value) => void submit(value)}
+        />
+      )}
+      <button type="button" class="quiet-button" onClick={() => void dismiss()}>
+        {say('dismiss')}
+      </button>
+    </article>
+  );
+}
+
+/** A notification without a form has no topic that an answer could go to. */
+const isPlain = ({ payload }: Message): boolean => textOf(payload, 'responseTopic') === '';
+
+export function Time({ iso, language }: { iso: string; language: string }) {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return null;
+  return <time dateTime={iso}>{new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(at)}</time>;
+}
+
+/** Looked for while the form is filled, so that the answer need not wait. Null where it is not known: the answer goes without it. */
+function usePlace(isWanted: boolean): { current(): Promise<Place | null> } {
+  const looking = useRef<Promise<Place | null> | null>(null);
+  useEffect(() => {
+    if (isWanted) looking.current = whereAmI().catch(() => null);
+  }, [isWanted]);
+  return {
+    async current() {
+      const first = await looking.current;
+      return first ?? (isWanted ? whereAmI().catch(() => null) : null);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { Currency, DateTime, Decimal, Real, type Value } from '../../stdlib/values/index.ts';
+import { parseJson } from './parse-json.ts';
+import { fromTyped, toTypedJson, Untransferable } from './typed-json.ts';
+
+test.each<[Value, string]>([
+  [new DateTime(0), '{"$dt":"1970-01-01T00:00:00.000Z"}'],
+  [new Decimal(120n, 2), '{"$dec":"1.20"}'],
+  [new Currency('EUR', new Decimal(30_000n, 4)), '{"$cur":"EUR:3.0000"}'],
+  [9_007_199_254_740_993n, '{"$long":"9007199254740993"}'],
+  [new Real(5), '5.0'],
+  [[null, true, 'a', 1.5], '[null,true,"a",1.5]'],
+  [{ $dt: 'no time' }, '{"$obj":{"$dt":"no time"}}'],
+  [{ a: { $obj: 1 } }, '{"a":{"$obj":{"$obj":1}}}'],
+])('%o is written so that it comes back', (value, json) => {
+  expect(toTypedJson(value)).toBe(json);
+  expect(fromTyped(parseJson(json))).toEqual(value);
+});
+
+test('operators of a condition stay as they are', () => {
+  expect(toTypedJson({ at: { $gt: new DateTime(0) } }, true)).toBe('{"at":{"$gt":{"$dt":"1970-01-01T00:00:00.000Z"}}}');
+});
+
+test('what is no value of the form stays an Object', () => {
+  expect(fromTyped({ $dt: 'x' })).toEqual({ $dt: 'x' });
+  expect(fromTyped({ $gt: '1' })).toEqual({ $gt: '1' });
+});
+
+test('a function is not sent', () => {
+  expect(() => toTypedJson(() => null)).toThrow(Untransferable);
+});

@@ -1,0 +1,66 @@
+// JSON in which values keep their types between two installations (integrations.md 11.3, `X-Cascade-Values: typed`): `{"$dt"}`, `{"$dec"}`,
+// `{"$cur"}`, `{"$ref"}`, `{"$long"}`; an Object that would look like one of these, or begins so, stands in `{"$obj"}`.
+import {
+  Currency,
+  DateTime,
+  Decimal,
+  formatReal,
+  getOwn,
+  isObject,
+  type ObjectValue,
+  parseCurrency,
+  parseDateTime,
+  parseDecimal,
+  parseInteger,
+  Real,
+  setOwn,
+  type Value,
+} from '../../stdlib/values/index.ts';
+
+/** Another value than data: a Function, Lock, Map, Matcher or Sequence. */
+export class Untransferable extends Error {}
+
+/** @param isCondition operators of a where-object stay as they are. @throws Untransferable */
+export function toTypedJson(value: Value, isCondition = false): string {
+  if (value === null || value === undefined || typeof value === 'boolean' || typeof value === 'string')
+    return JSON.stringify(value ?? null);
+  if (typeof value === 'bigint') return `{"$long":"${value}"}`;
+  if (typeof value === 'number') return String(value);
+  if (value instanceof Real) return Number.isFinite(value.value) ? formatReal(value.value) : 'null';
+  if (value instanceof DateTime) return `{"$dt":"${value.toString()}"}`;
+  if (value instanceof Decimal) return `{"$dec":"${value.toString()}"}`;
+  if (value instanceof Currency) return `{"$cur":"${value.toString()}"}`;
+  if (Array.isArray(value)) return `[${value.map((element) => toTypedJson(element, isCondition)).join(',')}]`;
+  if (!isObject(value)) throw new Untransferable();
+  const keys = Object.keys(value);
+  const text = `{${keys.map((key) => `${JSON.stringify(key)}:${toTypedJson(getOwn(value, key), isCondition)}`).join(',')}}`;
+  return keys.length === 1 && keys[0]?.startsWith('$') && !isCondition ? `{"$obj":${text}}` : text;
+}
+
+const READERS: Readonly<Record<string, (text: string) => Value | null>> = {
+  $dt: parseDateTime,
+  $dec: parseDecimal,
+  $cur: parseCurrency,
+  $ref: (text) => text,
+  $long: parseInteger,
+};
+
+/** The values of such JSON, of the tree that it was parsed to. What is no value of the form stays an Object. */
+export function fromTyped(tree: Value): Value {
+  if (Array.isArray(tree)) return tree.map(fromTyped);
+  if (!isObject(tree)) return tree;
+  const [only, ...more] = Object.keys(tree);
+  if (only !== undefined && more.length === 0) {
+    const inner = getOwn(tree, only);
+    if (only === '$obj' && isObject(inner)) return members(inner);
+    const read = Object.hasOwn(READERS, only) && typeof inner === 'string' ? READERS[only]?.(inner) : null;
+    if (read !== null && read !== undefined) return read;
+  }
+  return members(tree);
+}
+
+function members(tree: ObjectValue): ObjectValue {
+  const result: ObjectValue = {};
+  for (const key of Object.keys(tree)) setOwn(result, key, fromTyped(getOwn(tree, key)));
+  return result;
+}

@@ -1,0 +1,67 @@
+// Restrictions as checked conditions, compiled once: a constraint is the same object for as long as its profile or type has this version, and
+// who asks, where the constraint names the caller. What holds the current time is compiled for each request.
+
+import type { Document } from 'mongodb';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { type ConditionContext, parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { StateKey } from '../states.ts';
+
+/** Callers for whom one constraint is kept compiled; beyond, it begins anew. */
+const MOST_CALLERS = 1_000;
+
+interface Compiled {
+  readonly type: TypeDefinition;
+  readonly depends: Dependence;
+  /** By caller; of a constraint that names none, by ''. */
+  readonly byCaller: Map<string, Predicate>;
+}
+
+type Dependence = 'nothing' | 'caller' | 'time';
+
+export class CompiledRestrictions {
+  readonly #compiled = new WeakMap<ObjectValue, Compiled>();
+  readonly #filters = new WeakMap<Predicate, Document>();
+
+  /** @throws cascade.query.… */
+  predicate(where: ObjectValue, type: TypeDefinition, context: ConditionContext): Predicate {
+    let compiled = this.#compiled.get(where);
+    if (compiled?.type !== type) {
+      compiled = { type, depends: dependenceOf(where), byCaller: new Map() };
+      this.#compiled.set(where, compiled);
+    }
+    const { depends, byCaller } = compiled;
+    if (depends === 'time') return parseWhere(where, type, context);
+    const caller = depends === 'caller' ? context.username : '';
+    let predicate = byCaller.get(caller);
+    if (!predicate) {
+      predicate = parseWhere(where, type, context);
+      if (byCaller.size >= MOST_CALLERS) byCaller.clear();
+      byCaller.set(caller, predicate);
+    }
+    return predicate;
+  }
+
+  /** The condition as the store takes it: the same object for the same condition, so that those who may see the same share their reads. */
+  filter(predicate: Predicate): Document {
+    let filter = this.#filters.get(predicate);
+    if (!filter) {
+      filter = toFilter(predicate);
+      this.#filters.set(predicate, filter);
+    }
+    return filter;
+  }
+}
+
+export const COMPILED_RESTRICTIONS = new StateKey('compiled restrictions', () => new CompiledRestrictions());
+
+/** The namespace of a request is that of its constraint, so only the caller and the time differ from one to the next. */
+function dependenceOf(value: Value): Dependence {
+  if (!isObject(value) && !Array.isArray(value)) return 'nothing';
+  if (isObject(value) && Object.hasOwn(value, 'ars_substitution')) return SUBSTITUTED[String(getOwn(value, 'ars_substitution'))] ?? 'time';
+  const members = Array.isArray(value) ? value : Object.keys(value).map((name) => getOwn(value, name));
+  const found = members.map(dependenceOf);
+  return found.includes('time') ? 'time' : found.includes('caller') ? 'caller' : 'nothing';
+}
+
+const SUBSTITUTED: Readonly<Record<string, Dependence>> = { ars_username: 'caller', ars_currentNamespace: 'nothing' };

@@ -1,0 +1,5 @@
+// Quotas of organizations (resources-and-api.md 9): what is given, and what is used of it.
+export { databasesIn } from './databases.ts';
+export { parseQuota } from './quota.ts';
+export { Quotas } from './quotas.ts';
+export type { Release, Usage } from './usage.ts';

@@ -1,0 +1,131 @@
+// What an organization uses of its quota in this process: rates, and what is open now. Counts of what is stored are asked of the store
+// (features/quotas).
+
+import { fault } from '../../model/errors/faults.ts';
+import { type LimitName, parseQuota, type Quota, type RateName } from './quota.ts';
+import { Rate } from './rate.ts';
+
+/** What is counted while it is open. */
+export type OpenName = 'webSockets' | 'subscriptions';
+
+/** Takes it back; twice is once. */
+export type Release = () => void;
+
+/** A rate of nothing is looked at again so often: somebody may have raised it. */
+const NEVER_MS = 1_000;
+
+export class Usage {
+  /** Namespaces that share the quota, this one's among them. */
+  namespaces: readonly string[] = [];
+  #quota: Quota = parseQuota(null);
+  #text = '{}';
+  readonly #rates = new Map<string, Rate>();
+  readonly #open: Record<OpenName, number> = { webSockets: 0, subscriptions: 0 };
+  /** Executions that wait for their turn, in order. */
+  readonly #waiting: (() => void)[] = [];
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param text the quota's JSON, by which it is known whether it has changed */
+  set(quota: Quota, text: string): void {
+    if (text === this.#text) return;
+    this.#quota = quota;
+    this.#text = text;
+    this.#rates.clear();
+    this.#serve();
+  }
+
+  limit(name: LimitName): number | null {
+    return this.#quota.limits[name];
+  }
+
+  /** @throws cascade.quota.exceeded */
+  takeRequest(): void {
+    this.#take('requestsPerSecond', this.#quota.limits.requestsPerSecond, 0);
+  }
+
+  /** An execution that a client asks for. @throws cascade.quota.exceeded */
+  takeExecution(): void {
+    if (this.#waiting.length > 0) throw fault('cascade.quota.exceeded', 'execution', this.#quota.rates.execution);
+    this.#take('execution', this.#quota.rates.execution, this.#credit('execution'));
+  }
+
+  /** An execution that was acknowledged already: it waits for its turn, and is never refused. Undefined: at once. */
+  execution(): Promise<void> | undefined {
+    if (this.#waiting.length === 0 && this.#isTaken('execution', this.#quota.rates.execution, this.#credit('execution'))) return undefined;
+    const turn = new Promise<void>((go) => this.#waiting.push(go));
+    this.#plan();
+    return turn;
+  }
+
+  /** More waits than the credit allows: who brings more is refused. */
+  get isBackedUp(): boolean {
+    const { queueRatio } = this.#quota.credit;
+    return this.#waiting.length > 0 && this.#waiting.length >= queueRatio * this.#credit('execution');
+  }
+
+  get executionRate(): number {
+    return this.#quota.rates.execution ?? 0;
+  }
+
+  /** Until a message of a source may be taken, in milliseconds; 0: it is taken. */
+  messageWaitMs(): number {
+    const { receiveMessage } = this.#quota.rates;
+    if (this.#isTaken('receiveMessage', receiveMessage, this.#credit('receiveMessage'))) return 0;
+    return Math.min(NEVER_MS, this.#rates.get('receiveMessage')?.waitMs(performance.now()) ?? NEVER_MS);
+  }
+
+  /** @throws cascade.quota.exceeded */
+  open(name: OpenName): Release {
+    const limit = this.#quota.limits[name];
+    if (limit !== null && this.#open[name] >= limit) throw fault('cascade.quota.exceeded', name, limit);
+    this.#open[name]++;
+    let isOpen = true;
+    return () => {
+      if (isOpen) this.#open[name]--;
+      isOpen = false;
+    };
+  }
+
+  /** Nobody waits any more: the service ends, and what waits is in the journal. */
+  close(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #credit(name: RateName): number {
+    return ((this.#quota.rates[name] ?? 0) * this.#quota.credit.percentage) / 100;
+  }
+
+  #take(name: string, perSecond: number | null, credit: number): void {
+    if (!this.#isTaken(name, perSecond, credit)) throw fault('cascade.quota.exceeded', name, perSecond);
+  }
+
+  #isTaken(name: string, perSecond: number | null, credit: number): boolean {
+    if (perSecond === null) return true;
+    const now = performance.now();
+    let rate = this.#rates.get(name);
+    if (!rate) {
+      rate = new Rate(perSecond, credit, now);
+      this.#rates.set(name, rate);
+    }
+    return rate.take(now);
+  }
+
+  #plan(): void {
+    if (this.#timer || this.#waiting.length === 0) return;
+    const waitMs = this.#rates.get('execution')?.waitMs(performance.now()) ?? 0;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = null;
+        this.#serve();
+      },
+      Math.min(NEVER_MS, waitMs),
+    );
+  }
+
+  #serve(): void {
+    while (this.#waiting.length > 0 && this.#isTaken('execution', this.#quota.rates.execution, this.#credit('execution')))
+      this.#waiting.shift()?.();
+    this.#plan();
+  }
+}

@@ -1,0 +1,164 @@
+// Who owns a namespace: one record a namespace, which names the process and an epoch of its own (the fencing token). Each time a namespace changes
+// hands, or is opened again, it gets a new epoch: the journal's rows bear it, and the next owner closes the journal of the one before, so that no
+// late commit of it can succeed. Records of a dead process are freed in the transaction that claims it (process.ts).
+
+import { type ClientSession, type Collection, type Db, type MongoClient } from 'mongodb';
+import { Fenced } from '../transactions/index.ts';
+import { OWNERS, type OwnerRecord } from './owner-records.ts';
+import type { ServiceProcess } from './process.ts';
+
+/** A namespace is this process's. */
+export interface Ownership {
+  readonly epoch: number;
+  readonly unclosed: readonly number[];
+  readonly listeners: readonly number[];
+}
+
+export type Acquired = { readonly ownership: Ownership } | { readonly owner: number };
+
+interface Wanted {
+  readonly resolve: (acquired: Acquired) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Namespaces that are acquired in one transaction. */
+const MOST_AT_ONCE = 500;
+
+export class Owners {
+  readonly #client: MongoClient;
+  readonly #records: Collection<OwnerRecord>;
+  readonly #processes: Collection<{ _id: number; takenBy?: number; acquired?: number }>;
+  readonly #counters: Collection<{ _id: string; value: number }>;
+  readonly #process: Pick<ServiceProcess, 'epoch'>;
+  readonly #wanted = new Map<string, Wanted[]>();
+  #isAcquiring = false;
+
+  constructor(installation: Db, process: Pick<ServiceProcess, 'epoch'>) {
+    this.#client = installation.client;
+    this.#records = installation.collection(OWNERS);
+    this.#processes = installation.collection('processes');
+    this.#counters = installation.collection('counters');
+    this.#process = process;
+  }
+
+  /**
+   * Takes a namespace that nobody has, or that this process has had: its ownership begins anew. Those that are asked for together are taken
+   * together.
+   * @returns or the process that has it
+   * @throws Fenced when this process was taken for dead
+   */
+  acquire(namespace: string): Promise<Acquired> {
+    return new Promise((resolve, reject) => {
+      const waiting = this.#wanted.get(namespace);
+      if (waiting) waiting.push({ resolve, reject });
+      else this.#wanted.set(namespace, [{ resolve, reject }]);
+      if (this.#isAcquiring) return;
+      this.#isAcquiring = true;
+      setImmediate(() => void this.#acquireWanted());
+    });
+  }
+
+  /** What its former owners have left is in the journal of this one. */
+  async closed(namespace: string, { epoch, unclosed }: Ownership): Promise<void> {
+    if (unclosed.length === 0) return;
+    await this.#records.updateOne({ _id: namespace, epoch }, { $pull: { unclosed: { $in: [...unclosed] } } });
+  }
+
+  /** Nobody has it from here on. @param isResting nobody needs to, until it is asked for */
+  async release(namespace: string, epoch: number, isResting: boolean): Promise<void> {
+    await this.#records.updateOne({ _id: namespace, epoch }, { $set: { process: null, isResting } });
+  }
+
+  /** The same, of one that could not be opened: who has it next closes this journal, too. */
+  async giveUp(namespace: string, epoch: number): Promise<void> {
+    const change = { $set: { process: null, isResting: false }, $addToSet: { unclosed: epoch } };
+    await this.#records.updateOne({ _id: namespace, epoch }, change);
+  }
+
+  /** The namespace is deleted. */
+  async remove(namespace: string): Promise<void> {
+    await this.#records.deleteOne({ _id: namespace });
+  }
+
+  /** Clients of these processes have subscriptions there: the next owner waits for them before it commits anything. */
+  async heardBy(namespace: string, epoch: number, listeners: readonly number[]): Promise<void> {
+    await this.#records.updateOne({ _id: namespace, epoch }, { $set: { listeners } });
+  }
+
+  /** The process that has it; null: nobody. */
+  async ownerOf(namespace: string): Promise<number | null> {
+    return (await this.#records.findOne({ _id: namespace }, { projection: { process: 1 } }))?.process ?? null;
+  }
+
+  /** Those that nobody has although something is left to be done there. */
+  async abandoned(): Promise<string[]> {
+    const free = await this.#records.find({ process: null, isResting: { $ne: true } }, { projection: { _id: 1 } }).toArray();
+    return free.map(({ _id }) => _id);
+  }
+
+  /** Of all that there are those that were never owned: an earlier version may have left something there. */
+  async unknown(names: readonly string[]): Promise<string[]> {
+    const recorded = new Set(await this.#records.distinct('_id', {}));
+    return names.filter((name) => !recorded.has(name));
+  }
+
+  async #acquireWanted(): Promise<void> {
+    while (this.#wanted.size > 0) {
+      const some = [...this.#wanted].slice(0, MOST_AT_ONCE);
+      for (const [name] of some) this.#wanted.delete(name);
+      try {
+        const acquired = await this.#acquireAll(some.map(([name]) => name));
+        for (const [name, waiting] of some) for (const { resolve } of waiting) resolve(acquired.get(name)!);
+      } catch (error) {
+        for (const [, waiting] of some) for (const { reject } of waiting) reject(error);
+      }
+    }
+    this.#isAcquiring = false;
+  }
+
+  async #acquireAll(names: readonly string[]): Promise<Map<string, Acquired>> {
+    // Numbers that are not needed are lost: taking them in the transaction would make all processes wait for each other.
+    const counted = await this.#counters.findOneAndUpdate(
+      { _id: 'epoch' },
+      { $inc: { value: names.length } },
+      { upsert: true, returnDocument: 'after' },
+    );
+    const first = (counted?.value ?? names.length) - names.length + 1;
+    return this.#client.withSession((session) =>
+      session.withTransaction(() => this.#acquireIn(session, names, first), {
+        writeConcern: { w: 'majority' },
+        readConcern: { level: 'snapshot' },
+      }),
+    );
+  }
+
+  async #acquireIn(session: ClientSession, names: readonly string[], first: number): Promise<Map<string, Acquired>> {
+    const { epoch: own } = this.#process;
+    // Who takes this process for dead writes there, too: one of the two begins again.
+    const { matchedCount } = await this.#processes.updateOne(
+      { _id: own, takenBy: { $exists: false } },
+      { $inc: { acquired: 1 } },
+      { session },
+    );
+    if (matchedCount === 0) throw new Fenced('another process has taken over the work of this one');
+    const found = await this.#records.find({ _id: { $in: [...names] } }, { session }).toArray();
+    const records = new Map(found.map((record) => [record._id, record]));
+    const acquired = new Map<string, Acquired>();
+    const writes = [];
+    for (const [index, name] of names.entries()) {
+      const record = records.get(name);
+      if (record && record.process !== null && record.process !== own) {
+        acquired.set(name, { owner: record.process });
+        continue;
+      }
+      const former = record?.process === own ? [record.epoch] : []; // an opening of it failed, or it was not told that it is free
+      const unclosed = [...new Set([...(record?.unclosed ?? []), ...former])];
+      const epoch = first + index;
+      const owned = { process: own, epoch, unclosed, isResting: false, listeners: [] };
+      writes.push({ updateOne: { filter: { _id: name }, update: { $set: owned }, upsert: true } });
+      acquired.set(name, { ownership: { epoch, unclosed, listeners: record?.listeners ?? [] } });
+    }
+    if (writes.length > 0) await this.#records.bulkWrite(writes, { session, ordered: true });
+    return acquired;
+  }
+}
