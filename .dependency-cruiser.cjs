@@ -133,7 +133,10 @@ module.exports = {
     forbid(
       'installed',
       'what is built and served needs no development package: `npm start` installs none',
-      { path: oneOf([...layers, 'inbox', 'typing', 'case-runner']), pathNot: `(${noTests}|/testing/|/arbitrary\\.ts$|\\.(brokers|browser)\\.ts$)` },
+      {
+        path: oneOf([...layers, 'inbox', 'typing', 'case-runner']),
+        pathNot: `(${noTests}|/testing/|/arbitrary\\.ts$|\\.(brokers|browser)\\.ts$)`,
+      },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
   ],
