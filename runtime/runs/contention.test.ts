@@ -83,3 +83,20 @@ test('entering again keeps the place, and one that leaves while waiting is passe
   expect(await settled(c)).toBe(true);
   expect(await settled(b)).toBe(false);
 });
+
+test('a rule that has lost a race takes turns in that collection, for so many reads', () => {
+  const lines = new Contention();
+  expect(lines.takesTurns('r', 't')).toBe(false);
+  lines.lost('r', 't');
+  expect([lines.takesTurns('r', 'other'), lines.takesTurns('other', 't')]).toEqual([false, false]);
+  let reads = 0;
+  while (lines.takesTurns('r', 't')) reads++;
+  expect(reads).toBe(1_000);
+  expect(lines.takesTurns('r', 't')).toBe(false);
+});
+
+test('rules that lose races are remembered, but not without end', () => {
+  const lines = new Contention();
+  for (let n = 0; n <= 10_000; n++) lines.lost(`r${n}`, 't');
+  expect([lines.takesTurns('r0', 't'), lines.takesTurns('r1', 't')]).toEqual([false, true]);
+});

@@ -1,6 +1,6 @@
 // Lines of runs that want the same instance. An instance that nobody lost a race for has no line; after the first loss those
 // who read it take turns, so that each update meets the version it read (language.md U7). A turn ends when the change is enqueued: who is next goes
-// on from what it leaves, and is stored with it or after it.
+// on from what it leaves, and is stored with it or after it. A rule that has lost a race lately takes turns from its first read on.
 
 import type { Pending } from '../transactions/index.ts';
 
@@ -11,13 +11,39 @@ interface Line {
   pending: Pending | null;
 }
 
+/** So many reads by runs of a rule go in line after a lost race; each that has to wait begins the count anew. */
+const PRONE_READS = 1_000;
+/** Rules and collections that are remembered for it. */
+const MOST_PRONE = 10_000;
+
 export class Contention {
+  /** Of a rule and a collection: reads that still go in line. */
+  readonly #prone = new Map<string, number>();
   readonly #lines = new Map<string, Line>();
   readonly #held = new Map<string, Set<string>>();
 
   /** Whether reads of this instance go in line. */
   isContended(instance: string): boolean {
     return this.#lines.has(instance);
+  }
+
+  /** A run of the rule lost a race for an instance of the collection, or had to wait for one. */
+  lost(rule: string, collection: string): void {
+    const key = proneKey(rule, collection);
+    this.#prone.delete(key); // it becomes the youngest
+    this.#prone.set(key, PRONE_READS);
+    if (this.#prone.size > MOST_PRONE) this.#prone.delete(this.#prone.keys().next().value as string);
+  }
+
+  /** Whether a read by a run of the rule goes in line although nobody has lost a race for that instance. Counts it as one. */
+  takesTurns(rule: string, collection: string): boolean {
+    if (this.#prone.size === 0) return false;
+    const key = proneKey(rule, collection);
+    const left = this.#prone.get(key);
+    if (left === undefined) return false;
+    if (left > 1) this.#prone.set(key, left - 1);
+    else this.#prone.delete(key);
+    return true;
   }
 
   /** Whether the run has a turn or a place in any line: it must not wait in a second one (two such could wait for each other). */
@@ -104,3 +130,5 @@ export class Contention {
     if (line.runs.length === 0 && line.pending === null && this.#lines.get(instance) === line) this.#lines.delete(instance);
   }
 }
+
+const proneKey = (rule: string, collection: string): string => `${rule}\n${collection}`;

@@ -330,13 +330,22 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
 
   async turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on' | Pending> {
     const { contention } = this.#host;
-    const instance = ids.map((id) => `${collection}/${id}`).find((one) => contention.isContended(one));
+    const instance = ids.map((id) => `${collection}/${id}`).find((one) => contention.isContended(one)) ?? this.#early(collection, ids);
     // Nobody waits for a turn with a lock in hand: the run whose turn it is may be waiting for that lock.
     if (!instance || this.#host.holdsLocks(this.id)) return 'go on';
     if (contention.isEngaged(this.id) && (contention.hasTurn(instance, this.id) || !contention.isIn(instance, this.id)))
       return contention.pendingFor(instance, this.id) ?? 'go on';
+    const waits = contention.isContended(instance);
+    if (waits) contention.lost(this.#executable.name, collection);
     await contention.enter(instance, this.id);
-    return contention.pendingFor(instance, this.id) ?? 'read again';
+    return contention.pendingFor(instance, this.id) ?? (waits ? 'read again' : 'go on');
+  }
+
+  /** The one instance that it takes turns for from the first read on, as runs of its rule have lost races there; undefined: none. */
+  #early(collection: string, ids: readonly string[]): string | undefined {
+    const { contention } = this.#host;
+    if (ids.length !== 1 || contention.isEngaged(this.id)) return undefined;
+    return contention.takesTurns(this.#executable.name, collection) ? `${collection}/${ids[0]}` : undefined;
   }
 
   follow(pending: Pending): void {
@@ -621,6 +630,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       // With a lock it goes back to the line of the lock instead: no run is in two lines at a time.
       if (this.#host.holdsLocks(this.id)) contention.leave(this.id);
       else contention.moveTo(contended, this.id);
+      contention.lost(this.#executable.name, contended.slice(0, contended.lastIndexOf('/')));
       this.#restart(contended);
     });
   }
