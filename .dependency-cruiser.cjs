@@ -130,6 +130,15 @@ module.exports = {
       { pathNot: `(${noTests}|\\.config\\.)` },
       { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     ),
+    forbid(
+      'installed',
+      'what is built and served needs no development package: `npm start` installs none',
+      {
+        path: oneOf([...layers, 'inbox', 'typing', 'case-runner']),
+        pathNot: `(${noTests}|/testing/|/arbitrary\\.ts$|\\.(brokers|browser)\\.ts$)`,
+      },
+      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -10,7 +10,7 @@ import { Calls, Owners } from '../runtime/cluster/index.ts';
 import { Fenced, type ServiceProcess } from '../runtime/transactions/index.ts';
 import { subscribe } from '../features/subscriptions/index.ts';
 import { failureHead, failureOf } from './forwarding/codec.ts';
-import { Fellows, Forwarding, type LocalEngine, OwnedElsewhere, Routes } from './forwarding/index.ts';
+import { Rebalancer, Forwarding, type LocalEngine, OwnedElsewhere, Routes } from './forwarding/index.ts';
 import { FollowedSubscriptions } from './forwarding/subscriptions.ts';
 import type { OpenNamespace } from './namespace.ts';
 import { OpenNamespaces } from './open-namespaces.ts';
@@ -26,8 +26,8 @@ export interface ClusterOptions {
   readonly nodeUuid: string;
   readonly local: LocalEngine;
   readonly open: (name: string, epoch: number, onFenced: () => void) => Promise<OpenNamespace>;
-  /** As clients are told of an error. */
-  readonly told: (error: unknown) => unknown;
+  /** An error as it is answered to clients. */
+  readonly asClientError: (error: unknown) => unknown;
   readonly idleAfterMs: number;
   readonly isServing: () => boolean;
   readonly log: Logger;
@@ -40,13 +40,13 @@ export interface Cluster extends AsyncDisposable {
   readonly forwarding: Forwarding;
   /** Null: there are only those of this process. */
   readonly followed: FollowedSubscriptions | null;
-  readonly fellows: Fellows;
+  readonly rebalancer: Rebalancer;
   /** Null: no other process can be reached. */
   readonly calls: Calls | null;
 }
 
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const { store, process, exclusive, bus, nodeUuid, local, open, told, idleAfterMs, isServing, log } = options;
+  const { store, process, exclusive, bus, nodeUuid, local, open, asClientError, idleAfterMs, isServing, log } = options;
   const owners = new Owners(store.installation, process);
   const namespaces: OpenNamespaces = new OpenNamespaces({
     async acquire(name) {
@@ -99,12 +99,12 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       secret: await secretOf(store),
       epoch: process.epoch,
       handlers: { ...forwarding.handlers(enter), ...followed?.handlers(enter) },
-      toFailure: (error) => failureHead(told(error)),
+      toFailure: (error) => failureHead(asClientError(error)),
       fromFailure: failureOf,
-      onLook: () => fellows.look(),
+      onLook: () => rebalancer.look(),
     });
   const ends = calls?.onDrop((epoch) => followed?.dropped(epoch));
-  const fellows: Fellows = new Fellows({
+  const rebalancer: Rebalancer = new Rebalancer({
     process,
     owners,
     namespaces,
@@ -122,7 +122,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     routes,
     forwarding,
     followed,
-    fellows,
+    rebalancer,
     calls,
     async [Symbol.asyncDispose]() {
       ends?.();

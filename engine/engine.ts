@@ -11,8 +11,8 @@ import { fault } from '../model/errors/faults.ts';
 import { openNamespace } from './namespace.ts';
 import { type Change, openChanges } from '../runtime/cluster/index.ts';
 import { type Cluster, openCluster } from './cluster.ts';
-import { noteRefusal, openLocalEngine, told } from './local-engine.ts';
-import { requireCompany } from './company.ts';
+import { asClientError, noteRefusal, openLocalEngine } from './local-engine.ts';
+import { requirePeers } from './peers.ts';
 import { sourcesUp } from '../features/sources/index.ts';
 import { Shares } from '../runtime/admission/shares.ts';
 import { openStore, type Store } from '../platform/mongo/index.ts';
@@ -117,7 +117,7 @@ export async function openEngine({
         onError: (error) => log.error({ err: error }, 'the lease of this process'),
       }),
     );
-    if (!exclusive && (needsBus || bus)) await requireCompany(process, bus !== null);
+    if (!exclusive && (needsBus || bus)) await requirePeers(process, bus !== null);
     const tally = new Tally();
     const egress = new Egress({
       allowed: outboundAddresses,
@@ -179,7 +179,7 @@ export async function openEngine({
         bus,
         nodeUuid: about.nodeUuid,
         local,
-        told,
+        asClientError,
         idleAfterMs,
         isServing: () => status === 'ok',
         log,
@@ -209,7 +209,7 @@ export async function openEngine({
         },
       }),
     );
-    const { namespaces, forwarding, fellows, followed } = cluster;
+    const { namespaces, forwarding, rebalancer, followed } = cluster;
     security.heard = (heard) => {
       const done = auditedIn(heard, accounts.directory).then((name) => forwarding.audit(name, heard));
       done.catch((err: unknown) => log.error({ err }, 'an audit could not be stored'));
@@ -222,9 +222,9 @@ export async function openEngine({
         cluster.calls?.look();
         followed?.stop();
         await namespaces.stop();
-        await fellows[Symbol.asyncDispose]();
+        await rebalancer[Symbol.asyncDispose]();
         if (isFenced) await Promise.all(namespaces.names.map((name) => namespaces.abandon(name)));
-        else await fellows.handOverAll();
+        else await rebalancer.handOverAll();
         await cluster.calls?.leave();
       },
     });
@@ -233,7 +233,7 @@ export async function openEngine({
     // Without the key that their data are sealed with there is nothing to try again: the start says so.
     await Promise.all(known.map((name) => keys.cipherOf(name)));
     await process.serve(true);
-    await fellows.begin(known);
+    await rebalancer.begin(known);
     for (const name of await identity.deletedNamespaces()) await dropHere(name);
     status = 'ok';
     cluster.calls?.look();
@@ -315,7 +315,7 @@ export async function openEngine({
         try {
           return await forwarding.execute(request);
         } catch (error) {
-          throw told(error);
+          throw asClientError(error);
         }
       },
       [Symbol.asyncDispose]: close,

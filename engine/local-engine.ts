@@ -52,7 +52,7 @@ export function openLocalEngine({ clock, shares, quotas, security, isSure, drop,
         return reply;
       } catch (error) {
         noteRefusal(security, error, request.identity, request);
-        throw told(error);
+        throw asClientError(error);
       } finally {
         shares.leave(namespace, place);
       }
@@ -99,8 +99,8 @@ const actorOf = (space: Namespace, request: ApiRequest, clock: Clock): Actor => 
   depth: 0,
 });
 
-/** An error as clients are told of it. */
-export function told(error: unknown): unknown {
+/** An error as it is answered to clients. */
+export function asClientError(error: unknown): unknown {
   if (error instanceof QueueFull) return tooFull(error);
   if (isPassing(error) || error instanceof Fenced) return fault('cascade.server.unavailable');
   return error;

@@ -183,7 +183,9 @@ function firstOf(errors: readonly Value[], status: number): CascadeError {
 async function mustReadAgain(resource: Resource, rows: readonly Value[], actor: Actor): Promise<boolean> {
   if (resource.kind !== 'instances' || !actor.reading) return false;
   const whole = rows.filter((row): row is ObjectValue => isObject(row) && Object.hasOwn(row, '_id') && Object.hasOwn(row, 'ars_version'));
-  if ((await actor.reading.turn(resource.collection, whole.map(idOf))) === 'read again') return true;
+  const turn = await actor.reading.turn(resource.collection, whole.map(idOf));
+  if (turn !== 'go on' && turn !== 'read again') await turn.settled();
+  if (turn !== 'go on') return true;
   remember(resource, whole, actor);
   return false;
 }

@@ -30,6 +30,7 @@ async function runThem(
   instance: ObjectValue,
   actor: Actor,
 ): Promise<ObjectValue | null> {
+  await actor.reading?.standing(); // what the rules do is not stored with the change
   const shown = await shownOne(space, type, instance, actor);
   const result = await chain(space, path, shown, actor);
   if (result === null || result === shown) return result && instance;

@@ -3,7 +3,7 @@
 import type { Document } from 'mongodb';
 import { isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
+import { matches, parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
 import type { ApiReply } from '../api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { inTime, type Rows } from '../../platform/mongo/index.ts';
@@ -14,6 +14,7 @@ import { idOf } from '../representation/stamp.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { condition, remember } from './find.ts';
 import { keyText } from './natural-key.ts';
+import { pendingInstance } from './pending-instances.ts';
 import { timeLimit } from './time-limit.ts';
 
 /** Rows of a result without `limit`, and the most that a limit may ask for. */
@@ -205,10 +206,21 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
   const predicate = await condition(space, resource, query.where, actor);
   const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
   for (;;) {
-    const { rows: raw } = await readAhead(rowsOf(space, resource, predicate, order, query), Infinity);
+    let { rows: raw } = await readAhead(rowsOf(space, resource, predicate, order, query), Infinity);
     if (actor.reading) {
-      const rows = raw.map((row) => instanceFromBson(resource.type, row));
-      if ((await actor.reading.turn(resource.collection, rows.map(idOf))) === 'read again') continue;
+      let rows = raw.map((row) => instanceFromBson(resource.type, row));
+      const turn = await actor.reading.turn(resource.collection, rows.map(idOf));
+      if (turn === 'read again') continue;
+      if (turn !== 'go on') {
+        // Only where it is the one row in question: else what else would be among the rows is for the store to say.
+        const shown = rows.length === 1 && query.skip === 0 ? pendingInstance(resource, turn) : null;
+        if (!shown || !matches(predicate, shown.instance)) {
+          await turn.settled();
+          continue;
+        }
+        actor.reading.follow(turn);
+        [rows, raw] = [[shown.instance], [shown.row]];
+      }
       remember(resource, rows, actor);
       const key = rows.length === 0 ? keyText(predicate, resource.type) : null;
       if (key !== null) actor.reading.saw(resource.collection, key, 0n);

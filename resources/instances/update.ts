@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
 import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, StartAgain } from '../../runtime/context/actor.ts';
-import { type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
-import { toFilter } from '../../model/query/index.ts';
+import { type Pending, type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
+import { matches, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { checkFinal, coerceSystemProperty, prepareUpdate } from '../../model/types/index.ts';
@@ -18,7 +18,8 @@ import { idOf, stampChanged, versionOf } from '../representation/stamp.ts';
 import { accompanied, additionsOf, admit, requireWithin } from '../access/gate.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { condition, read } from './find.ts';
-import { BulkWalk, type Failed, isRefusal } from './bulk.ts';
+import { type Batch, BulkWalk, type Failed, isRefusal } from './bulk.ts';
+import { pendingInstance } from './pending-instances.ts';
 import { entriesFor } from './dependents.ts';
 import { noteType } from './late-writes.ts';
 import { asFault, checkSize } from './refusals.ts';
@@ -86,7 +87,9 @@ export async function updateOne(
         if (!(error instanceof VersionMiss)) throw asFault(error, resource, next);
         if (locked.version !== undefined) throw conflict(resource, stored, locked.version);
         if (actor.reading?.expected(resource.collection, idOf(stored)) !== undefined) throw new StartAgain(instance);
-        if (tries >= TRIES && !contention.isEngaged(waiter)) await contention.enter(instance, waiter);
+        if (tries < TRIES) continue;
+        if (!contention.isEngaged(waiter)) await contention.enter(instance, waiter);
+        await contention.pendingFor(instance, waiter)?.settled();
       }
     }
   } finally {
@@ -169,10 +172,20 @@ export async function updateMany(
   actor: Actor,
   onError: Told | null,
 ): Promise<string | null> {
-  const filter = toFilter(await condition(space, resource, where, actor, 'update'));
+  const predicate = await condition(space, resource, where, actor, 'update');
+  const filter = toFilter(predicate);
   const told = onError ?? ((count: number) => (count > 1 ? String(count) : 'null'));
-  const walk = new BulkWalk(space, resource, { operation: 'update', where, filter, told }, actor);
-  const first = await walk.read();
+  let walk = new BulkWalk(space, resource, { operation: 'update', where, filter, told }, actor);
+  let first = await walk.read();
+  const followed = actor.reading?.followed(resource.collection) ?? [];
+  if (followed.length > 0) {
+    const one = walk.hasBegun ? null : onlyOne(resource, predicate, first, followed);
+    if (!one) {
+      await actor.reading?.standing();
+      walk = new BulkWalk(space, resource, { operation: 'update', where, filter, told }, actor);
+    }
+    first = one ?? (await walk.read());
+  }
   if (!first.isLast && !walk.isRecorded) return null;
   if (!walk.hasBegun && first.isLast && first.instances.length < 2) {
     const [one] = first.instances;
@@ -182,6 +195,19 @@ export async function updateMany(
     updateBatch(space, resource, instances, { filter, change, walk, onError: onError !== null }, isLast, actor),
   );
   return told(walk.count, walk.failed);
+}
+
+/** Those of a condition, one at most, where changes count that are not stored yet; null where that is for the store to say. */
+function onlyOne(
+  resource: InstanceResource,
+  predicate: Predicate,
+  { instances, isLast }: Batch,
+  followed: readonly Pending[],
+): Batch | null {
+  const changed = followed.map((pending) => pendingInstance(resource, pending).instance);
+  const ids = new Set(changed.map(idOf));
+  const all = [...instances.filter((one) => !ids.has(idOf(one))), ...changed.filter((one) => matches(predicate, one))];
+  return isLast && all.length < 2 ? { instances: all, isLast } : null;
 }
 
 async function updateFound(

@@ -20,6 +20,7 @@ import { compareBy } from '../definitions/sort.ts';
 import type { Failed } from '../instances/bulk.ts';
 import { deleteMany, deleteOne } from '../instances/delete.ts';
 import { condition, conditionAsked, read, readAt } from '../instances/find.ts';
+import { followedInstance } from '../instances/pending-instances.ts';
 import { insertAtOnce, insertMany, insertOne } from '../instances/insert.ts';
 import { type ProgramQuery, selectPages, selectRows, type WalkPage } from '../instances/select.ts';
 import { changeOf, updateMany, updateOne, versionIn } from '../instances/update.ts';
@@ -258,7 +259,8 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const onError = getOwn(payload, 'onError') === true;
   if (query?.by === 'id' && !onError) {
     const id = idIn(query);
-    return { ok: encodeInner(await updateOne(space, resource, () => readAt(space, resource, id, actor), change, actor, { version })) };
+    const find = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readAt(space, resource, id, actor);
+    return { ok: encodeInner(await updateOne(space, resource, find, change, actor, { version })) };
   }
   if (version !== undefined) {
     const find = async (): Promise<ObjectValue> => {

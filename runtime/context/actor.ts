@@ -2,7 +2,7 @@
 
 import type { Identity } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
-import type { Answer, Chain, RunId, Step, StoredEvent, Unit, Write } from '../transactions/index.ts';
+import type { Answer, Chain, Pending, RunId, Step, StoredEvent, Unit, Write } from '../transactions/index.ts';
 import type { StateUser } from '../shared-state/index.ts';
 
 /** In whose name something is done. */
@@ -64,8 +64,17 @@ export interface Reading {
   saw(collection: string, id: string, version: bigint): void;
   /** The version an update of this instance must meet; undefined: it was not read. 0n: it was looked for and was not there. */
   expected(collection: string, id: string): bigint | undefined;
-  /** Before a read: the run waits here while others who want a contended instance are ahead of it. */
-  turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on'>;
+  /**
+   * Before a read is handed out: the run waits here while others who want a contended instance are ahead of it.
+   * @returns a change of one of the instances that is not stored yet: the run may `follow` it, or waits for it and reads again
+   */
+  turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on' | Pending>;
+  /** The run goes on from what this change leaves: all that it changes from now on is stored with it or after it. */
+  follow(pending: Pending): void;
+  /** The changes of a collection that the run goes on from and that are not stored yet. */
+  followed(collection: string): readonly Pending[];
+  /** Resolves when nothing that the run goes on from is still to be stored. @throws StartAgain when something of it was not */
+  standing(): Promise<void>;
 }
 
 /** Ids for the runs that one operation starts, in the order in which it starts them: the same when it is repeated. */

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { ObjectId } from 'mongodb';
+import { Pending } from '../transactions/index.ts';
 import { Contention } from './contention.ts';
 
 const settled = async (promise: Promise<void>): Promise<boolean> =>
@@ -34,10 +36,40 @@ test('who wants another instance gives up its place in the first line: two runs 
   const lines = new Contention();
   await lines.enter('t/1', 'a');
   await lines.enter('t/2', 'b');
-  const a = lines.moveTo('t/2', 'a');
+  lines.moveTo('t/2', 'a');
+  const a = lines.turnOf('a');
   expect(await settled(a)).toBe(false);
-  expect(await settled(lines.moveTo('t/1', 'b'))).toBe(true);
+  lines.moveTo('t/1', 'b');
+  expect(await settled(lines.turnOf('b'))).toBe(true);
   expect(await settled(a)).toBe(true);
+});
+
+const change = (): Pending => new Pending('t', new ObjectId('000000000000000000000001'), { n: 1 }, 2n);
+
+test('who is next goes on from a change that is not stored yet, and the line stands until it is', async () => {
+  const lines = new Contention();
+  const [instance, pending] = [change().key, change()];
+  await lines.enter(instance, 'a');
+  const b = lines.enter(instance, 'b');
+  lines.pass(instance, 'a', pending);
+  expect(await settled(b)).toBe(true);
+  expect(lines.pendingFor(instance, 'a')).toBe(null);
+  expect(lines.pendingFor(instance, 'b')).toBe(pending);
+  lines.leave('b');
+  expect(lines.isContended(instance)).toBe(true);
+  pending.settle(true);
+  await pending.settled();
+  expect(lines.isContended(instance)).toBe(false);
+});
+
+test('nobody goes on from what was stored, or was not', async () => {
+  const lines = new Contention();
+  const [instance, pending] = [change().key, change()];
+  await lines.enter(instance, 'a');
+  lines.pass(instance, 'a', pending);
+  pending.settle(false);
+  await lines.enter(instance, 'b');
+  expect(lines.pendingFor(instance, 'b')).toBe(null);
 });
 
 test('entering again keeps the place, and one that leaves while waiting is passed over', async () => {
@@ -50,4 +82,21 @@ test('entering again keeps the place, and one that leaves while waiting is passe
   lines.leave('a');
   expect(await settled(c)).toBe(true);
   expect(await settled(b)).toBe(false);
+});
+
+test('a rule that has lost a race takes turns in that collection, for so many reads', () => {
+  const lines = new Contention();
+  expect(lines.takesTurns('r', 't')).toBe(false);
+  lines.lost('r', 't');
+  expect([lines.takesTurns('r', 'other'), lines.takesTurns('other', 't')]).toEqual([false, false]);
+  let reads = 0;
+  while (lines.takesTurns('r', 't')) reads++;
+  expect(reads).toBe(1_000);
+  expect(lines.takesTurns('r', 't')).toBe(false);
+});
+
+test('rules that lose races are remembered, but not without end', () => {
+  const lines = new Contention();
+  for (let n = 0; n <= 10_000; n++) lines.lost(`r${n}`, 't');
+  expect([lines.takesTurns('r0', 't'), lines.takesTurns('r1', 't')]).toEqual([false, true]);
 });

@@ -15,6 +15,7 @@ import {
   Fenced,
   keptAnswer,
   keyOf,
+  Pending,
   readCompletion,
   type RunId,
   runIdOf,
@@ -88,6 +89,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   #closed = false;
   #isChosen = false;
   #hasFailed = false;
+  /** Changes that are not stored yet, which the present attempt goes on from. */
+  #follows: Pending[] = [];
   readonly #beganMs = performance.now();
 
   constructor(host: RunHost, event: StoredEvent, executable: Executable, reference: RunReference, ended: () => void) {
@@ -253,6 +256,27 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   done(): void {
+    if (this.#follows.length === 0) this.#done();
+    else this.#whenStanding(() => this.#done());
+  }
+
+  /** What it has decided counts only if that is stored which it went on from. */
+  #whenStanding(then: () => void): void {
+    const attempt = this.#attempt;
+    this.#underWay++;
+    this.standing().then(
+      () => {
+        this.#settled();
+        if (attempt === this.#attempt) then();
+      },
+      (error: unknown) => {
+        this.#settled();
+        if (attempt === this.#attempt && error instanceof StartAgain) this.#again(error.contended);
+      },
+    );
+  }
+
+  #done(): void {
     if (this.#messages.waiting.length === 0 && !this.#isTraced) {
       this.#host.committer.markDone(this.id);
       this.#end();
@@ -260,7 +284,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   fail(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
-    this.#stop(() => this.#failed(error));
+    if (this.#follows.length === 0) this.#stop(() => this.#failed(error));
+    else this.#whenStanding(() => this.#stop(() => this.#failed(error)));
   }
 
   /** Its isolate is gone, and it has talked too much to be repeated there: it goes on from what it has committed. */
@@ -303,13 +328,45 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     return this.#versions?.get(`${collection}/${id}`);
   }
 
-  async turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on'> {
+  async turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on' | Pending> {
     const { contention } = this.#host;
-    const instance = ids.map((id) => `${collection}/${id}`).find((one) => contention.isContended(one));
+    const instance = ids.map((id) => `${collection}/${id}`).find((one) => contention.isContended(one)) ?? this.#early(collection, ids);
     // Nobody waits for a turn with a lock in hand: the run whose turn it is may be waiting for that lock.
-    if (!instance || contention.isEngaged(this.id) || this.#host.holdsLocks(this.id)) return 'go on';
+    if (!instance || this.#host.holdsLocks(this.id)) return 'go on';
+    if (contention.isEngaged(this.id) && (contention.hasTurn(instance, this.id) || !contention.isIn(instance, this.id)))
+      return contention.pendingFor(instance, this.id) ?? 'go on';
+    const waits = contention.isContended(instance);
+    if (waits) contention.lost(this.#executable.name, collection);
     await contention.enter(instance, this.id);
-    return 'read again';
+    return contention.pendingFor(instance, this.id) ?? (waits ? 'read again' : 'go on');
+  }
+
+  /** The one instance that it takes turns for from the first read on, as runs of its rule have lost races there; undefined: none. */
+  #early(collection: string, ids: readonly string[]): string | undefined {
+    const { contention } = this.#host;
+    if (ids.length !== 1 || contention.isEngaged(this.id)) return undefined;
+    return contention.takesTurns(this.#executable.name, collection) ? `${collection}/${ids[0]}` : undefined;
+  }
+
+  follow(pending: Pending): void {
+    if (!this.#follows.includes(pending)) this.#follows.push(pending);
+  }
+
+  followed(collection: string): readonly Pending[] {
+    return this.#unstored().filter((pending) => pending.collection === collection);
+  }
+
+  async standing(): Promise<void> {
+    for (const pending of this.#unstored()) if (!(await pending.settled())) throw new StartAgain(pending.key);
+  }
+
+  /** What it goes on from that is not stored yet. @throws StartAgain when something of it was not stored */
+  #unstored(): readonly Pending[] {
+    if (this.#follows.length === 0) return this.#follows;
+    const lost = this.#follows.find(({ isStored }) => isStored === false);
+    if (lost) throw new StartAgain(lost.key);
+    this.#follows = this.#follows.filter(({ isStored }) => isStored === null);
+    return this.#follows;
   }
 
   // ------------------------------------------------------------ StepKeeper: it may start again, and its children with it
@@ -428,6 +485,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     const reading = new RequestReading(this, () => attempt === this.#attempt);
     let answer: Answer;
     try {
+      if (!FOLLOWING.has(kind)) await this.standing();
+      if (kind === 'update' && this.#host.contention.isEngaged(this.id)) await this.#host.contention.turnOf(this.id);
       answer = await this.#host.perform(kind, payloadJson, this.#actor({ site, nth, tail, at, state, request, reading }));
     } catch (error) {
       if (attempt !== this.#attempt) return;
@@ -462,6 +521,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       return false;
     }
     if (!change || (startsRuns(change) && !this.#host.pressure.isLow)) return false;
+    if (this.#follows.length > 0) return false;
     const { writes } = change;
     const logs = this.#messages.waiting;
     const stored = (): void => {
@@ -529,8 +589,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
           reads: this.#history.recent,
         };
         const logs = this.#messages.waiting;
-        const whole = { ...unit, ...(ends ? { done: [this.id] } : { steps: [step] }), logs };
-        const commit = () => this.#host.committer.submit(whole, true);
+        const whole = { ...unit, ...(ends ? { done: [this.id] } : { steps: [step] }), logs, after: this.#unstored() };
+        const commit = () => this.#submit(whole);
         await (startsRuns(unit) ? this.#host.pressure.pass(commit) : commit());
         this.#messages.stored(logs);
         if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(unit.writes.map(keyOf), this.id);
@@ -542,28 +602,37 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     };
   }
 
+  /** Stores a unit. The change of the instance whose turn it has is what the next one in the line goes on from. */
+  #submit(unit: Unit): Promise<void> {
+    const { committer, contention } = this.#host;
+    if (!contention.isEngaged(this.id)) return committer.submit(unit, true);
+    const write = unit.writes.find((one) => one.op === 'replace' && contention.hasTurn(keyOf(one), this.id));
+    if (write?.op !== 'replace') return committer.submit(unit, true);
+    const version = (write.document['ars_version'] as Long).toBigInt();
+    const pending = new Pending(write.collection, write.id, write.document, version);
+    const stored = committer.submit({ ...unit, pending }, true);
+    contention.pass(keyOf(write), this.id, pending);
+    return stored;
+  }
+
   /** It may have been a neighbour's doing: once more, apart from all others (integrations.md 12.5). */
   #tryAlone({ code }: WireError): void {
     this.#host.log.warn({ run: this.id, code, tries: this.#harm }, 'a run did harm and is tried again alone');
     this.#restart(null);
   }
 
-  /** Starts again when its turn for the contended instance has come. */
+  /** Starts again with a place in the line of the contended instance: what it asks for before its turn has come is not waited for by others. */
   #again(contended: string): void {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#stop(() => {
       if (this.#attempt > MOST_ATTEMPTS) return this.#failed(this.#asWire(new Error(`${contended} changed too often`)));
-      void this.#waitFor(contended).then(() => this.#restart(contended));
+      const { contention } = this.#host;
+      // With a lock it goes back to the line of the lock instead: no run is in two lines at a time.
+      if (this.#host.holdsLocks(this.id)) contention.leave(this.id);
+      else contention.moveTo(contended, this.id);
+      contention.lost(this.#executable.name, contended.slice(0, contended.lastIndexOf('/')));
+      this.#restart(contended);
     });
-  }
-
-  /** Its turn for the instance. With a lock it goes back to the line of the lock instead: no run is in two lines at a time. */
-  async #waitFor(instance: string): Promise<void> {
-    const { contention } = this.#host;
-    const attempt = this.#attempt;
-    if (this.#host.holdsLocks(this.id)) contention.leave(this.id);
-    else await contention.moveTo(instance, this.id);
-    if (attempt !== this.#attempt) await new Promise(() => undefined); // its time is up: it does not go on
   }
 
   /**
@@ -573,6 +642,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   #restart(contended: string | null): void {
     this.#history.restart(contended);
     this.#versions = null;
+    this.#follows = [];
     this.#messages.restart();
     this.#trail.restart();
     this.#host.release(this.id);
@@ -620,6 +690,9 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     this.#ended();
   }
 }
+
+/** Requests that may read what is not stored yet: what comes of them is stored with it or after it. All others wait. */
+const FOLLOWING = new Set(['select', 'insert', 'update']);
 
 const HARM = new Set(['cascade.execution.timeout', 'cascade.execution.memory']);
 

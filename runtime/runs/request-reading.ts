@@ -2,6 +2,7 @@
 // updates while the attempt that made the request is the present one.
 
 import type { Reading } from '../context/actor.ts';
+import type { Pending } from '../transactions/index.ts';
 import { seenText } from './history.ts';
 
 export class RequestReading implements Reading {
@@ -25,8 +26,20 @@ export class RequestReading implements Reading {
     return this.#run.expected(collection, id);
   }
 
-  turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on'> {
+  turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on' | Pending> {
     return this.#run.turn(collection, ids);
+  }
+
+  follow(pending: Pending): void {
+    if (this.#isPresent()) this.#run.follow(pending);
+  }
+
+  followed(collection: string): readonly Pending[] {
+    return this.#run.followed(collection);
+  }
+
+  standing(): Promise<void> {
+    return this.#run.standing();
   }
 
   /** What has been seen, as it is stored; undefined: nothing. */

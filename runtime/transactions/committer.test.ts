@@ -8,6 +8,7 @@ import {
   DocumentRefused,
   DuplicateKey,
   Fenced,
+  Pending,
   readLeftOpen,
   removeRows,
   runIdOf,
@@ -238,6 +239,65 @@ test('a replacement of a version that is no longer the stored one is a miss, and
   expect(results.map((one) => one.status)).toEqual(['rejected', 'fulfilled']);
   expect((results[0] as PromiseRejectedResult).reason).toBeInstanceOf(VersionMiss);
   expect((await db.collection('t.Thing').findOne({ k: 'b' }))?.['ars_version']).toBe(2);
+  await committer[Symbol.asyncDispose]();
+});
+
+/** So many changes of one instance, each from what the one before leaves; each raises an event. */
+function chained(first: { _id: ObjectId; k: unknown }, version: number, links: number): Unit[] {
+  const units: Unit[] = [];
+  let before: Pending | null = null;
+  for (let n = 1; n <= links; n++) {
+    const document = { ...first, n, ars_version: Long.fromNumber(version + n) };
+    const pending: Pending = new Pending('t.Thing', first._id, document, BigInt(version + n));
+    const write = { collection: 't.Thing', op: 'replace' as const, id: first._id, version: BigInt(version + n - 1), document };
+    units.push({ writes: [write], events: [event(`e${n}`)], pending, ...(before && { after: [before] }) });
+    before = pending;
+  }
+  return units;
+}
+
+test('changes of one instance that go on from each other are stored as one, with the events of each', async () => {
+  const { db, committer } = await space();
+  const first = thing('hot');
+  await committer.submit({ writes: [{ collection: 't.Thing', op: 'insert', document: first }], events: [] });
+  const units = chained(first, 1, 200);
+  await Promise.all(units.map((unit) => committer.submit(unit, true)));
+  expect(await db.collection('t.Thing').findOne({}, { promoteLongs: true })).toMatchObject({ n: 200, ars_version: 201 });
+  expect(started.map(({ uuid }) => uuid)).toEqual(units.map((_, index) => `e${index + 1}`));
+  expect(await db.collection('journal').countDocuments()).toBeLessThan(5);
+  expect(units.map(({ pending }) => pending?.isStored)).toEqual(units.map(() => true));
+  await committer[Symbol.asyncDispose]();
+});
+
+test('what goes on from a change that is not stored is not stored either, and nothing else of its tick is lost', async () => {
+  const { db, committer } = await space();
+  const first = thing('hot');
+  await committer.submit({ writes: [{ collection: 't.Thing', op: 'insert', document: first }], events: [] });
+  const units = chained(first, 7, 3); // another version than the one that is stored
+  const later: Unit = { ...insert('later', [event('later')]), after: units.flatMap(({ pending }) => pending ?? []) };
+  const outcomes = await Promise.allSettled(
+    [...units, later, insert('other', [event('other')])].map((unit) => committer.submit(unit, true)),
+  );
+  expect(outcomes.map((one) => (one.status === 'rejected' ? one.reason : null))).toEqual([
+    ...Array.from({ length: 4 }, () => expect.any(VersionMiss)),
+    null,
+  ]);
+  expect(started.map(({ uuid }) => uuid)).toEqual(['other']);
+  expect(await db.collection('t.Thing').distinct('k')).toEqual(['hot', 'other']);
+  expect(units.map(({ pending }) => pending?.isStored)).toEqual([false, false, false]);
+  await committer[Symbol.asyncDispose]();
+});
+
+test('a change that goes on from one in the middle of another waits for it', async () => {
+  const { db, committer } = await space();
+  const first = thing('hot');
+  await committer.submit({ writes: [{ collection: 't.Thing', op: 'insert', document: first }], events: [] });
+  const [one, two, three] = chained(first, 1, 3) as [Unit, Unit, Unit];
+  const before = committer.submit(one, true);
+  await new Promise(setImmediate); // its tick is under way
+  const behind = [committer.submit(two, true), committer.submit(three, true)];
+  await Promise.all([before, ...behind]);
+  expect(await db.collection('t.Thing').findOne({}, { promoteLongs: true })).toMatchObject({ n: 3, ars_version: 4 });
   await committer[Symbol.asyncDispose]();
 });
 

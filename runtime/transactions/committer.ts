@@ -8,8 +8,9 @@ import { Journal } from './journal.ts';
 import { asUnits, readHeld } from './long-runs.ts';
 import { type TickStore, TickWriter } from './tick-writer.ts';
 import { isPlain } from './transaction.ts';
+import type { Pending } from './pending.ts';
 import { Fenced, QueueFull, type RunId, type StoredEvent, type TickRow, type Unit, VersionMiss } from './types.ts';
-import { keyOf, keysOf, published, sizeOf, uniform, writtenTwice } from './units.ts';
+import { keyOf, keysOf, missOf, published, sizeOf, uniform, writtenTwice } from './units.ts';
 
 const UNITS_PER_TICK = 1_000;
 const BYTES_PER_TICK = 8_000_000;
@@ -50,6 +51,37 @@ export interface CommitterOptions extends TickStore {
   readonly isFull: () => QueueFull | null;
   /** How long a run may hold the journal back. */
   readonly longRunMs?: number;
+}
+
+/** What of a tick stands in the way of what comes behind it. */
+class Taken {
+  /** Keys and paths of what is in the tick, with who had them last, and of what waits before. */
+  readonly #last = new Map<string, Pending | null>();
+  readonly #pendings = new Set<Pending>();
+
+  /** Whether the unit has to wait for what is taken, or is ahead of it. */
+  isInTheWayOf({ unit, holds }: Waiting): boolean {
+    if (this.#last.size === 0) return false;
+    return holds.some((key) => {
+      const last = this.#last.get(key);
+      return last !== undefined && (last === null || !unit.after?.includes(last));
+    });
+  }
+
+  /** Whether all that it goes on from is stored, or in this tick. */
+  hasBefore({ unit: { after } }: Waiting): boolean {
+    return !after || after.every((pending) => pending.isStored === true || this.#pendings.has(pending));
+  }
+
+  /** Paths are not in the way of what comes behind: a row keeps the order. */
+  take({ unit: { pending }, keys }: Waiting): void {
+    for (const key of keys) this.#last.set(key, pending ?? null);
+    if (pending) this.#pendings.add(pending);
+  }
+
+  pass({ holds }: Waiting): void {
+    for (const key of holds) this.#last.set(key, null);
+  }
 }
 
 interface Waiting extends Link {
@@ -157,14 +189,18 @@ export class Committer implements AsyncDisposable {
 
   /** As `submit`, for those who are many: one of the two is called, without a promise. */
   enqueue(given: Unit, urgent: boolean, resolve: () => void, reject: (reason: unknown) => void): void {
-    if (this.#fenced) return reject(this.#fenced);
-    if (!urgent && this.#away !== null && this.#free.length < SLOTS) return reject(this.#away);
-    const full = urgent ? null : this.refusal(given);
-    if (full) return reject(full);
+    const refusal = this.#fenced ?? (urgent ? null : this.#away !== null && this.#free.length < SLOTS ? this.#away : this.refusal(given));
+    if (refusal !== null) {
+      given.pending?.settle(false);
+      return reject(refusal);
+    }
     const unit = uniform(given);
     const keys = keysOf(unit);
     const twice = writtenTwice(keys);
-    if (twice !== null) return reject(new TypeError(`two writes of one unit name ${twice}`));
+    if (twice !== null) {
+      given.pending?.settle(false);
+      return reject(new TypeError(`two writes of one unit name ${twice}`));
+    }
     for (const key of this.#options.uniqueKeys(unit)) keys.push(key);
     const paths = published(unit);
     const waiting: Waiting = {
@@ -313,7 +349,7 @@ export class Committer implements AsyncDisposable {
    */
   #take(): Waiting[] {
     const tick: Waiting[] = [];
-    const blocked = new Set<string>();
+    const taken = new Taken();
     let bytes = 0;
     /** Takes from a line until so much of the tick is full; gives what is left of the line. */
     const takeFrom = (line: Waiting[], part: number): Waiting[] => {
@@ -322,20 +358,22 @@ export class Committer implements AsyncDisposable {
       let index = 0;
       for (; index < end && tick.length < part * UNITS_PER_TICK && bytes < part * BYTES_PER_TICK; index++) {
         const next = line[index] as Waiting;
-        if (waits(next, this.#held) || waits(next, blocked) || this.#isBarred(next.unit)) {
-          for (const key of next.holds) blocked.add(key);
+        if (next.unit.after?.some((pending) => pending.isStored === false)) {
+          this.#drop(next, missOf(next.unit));
+          continue;
+        }
+        if (waits(next, this.#held) || taken.isInTheWayOf(next) || !taken.hasBefore(next) || this.#isBarred(next.unit)) {
+          taken.pass(next);
           kept.push(next);
           continue;
         }
-        if (!next.urgent) this.#bytesWaiting -= next.bytes;
         const refusal = this.#options.refuses?.(next.unit);
         if (refusal) {
-          this.#unsettled.remove(next);
-          next.reject(refusal);
-          queueMicrotask(() => this.#wake());
+          this.#drop(next, refusal);
           continue;
         }
-        for (const key of next.keys) blocked.add(key);
+        if (!next.urgent) this.#bytesWaiting -= next.bytes;
+        taken.take(next);
         bytes += next.bytes;
         next.unit = this.#options.toStored?.(next.unit) ?? next.unit;
         tick.push(next);
@@ -346,6 +384,15 @@ export class Committer implements AsyncDisposable {
     if (this.#queue.length > 0) this.#queue = takeFrom(this.#queue, 1);
     for (const one of tick) for (const key of one.holds) this.#held.add(key);
     return tick;
+  }
+
+  /** Refuses what is taken out of its line. */
+  #drop(waiting: Waiting, reason: Error): void {
+    if (!waiting.urgent) this.#bytesWaiting -= waiting.bytes;
+    this.#unsettled.remove(waiting);
+    waiting.unit.pending?.settle(false);
+    waiting.reject(reason);
+    queueMicrotask(() => this.#wake());
   }
 
   #isBarred({ writes }: Unit): boolean {
@@ -363,7 +410,10 @@ export class Committer implements AsyncDisposable {
       this.#noteFenced(error);
       this.#options.onError(error, 'a tick could not be committed');
     }
-    for (const one of tick) for (const key of one.holds) this.#held.delete(key);
+    for (const one of tick) {
+      for (const key of one.holds) this.#held.delete(key);
+      one.unit.pending?.settle(!failed.has(one.unit));
+    }
     this.#free.push(writer);
     this.#failOvertaken(tick.filter((one) => !failed.has(one.unit)));
     const tell = (from: number): void => {
@@ -386,7 +436,7 @@ export class Committer implements AsyncDisposable {
     this.#options.onFenced?.();
   }
 
-  /** Units that wait with a version which the tick has just replaced cannot commit: they are told at once, without a tick of their own. */
+  /** Units that wait with a version which the tick has just replaced cannot commit: they fail at once, without a tick of their own. */
   #failOvertaken(stored: readonly Waiting[]): void {
     const versions = new Map<string, bigint | null>();
     for (const { unit } of stored)
@@ -400,8 +450,10 @@ export class Committer implements AsyncDisposable {
         if (write.op === 'insert') continue;
         const version = versions.get(keyOf(write));
         if (version === undefined || version === write.version) continue;
+        if (unit.after?.some(({ key, isStored }) => isStored === null && key === keyOf(write))) continue; // it goes on from what waits as well
         this.#unsettled.remove(waiting);
         if (!waiting.urgent) this.#bytesWaiting -= waiting.bytes;
+        unit.pending?.settle(false);
         reject(new VersionMiss(write.collection, write.id));
         return false;
       }

@@ -31,4 +31,5 @@ export {
   VersionMiss,
   type Write,
 } from './types.ts';
+export { Pending } from './pending.ts';
 export { keyOf } from './units.ts';

@@ -8,6 +8,7 @@ import type { Journal } from './journal.ts';
 import { sealing, withRowTexts } from './sealing.ts';
 import { commitWithRow, findMisses, insertPlain, isPlain, Losers, Missed } from './transaction.ts';
 import { DuplicateKey, Fenced, type RunId, type TickRow, type Unit } from './types.ts';
+import { missOf } from './units.ts';
 
 const TRANSIENT_TRIES = 3;
 /** A transaction of ours whose connection broke may hold what it has written for a minute. */
@@ -143,9 +144,17 @@ export class TickWriter {
       }
       if (stored) {
         this.#settle(stored.row, stored.units);
+        for (const unit of stored.units) failed.delete(unit); // it was taken for lost while the attempt was in doubt
         return stored.units === units ? [] : stored.units;
       }
       if (error instanceof Fenced) throw error;
+      const followers = followersIn(units);
+      if (followers.length > 0) {
+        // Which change of a row of them failed is not seen: those behind begin again from what is stored.
+        for (const unit of followers) failed.set(unit, missOf(unit));
+        units = units.filter((unit) => !failed.has(unit));
+        continue;
+      }
       const losers = await this.#losersOf(error, units);
       if (losers && losers.size > 0) {
         for (const [unit, reason] of losers) failed.set(unit, reason);
@@ -260,6 +269,13 @@ export class TickWriter {
     const rest = units.slice(middle).filter((unit) => !stored.includes(unit));
     return [...stored, ...(await this.#store(rest, marks, failed, doubt))];
   }
+}
+
+/** Units that go on from another one of these. */
+function followersIn(units: readonly Unit[]): readonly Unit[] {
+  if (units.every(({ after }) => after === undefined)) return [];
+  const pendings = new Set(units.map(({ pending }) => pending));
+  return units.filter(({ after }) => after?.some((pending) => pendings.has(pending)));
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -6,6 +6,7 @@ import { insertAll, type WriteError } from '../../platform/mongo/index.ts';
 import { writeAside } from './aside.ts';
 import { storedRow } from './row-form.ts';
 import { DocumentRefused, DuplicateKey, Fenced, type TickRow, type Unit, VersionMiss, type Write } from './types.ts';
+import { keyOf } from './units.ts';
 
 const DURABLE = { w: 'majority', j: true } as const;
 const DUPLICATE = 11000;
@@ -82,7 +83,7 @@ function byCollection(units: readonly Unit[]): Map<string, Placed[]> {
 
 async function writeGroup(db: Db, name: string, group: readonly Placed[], session: ClientSession): Promise<void> {
   const inserts = group.filter(({ write }) => write.op === 'insert');
-  const changes = group.filter(({ write }) => write.op !== 'insert');
+  const changes = folded(group.filter(({ write }) => write.op !== 'insert'));
   if (inserts.length > 0) {
     const losers = await insertGroup(db, name, inserts, session);
     if (losers.size > 0) throw new Losers(losers);
@@ -99,6 +100,25 @@ async function writeGroup(db: Db, name: string, group: readonly Placed[], sessio
   } catch (error) {
     throw lost(refusals(error, name), changes, error);
   }
+}
+
+/** Of changes of one instance that go on from each other the last is stored, on the version that the first has read. */
+function folded(changes: readonly Placed[]): readonly Placed[] {
+  if (changes.every(({ unit }) => unit.after === undefined)) return changes;
+  const places = new Map<string, number>();
+  const rest: Placed[] = [];
+  for (const { unit, write } of changes) {
+    const key = keyOf(write);
+    const place = unit.after?.some((pending) => pending.key === key) ? places.get(key) : undefined;
+    const before = place === undefined ? undefined : rest[place]?.write;
+    if (place !== undefined && before && before.op !== 'insert' && write.op !== 'insert')
+      rest[place] = { unit, write: { ...write, version: before.version } };
+    else {
+      places.set(key, rest.length);
+      rest.push({ unit, write });
+    }
+  }
+  return rest;
 }
 
 /** Gives the units whose document met a unique key; inside a transaction the store reports the first one only. */

@@ -3,6 +3,7 @@
 import type { Document, ObjectId } from 'mongodb';
 import type { ConditionData, TriggerSpec } from '../../compiler/index.ts';
 import type { WireError } from '../../stdlib/isolate/protocol.ts';
+import type { Pending } from './pending.ts';
 
 /** One change of one stored document. Replace and delete are conditional on the version that was read. */
 export type Write = { collection: string } & (
@@ -132,6 +133,10 @@ export interface Unit {
   readonly isCopy?: true;
   /** Its events were committed before, by another process or by an earlier one: who subscribes has been told of them. */
   readonly isTaken?: true;
+  /** What others may go on from before it is stored. */
+  readonly pending?: Pending;
+  /** What it goes on from: it is stored with these or after them. */
+  readonly after?: readonly Pending[];
 }
 
 export interface RowId {

@@ -1,13 +1,14 @@
 // What the committer has to know of a unit: its instances, the paths that it publishes on, its size.
 
-import type { Answer, Unit, Write } from './types.ts';
+import { type Answer, type Unit, VersionMiss, type Write } from './types.ts';
 
 /**
  * The unit with all its members, in one order: objects of many shapes make each look at a member a search. What is stored for those who must
  * acknowledge an event becomes writes.
  */
-export function uniform({ writes, events, steps = NONE, done = NONE, logs = NONE, isTaken }: Unit): Unit {
-  const whole = isTaken === undefined ? { writes, events, steps, done, logs } : { writes, events, steps, done, logs, isTaken };
+export function uniform({ writes, events, steps = NONE, done = NONE, logs = NONE, isTaken, pending, after }: Unit): Unit {
+  let whole: Unit = isTaken === undefined ? { writes, events, steps, done, logs } : { writes, events, steps, done, logs, isTaken };
+  if (pending || after) whole = { ...whole, ...(pending && { pending }), ...(after && after.length > 0 && { after }) };
   for (const event of events) if (event.deliveries) return withDeliveries(whole);
   return whole;
 }
@@ -31,6 +32,14 @@ export function published({ events }: Unit): readonly string[] {
   return paths ?? NONE;
 }
 const UNORDERED = /^\/(?:types|procedures|rules|statements)\//;
+
+/** Why a unit cannot be stored that goes on from what was not stored. */
+export function missOf({ after = NONE }: Unit): VersionMiss {
+  const [first] = after.filter(({ isStored }) => isStored === false);
+  const pending = first ?? after[0];
+  if (!pending) throw new TypeError('the unit follows nothing');
+  return new VersionMiss(pending.collection, pending.id);
+}
 
 /** The instances that only one unit of a tick may write: nobody else can mean a new one. */
 export function keysOf({ writes }: Unit): string[] {

@@ -23,6 +23,8 @@ export interface Peer {
   /** What must be there before the source is. */
   prepare(port: number): Promise<void>;
   connect(port: number): Promise<Publisher>;
+  /** Rules see of a message whether the broker has brought it before. */
+  readonly marksRepeats: boolean;
   /** Before the broker is killed: what it has taken is on disk then. */
   persist(broker: Broker): Promise<void>;
 }
@@ -32,6 +34,7 @@ const body = (n: number): string => JSON.stringify({ n });
 
 const MQTT: Peer = {
   name: 'mqtt',
+  marksRepeats: true,
   start: startMosquitto,
   type: 'MQTT',
   config: (port) => ({ serverURI: `mqtt://127.0.0.1:${port}`, topics: ['chaos'], clientId: 'chaos', cleanSession: false }),
@@ -65,6 +68,8 @@ async function rabbit(port: number): Promise<amqplib.ChannelModel> {
 
 const amqp = (protocol: '0-9-1' | '1.0'): Peer => ({
   name: `amqp-${protocol}`,
+  // The header of 1.0 that tells it is no part of what a source gives.
+  marksRepeats: protocol === '0-9-1',
   start: startRabbit,
   type: 'AMQP',
   config: (port) => ({
@@ -110,6 +115,7 @@ async function socketTo(port: number): Promise<Socket> {
 
 const NATS: Peer = {
   name: 'nats',
+  marksRepeats: true,
   start: startNats,
   type: 'NATS',
   config: (port) => ({ serverURIs: `nats://127.0.0.1:${port}`, stream: STREAM, ackWait: 5 }),

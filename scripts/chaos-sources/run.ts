@@ -57,7 +57,7 @@ export async function chaosOf(peer: Peer, options: Options): Promise<Outcome> {
   } finally {
     await load.end();
   }
-  return await compared(service, load); // before they are closed
+  return await compared(service, load, peer); // before they are closed
 }
 
 type How = 'kill' | 'stop' | 'restart';
@@ -196,7 +196,7 @@ interface Landed {
   readonly again: boolean;
 }
 
-async function compared(service: StartedService, { promised, perhaps }: Load): Promise<Outcome> {
+async function compared(service: StartedService, { promised, perhaps }: Load, { marksRepeats }: Peer): Promise<Outcome> {
   const client = new RestClient(service.url);
   await client.login(service.user, service.password);
   let rows: Landed[] = [];
@@ -210,7 +210,7 @@ async function compared(service: StartedService, { promised, perhaps }: Load): P
   }
   const [first, again] = [new Map<number, number>(), new Map<number, number>()];
   for (const row of rows) (row.again ? again : first).set(row.n, ((row.again ? again : first).get(row.n) ?? 0) + 1);
-  const doubled = [...first].filter(([, count]) => count > 1).map(([n]) => n);
+  const doubled = marksRepeats ? [...first].filter(([, count]) => count > 1).map(([n]) => n) : [];
   const repeated = rows.length - new Set(rows.map(({ n }) => n)).size - doubled.length;
   client.close();
   return { promised: promised.size, perhaps, lost: lostOf(), doubled, repeated };

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +20,14 @@ async function file(name: string, text: string): Promise<string> {
   await writeFile(path, text);
   return path;
 }
+
+test('a command whose output nobody reads to its end ends well', async () => {
+  const bin = join(import.meta.dirname, '../../bin/cascade.js');
+  const child = spawn(process.execPath, [bin, 'builtins'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  const [code] = (await once(child, 'exit')) as [number];
+  expect(code).toBe(0);
+});
 
 const PROCEDURE = 'PROCEDURE twice(n Integer)\nreturn n * 2';
 const BROKEN = 'PROCEDURE broken()\nreturn ]';

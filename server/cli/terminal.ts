@@ -25,13 +25,21 @@ export async function readSource(file: string): Promise<string> {
   }
 }
 
-export const processTerminal = (): Terminal => ({
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
-  colors: process.stdout.isTTY === true && process.env.NO_COLOR === undefined,
-  env: process.env,
-  ask: process.stdin.isTTY ? askSecretly : undefined,
-});
+export function processTerminal(): Terminal {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosed);
+  return {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    colors: process.stdout.isTTY === true && process.env.NO_COLOR === undefined,
+    env: process.env,
+    ask: process.stdin.isTTY ? askSecretly : undefined,
+  };
+}
+
+/** Who reads may stop reading (`cascade builtins | head`): that ends neither a command nor a service. */
+function ignoreClosed(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
 
 async function askSecretly(question: string): Promise<string> {
   process.stderr.write(question);

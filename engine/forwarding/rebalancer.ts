@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 2_000;
 /** Namespaces that are handed over at the same time. */
 const MOST_AT_ONCE = 8;
 
-export interface FellowsOptions {
+export interface RebalancerOptions {
   readonly process: ServiceProcess;
   readonly owners: Owners;
   readonly namespaces: OpenNamespaces;
@@ -30,8 +30,8 @@ export interface FellowsOptions {
   readonly log: Logger;
 }
 
-export class Fellows implements AsyncDisposable {
-  readonly #options: FellowsOptions;
+export class Rebalancer implements AsyncDisposable {
+  readonly #options: RebalancerOptions;
   readonly #timer: NodeJS.Timeout;
   /** Those that were there at the last look. */
   #known = new Set<number>();
@@ -39,7 +39,7 @@ export class Fellows implements AsyncDisposable {
   #isAgain = false;
   #isClosed = false;
 
-  constructor(options: FellowsOptions) {
+  constructor(options: RebalancerOptions) {
     this.#options = options;
     this.#timer = setInterval(() => this.look(), LOOK_EVERY_MS);
     this.#timer.unref();

@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 500;
  * Waits until it is known of each other process that is in the way whether it lives: its lease is renewed, or over.
  * @throws Error with a reason for people when one does
  */
-export async function requireCompany(process: ServiceProcess, hasBus: boolean): Promise<void> {
+export async function requirePeers(process: ServiceProcess, hasBus: boolean): Promise<void> {
   for (;;) {
     await process.claim();
     const inTheWay = process.others.filter((other) => reasonAgainst(other, hasBus) !== null);
