@@ -90,6 +90,11 @@ export function plan({ only, minutes, seed }) {
       what: 'an installation and one that does its statements, killed in turn',
       command: npm('chaos:nodes', '--seed', String(seed)),
     },
+    {
+      name: 'chaos:forms',
+      what: '10,000 open forms, answered twice each while the service is killed',
+      command: npm('chaos:forms', '--seed', String(seed)),
+    },
     ...['marks', 'journal', 'versions'].map((part) => ({
       name: `chaos:without-${part}`,
       what: `the checker must notice that ${part} are missing`,
