@@ -63,13 +63,13 @@ export async function compare(
 
 async function all<Row>(client: RestClient, type: string): Promise<Row[]> {
   const rows: Row[] = [];
-  for (let page = PAGE; page === PAGE; ) {
-    const query = { sort: '{"_id":1}', limit: String(PAGE), ...(rows.length > 0 ? { skip: String(rows.length) } : {}) };
+  for (let page = 1, length = PAGE; length === PAGE; page++) {
+    const query = { sort: '{"_id":1}', limit: String(PAGE), page: String(page) };
     const reply = await client.send('GET', `/custom/${type}`, { query });
     if (reply.status !== 200) throw new Error(`${type}: ${reply.status} ${reply.text}`);
     const more = JSON.parse(reply.text) as Row[];
     rows.push(...more);
-    page = more.length;
+    length = more.length;
   }
   return rows;
 }
