@@ -22,6 +22,8 @@ import {
 const PATIENCE = 3;
 /** For its start a process gets longer: on a busy machine, or from a slow disk, reading its code takes its time. */
 const START_MS = 30_000;
+/** What a process has written before its end is read within this time. */
+const READ_OUT_MS = 1_000;
 /** Of what a process writes to its standard error, as much is logged. */
 const MAX_STDERR_BYTES = 16_384;
 
@@ -79,15 +81,19 @@ export function openChild(options: ChildOptions, events: ChildEvents): Child {
   let { pid } = child;
   let missed = 0;
   let killed = false;
+  /** Whoever still holds the other ends, half-started, ends by that, and nobody waits for them. */
+  const closePipes = (): void => {
+    for (const stream of child.stdio) stream?.destroy();
+  };
   const kill = (): void => {
     killed = true;
     // The innermost itself: what is around it has then waited for it when it ends.
     if (isReady && pid !== undefined && child.exitCode === null && endProcess(pid)) return;
-    // While it starts, bubblewrap may not have tied what it starts to its own life yet, and what it has begun since ends with its pipes.
+    // While it starts, bubblewrap may not have tied what it starts to its own life yet.
     const around = child.pid === undefined || child.exitCode !== null ? [] : chainOf(child.pid);
     child.kill('SIGKILL');
     for (const one of around.slice(1)) endProcess(one);
-    for (const stream of child.stdio) stream?.destroy();
+    closePipes();
   };
   const serves = (): void => {
     missed = 0;
@@ -165,6 +171,8 @@ export function openChild(options: ChildOptions, events: ChildEvents): Child {
     };
     // 'close' comes after 'exit', when all that was written before the end has been read.
     child.on('close', (code, signal) => end(signal ?? signalOf(code)));
+    // What it wrote before its end is read first; what it had only begun to start may hold the pipes for ever.
+    child.on('exit', () => setTimeout(closePipes, isReady ? READ_OUT_MS : 0).unref());
     child.on('error', (error) => {
       options.log.error({ err: error }, 'the sandbox process cannot be started');
       if (child.pid === undefined) end(null);

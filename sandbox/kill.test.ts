@@ -71,6 +71,17 @@ test('a process in waiting that dies is replaced like any other', async () => {
   expect((await run(sandbox, 'return 1;')).value).toBe(1);
 });
 
+test('a process that is killed while it starts is replaced', async () => {
+  await using sandbox = await openRoom({ spareAfterMs: 1e6 });
+  for (const afterMs of [0, 2, 5, 12, 30]) {
+    const killed = sandbox.pid() as number;
+    process.kill(killed, 'SIGKILL');
+    while ([undefined, killed].includes(sandbox.pid())) await pause(1); // longer each time
+    await pause(afterMs);
+  }
+  expect((await run(sandbox, 'return 1;')).value).toBe(1);
+});
+
 test('a killed process is replaced (how soon: npm run bench -- sandbox)', async () => {
   await using sandbox = await openRoom();
   await run(sandbox, 'return 1;');
