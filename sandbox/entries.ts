@@ -33,8 +33,8 @@ export function processEntry(): ProcessEntry {
   const isolatedVm = packageFolder('isolated-vm');
   // node-gyp-build is what isolated-vm finds its binary with.
   const folders = [dirname(file), packageFolder('piscina'), isolatedVm, packageFolder('node-gyp-build', `${isolatedVm}${sep}`)];
-  const marks = existsSync(MUSL_MARK) ? [MUSL_MARK] : [];
-  const granted = [...folders.map((folder) => `${folder}${sep}`), ...marks];
+  // Asking for what is not there needs the right, too.
+  const granted = [...folders.map((folder) => `${folder}${sep}`), MUSL_MARK];
   const flags = [
     '--no-warnings', // the permission model is called experimental, once a thread
     '--no-node-snapshot', // isolated-vm asks for it
@@ -46,7 +46,7 @@ export function processEntry(): ProcessEntry {
     '--allow-addons',
     ...granted.map((path) => `--allow-fs-read=${path}`),
   ];
-  return { file, flags, readable: [...folders, ...marks], nativeModule: nativeModuleOf(isolatedVm) };
+  return { file, flags, readable: [...folders, ...(existsSync(MUSL_MARK) ? [MUSL_MARK] : [])], nativeModule: nativeModuleOf(isolatedVm) };
 }
 
 /** The binary that fits this machine, as isolated-vm itself looks for it. */

@@ -2,6 +2,9 @@
 // It has no environment, no files but its own code, no sockets but the pipes to the service. Ends by a signal only: a thread that is
 // stuck inside the engine would hold up any other way out.
 import { Socket } from 'node:net';
+// Loaded once before the lanes load it: it announces its global initialization before that is done (src/module/isolate.cc of 6.2.0), so of two
+// threads that load it first at the same time, the faster one makes an isolate without a platform and ends the process with SIGSEGV.
+import 'isolated-vm';
 import { Piscina } from 'piscina';
 import { frameReader, writeFrame } from './frames.ts';
 import type { LaneTask } from './lane.ts';
