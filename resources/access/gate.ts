@@ -44,6 +44,19 @@ export const both = (first: Predicate, second: Predicate): Predicate => ({
   hasRegex: first.hasRegex || second.hasRegex,
 });
 
+/** A definition may be used by whoever asks; nothing where there is none of that name. @throws cascade.authorization.denied */
+export function requireUse(
+  space: Namespace,
+  kind: 'types' | 'procedures' | 'topics' | 'sources',
+  name: string,
+  operation: string,
+  caller: Identity,
+): void {
+  if (caller.ofService) return;
+  const found = space.definitions.find(kind, name);
+  if (found) for (const policy of space.features.policies) policy.use?.(space, found.object, operation, caller);
+}
+
 /** An instance that is about to be inserted, updated or deleted lies within the caller's rights. @throws cascade.authorization.denied */
 export function requireWithin(
   space: Namespace,
