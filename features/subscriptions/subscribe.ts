@@ -4,7 +4,7 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import { CascadeError } from '../../stdlib/errors.ts';
 import { narrowed } from '../../identity/index.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
-import { requireUse, restriction } from '../../resources/access/gate.ts';
+import { mayAnybodyUse, requireUse, restriction } from '../../resources/access/gate.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
@@ -56,11 +56,16 @@ function presentSight(space: Namespace, at: EventPath, identity: Identity): Sigh
     }
   };
   return (value, by) => {
+    if (isOpen(space, at)) return true;
     const rights = space.rightsOf(identity.username, identity.namespace);
     const allowsNow = (now: Identity | null): boolean => now !== null && allows(presentRights(identity, now), value, by);
     return rights instanceof Promise ? rights.then(allowsNow) : allowsNow(rights);
   };
 }
+
+/** Whether everybody may hear the messages of a topic or source now, whose rights need not be read then. */
+const isOpen = (space: Namespace, { resource, name }: EventPath): boolean =>
+  (resource === 'topics' || resource === 'sources') && mayAnybodyUse(space, resource, name);
 
 type SeesNow = (value: Value, by: string) => boolean;
 
