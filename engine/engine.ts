@@ -21,6 +21,7 @@ import { type Clock, openSharedClock } from '../platform/clock/index.ts';
 import { Egress } from '../platform/egress/index.ts';
 import { openNamespaceKeys } from '../platform/keys/index.ts';
 import { type IdentityStore, openDirectory, openIdentity, type PasswordCost, SecurityLog } from '../identity/index.ts';
+import { Compiler } from '../runtime/programs/compiler.ts';
 import { compilerHash } from '../runtime/programs/kept-output.ts';
 import { Quotas, type Release } from '../resources/quotas/index.ts';
 import { type Level, openSandbox } from '../sandbox/index.ts';
@@ -167,7 +168,7 @@ export async function openEngine({
       await Promise.race([dropped.catch(() => undefined), sleep(DROP_MS, new AbortController().signal)]);
     };
     const accounts = { identity, directory, keys, security, quotas, drop };
-    const compiler = await compilerHash();
+    const compiled = { hash: await compilerHash(), compiler: keep(new Compiler()) };
     const about = { ...aboutIt, nodeUuid: await nodeUuidOf(store) };
     const local = openLocalEngine({ clock, shares, quotas, security, isSure, drop: dropHere, log });
     const reopened = new Set<string>();
@@ -197,7 +198,7 @@ export async function openEngine({
             rightsOf: (username, namespace) => identity.rightsOf(username, namespace),
             accounts,
             about,
-            compiler,
+            compiled,
             tally,
             egress,
           });

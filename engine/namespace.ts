@@ -21,7 +21,7 @@ import { ARRIVAL_TEXTS, Arrivals, ARRIVALS } from '../runtime/cluster/index.ts';
 import { typeOfCollection } from '../resources/catalog/catalogue.ts';
 import { isTraced, logLevelOf } from '../features/diagnostics/debugconfigs-kind.ts';
 import { callableOf, type Callable } from '../features/procedures/procedures-kind.ts';
-import { KEPT_OUTPUT, KeptOutput } from '../runtime/programs/kept-output.ts';
+import { type CompiledBy, KEPT_OUTPUT, KeptOutput } from '../runtime/programs/kept-output.ts';
 import { KeptPrograms } from '../runtime/programs/kept-programs.ts';
 import { RuleLinks } from '../features/rules/loops.ts';
 import { executableKey } from '../runtime/programs/programs.ts';
@@ -125,8 +125,7 @@ export interface NamespaceOptions {
   readonly rightsOf: RightsOf;
   readonly accounts: Accounts;
   readonly about: About;
-  /** What compilerHash() gives. */
-  readonly compiler: string;
+  readonly compiled: CompiledBy;
   readonly tally: Tally;
   readonly egress: Egress;
 }
@@ -144,7 +143,7 @@ export async function openNamespace({
   rightsOf,
   accounts,
   about,
-  compiler,
+  compiled,
   tally,
   egress,
 }: NamespaceOptions): Promise<OpenNamespace> {
@@ -159,7 +158,7 @@ export async function openNamespace({
   const scalars = loadScalars(definitions);
   const cipher = await accounts.keys.cipherOf(name);
   const types = loadTypes(definitions, scalars, cipher, log);
-  const output = await KeptOutput.open(db, compiler);
+  const output = await KeptOutput.open(db, compiled);
   const sources = new Sources({ space: () => space, db, epoch: processEpoch, outlet: egress.outletOf(name) });
   await sources.counts.load();
   const implementedEvents = new ImplementedEvents(definitions.list('services'));

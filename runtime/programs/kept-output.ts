@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import type { Collection, Db } from 'mongodb';
 import type { CompiledProcedure, CompiledRule, ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
-import { compileText } from './programs.ts';
+import type { CompileAsked, Compiler } from './compiler.ts';
+import { type CompiledUnit, compileText } from './programs.ts';
 
 export const KEPT_OUTPUT = 'compiled';
 const BATCH_ROWS = 1_000;
@@ -25,9 +26,18 @@ interface Row {
   readonly procedureOf?: string;
 }
 
+type UnitOf<Kind extends 'rule' | 'procedure'> = Kind extends 'rule' ? CompiledRule : CompiledProcedure;
+
+export interface CompiledBy {
+  /** What compilerHash() gives. */
+  readonly hash: string;
+  readonly compiler: Compiler;
+}
+
 export class KeptOutput {
   readonly #rows: Collection<Row>;
   readonly #compiler: string;
+  readonly #compile: (text: string, asked: CompileAsked) => Promise<CompiledUnit>;
   /** Read at the start and not asked for yet. */
   readonly #read = new Map<string, Row>();
   /** Compiled since, and not stored yet. */
@@ -36,15 +46,16 @@ export class KeptOutput {
   /** Procedures on their way to the store. */
   readonly #keeping = new Set<Promise<void>>();
 
-  private constructor(db: Db, compiler: string) {
+  private constructor(db: Db, { hash, compiler }: CompiledBy) {
     this.#rows = db.collection<Row>(KEPT_OUTPUT);
-    this.#compiler = compiler;
+    this.#compiler = hash;
+    this.#compile = (text, asked) => compiler.compile(db.databaseName, text, asked);
   }
 
-  /** Reads all that a namespace has kept. @param compiler what compilerHash() gives */
-  static async open(db: Db, compiler: string): Promise<KeptOutput> {
-    const kept = new KeptOutput(db, compiler);
-    await kept.#rows.deleteMany({ procedureOf: { $exists: true, $ne: compiler } });
+  /** Reads all that a namespace has kept. */
+  static async open(db: Db, by: CompiledBy): Promise<KeptOutput> {
+    const kept = new KeptOutput(db, by);
+    await kept.#rows.deleteMany({ procedureOf: { $exists: true, $ne: by.hash } });
     const ofRules = { procedureOf: { $exists: false } };
     for await (const row of kept.#rows.find(ofRules, { batchSize: BATCH_ROWS })) kept.#read.set(row._id, row);
     return kept;
@@ -53,6 +64,11 @@ export class KeptOutput {
   /** How many units were taken from the store and not compiled. */
   get taken(): number {
     return this.#taken;
+  }
+
+  /** What a text compiles to that is not in force yet. @throws CascadeErrors one for each diagnostic that is an error */
+  async compile<Kind extends 'rule' | 'procedure'>(text: string, asked: CompileAsked & { kind: Kind }): Promise<UnitOf<Kind>> {
+    return (await this.#compile(text, asked)) as UnitOf<Kind>;
   }
 
   /** What a stored rule's text compiles to. @throws CascadeErrors when it no longer compiles */
@@ -88,7 +104,7 @@ export class KeptOutput {
       this.#taken += 1;
       return unit;
     }
-    const procedure = compileText(text, 'procedure', false, () => state) as CompiledProcedure;
+    const procedure = await this.compile(text, { kind: 'procedure', stateOf: () => state });
     const keeping = this.keepProcedure(text, state, procedure).catch(() => undefined); // the next start compiles it again
     this.#keeping.add(keeping);
     void keeping.then(() => this.#keeping.delete(keeping));

@@ -12,6 +12,7 @@ import type { Executable } from '../runs/index.ts';
 import type { Program } from '../../sandbox/index.ts';
 
 /**
+ * At once: for texts of our own and of tests, and at a start. Those of clients go by way of `Compiler`.
  * @param ofService whether its names may be the service's own
  * @param stateOf the state variables of a service (language.md 8)
  * @throws CascadeErrors one for each diagnostic that is an error
@@ -21,8 +22,14 @@ export function compileText(
   kind: 'rule' | 'procedure',
   ofService = false,
   stateOf: (service: string) => ServiceStateNames | null = () => null,
-): (Compiled & { ok: true })['unit'] {
-  const compiled = compile(source, { builtins: builtinTable(), kind, ofService, stateOf });
+): CompiledUnit {
+  return unitOf(compile(source, { builtins: builtinTable(), kind, ofService, stateOf }));
+}
+
+export type CompiledUnit = (Compiled & { ok: true })['unit'];
+
+/** @throws CascadeErrors one for each diagnostic that is an error */
+export function unitOf(compiled: Compiled): CompiledUnit {
   if (!compiled.ok) throw new CascadeErrors(compiled.diagnostics.filter(({ severity }) => severity === 'error').map(toError));
   return compiled.unit;
 }
