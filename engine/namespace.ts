@@ -11,6 +11,7 @@ import { IMPLEMENTED_EVENTS } from '../features/services/namespace-state.ts';
 import { SOURCES_STATE } from '../features/sources/namespace-state.ts';
 import { SCHEDULE } from '../features/schedules/namespace-state.ts';
 import { DELIVERIES_STATE } from '../features/delivery/namespace-state.ts';
+import type { Stalls } from '../platform/stalls/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type Step, type StoredEvent } from '../runtime/transactions/index.ts';
 import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlation/index.ts';
@@ -127,6 +128,7 @@ export interface NamespaceOptions {
   readonly about: About;
   readonly compiled: CompiledBy;
   readonly tally: Tally;
+  readonly stalls: Stalls;
   readonly egress: Egress;
 }
 
@@ -145,6 +147,7 @@ export async function openNamespace({
   about,
   compiled,
   tally,
+  stalls,
   egress,
 }: NamespaceOptions): Promise<OpenNamespace> {
   const db = store.namespace(name);
@@ -190,6 +193,7 @@ export async function openNamespace({
     client: store.client,
     db,
     epoch,
+    measure: (work) => stalls.run('commit', name, 'a transaction', work),
     onEvents: (events, fresh) => {
       listeners.call('metrics', () => {
         for (const { path } of events) tally.event(path);

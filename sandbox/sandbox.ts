@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import type { Out, RunId } from '../stdlib/isolate/protocol.ts';
+import type { RunId } from '../stdlib/isolate/protocol.ts';
 import { type Clock, systemClock } from '../platform/clock/index.ts';
 import { CascadeError } from '../model/errors/faults.ts';
 import { chargeCpu } from './cpu-time.ts';
@@ -109,7 +109,11 @@ class LiveSandbox implements Sandbox {
     };
     const spare = (this.#spare = new Spare(child, this.#settings.spareAfterMs));
     const events: StationEvents = {
-      replied: (lane, batch, reply, text) => this.#replied(lane, batch, reply, text),
+      replied: (lane, batch, reply, text) => {
+        const { stalls } = options;
+        if (!stalls) return this.#replied(lane, batch, reply, text);
+        stalls.run('program', batch.isolate.namespace, 'answers of programs', () => this.#replied(lane, batch, reply, text));
+      },
       evicted: (isolate) => this.#rehome(isolate),
       died: (death) => this.#died(death),
       turned: () => {

@@ -6,7 +6,8 @@ import { Compiler } from './compiler.ts';
 const compiler = new Compiler();
 afterAll(() => compiler[Symbol.asyncDispose]());
 
-const long = (head: string, lines: number): string => [head, ...Array.from({ length: lines }, (_, i) => `a = a + ${i} * (a - 3)`)].join('\n');
+const long = (head: string, lines: number): string =>
+  [head, ...Array.from({ length: lines }, (_, i) => `a = a + ${i} * (a - 3)`)].join('\n');
 
 test('a long text compiles to what it compiles to here, while this thread goes on', async () => {
   const text = long('RULE r WHEN EVENT OCCURS ON "/topics/t" AS e\nvar a = 0', 3_000);
