@@ -151,7 +151,7 @@ export async function openNamespace({
   egress,
 }: NamespaceOptions): Promise<OpenNamespace> {
   const db = store.namespace(name);
-  const rows = new RowReader(db);
+  const rows = new RowReader(store.queries(name));
   await createCollections(db);
   await indexAnswers(db);
   await Outbox.index(db);
