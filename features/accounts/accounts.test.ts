@@ -207,6 +207,43 @@ test('a namespace that was refused can be made with what was wrong put right', a
   await expect(otherCase).rejects.toMatchObject({ code: 'cascade.resource.duplicate.key', status: 409 });
 });
 
+test('an audit that cannot be stored fails what it audits: nothing of it is there', async () => {
+  await as(southAdmin!, 'insert', 'tokens', { body: { name: 'kept' } });
+  await withAuditsRefused(south, async () => {
+    const body = { username: `new.${south}`, password: PASSWORD };
+    for (const change of [
+      () => as(southAdmin!, 'insert', 'users', { body }),
+      () => as(southAdmin!, 'update', 'users', { id: bob!.username, body: { firstName: 'Robert' } }),
+      () => as(southAdmin!, 'delete', 'users', { id: bob!.username }),
+      () => as(southAdmin!, 'insert', 'tokens', { body: { name: 'new' } }),
+      () => as(southAdmin!, 'update', 'tokens', { id: 'kept', body: { name: 'other' } }),
+      () => as(southAdmin!, 'delete', 'tokens', { id: 'kept' }),
+      () => as(southAdmin!, 'update', 'namespaces', { id: south, body: { ars_properties: { a: 1 } } }),
+      () => command(southAdmin!, south, 'authorizeUser', { username: bob!.username, profiles: ADMIN }),
+      () => command(southAdmin!, south, 'delegateUserAuthZ', {}),
+    ])
+      await expect(change()).rejects.toThrow('Document failed validation');
+  });
+  expect(await seenBy(southAdmin!, `new.${south}`)).toBeUndefined();
+  expect(await seenBy(southAdmin!, bob!.username)).toMatchObject({ firstName: 'Bob', profiles: USER, ars_version: 1 });
+  expect(await json(as(southAdmin!, 'select', 'tokens'))).toMatchObject([{ name: 'kept' }]);
+  expect(await json(as(southAdmin!, 'select', 'namespaces'))).toMatchObject([{ namespace: south, ars_version: 1 }]);
+});
+
+/** No audit can be stored in a namespace while this is done. */
+async function withAuditsRefused(namespace: string, work: () => Promise<void>): Promise<void> {
+  const { MongoClient } = await import('mongodb');
+  const client = await MongoClient.connect(process.env['CASCADE_TEST_MONGO'] as string);
+  const refuse = (validator: object) => client.db(`cascade_ns_${namespace}`).command({ collMod: 't.ArsAudit', validator });
+  try {
+    await refuse({ nothing: { $exists: true } });
+    await work();
+  } finally {
+    await refuse({});
+    await client.close();
+  }
+}
+
 /** What only the first start gives. */
 async function promote(username: string, rights: object): Promise<void> {
   const { MongoClient } = await import('mongodb');

@@ -95,7 +95,7 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['topics', { ...DEFINITION, publish: 'all' }],
   ['services', { ...DEFINITION, publish: 'all' }],
   ['sources', { ...DEFINITION, publish: 'admin' }],
-  ['logs', DEFINITION],
+  ['logs', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
   ['groups', { select: 'all', write: 'all', delete: 'all' }],
   ['documents', { select: 'own', insert: 'all', write: 'own', delete: 'own', own: ownOrPublic }],
   ['audits', { select: 'own', insert: 'all', write: 'admin', delete: 'admin', own: byProperty('username') }],

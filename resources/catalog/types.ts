@@ -142,6 +142,8 @@ export interface DefinitionResource {
   readonly operations: ReadonlySet<string>;
   /** POST on an existing name: it is updated, or refused with 409. */
   readonly onExisting: 'update' | 'conflict' | ((stored: ObjectValue) => 'update' | 'conflict');
+  /** Lists of which a patch removes elements by their value (2.8), and the form in which these are compared. */
+  readonly removedByValue?: Readonly<Record<string, (element: Value) => Value>>;
   /** Kept in memory only: a restart forgets it. */
   readonly isTransient?: (stored: ObjectValue) => boolean;
   /** Each change of one is audited (8.3). */
