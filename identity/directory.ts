@@ -70,6 +70,8 @@ export interface OrganizationRecord extends Made {
 export interface Directory {
   /** That of a namespace, if it has one; of null: all. */
   organizations(namespace: string | null): Promise<OrganizationRecord[]>;
+  /** The name of the organization whose root a namespace is; null: of none. */
+  organizationWithRoot(namespace: string): Promise<string | null>;
   /** What the organization of a namespace was given, and its namespaces; null: it has none. */
   quotaOf(namespace: string): Promise<{ organization: string; quota: string; namespaces: string[] } | null>;
   /** Users at home in these namespaces. */
@@ -92,8 +94,6 @@ export interface Directory {
   tokenWith(text: string, namespace: string): Promise<string | null>;
   /** @throws resource.duplicate.key: its creator has another one of that name */
   renameToken(id: string, name: string, by: string, along?: Along): Promise<void>;
-  /** The organization that a namespace is the root of; null: it is no root. */
-  rootOf(namespace: string): Promise<string | null>;
   /** Those that the user may enter, and those of an organization; all for the system admin. */
   namespaces(username: string, all: boolean, organization?: string | null): Promise<NamespaceRecord[]>;
   /** Null when there is no such user. */
@@ -134,7 +134,6 @@ export function openDirectory(db: Db): Directory {
         await along?.(session, id);
       });
     },
-    rootOf: async (namespace) => (await organizations.findOne({ namespace }))?.name ?? null,
     async namespaces(username, all, organization = null) {
       const user = all ? null : await users.findOne({ username });
       const own = user ? [user.namespace, ...user.authorizations.map(({ namespace }) => namespace)] : [];
@@ -171,6 +170,7 @@ export function openDirectory(db: Db): Directory {
         quota: one.quota ?? '{}',
       }));
     },
+    organizationWithRoot: async (namespace) => (await organizations.findOne({ namespace }))?.name ?? null,
     async quotaOf(namespace) {
       const name = (await namespaces.findOne({ namespace }))?.organization;
       const found = name ? await organizations.findOne({ name }) : null;

@@ -1,4 +1,5 @@
-// The resource namespaces (resources-and-api.md 4.9): made by the system admin or the first admin of the installation; who may enter.
+// The resource namespaces (resources-and-api.md 4.9): made by the system admin, the first admin of the installation, and within an organization by
+// the admins of its root namespace; who may enter.
 
 import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -12,7 +13,7 @@ import type { AccountResource } from './index.ts';
 import { profilesIn } from './rights.ts';
 import { isAdmin, requireAdmin } from '../../resources/access/rights.ts';
 import { systemPropertiesOf } from './shown.ts';
-import { transferAll } from './transfer.ts';
+import { transferResources } from './transfer.ts';
 import { objectOf } from '../../resources/requests/fields.ts';
 import { requireKnown } from '../../resources/requests/fields.ts';
 import { requiredText } from '../../resources/requests/fields.ts';
@@ -125,8 +126,7 @@ export const NAMESPACES: AccountResource = {
       const code = await space.accounts.identity.invite(invitation, (session) => along(session, namespace));
       return { result: { code, expiresAt: new DateTime(expiresAt.getTime()) } };
     },
-    async revokeUserAuthZ(space, stored, data, actor, along) {
-      const { identity: caller } = actor;
+    async revokeUserAuthZ(space, stored, data, { identity: caller }, along) {
       const namespace = administered(space, stored, caller, 'revokeUserAuthZ');
       const body = objectOf(data);
       requireKnown('namespaces', body, ['username', 'transferResources']);
@@ -134,13 +134,13 @@ export const NAMESPACES: AccountResource = {
       const transfers = getOwn(body, 'transferResources');
       if (transfers !== null && typeof transfers !== 'boolean') throw invalid('transferResources', 'no Boolean');
       // Whom they go to is who asks, as a user of the namespace: the system admin need not be one.
-      if (transfers && namespace !== space.name) throw denied('revokeUserAuthZ');
+      if (transfers && namespace !== space.name) throw invalid('transferResources', 'the caller is in another namespace');
       const user = (await space.accounts.directory.users(namespace)).find((one) => one.username === username);
       if (!user) throw fault('cascade.user.not.found', username);
       if (user.home === namespace)
         throw fault('cascade.namespace.home.revoke', 'namespaces', 'username', 'the namespace is the home of the user');
       await requireAnotherAdmin(space, username, namespace);
-      if (transfers) await transferAll(space, username, actor);
+      if (transfers) await transferResources(space, username, caller);
       await space.accounts.identity.revokeAuthorization(username, namespace, {
         ...(transfers && { to: caller.username }),
         along: (session) => along(session, namespace),
@@ -159,7 +159,7 @@ const toldOf = ({ username, home, details }: UserRecord, namespace: string, prof
 
 /** The organization whose admin somebody is: an admin of its root namespace, with all the rights of the user. */
 const organizationOf = async (space: Namespace, caller: Identity): Promise<string | null> =>
-  isAdmin(caller) && caller.restricted !== true && caller.lent !== true ? space.accounts.directory.rootOf(space.name) : null;
+  isAdmin(caller) && caller.restricted !== true && caller.lent !== true ? space.accounts.directory.organizationWithRoot(space.name) : null;
 
 const denied = (operation: string) => fault('cascade.authorization.denied', operation, 'namespaces');
 

@@ -1,51 +1,70 @@
-// What goes over to whoever ends a user's authorization (resources-and-api.md 4.9, `transferResources`): sources, rules, groups and instances that are
-// their creator's. Tokens go over in the transaction that ends it (identity/revocation.ts). Each step may be repeated, so that after a crash the
-// command is given again.
-
+// What becomes of a user's things when its right to enter a namespace is revoked with `transferResources` (resources-and-api.md 4.9): they pass
+// to the admin who revokes it. Each change is a commit of its own, and repeating the command goes on where it stopped.
+import type { ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import { CascadeError } from '../../model/errors/faults.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { handOverDefinition } from '../../resources/definitions/operations.ts';
-import { handOverInstances } from '../../resources/instances/hand-over.ts';
-import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
+import { serviceActor } from '../../runtime/context/service-actor.ts';
+import type { Identity } from '../../identity/index.ts';
+import { resolve } from '../../resources/catalog/catalogue.ts';
+import type { DefinitionResource, InstanceResource, Namespace } from '../../resources/catalog/types.ts';
+import { changeDefinition } from '../../resources/definitions/operations.ts';
+import { readAt } from '../../resources/instances/find.ts';
+import { updateOne } from '../../resources/instances/update.ts';
 
 /** Levels under which an instance is its creator's (7.3). */
-const BY_OWNER: ReadonlySet<string> = new Set(['ars_readByOwner', 'ars_writeByOwner']);
-/** Definitions that act as who made them. */
-const ACTING = ['sources', 'rules'];
+const OWNER_LEVELS: ReadonlySet<string> = new Set(['ars_readByOwner', 'ars_writeByOwner']);
 
-/** @param actor who gets them */
-export async function transferAll(space: Namespace, username: string, actor: Actor): Promise<void> {
-  const to = actor.identity.username;
-  for (const kind of ACTING)
-    await eachDefinition(space, kind, actor, (object) => {
-      const isHis =
-        getOwn(object, 'ars_createdBy') === username ||
-        (Object.hasOwn(object, 'ars_modifiedBy') && getOwn(object, 'ars_modifiedBy') === username);
-      return isHis ? {} : null;
-    });
-  await eachDefinition(space, 'groups', actor, (group) => {
-    if (getOwn(group, 'owner') !== username) return null;
-    const members = (getOwn(group, 'members') as string[]).map((member) => (member === username ? to : member));
-    return { owner: to, members: [...new Set(members)] };
-  });
-  const documents = space.features.named('documents') as InstanceResource;
-  const owned = [...space.types.values()].filter(({ userAccessLevel, adminAccessLevel }) =>
-    [userAccessLevel, adminAccessLevel].some((level) => BY_OWNER.has(level)),
-  );
-  for (const collection of [documents.collection, ...owned.map((type) => type.collection)])
-    await handOverInstances(space, collection, username, actor);
+/**
+ * Groups, rules, sources, documents, and instances of types with an owner's access level. Tokens go over in the transaction that ends the
+ * authorization (identity/revocation.ts).
+ * @throws what a BEFORE rule refuses a change of an instance with
+ */
+export async function transferResources(space: Namespace, from: string, to: Identity): Promise<void> {
+  const actor: Actor = { ...serviceActor(space), identity: { ...to, ofService: true }, takesOver: from };
+  for (const kind of ['rules', 'sources', 'groups'] as const) await transferDefinitions(space, kind, from, actor);
+  for (const [name] of space.definitions.list('types')) {
+    const resource = resolve(space, name, true) as InstanceResource;
+    const { userAccessLevel, adminAccessLevel } = resource.type;
+    if (OWNER_LEVELS.has(userAccessLevel) || OWNER_LEVELS.has(adminAccessLevel)) await transferInstances(space, resource, from, actor);
+  }
+  await transferInstances(space, resolve(space, 'documents', false) as InstanceResource, from, actor);
 }
 
-async function eachDefinition(
-  space: Namespace,
-  kindName: string,
-  actor: Actor,
-  changes: (object: ObjectValue) => ObjectValue | null,
-): Promise<void> {
-  const kind = space.features.kind(kindName);
-  if (!kind) return;
-  for (const [name, object] of space.definitions.list(kindName)) {
-    const given = changes(object);
-    if (given) await handOverDefinition(space, kind, name, given, actor);
+async function transferDefinitions(space: Namespace, name: 'rules' | 'sources' | 'groups', from: string, actor: Actor): Promise<void> {
+  const kind = resolve(space, name, false) as DefinitionResource;
+  const owner = name === 'groups' ? 'owner' : 'ars_createdBy';
+  const isFroms = (object: ObjectValue): boolean =>
+    own(object, owner) === from || (name === 'rules' && own(object, 'ars_modifiedBy') === from);
+  for (const [id] of space.definitions.list(name).filter(([, object]) => isFroms(object))) {
+    const members = name === 'groups' ? (own(space.definitions.get('groups', id) ?? {}, 'members') as string[]) : [];
+    const body: ObjectValue =
+      name === 'groups' ? { owner: actor.identity.username, members: members.filter((member) => member !== from) } : {};
+    await unlessGone(changeDefinition(space, kind, id, body, actor));
   }
 }
+
+async function transferInstances(space: Namespace, resource: InstanceResource, from: string, actor: Actor): Promise<void> {
+  const found = space.db.collection<{ _id: ObjectId }>(resource.collection).find({ ars_createdBy: from }, { projection: { _id: 1 } });
+  for await (const { _id } of found)
+    await unlessGone(
+      updateOne(
+        space,
+        resource,
+        () => readAt(space, resource, _id.toHexString(), actor),
+        (stored) => stored,
+        actor,
+      ),
+    );
+}
+
+/** What is deleted meanwhile is nobody's. */
+async function unlessGone(change: Promise<unknown>): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    if (!(error instanceof CascadeError) || error.code !== 'cascade.resource.not.found') throw error;
+  }
+}
+
+const own = (object: ObjectValue, name: string) => (Object.hasOwn(object, name) ? getOwn(object, name) : null);

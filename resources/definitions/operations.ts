@@ -107,28 +107,6 @@ async function changeOnce(
   return store(space, kind, defined, stored, actor);
 }
 
-/** A definition becomes another user's, who acts: its code runs as that user from now on. */
-export async function handOverDefinition(
-  space: Namespace,
-  kind: DefinitionResource,
-  name: string,
-  changes: ObjectValue,
-  actor: Actor,
-): Promise<void> {
-  for (let tries = 0; ; tries++) {
-    const found = space.definitions.get(kind.name, name);
-    if (!found) return; // it has gone meanwhile
-    const stored = { ...found, ars_createdBy: actor.identity.username };
-    const defined = await kind.define(space, { ...stored, ...changes }, stored, actor);
-    try {
-      await store(space, kind, defined, stored, actor);
-      return;
-    } catch (error) {
-      if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
-    }
-  }
-}
-
 async function store(
   space: Namespace,
   kind: DefinitionResource,
