@@ -15,7 +15,7 @@ const USER = ['user', 'user__system'];
 let t: TestEngine;
 const mark = randomBytes(4).toString('hex');
 const SYSTEM: Identity = { username: `system${mark}`, namespace: 'system', profiles: ['admin', 'admin__system'], system: true };
-const FIRST: Identity = { username: `first${mark}`, namespace: 'main', profiles: ADMIN, installationAdmin: true };
+const FIRST: Identity = { username: `first${mark}`, namespace: `Makers_${mark}`, profiles: ADMIN, installationAdmin: true };
 /** Two namespaces, new for each test. */
 let north: string;
 let south: string;
