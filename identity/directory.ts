@@ -1,7 +1,7 @@
 // What the resources users, tokens and namespaces show and change (resources-and-api.md 4.9, 4.11, 4.12). Nothing secret leaves here: the
 // records are built member by member.
 import { type Db, ObjectId } from 'mongodb';
-import { changedNow, inTransaction, isInvited, normalName, profilesOf, refusingDuplicates } from './accounts.ts';
+import { changedNow, inTransaction, isInvited, normalName, profilesOf, refusingDuplicates, requireVersion } from './accounts.ts';
 import {
   type Changes,
   collectionsOf,
@@ -67,6 +67,13 @@ export interface OrganizationRecord extends Made {
   readonly quota: string;
 }
 
+/** By whom something is changed, from which version (absent: any), and what is stored along. */
+export interface How {
+  readonly by: string;
+  readonly version?: bigint | undefined;
+  readonly along?: Along;
+}
+
 export interface Directory {
   /** That of a namespace, if it has one; of null: all. */
   organizations(namespace: string | null): Promise<OrganizationRecord[]>;
@@ -79,11 +86,11 @@ export interface Directory {
   /** Sessions in these namespaces that have not ended. */
   countSessions(namespaces: readonly string[]): Promise<number>;
   /** @param change `quota` is JSON */
-  changeOrganization(name: string, change: { description?: string | null; quota?: string }, by: string): Promise<void>;
+  changeOrganization(name: string, change: { description?: string | null; quota?: string }, how: How): Promise<void>;
   /** @throws organization.in.use while a namespace is its */
   removeOrganization(name: string): Promise<void>;
   /** @param properties JSON; null: none */
-  setNamespaceProperties(namespace: string, properties: string | null, by: string, along?: Along): Promise<void>;
+  setNamespaceProperties(namespace: string, properties: string | null, how: How): Promise<void>;
   /** Users at home in the namespace, authorized or invited there; of null: all of the installation, each as it is at home. */
   users(namespace: string | null): Promise<UserRecord[]>;
   /** A user as it is in a namespace, or of null at home; null when there is no such user. */
@@ -93,7 +100,7 @@ export interface Directory {
   /** The `_id` of the long-lived token with this text; null when there is none. */
   tokenWith(text: string, namespace: string): Promise<string | null>;
   /** @throws resource.duplicate.key: its creator has another one of that name */
-  renameToken(id: string, name: string, by: string, along?: Along): Promise<void>;
+  renameToken(id: string, name: string, how: How): Promise<void>;
   /** Those that the user may enter, and those of an organization; all for the system admin. */
   namespaces(username: string, all: boolean, organization?: string | null): Promise<NamespaceRecord[]>;
   /** Null when there is no such user. */
@@ -126,10 +133,13 @@ export function openDirectory(db: Db): Directory {
       const found = await tokens.findOne({ kind: 'permanent', namespace, hash: hashToken(text) }, { projection: { _id: 1 } });
       return found && found._id.toHexString();
     },
-    async renameToken(id, name, by, along) {
+    async renameToken(id, name, { by, version, along }) {
       const one = { _id: ObjectId.createFromHexString(id), kind: 'permanent' as const };
       const $set = { name: { $literal: name }, ...changedNow(new Date(), by) };
       await inTransaction(db.client, async (session) => {
+        const before = await tokens.findOne(one, { session });
+        if (!before) throw fault('cascade.resource.not.found', `/tokens/${id}`);
+        requireVersion(`/tokens/${id}`, before, version);
         await refusingDuplicates('tokens', `name=${name}`, () => tokens.updateOne(one, [{ $set }], { session }));
         await along?.(session, id);
       });
@@ -148,11 +158,13 @@ export function openDirectory(db: Db): Directory {
         properties: one.properties ?? null,
       }));
     },
-    async setNamespaceProperties(namespace, properties, by, along) {
+    async setNamespaceProperties(namespace, properties, { by, version, along }) {
       const $set = { properties: properties === null ? '$$REMOVE' : { $literal: properties }, ...changedNow(new Date(), by) };
       await inTransaction(db.client, async (session) => {
         const found = await namespaces.findOneAndUpdate({ namespace }, [{ $set }], { session });
-        if (found) await along?.(session, found._id.toHexString());
+        if (!found) throw fault('cascade.resource.not.found', `/namespaces/${namespace}`);
+        requireVersion(`/namespaces/${namespace}`, found, version);
+        await along?.(session, found._id.toHexString());
       });
     },
     async organizations(namespace) {
@@ -180,13 +192,18 @@ export function openDirectory(db: Db): Directory {
     },
     countUsers: (homes) => users.countDocuments({ namespace: { $in: [...homes] } }),
     countSessions: (all) => tokens.countDocuments({ kind: 'session', namespace: { $in: [...all] }, expiresAt: { $gt: new Date() } }),
-    async changeOrganization(name, { description, quota }, by) {
+    async changeOrganization(name, { description, quota }, { by, version }) {
       const described = description === null ? '$$REMOVE' : { $literal: description };
       const given = {
         ...(description !== undefined && { description: described }),
         ...(quota !== undefined && { quota: { $literal: quota } }),
       };
-      await organizations.updateOne({ name }, [{ $set: { ...given, ...changedNow(new Date(), by) } }]);
+      const $set = { ...given, ...changedNow(new Date(), by) };
+      await inTransaction(db.client, async (session) => {
+        const found = await organizations.findOneAndUpdate({ name }, [{ $set }], { session });
+        if (!found) throw fault('cascade.resource.not.found', `/organizations/${name}`);
+        requireVersion(`/organizations/${name}`, found, version);
+      });
     },
     async removeOrganization(name) {
       await inTransaction(db.client, async (session) => {

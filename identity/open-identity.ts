@@ -192,9 +192,9 @@ export function openIdentity(
     async checkPassword(username, password, address) {
       return (await authenticate(username, password, address)) !== null;
     },
-    async deleteNamespace(namespace) {
+    async deleteNamespace(namespace, along) {
       try {
-        await deleteNamespace(collections, namespace);
+        await deleteNamespace(collections, namespace, along);
       } finally {
         changed(null);
       }
@@ -263,8 +263,8 @@ export function openIdentity(
       const token = await tokens.findOne({ kind: 'permanent', username, $or: [{ hash: hashToken(tokenOrName) }, { name: tokenOrName }] });
       if (!token) return false;
       const removal = inTransaction(collections.client, async (session) => {
-        await tokens.deleteOne({ _id: token._id }, { session });
-        await along?.(session, token._id.toHexString());
+        const { deletedCount } = await tokens.deleteOne({ _id: token._id }, { session });
+        if (deletedCount > 0) await along?.(session, token._id.toHexString());
       });
       await ending(username, removal);
       return true;

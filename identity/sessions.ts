@@ -165,15 +165,15 @@ export class Sessions {
       if (!origin || this.#isExpired(origin)) return null;
     } else if (token.kind === 'session' && token.passwordVersion !== user.passwordVersion) return null;
     const holds = profilesIn(user, token.namespace) !== null;
-    if (holds && token.kind === 'permanent') this.#noteUse(token);
+    if (holds && token.kind === 'permanent') await this.#noteUse(token);
     return holds ? { token, user, identity: identityIn(user, token, token.namespace) } : null;
   }
 
-  /** To the minute; nobody waits for it, and one that is lost is written with the next use. */
-  #noteUse({ _id, lastUsedAt }: TokenDocument): void {
+  /** To the minute; one that cannot be written is written with the next use. */
+  async #noteUse({ _id, lastUsedAt }: TokenDocument): Promise<void> {
     const minute = new Date(Math.floor(this.#now() / MINUTE_MS) * MINUTE_MS);
     if (lastUsedAt && lastUsedAt >= minute) return;
-    this.#collections.tokens.updateOne({ _id }, { $max: { lastUsedAt: minute } }).catch(() => undefined);
+    await this.#collections.tokens.updateOne({ _id }, { $max: { lastUsedAt: minute } }).catch(() => undefined);
   }
 
   /** Those who need a user while it is read share the reading: after a change all of its sockets look it up. */

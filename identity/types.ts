@@ -149,7 +149,7 @@ export interface IdentityStore {
    * With the users at home there, their tokens and those of the namespace, authorizations and invitations. Its name is not free before
    * `namespaceDropped`. @throws resource.not.found, organization.in.use
    */
-  deleteNamespace(namespace: string): Promise<void>;
+  deleteNamespace(namespace: string, along?: Along): Promise<void>;
   /** Namespaces that were deleted, whose data may still be there. */
   deletedNamespaces(): Promise<string[]>;
   /** Nothing of it is left. */

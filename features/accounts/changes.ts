@@ -10,7 +10,7 @@ import { fault } from '../../model/errors/faults.ts';
 import { isServiceSet } from '../../model/types/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { audited, entryFor } from '../../resources/access/audits.ts';
+import { audited, auditWrite, entryFor, newAudit } from '../../resources/access/audits.ts';
 import { AuditAlong } from './along.ts';
 import type { AccountResource } from './index.ts';
 import { requireAdmin } from '../../resources/access/rights.ts';
@@ -87,7 +87,7 @@ export async function removeAccounts(
   const events: StoredEvent[] = [];
   try {
     for (const one of doomed) {
-      const audit = auditOf(space, resource, 'delete', by.actor);
+      const audit = resource.name === 'namespaces' ? auditOfEnd(space, by.actor) : auditOf(space, resource, 'delete', by.actor);
       await resource.remove(space, one, by.actor.identity, audit.store);
       note(space, resource, 'delete', by, one);
       gone.push(one);
@@ -223,6 +223,15 @@ async function tell(
 
 const auditOf = (space: Namespace, { name, unaudited }: AccountResource, operation: string, actor: Actor): AuditAlong =>
   new AuditAlong(space, (key) => (unaudited ? null : entryFor(space, `/${name}/${key}`, operation, actor)));
+
+/** Of a namespace that goes with its audits: this one is the installation's, where no subscriber hears of it. */
+function auditOfEnd({ about, accounts: { lasting } }: Namespace, { identity, clock, chain }: Actor): AuditAlong {
+  const doer = { identity: { ...identity, namespace: 'system' }, clock, chain };
+  return new AuditAlong({ db: lasting }, (key) => {
+    const entry = { entity: `/namespaces/${key}`, op: 'delete', message: `delete of /namespaces/${key} by ${identity.username}` };
+    return { writes: [auditWrite(newAudit({ about }, entry, doer))], events: [] };
+  });
+}
 
 /** A command on a namespace, audited (8.3) and told (4.9): who was let in or out, and with which profiles. */
 export async function command(

@@ -1,6 +1,7 @@
 // The resource namespaces (resources-and-api.md 4.9): made by the system admin, the first admin of the installation, and within an organization by
 // the admins of its root namespace; who may enter.
 
+import type { ClientSession } from 'mongodb';
 import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
@@ -65,7 +66,7 @@ export const NAMESPACES: AccountResource = {
     return { ...shown(stored), ...(password === null && !known && { generatedPassword: generated }) };
   },
   /** `ars_properties`, by an admin of the namespace. */
-  async update(space, stored, changes, caller, { along }) {
+  async update(space, stored, changes, caller, { version, along }) {
     const namespace = administered(space, stored, caller, 'update');
     requireKnown('namespaces', changes, ['namespace', 'organizationRef', 'encryptionKey', 'ars_properties']);
     for (const key of ['namespace', 'organizationRef', 'encryptionKey'])
@@ -75,14 +76,15 @@ export const NAMESPACES: AccountResource = {
     const properties = getOwn(changes, 'ars_properties');
     if (properties !== null && !isObject(properties)) throw invalid('ars_properties', 'no Object');
     const json = properties && toJson(properties);
-    await space.accounts.directory.setNamespaceProperties(namespace, json, caller.username, (session) => along(session, namespace));
+    const how = { by: caller.username, version, along: (session: ClientSession) => along(session, namespace) };
+    await space.accounts.directory.setNamespaceProperties(namespace, json, how);
   },
   /** By its own admin, with all that is in it. */
-  async remove(space, stored, caller) {
+  async remove(space, stored, caller, along) {
     const namespace = String(getOwn(stored, 'namespace'));
     if (namespace !== space.name || LASTING.has(namespace)) throw fault('cascade.authorization.denied', 'delete', 'namespaces');
     requireAdmin(caller, 'delete', 'namespaces');
-    await space.accounts.identity.deleteNamespace(namespace);
+    await space.accounts.identity.deleteNamespace(namespace, (session) => along(session, namespace));
     await space.accounts.drop(namespace);
   },
   commands: {

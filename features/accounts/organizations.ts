@@ -15,12 +15,11 @@ export const ORGANIZATIONS: AccountResource = {
   name: 'organizations',
   type: ORGANIZATION_SHAPE,
   unaudited: true,
-  unpatched: true,
   async list(space, caller) {
     return (await space.accounts.directory.organizations(caller.system === true ? null : space.name)).map(shown);
   },
   isAt: (_space, id, object) => getOwn(object, 'name') === id || getOwn(object, '_id') === id,
-  async update(space, stored, changes, caller) {
+  async update(space, stored, changes, caller, { version }) {
     requireSystem(caller, 'update');
     requireKnown('organizations', changes, [...IMMUTABLE, 'description', 'quota']);
     for (const key of IMMUTABLE)
@@ -35,7 +34,7 @@ export const ORGANIZATIONS: AccountResource = {
       ...(description !== undefined && { description }),
       ...(quota !== undefined && { quota: toJson(quota ?? {}) }),
     };
-    await space.accounts.directory.changeOrganization(String(getOwn(stored, 'name')), change, caller.username);
+    await space.accounts.directory.changeOrganization(String(getOwn(stored, 'name')), change, { by: caller.username, version });
     space.accounts.quotas.forget();
   },
   async remove(space, stored, caller) {

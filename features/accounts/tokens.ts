@@ -59,7 +59,7 @@ export const TOKENS: AccountResource = {
     return { ...shown(space, stored), accessToken };
   },
   unpatched: true,
-  async update(space, token, changes, caller, { along }) {
+  async update(space, token, changes, caller, { version, along }) {
     requireAdmin(caller, 'update', 'tokens');
     requireGiven(changes);
     const other = Object.keys(changes).find(
@@ -67,7 +67,8 @@ export const TOKENS: AccountResource = {
     );
     if (other !== undefined) throw fault('cascade.resource.key.immutable', 'tokens', other);
     const name = Object.hasOwn(changes, 'name') ? requiredText('tokens', changes, 'name') : null;
-    if (name !== null) await space.accounts.directory.renameToken(String(getOwn(token, '_id')), name, caller.username, along);
+    const how = { by: caller.username, version, along };
+    if (name !== null) await space.accounts.directory.renameToken(String(getOwn(token, '_id')), name, how);
   },
   async remove(space, token, caller, along) {
     const username = String(getOwn(token, 'username'));

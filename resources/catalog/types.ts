@@ -37,6 +37,8 @@ export interface Accounts {
   readonly keys: NamespaceKeys;
   readonly security: SecurityLog;
   readonly quotas: Quotas;
+  /** The data of `system`, which is never deleted: audits go there that would go with their namespace. */
+  readonly lasting: Db;
   /** Closes a namespace that was deleted and removes its data. */
   drop(namespace: string): Promise<void>;
 }
