@@ -172,7 +172,7 @@ export async function openEngine({
       );
       await Promise.race([dropped.catch(() => undefined), sleep(DROP_MS, new AbortController().signal)]);
     };
-    const accounts = { identity, directory, keys, security, quotas, drop };
+    const accounts = { identity, directory, keys, security, quotas, lasting: store.namespace('system'), drop };
     const compiled = { hash: await compilerHash(), compiler: keep(new Compiler()) };
     const about = { ...aboutIt, nodeUuid: await nodeUuidOf(store) };
     const local = openLocalEngine({ clock, shares, quotas, security, isSure, drop: dropHere, log });

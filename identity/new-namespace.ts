@@ -39,6 +39,10 @@ export async function createNamespace(
     session.withTransaction(async () => {
       const entry = { _id: new ObjectId(), namespace, organization: organization?.name ?? within ?? null, ...made };
       await requireDropped(collections, namespace, session);
+      // Written, so that it meets the organization's removal.
+      const $set = { usedAt: now };
+      if (within !== undefined && (await organizations.updateOne({ name: within }, { $set }, { session })).matchedCount === 0)
+        throw fault('cascade.resource.not.found', `/organizations/${within}`);
       await refusingDuplicates('namespaces', `namespace=${namespace}`, () => namespaces.insertOne(entry, { session }));
       if (organization) {
         const { name, description } = organization;

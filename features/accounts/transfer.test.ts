@@ -39,7 +39,7 @@ test('an admin of the root makes namespaces in its organization, and sees them',
   await expect(as(below, 'insert', 'namespaces', undefined, { namespace: `More_${mark}` })).rejects.toMatchObject({ status: 403 });
 });
 
-test('with transferResources what a user has becomes the admin’s; tokens that act as the user go', async () => {
+test('with transferResources what a user has becomes the admin’s; its tokens go on with what they could do', async () => {
   const authorized = { username: guest.username, profiles: ['admin', 'user__system'] };
   const events: unknown[] = [];
   for (const name of ['authorized', 'revoked'])
@@ -71,7 +71,10 @@ test('with transferResources what a user has becomes the admin’s; tokens that 
   expect(await as(boss, 'select', 'Own', undefined)).toMatchObject([{ ars_createdBy: boss.username, ars_version: 2 }]);
   expect(await as(boss, 'select', 'Common', undefined)).toMatchObject([{ ars_createdBy: guest.username, ars_version: 1 }]);
   expect(await as(boss, 'select', 'groups', 'theirs')).toMatchObject({ owner: boss.username, members: [boss.username] });
-  expect(await as(boss, 'select', 'tokens', undefined)).toMatchObject([{ name: 'bound', username: boss.username }]);
+  expect(await as(boss, 'select', 'tokens', undefined)).toMatchObject([
+    { name: 'bound', username: boss.username, profiles: ['user', 'user__system'] },
+    { name: 'personal', username: boss.username, profiles: authorized.profiles }, // what it could do, not what its new owner may
+  ]);
   for (const kind of ['rules', 'sources'])
     expect(await as(boss, 'select', kind, 'theirs')).toMatchObject({ ars_createdBy: boss.username, ars_modifiedBy: boss.username });
   await expect(t.engine.identity.login(guest.username, 'correct horse', '127.0.0.1', root)).rejects.toMatchObject({ status: 403 });

@@ -16,7 +16,8 @@ import { updateOne } from '../../resources/instances/update.ts';
 const OWNER_LEVELS: ReadonlySet<string> = new Set(['ars_readByOwner', 'ars_writeByOwner']);
 
 /**
- * Groups, rules, sources, tokens with profiles of their own, and instances of types with an owner's access level.
+ * Groups, rules, sources, documents, and instances of types with an owner's access level. Tokens go over in the transaction that ends the
+ * authorization (identity/revocation.ts).
  * @throws what a BEFORE rule refuses a change of an instance with
  */
 export async function transferResources(space: Namespace, from: string, to: Identity): Promise<void> {
@@ -27,7 +28,7 @@ export async function transferResources(space: Namespace, from: string, to: Iden
     const { userAccessLevel, adminAccessLevel } = resource.type;
     if (OWNER_LEVELS.has(userAccessLevel) || OWNER_LEVELS.has(adminAccessLevel)) await transferInstances(space, resource, from, actor);
   }
-  await space.accounts.identity.transferTokens(from, to.username, space.name);
+  await transferInstances(space, resolve(space, 'documents', false) as InstanceResource, from, actor);
 }
 
 async function transferDefinitions(space: Namespace, name: 'rules' | 'sources' | 'groups', from: string, actor: Actor): Promise<void> {

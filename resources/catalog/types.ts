@@ -37,6 +37,8 @@ export interface Accounts {
   readonly keys: NamespaceKeys;
   readonly security: SecurityLog;
   readonly quotas: Quotas;
+  /** The data of `system`, which is never deleted: audits go there that would go with their namespace. */
+  readonly lasting: Db;
   /** Closes a namespace that was deleted and removes its data. */
   drop(namespace: string): Promise<void>;
 }
@@ -142,6 +144,8 @@ export interface DefinitionResource {
   readonly operations: ReadonlySet<string>;
   /** POST on an existing name: it is updated, or refused with 409. */
   readonly onExisting: 'update' | 'conflict' | ((stored: ObjectValue) => 'update' | 'conflict');
+  /** Lists of which a patch removes elements by their value (2.8), and the form in which these are compared. */
+  readonly removedByValue?: Readonly<Record<string, (element: Value) => Value>>;
   /** Kept in memory only: a restart forgets it. */
   readonly isTransient?: (stored: ObjectValue) => boolean;
   /** Each change of one is audited (8.3). */
