@@ -1,11 +1,12 @@
 // What rules compile to is kept: a start takes it from the store, compiles what has changed, and trusts nothing that is not what it was.
+import { createHash } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterAll, expect, test } from 'vitest';
 import { openTestEngine } from '../../engine/testing/engine.ts';
 import type { CompiledProcedure } from '../../compiler/index.ts';
 import { Compiler } from './compiler.ts';
 import { type CompiledBy, KeptOutput } from './kept-output.ts';
-import { compileText } from './programs.ts';
+import { compileText, keepExecutable, programOf, readExecutable } from './programs.ts';
 
 const compiler = new Compiler();
 const by = (hash: string): CompiledBy => ({ hash, compiler });
@@ -52,6 +53,24 @@ test('output of another compiler, and output that was changed or cut short, is c
       expect(tampered.load(TEXT)).toEqual(compiled);
       expect(tampered.taken).toBe(0);
     }
+  }));
+
+test('code that no compiler wrote is not used, however well its row is made', () =>
+  withDatabase(async (db) => {
+    const first = await KeptOutput.open(db, by('one'));
+    const compiled = first.load(TEXT);
+    await first.settle();
+    const evil = { ...compiled, module: { ...compiled.module, source: `(function ($rt) { 'use strict'; return () => globalThis; })` } };
+    const row = (await rowsOf(db).findOne())!;
+    const unit = JSON.stringify(evil);
+    const sum = createHash('sha256').update(`${row._id}\n${unit}`).digest('hex');
+    await rowsOf(db).updateMany({}, { $set: { unit, sum } });
+    const second = await KeptOutput.open(db, by('one'));
+    expect(second.load(TEXT)).toEqual(compiled);
+    expect(second.taken).toBe(0);
+    const executable = { program: programOf(evil.module, ''), resource: '/rules/kept', name: 'kept', map: '', service: null };
+    await keepExecutable(db, { ...executable, identity: { username: 'system', namespace: 'main', profiles: [] } });
+    expect(await readExecutable(db, 'main', 'kept', executable.program.id)).toBeNull();
   }));
 
 test('a rule that was stored works after a restart from its kept output', async () => {

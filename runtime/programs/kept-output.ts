@@ -1,14 +1,14 @@
 // What rules and procedures compile to, kept in the store so that a start need not compile them again. A row is found by the hash of the
 // compiler and the text, and holds a hash of itself: output of another compiler, of another text or cut short is not used, the text is
 // compiled. Rules are all read at the start; a procedure is read when it is first called.
-// Rows are verified code (the compiler verifies what it gives) and nothing else may write them: no resource of the API, no type and no
-// pipeline stage names this collection.
+// No resource of the API, no type and no pipeline stage names this collection. Who writes to the database itself is not believed either: code is
+// verified again before it is used.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Collection, Db } from 'mongodb';
-import type { CompiledProcedure, CompiledRule, ServiceStateNames } from '../../compiler/index.ts';
+import { type CompiledProcedure, type CompiledRule, isVerified, type ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 import type { CompileAsked, Compiler } from './compiler.ts';
 import { type CompiledUnit, compileText } from './programs.ts';
@@ -43,6 +43,8 @@ export class KeptOutput {
   /** Compiled since, and not stored yet. */
   #made: Row[] = [];
   #taken = 0;
+  /** Modules that were verified since the start: rules that differ in literals only share one. */
+  readonly #verified = new Set<string>();
   /** Procedures on their way to the store. */
   readonly #keeping = new Set<Promise<void>>();
 
@@ -77,7 +79,7 @@ export class KeptOutput {
     const row = this.#read.get(id);
     this.#read.delete(id);
     const unit = row && unitOf(row);
-    if (unit?.kind === 'rule') {
+    if (unit?.kind === 'rule' && this.#isVerified(unit)) {
       this.#taken += 1;
       return unit;
     }
@@ -100,7 +102,7 @@ export class KeptOutput {
     // A store that is away, or slow, is no reason not to call: then the text is compiled.
     const row = await this.#rows.findOne({ _id: this.#idOfProcedure(text, state) }, { timeoutMS: READ_MS }).catch(() => null);
     const unit = row && unitOf(row);
-    if (unit?.kind === 'procedure') {
+    if (unit?.kind === 'procedure' && this.#isVerified(unit)) {
       this.#taken += 1;
       return unit;
     }
@@ -127,6 +129,7 @@ export class KeptOutput {
     const [made, left] = [this.#made, [...this.#read.keys()]];
     this.#made = [];
     this.#read.clear();
+    this.#verified.clear();
     for (let from = 0; from < made.length; from += BATCH_ROWS) {
       const operations = made.slice(from, from + BATCH_ROWS).map(({ _id, ...fields }) => ({
         updateOne: { filter: { _id }, update: { $set: fields }, upsert: true },
@@ -135,6 +138,14 @@ export class KeptOutput {
     }
     for (let from = 0; from < left.length; from += BATCH_ROWS)
       await this.#rows.deleteMany({ _id: { $in: left.slice(from, from + BATCH_ROWS) } });
+  }
+
+  #isVerified({ module: { source } }: CompiledUnit): boolean {
+    const hash = sha256(source);
+    if (this.#verified.has(hash)) return true;
+    if (!isVerified(source)) return false;
+    if (this.#read.size > 0) this.#verified.add(hash); // while a namespace is opened
+    return true;
   }
 
   #idOfProcedure(text: string, state: ServiceStateNames | null): string {
