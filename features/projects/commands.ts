@@ -22,8 +22,9 @@ const importFiles: Command = async (space, id, { object }, actor) => {
   }
 };
 
-const exportFiles: Command = async (space, id, _request, actor) => {
+const exportFiles: Command = async (space, id, { object }, actor) => {
   const chosen = chosenBy(space, id, actor);
+  requireKnown('projects', objectOf(object ?? null), []);
   return reply(toJson({ files: await exportProject(space, chosen, actor) }));
 };
 
