@@ -22,7 +22,7 @@ interface Asker {
 
 /** Collects from the moment at which it is made, as the transports demand. */
 export class Body {
-  readonly #limitBytes: number;
+  #limitBytes: number;
   #chunks: Buffer[] = [];
   #sizeBytes = 0;
   #isKept = true;
@@ -52,6 +52,17 @@ export class Body {
       this.#take(chunk, isLast);
       onData();
     });
+  }
+
+  /** It may be no longer than this, what has come of it included. */
+  limit(bytes: number): void {
+    if (bytes >= this.#limitBytes) return;
+    this.#limitBytes = bytes;
+    if (this.#sizeBytes <= bytes) return;
+    this.#chunks = [];
+    if (!this.#whole) return;
+    this.#whole = null;
+    this.#fail(fault('cascade.request.body.too.large', bytes));
   }
 
   /** The bytes as they came. @throws request.body.too.large, request.body.invalid when the client went away */

@@ -153,11 +153,13 @@ class Received implements HttpRequest {
     return this.#exchange.peer;
   }
 
-  body(): Soon<Uint8Array> {
+  body(mostBytes = this.#limitBytes): Soon<Uint8Array> {
+    const limitBytes = Math.min(mostBytes, this.#limitBytes);
+    this.#body.limit(limitBytes);
     const received = this.#body.received();
     const encoding = this.headers.get('content-encoding');
-    if (received instanceof Promise) return received.then((bytes) => inflate(bytes, encoding, this.#limitBytes));
-    return inflate(received, encoding, this.#limitBytes);
+    if (received instanceof Promise) return received.then((bytes) => inflate(bytes, encoding, limitBytes));
+    return inflate(received, encoding, limitBytes);
   }
 
   stream(): AsyncIterable<Uint8Array> {

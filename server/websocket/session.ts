@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 import { fault } from '../../model/errors/faults.ts';
 import type { Pieces } from '../../resources/api.ts';
 import type { Identity } from '../../engine/index.ts';
-import { type Deadlines, errorReply, type Served, within } from '../http/index.ts';
+import { type Deadlines, errorReply, type Served, SHORT_BYTES, within } from '../http/index.ts';
 import { Ended, isLogin, Login } from './login.ts';
-import { type Answer, answerPieces, answerText, headersOf, type Message, NO_HEADERS, readMessage } from './message.ts';
+import { type Answer, answerPieces, answerText, headersOf, type Message, NO_HEADERS, readLongMessage, readMessage } from './message.ts';
 import { apiRequest } from './requests.ts';
 import { Subscriptions } from './subscriptions.ts';
 
@@ -14,6 +14,9 @@ import { Subscriptions } from './subscriptions.ts';
 const MOST_OPEN = 1_000;
 /** Bytes that may wait so; what comes then is refused. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+
+/** Who is unknown has nothing longer to say. */
+const UNKNOWN_BYTES = 16 * 1024;
 
 /** The way back to the client. Sending on a closed wire does nothing. */
 export interface Wire {
@@ -46,6 +49,9 @@ export class Session {
   readonly #loginTimer: NodeJS.Timeout;
   readonly #waiting: { message: Message; bytes: number }[] = [];
   #waitingBytes = 0;
+  /** Long messages that are being read, and what came behind them. */
+  #reading: Promise<void> | null = null;
+  #isEntering = false;
   #open = 0;
   #turn: Promise<void> = Promise.resolve();
   #draining = false;
@@ -71,7 +77,7 @@ export class Session {
 
   /** Requests without an answer. */
   get open(): number {
-    return this.#open + this.#waiting.length;
+    return this.#open + this.#waiting.length + (this.#reading ? 1 : 0);
   }
 
   get subscriptions(): number {
@@ -80,6 +86,7 @@ export class Session {
 
   /** @param ignorable what is no JSON is a sign of life, not a request */
   receive(source: Uint8Array | string, ignorable: boolean): void {
+    if (this.#reading || source.length > (this.#login.isDone ? SHORT_BYTES : UNKNOWN_BYTES)) return this.#receiveLong(source, ignorable);
     let message: Message;
     try {
       message = readMessage(source);
@@ -87,12 +94,41 @@ export class Session {
       if (!ignorable) this.#sendError(error, NO_HEADERS);
       return;
     }
+    this.#take(message, source.length);
+  }
+
+  /** What comes behind a long message waits until that is read: their order stays. */
+  #receiveLong(source: Uint8Array | string, ignorable: boolean): void {
+    if (!this.#login.isDone && !this.#isEntering && source.length > UNKNOWN_BYTES)
+      return this.#options.wire.close(1008, 'too long before a login');
+    const bytes = Buffer.from(source as Uint8Array); // a copy: the transport takes its own back
+    if (this.#waitingBytes + bytes.length > MOST_WAITING_BYTES)
+      return this.#sendError(fault('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN), NO_HEADERS);
+    this.#waitingBytes += bytes.length;
+    const read = async (): Promise<void> => {
+      if (!this.#login.isDone && bytes.length > UNKNOWN_BYTES) await this.#turn;
+      if (this.#isClosed) return;
+      if (!this.#login.isDone && bytes.length > UNKNOWN_BYTES) return this.#options.wire.close(1008, 'too long before a login');
+      this.#take(await readLongMessage(bytes), bytes.length);
+    };
+    const mine: Promise<void> = (this.#reading ?? Promise.resolve())
+      .then(read)
+      .catch((error: unknown) => (ignorable ? undefined : this.#sendError(error, NO_HEADERS)))
+      .finally(() => {
+        if (!this.#isClosed) this.#waitingBytes -= bytes.length;
+        if (this.#reading === mine) this.#reading = null;
+      });
+    this.#reading = mine;
+  }
+
+  #take(message: Message, bytes: number): void {
+    if (this.#isClosed) return;
     if (this.#draining) return this.#sendError(fault('cascade.server.unavailable'), headersIn(message));
     if (this.#open < MOST_OPEN) return this.#begin(message);
-    if (this.#waitingBytes + source.length > MOST_WAITING_BYTES)
+    if (this.#waitingBytes + bytes > MOST_WAITING_BYTES)
       return this.#sendError(fault('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN), headersIn(message));
-    this.#waiting.push({ message, bytes: source.length });
-    this.#waitingBytes += source.length;
+    this.#waiting.push({ message, bytes });
+    this.#waitingBytes += bytes;
   }
 
   /** Whether the login still holds, for sockets that only listen: closes the wire when its token was ended. */
@@ -152,6 +188,7 @@ export class Session {
 
   #begin(message: Message): void {
     this.#open++;
+    if (isLogin(message)) this.#isEntering = true;
     this.#turn = this.#turn.then(() => this.#admit(message));
   }
 
