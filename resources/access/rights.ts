@@ -100,7 +100,8 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['documents', { select: 'own', insert: 'all', write: 'own', delete: 'own', own: ownOrPublic }],
   ['audits', { select: 'own', insert: 'all', write: 'admin', delete: 'admin', own: byProperty('username') }],
   ['secrets', ADMINS],
-  ['projects', ADMINS],
+  // What is in their files asks for the rights of its own resource, each.
+  ['projects', { ...ADMINS, apart: { import: 'all', export: 'all', diff: 'all' } }],
   ['deadletters', ADMINS],
   ['ArsSubscription', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
   ['ArsEventAcknowledgement', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
@@ -142,9 +143,12 @@ const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 
 
 /** @throws cascade.authorization.denied */
 export function requireRight(space: Namespace, resource: Resource, operation: string, caller: Identity): void {
-  if (caller.ofService || whoMay(space, resource, operation, caller) !== 'nobody') return;
-  throw fault('cascade.authorization.denied', operation, resource.name);
+  if (!may(space, resource, operation, caller)) throw fault('cascade.authorization.denied', operation, resource.name);
 }
+
+/** The same as an answer. */
+export const may = (space: Namespace, resource: Resource, operation: string, caller: Identity): boolean =>
+  caller.ofService === true || whoMay(space, resource, operation, caller) !== 'nobody';
 
 /** Whether a resource's rights are those of the matrix (7.5); a type's are its levels' and the profiles'. */
 export const hasFixedRights = (resource: Resource): boolean => resource.kind === 'definitions' || RIGHTS.has(resource.name);

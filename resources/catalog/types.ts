@@ -164,6 +164,8 @@ export interface DefinitionResource {
   builtIn?(space: Namespace): ReadonlyMap<string, ObjectValue>;
   /** What changes and deletions of the service's own are refused with; absent: cascade.authorization.denied. */
   refuseBuiltIn?(name: string): CascadeError;
+  /** What others that are stored with it see of it, before anything is in force (definitions/together.ts). @param space seen by these alone */
+  foresee?(space: Namespace, object: ObjectValue): void;
   /** Puts in force here what another process has stored, or takes it out of force. @param object null: it was deleted */
   enforce?(space: Namespace, name: string, object: ObjectValue | null): void | Promise<void>;
   /** A stored property that nobody is shown, in whatever way they look. */

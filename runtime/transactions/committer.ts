@@ -397,8 +397,8 @@ export class Committer implements AsyncDisposable {
     queueMicrotask(() => this.#wake());
   }
 
-  #isBarred({ writes }: Unit): boolean {
-    return this.#barred.size > 0 && writes.some(({ collection }) => this.#barred.has(collection));
+  #isBarred({ writes, makes }: Unit): boolean {
+    return this.#barred.size > 0 && writes.some(({ collection }) => this.#barred.has(collection) && makes?.has(collection) !== true);
   }
 
   #measured<Result>(work: () => Result): Result {
