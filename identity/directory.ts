@@ -53,6 +53,8 @@ export interface OrganizationRecord extends Made {
 export interface Directory {
   /** That of a namespace, if it has one; of null: all. */
   organizations(namespace: string | null): Promise<OrganizationRecord[]>;
+  /** The name of the organization whose root a namespace is; null: of none. */
+  organizationWithRoot(namespace: string): Promise<string | null>;
   /** What the organization of a namespace was given, and its namespaces; null: it has none. */
   quotaOf(namespace: string): Promise<{ organization: string; quota: string; namespaces: string[] } | null>;
   /** Users at home in these namespaces. */
@@ -75,8 +77,8 @@ export interface Directory {
   tokenWith(text: string, namespace: string): Promise<string | null>;
   /** @throws resource.duplicate.key: its creator has another one of that name */
   renameToken(id: string, name: string): Promise<void>;
-  /** Those that the user may enter; all for the system admin. */
-  namespaces(username: string, all: boolean): Promise<NamespaceRecord[]>;
+  /** Those that the user may enter, and those of an organization; all for the system admin. */
+  namespaces(username: string, all: boolean, organization?: string | null): Promise<NamespaceRecord[]>;
   /** Null when there is no such user. */
   detailsOf(username: string): Promise<UserRecord['details'] | null>;
   hasNamespace(name: string): Promise<boolean>;
@@ -111,11 +113,11 @@ export function openDirectory(db: Db): Directory {
       const one = { _id: ObjectId.createFromHexString(id), kind: 'permanent' as const };
       await refusingDuplicates('tokens', `name=${name}`, () => tokens.updateOne(one, { $set: { name } }));
     },
-    async namespaces(username, all) {
+    async namespaces(username, all, organization = null) {
       const user = all ? null : await users.findOne({ username });
       const own = user ? [user.namespace, ...user.authorizations.map(({ namespace }) => namespace)] : [];
       const found = await namespaces
-        .find(all ? {} : { namespace: { $in: own } })
+        .find(all ? {} : { $or: [{ namespace: { $in: own } }, ...(organization === null ? [] : [{ organization }])] })
         .sort({ _id: 1 })
         .toArray();
       return found.map((one) => ({
@@ -143,6 +145,7 @@ export function openDirectory(db: Db): Directory {
         quota: one.quota ?? '{}',
       }));
     },
+    organizationWithRoot: async (namespace) => (await organizations.findOne({ namespace }))?.name ?? null,
     async quotaOf(namespace) {
       const name = (await namespaces.findOne({ namespace }))?.organization;
       const found = name ? await organizations.findOne({ name }) : null;

@@ -25,7 +25,7 @@ function requireName(name: string, longest: number): void {
 export async function createNamespace(
   collections: IdentityCollections,
   hashing: PasswordHashing,
-  { namespace, organization, admin, createdBy }: NewNamespace,
+  { namespace, organization, within, admin, createdBy }: NewNamespace,
   now: Date,
   also: (session: ClientSession) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function createNamespace(
   const made = { createdAt: now, createdBy };
   await client.withSession((session) =>
     session.withTransaction(async () => {
-      const entry = { _id: new ObjectId(), namespace, organization: organization?.name ?? null, ...made };
+      const entry = { _id: new ObjectId(), namespace, organization: organization?.name ?? within ?? null, ...made };
       await requireDropped(collections, namespace, session);
       await refusingDuplicates('namespaces', `namespace=${namespace}`, () => namespaces.insertOne(entry, { session }));
       if (organization) {

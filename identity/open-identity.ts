@@ -4,7 +4,7 @@ import { type Db, ObjectId } from 'mongodb';
 import type { Identity } from './types.ts';
 import { CascadeError, fault } from '../model/errors/faults.ts';
 import { changeUser, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
-import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
+import { collectionsOf, ensureIndexes, type UserDocument, isDuplicateKey } from './documents.ts';
 import { firstStart } from './first-start.ts';
 import { PasswordHashing } from './hashing.ts';
 import { invitationWith, invite, redeem } from './invitations.ts';
@@ -221,6 +221,21 @@ export function openIdentity(
       const username = normalName(name);
       await users.updateOne({ username }, { $pull: { authorizations: { namespace } } });
       await ending(username, tokens.deleteMany({ username, namespace }));
+    },
+    async transferTokens(from, to, namespace) {
+      const owner = await users.findOne({ username: normalName(to) });
+      if (!owner) throw fault('cascade.user.not.found', to);
+      const $set = { userId: owner._id, username: owner.username, passwordVersion: owner.passwordVersion };
+      const username = normalName(from);
+      const theirs = { kind: 'permanent' as const, username, namespace, profiles: { $ne: null } };
+      for (const { _id, name } of await tokens.find(theirs).toArray())
+        try {
+          await tokens.updateOne({ _id }, { $set });
+        } catch (error) {
+          if (!isDuplicateKey(error)) throw error;
+          await tokens.updateOne({ _id }, { $set: { ...$set, name: `${name} (${username} ${_id.toHexString()})` } });
+        }
+      changed(username);
     },
     async createAccessToken({ name, username, namespace, profiles, singleNamespace, expiresAt }: NewAccessToken) {
       const token = newToken('permanent');

@@ -69,6 +69,8 @@ export interface NewNamespace {
   namespace: string;
   /** A new one, of which this is the root. */
   organization?: { name: string; description?: string };
+  /** One that there is, to which it belongs. */
+  within?: string;
   /** A new user who is at home here, or one of elsewhere, who is invited unless it has asked for this itself; absent: nobody. */
   admin?: { username: string; profiles: string[] } & ({ password: string } | { isConsented: boolean });
   createdBy: string;
@@ -163,6 +165,11 @@ export interface IdentityStore {
   /** The user has what the code offers. @throws resource.not.found */
   redeem(code: string, username: string): Promise<void>;
   revokeAuthorization(username: string, namespace: string): Promise<void>;
+  /**
+   * Tokens of a namespace that have profiles of their own become another user's. Those that act as their creator stay its: whoever knows one must
+   * not act as the other user. A name that the other user has given to a token is followed by whose it was.
+   */
+  transferTokens(from: string, to: string, namespace: string): Promise<void>;
   /** A long-lived token (4.12). @returns the token, which is not kept. */
   createAccessToken(token: NewAccessToken): Promise<string>;
   /** A long-lived token and the sessions made from it. @returns whether there was one */

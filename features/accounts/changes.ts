@@ -220,8 +220,24 @@ async function tellOf(
 const auditKey = ({ name, type }: AccountResource, object: ObjectValue): string =>
   String(getOwn(object, name === 'tokens' ? '_id' : (type.naturalKey[0] ?? '_id')));
 
-/** A command on a namespace is audited (8.3): who was let in or out, and with which profiles. */
-export async function auditCommand(space: Namespace, op: string, stored: ObjectValue, data: ObjectValue, actor: Actor): Promise<void> {
+/** Whom a command on a namespace lets in or out, as its event tells it (8.1); null: the command has none. */
+export async function concernedBy(space: Namespace, op: string, stored: ObjectValue, data: Value): Promise<ObjectValue | null> {
+  const given = isObject(data) ? getOwn(data, 'username') : null;
+  if ((op !== 'authorizeUser' && op !== 'revokeUserAuthZ') || typeof given !== 'string') return null;
+  const username = given.toLowerCase();
+  const user = await space.accounts.directory.user(username, String(getOwn(stored, 'namespace')));
+  return { username, preferredUsername: user?.details.preferredUsername ?? username, profiles: [...(user?.profiles ?? [])] };
+}
+
+/** A command on a namespace is audited (8.3): who was let in or out, and with which profiles. It has an event, too. */
+export async function auditCommand(
+  space: Namespace,
+  op: string,
+  stored: ObjectValue,
+  data: ObjectValue,
+  concerned: ObjectValue | null,
+  actor: Actor,
+): Promise<void> {
   const name = AUDITED_COMMANDS[op];
   if (name === undefined) return;
   const namespace = String(getOwn(stored, 'namespace'));
@@ -229,7 +245,9 @@ export async function auditCommand(space: Namespace, op: string, stored: ObjectV
   const whom = typeof username === 'string' ? username.toLowerCase() : 'an invitation';
   const as = Array.isArray(profiles) ? ` as ${profiles.map(String).join(', ')}` : '';
   const entry = { entity: `/namespaces/${namespace}`, op: name, message: `${name} ${whom}${as} by ${actor.identity.username}` };
-  await actor.commit(audited(space, entry, actor));
+  const unit = audited(space, entry, actor);
+  const events = concerned === null ? [] : raise(space, `/namespaces/${namespace}/${name}`, concerned, actor);
+  await actor.commit({ ...unit, events: [...unit.events, ...events] });
 }
 
 const AUDITED_COMMANDS: Readonly<Record<string, string>> = {

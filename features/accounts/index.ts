@@ -13,7 +13,18 @@ import { patchChanges } from '../../resources/representation/patch.ts';
 import { eachInserted } from '../../resources/requests/insert.ts';
 import { counted, NO_CONTENT, reply } from '../../resources/requests/request.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { auditCommand, accountAt, bodyOf, insertAccount, matching, note, removeAccounts, updateAccount, upsertAccount } from './changes.ts';
+import {
+  auditCommand,
+  accountAt,
+  bodyOf,
+  concernedBy,
+  insertAccount,
+  matching,
+  note,
+  removeAccounts,
+  updateAccount,
+  upsertAccount,
+} from './changes.ts';
 import { NAMESPACES } from './namespaces.ts';
 import { ORGANIZATIONS } from './organizations.ts';
 import { objectOf } from '../../resources/requests/fields.ts';
@@ -109,11 +120,12 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       const command = Object.hasOwn(commands, op) ? commands[op] : undefined;
       if (!command || resourceId === undefined) throw fault('cascade.operation.unknown', op);
       const stored = await accountAt(space, resource, resourceId, caller);
+      const left = op === 'revokeUserAuthZ' ? await concernedBy(space, op, stored, request.object ?? null) : null;
       const result = await command(space, stored, request.object ?? null, caller);
       if (op !== 'getAuthorizedUsers') {
         const data = objectOf(request.object ?? null);
         note(space, resource, op, by, stored, data);
-        await auditCommand(space, op, stored, data, actor);
+        await auditCommand(space, op, stored, data, left ?? (await concernedBy(space, op, stored, data)), actor);
       }
       return reply(definitionJson({ result }).slice('{"result":'.length, -1));
     }

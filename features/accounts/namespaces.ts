@@ -1,4 +1,5 @@
-// The resource namespaces (resources-and-api.md 4.9): made by the system admin or the first admin of the installation; who may enter.
+// The resource namespaces (resources-and-api.md 4.9): made by the system admin, the first admin of the installation, and within an organization by
+// the admins of its root namespace; who may enter.
 
 import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -10,11 +11,12 @@ import { NAMESPACE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { AccountResource } from './index.ts';
 import { profilesIn } from './rights.ts';
-import { requireAdmin } from '../../resources/access/rights.ts';
+import { isAdmin, requireAdmin } from '../../resources/access/rights.ts';
 import { objectOf } from '../../resources/requests/fields.ts';
 import { requireKnown } from '../../resources/requests/fields.ts';
 import { requiredText } from '../../resources/requests/fields.ts';
 import { textIn } from '../../resources/requests/fields.ts';
+import { transferResources as transfer } from './transfer.ts';
 import { requireAnotherAdmin } from './users.ts';
 
 const DEFAULT_PROFILES = ['user', 'user__system'];
@@ -23,12 +25,17 @@ const INVITATION_MS = 2 * 24 * 60 * 60 * 1000;
 export const NAMESPACES: AccountResource = {
   name: 'namespaces',
   type: NAMESPACE_SHAPE,
-  async list(space, { username, system }) {
-    return (await space.accounts.directory.namespaces(username, system === true)).map(shown);
+  async list(space, caller) {
+    const { username, system } = caller;
+    const own = system === true ? null : await administeredOrganization(space, caller);
+    return (await space.accounts.directory.namespaces(username, system === true, own)).map(shown);
   },
   isAt: (_space, id, object) => getOwn(object, 'namespace') === id || getOwn(object, '_id') === id,
   async insert(space, body, caller) {
-    if (caller.system !== true && caller.installationAdmin !== true) throw fault('cascade.authorization.denied', 'insert', 'namespaces');
+    const isInstallations = caller.system === true || caller.installationAdmin === true;
+    const within = isInstallations ? null : await administeredOrganization(space, caller);
+    if (!isInstallations && (within === null || Object.hasOwn(body, 'organization')))
+      throw fault('cascade.authorization.denied', 'insert', 'namespaces');
     requireKnown('namespaces', body, ['namespace', 'organization', 'username', 'password', 'encryptionKey']);
     const namespace = requiredText('namespaces', body, 'namespace');
     const organization = organizationIn(body);
@@ -48,7 +55,13 @@ export const NAMESPACES: AccountResource = {
     const admin = known
       ? { username: known.username, profiles, isConsented: known.username === caller.username }
       : { username: username ?? `admin__${namespace}`, profiles, password: generated };
-    const entry = { namespace, ...(organization && { organization }), admin, createdBy: caller.username };
+    const entry = {
+      namespace,
+      ...(organization && { organization }),
+      ...(within !== null && { within }),
+      admin,
+      createdBy: caller.username,
+    };
     await identity.createNamespace(entry, async (session) => {
       if (encryptionKey !== null) await keys.give(namespace, encryptionKey, session);
     });
@@ -118,13 +131,16 @@ export const NAMESPACES: AccountResource = {
       requireKnown('namespaces', body, ['username', 'transferResources']);
       const username = requiredText('namespaces', body, 'username').toLowerCase();
       const transferResources = getOwn(body, 'transferResources');
-      if (transferResources !== null && transferResources !== false)
-        throw invalid('transferResources', transferResources === true ? 'only false is possible' : 'no Boolean');
+      if (transferResources !== null && typeof transferResources !== 'boolean') throw invalid('transferResources', 'no Boolean');
       const user = (await space.accounts.directory.users(namespace)).find((one) => one.username === username);
       if (!user) throw fault('cascade.user.not.found', username);
       if (user.home === namespace)
         throw fault('cascade.namespace.home.revoke', 'namespaces', 'username', 'the namespace is the home of the user');
       await requireAnotherAdmin(space, username, namespace);
+      if (transferResources === true) {
+        if (namespace !== space.name) throw invalid('transferResources', 'the caller is in another namespace');
+        await transfer(space, username, caller);
+      }
       await space.accounts.identity.revokeAuthorization(username, namespace);
       return {};
     },
@@ -165,6 +181,10 @@ function expiryIn(body: ObjectValue): Date {
 
 /** Ten years. */
 const MOST_SECONDS = 10 * 366 * 24 * 60 * 60;
+
+/** The organization that an admin of its root namespace administers; null: none. */
+const administeredOrganization = async (space: Namespace, caller: Identity): Promise<string | null> =>
+  isAdmin(caller) && !caller.lent ? space.accounts.directory.organizationWithRoot(space.name) : null;
 
 /**
  * The namespace of a command: an admin decides about the one that the request acts in, the system admin about all.

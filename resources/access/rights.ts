@@ -95,7 +95,7 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['topics', { ...DEFINITION, publish: 'all' }],
   ['services', { ...DEFINITION, publish: 'all' }],
   ['sources', { ...DEFINITION, publish: 'admin' }],
-  ['logs', DEFINITION],
+  ['logs', { select: 'own', write: 'nobody', delete: 'admin', own: byProperty('username') }],
   ['groups', { select: 'all', write: 'all', delete: 'all' }],
   ['documents', { select: 'own', insert: 'all', write: 'own', delete: 'own', own: ownOrPublic }],
   ['audits', { select: 'own', insert: 'all', write: 'admin', delete: 'admin', own: byProperty('username') }],
@@ -118,8 +118,8 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['ArsPushTarget', { select: 'own', write: 'own', delete: 'own', own: byProperty('username'), apart: { insert: 'all', upsert: 'all' } }],
   ['ArsChat', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users') }],
   ['ArsActiveTrack', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
+  ['ArsChatMessage', { select: 'own', write: 'admin', delete: 'admin', own: sentOrHeard }],
   // What names its users elsewhere is theirs through its service.
-  ['ArsChatMessage', ADMINS],
   ['collaborations', ADMINS],
   ['deploystatus', ADMINS],
   ['ArsResourceConfig', DEFINITION],
@@ -131,6 +131,11 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
 function ownOrPublic(username: string, reads: boolean): ObjectValue {
   const own = { ars_createdBy: username };
   return reads ? { $or: [own, { name: { $regex: '^public/' } }] } : own;
+}
+
+/** Messages of chats that name the user. */
+function sentOrHeard(username: string): ObjectValue {
+  return { $or: [{ sender: username }, { notified: username }] };
 }
 
 const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 'schema', 'status', 'channels']);
