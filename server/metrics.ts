@@ -2,6 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine, Load } from '../resources/api.ts';
 import { Durations } from './durations.ts';
+import { StageHistograms } from './stage-histograms.ts';
 
 export interface Metrics {
   /** One request was answered. @param resource its name; null where it is none that exists */
@@ -17,6 +18,8 @@ export interface Metrics {
 export type Working = Pick<Engine, 'tally' | 'load'>;
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
+
+const STAGE_HELP = 'Time from the request of an event until its rule has reached a stage';
 
 const WATCHED = {
   cascade_ws_connections: 'WebSockets that are open',
@@ -104,6 +107,7 @@ function tellWork({ tally, load }: Working, registry: Registry): void {
   });
   const durations = new Durations('cascade_rule_seconds', 'Time from the start of a run to its end', SECONDS, registry);
   tally.onRan = (seconds) => durations.add(seconds);
+  new StageHistograms('cascade_rule_stage_seconds', STAGE_HELP, SECONDS, tally.stages, registry);
   const gauge = (name: string, help: string, value: (now: Load) => number): void => {
     new Gauge({
       name,
