@@ -3,7 +3,7 @@
 import { parse } from './1-parse/index.ts';
 import { check, type Model, type Report } from './2-check/index.ts';
 import { emit, emitUnit, TooLarge } from './3-emit/index.ts';
-import { verify } from './4-verify/index.ts';
+import { Refused, verify } from './4-verify/index.ts';
 import { advise } from './advise/index.ts';
 import type { Definition, Span } from './ast.ts';
 import { cautious } from './caution.ts';
@@ -66,6 +66,17 @@ function compiled(source: string, options: CompileOptions, found: Diagnostics): 
   verify(module.source);
   const warnings = diagnostics.filter(({ code }) => !isAdvice(code));
   return { ok: true, diagnostics, unit: emitUnit(model, module, warnings) };
+}
+
+/** Whether the text is one that this compiler may have written, and so may be loaded: it comes from the store, where others could write. */
+export function isVerified(moduleSource: string): boolean {
+  try {
+    verify(moduleSource);
+    return true;
+  } catch (error) {
+    if (error instanceof Refused || error instanceof SyntaxError) return false;
+    throw error;
+  }
 }
 
 /** The tree of a text and what it means, for those who look further; null when the text has errors. */

@@ -21,6 +21,8 @@ import { type Clock, openSharedClock } from '../platform/clock/index.ts';
 import { Egress } from '../platform/egress/index.ts';
 import { openNamespaceKeys } from '../platform/keys/index.ts';
 import { type IdentityStore, openDirectory, openIdentity, type PasswordCost, SecurityLog } from '../identity/index.ts';
+import { Stalls } from '../platform/stalls/index.ts';
+import { Compiler } from '../runtime/programs/compiler.ts';
 import { compilerHash } from '../runtime/programs/kept-output.ts';
 import { Quotas, type Release } from '../resources/quotas/index.ts';
 import { type Level, openSandbox } from '../sandbox/index.ts';
@@ -119,6 +121,9 @@ export async function openEngine({
     );
     if (!exclusive && (needsBus || bus)) await requirePeers(process, bus !== null);
     const tally = new Tally();
+    const stalls = new Stalls(log);
+    keep({ [Symbol.asyncDispose]: async () => stalls[Symbol.dispose]() });
+    stalls.heard = (stall) => tally.stalled(stall);
     const egress = new Egress({
       allowed: outboundAddresses,
       databases: store.client.options.hosts.map(({ host, port }) => ({ host: String(host), port: Number(port) })),
@@ -129,6 +134,7 @@ export async function openEngine({
         ...(lanes === undefined ? {} : { lanes }),
         ...(requireSandbox && { requireLevel: requireSandbox }),
         clock,
+        stalls,
         log,
         resolveProcedure: async (namespace, name) => (await cluster.namespaces.running(namespace))?.resolveProcedure(name) ?? null,
       }),
@@ -166,8 +172,8 @@ export async function openEngine({
       );
       await Promise.race([dropped.catch(() => undefined), sleep(DROP_MS, new AbortController().signal)]);
     };
-    const accounts = { identity, directory, keys, security, quotas, drop };
-    const compiler = await compilerHash();
+    const accounts = { identity, directory, keys, security, quotas, lasting: store.namespace('system'), drop };
+    const compiled = { hash: await compilerHash(), compiler: keep(new Compiler()) };
     const about = { ...aboutIt, nodeUuid: await nodeUuidOf(store) };
     const local = openLocalEngine({ clock, shares, quotas, security, isSure, drop: dropHere, log });
     const reopened = new Set<string>();
@@ -197,8 +203,9 @@ export async function openEngine({
             rightsOf: (username, namespace) => identity.rightsOf(username, namespace),
             accounts,
             about,
-            compiler,
+            compiled,
             tally,
+            stalls,
             egress,
           });
           // What the sandbox has been told of its procedures may be of before, when another process owned it since.
@@ -313,7 +320,8 @@ export async function openEngine({
         if (request.publicOnly && !(await accounts.directory.hasNamespace(namespace)))
           throw fault('cascade.resource.not.found', `/public/${namespace}/${request.resourceName}/${request.resourceId ?? ''}`);
         try {
-          return await forwarding.execute(request);
+          const what = request.resourceName === 'procedures' ? 'execute' : request.op;
+          return await stalls.run('request', namespace, what, () => forwarding.execute(request));
         } catch (error) {
           throw asClientError(error);
         }

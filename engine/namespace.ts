@@ -11,6 +11,7 @@ import { IMPLEMENTED_EVENTS } from '../features/services/namespace-state.ts';
 import { SOURCES_STATE } from '../features/sources/namespace-state.ts';
 import { SCHEDULE } from '../features/schedules/namespace-state.ts';
 import { DELIVERIES_STATE } from '../features/delivery/namespace-state.ts';
+import type { Stalls } from '../platform/stalls/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type Step, type StoredEvent } from '../runtime/transactions/index.ts';
 import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlation/index.ts';
@@ -21,7 +22,7 @@ import { ARRIVAL_TEXTS, Arrivals, ARRIVALS } from '../runtime/cluster/index.ts';
 import { typeOfCollection } from '../resources/catalog/catalogue.ts';
 import { isTraced, logLevelOf } from '../features/diagnostics/debugconfigs-kind.ts';
 import { callableOf, type Callable } from '../features/procedures/procedures-kind.ts';
-import { KEPT_OUTPUT, KeptOutput } from '../runtime/programs/kept-output.ts';
+import { type CompiledBy, KEPT_OUTPUT, KeptOutput } from '../runtime/programs/kept-output.ts';
 import { KeptPrograms } from '../runtime/programs/kept-programs.ts';
 import { RuleLinks } from '../features/rules/loops.ts';
 import { executableKey } from '../runtime/programs/programs.ts';
@@ -126,9 +127,9 @@ export interface NamespaceOptions {
   readonly rightsOf: RightsOf;
   readonly accounts: Accounts;
   readonly about: About;
-  /** What compilerHash() gives. */
-  readonly compiler: string;
+  readonly compiled: CompiledBy;
   readonly tally: Tally;
+  readonly stalls: Stalls;
   readonly egress: Egress;
 }
 
@@ -145,12 +146,13 @@ export async function openNamespace({
   rightsOf,
   accounts,
   about,
-  compiler,
+  compiled,
   tally,
+  stalls,
   egress,
 }: NamespaceOptions): Promise<OpenNamespace> {
   const db = store.namespace(name);
-  const rows = new RowReader(db);
+  const rows = new RowReader(store.queries(name));
   await createCollections(db);
   await indexAnswers(db);
   await Outbox.index(db);
@@ -160,7 +162,7 @@ export async function openNamespace({
   const scalars = loadScalars(definitions);
   const cipher = await accounts.keys.cipherOf(name);
   const types = loadTypes(definitions, scalars, cipher, log);
-  const output = await KeptOutput.open(db, compiler);
+  const output = await KeptOutput.open(db, compiled);
   const sources = new Sources({ space: () => space, db, epoch: processEpoch, outlet: egress.outletOf(name) });
   await sources.counts.load();
   const implementedEvents = new ImplementedEvents(definitions.list('services'));
@@ -194,6 +196,7 @@ export async function openNamespace({
     client: store.client,
     db,
     epoch,
+    measure: (work) => stalls.run('commit', name, 'a transaction', work),
     onEvents: (events, fresh) => {
       listeners.call('metrics', () => {
         for (const { path } of events) tally.event(path);

@@ -1,10 +1,10 @@
 // Users and namespaces: made, changed, removed. Rights to do so are the engine's to check; what it costs the tokens is `sessions`'.
-import { type Document, ObjectId } from 'mongodb';
+import { type ClientSession, type Document, type MongoClient, ObjectId } from 'mongodb';
 import { fault } from '../model/errors/faults.ts';
-import { type IdentityCollections, isDuplicateKey, type UserDetail, type UserDocument } from './documents.ts';
+import { type Changes, type IdentityCollections, isDuplicateKey, type UserDetail, type UserDocument } from './documents.ts';
 import type { PasswordHashing } from './hashing.ts';
 import { requireStrong } from './passwords.ts';
-import type { NewUser, UserChange } from './types.ts';
+import type { Along, NewUser, UserChange } from './types.ts';
 
 export const DEFAULT_PROFILES = ['user', 'user__system'];
 
@@ -16,14 +16,19 @@ type FirstRights = Pick<UserDocument, 'system' | 'installationAdmin'>;
 
 /** @throws user.name.invalid, user.password.weak, security.rate.limited, resource.duplicate.key */
 export async function insertUser(
-  { users }: IdentityCollections,
+  { client, users }: IdentityCollections,
   hashing: PasswordHashing,
   user: NewUser,
   now: Date,
   rights: FirstRights = {},
+  along?: Along,
 ): Promise<void> {
   const document = await userDocument(hashing, user, now, rights);
-  await refusingDuplicates('users', `username=${document.username}`, () => users.insertOne(document));
+  const key = `username=${document.username}`;
+  await inTransaction(client, async (session) => {
+    await refusingDuplicates('users', key, () => users.insertOne(document, { session }));
+    await along?.(session, document._id.toHexString());
+  });
 }
 
 /** @throws user.name.invalid, user.password.weak, security.rate.limited */
@@ -47,13 +52,15 @@ export function requireUsername(username: string): void {
 
 /**
  * Changes a user in one step, with the token that outlives the change of its password.
- * @throws user.not.found, user.password.weak, security.rate.limited
+ * @throws user.not.found, user.password.weak, security.rate.limited, update.authorization.or.version.conflict
  */
 export async function changeUser(
   collections: IdentityCollections,
   hashing: PasswordHashing,
   name: string,
   change: UserChange,
+  now: Date,
+  along?: Along,
 ): Promise<void> {
   const { client, users, tokens } = collections;
   const username = normalName(name);
@@ -63,18 +70,36 @@ export async function changeUser(
   if (password !== null) Object.assign($set, { password: { $literal: password }, passwordVersion: { $add: ['$passwordVersion', 1] } });
   if (change.active !== undefined) $set['active'] = { $literal: change.active };
   for (const [detail, value] of Object.entries(change.details ?? {})) $set[detail] = value === null ? '$$REMOVE' : { $literal: value };
-  if (Object.keys($set).length === 0) return;
-  await client.withSession((session) =>
-    session.withTransaction(async () => {
-      const changed = await users.findOneAndUpdate({ username }, [{ $set }], { session, returnDocument: 'after' });
-      if (!changed) throw fault('cascade.user.not.found', name);
-      const { exceptToken } = change;
-      if (password === null || exceptToken === undefined) return;
-      const kept = { _id: ObjectId.createFromHexString(exceptToken), userId: changed._id };
-      await tokens.updateOne(kept, { $set: { passwordVersion: changed.passwordVersion } }, { session });
-    }),
-  );
+  Object.assign($set, changedNow(now, change.by));
+  await inTransaction(client, async (session) => {
+    const before = await users.findOne({ username }, { session });
+    if (!before) throw fault('cascade.user.not.found', name);
+    requireVersion(`/users/${username}`, before, change.version);
+    const changed = await users.findOneAndUpdate({ _id: before._id }, [{ $set }], { session, returnDocument: 'after' });
+    await along?.(session, before._id.toHexString());
+    const { exceptToken } = change;
+    if (!changed || password === null || exceptToken === undefined) return;
+    const kept = { _id: ObjectId.createFromHexString(exceptToken), userId: changed._id };
+    await tokens.updateOne(kept, { $set: { passwordVersion: changed.passwordVersion } }, { session });
+  });
 }
+
+/** The stages that count a change, with when it was and by whom. */
+export const changedNow = (now: Date, by: string | undefined): Document => ({
+  version: { $add: [{ $ifNull: ['$version', 1] }, 1] },
+  modifiedAt: now,
+  ...(by !== undefined && { modifiedBy: { $literal: by } }),
+});
+
+/** @throws update.authorization.or.version.conflict */
+export function requireVersion(path: string, { version = 1 }: Changes, expected: bigint | undefined): void {
+  if (expected !== undefined && expected !== BigInt(version))
+    throw fault('cascade.update.authorization.or.version.conflict', path, Number(expected), version);
+}
+
+/** All of it or nothing; tried again where it meets another one. */
+export const inTransaction = <T>(client: MongoClient, work: (session: ClientSession) => Promise<T>): Promise<T> =>
+  client.withSession((session) => session.withTransaction(() => work(session)));
 
 /**
  * Sets the user's profiles in a namespace, at home or elsewhere. A user of elsewhere who is not in it yet is invited: the profiles are in force

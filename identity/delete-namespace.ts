@@ -1,28 +1,29 @@
 // The end of a namespace (resources-and-api.md 4.9): everything that the installation has of it, in one transaction. Its data are dropped afterwards;
 // until that is done its name stays taken, also over a crash.
 import type { ClientSession } from 'mongodb';
+import { inTransaction } from './accounts.ts';
 import { fault } from '../model/errors/faults.ts';
 import type { IdentityCollections } from './documents.ts';
+import type { Along } from './types.ts';
 
 /** @throws resource.not.found, organization.in.use: it is the root of an organization with other namespaces */
-export async function deleteNamespace(collections: IdentityCollections, namespace: string): Promise<void> {
+export async function deleteNamespace(collections: IdentityCollections, namespace: string, along?: Along): Promise<void> {
   const { client, users, tokens, namespaces, organizations, invitations, deleted, keys } = collections;
-  await client.withSession((session) =>
-    session.withTransaction(async () => {
-      const root = await organizations.findOne({ namespace }, { session });
-      const other = root && (await namespaces.findOne({ organization: root.name, namespace: { $ne: namespace } }, { session }));
-      if (other) throw fault('cascade.organization.in.use', root.name, other.namespace);
-      const { deletedCount } = await namespaces.deleteOne({ namespace }, { session });
-      if (deletedCount === 0) throw fault('cascade.resource.not.found', `/namespaces/${namespace}`);
-      const homed = await users.find({ namespace }, { session, projection: { _id: 1 } }).toArray();
-      await tokens.deleteMany({ $or: [{ namespace }, { userId: { $in: homed.map(({ _id }) => _id) } }] }, { session });
-      await users.deleteMany({ namespace }, { session });
-      await users.updateMany({ 'authorizations.namespace': namespace }, { $pull: { authorizations: { namespace } } }, { session });
-      await invitations.deleteMany({ namespace }, { session });
-      await keys.deleteOne({ _id: namespace }, { session });
-      await deleted.insertOne({ _id: namespace }, { session });
-    }),
-  );
+  await inTransaction(client, async (session) => {
+    const root = await organizations.findOne({ namespace }, { session });
+    const other = root && (await namespaces.findOne({ organization: root.name, namespace: { $ne: namespace } }, { session }));
+    if (other) throw fault('cascade.organization.in.use', root.name, other.namespace);
+    const gone = await namespaces.findOneAndDelete({ namespace }, { session });
+    if (!gone) throw fault('cascade.resource.not.found', `/namespaces/${namespace}`);
+    const homed = await users.find({ namespace }, { session, projection: { _id: 1 } }).toArray();
+    await tokens.deleteMany({ $or: [{ namespace }, { userId: { $in: homed.map(({ _id }) => _id) } }] }, { session });
+    await users.deleteMany({ namespace }, { session });
+    await users.updateMany({ 'authorizations.namespace': namespace }, { $pull: { authorizations: { namespace } } }, { session });
+    await invitations.deleteMany({ namespace }, { session });
+    await keys.deleteOne({ _id: namespace }, { session });
+    await deleted.insertOne({ _id: namespace }, { session });
+    await along?.(session, gone._id.toHexString());
+  });
 }
 
 /** A name is free again when nothing is left of who had it. @throws resource.duplicate.key */

@@ -1,16 +1,30 @@
 // What the resources users, tokens and namespaces show and change (resources-and-api.md 4.9, 4.11, 4.12). Nothing secret leaves here: the
 // records are built member by member.
 import { type Db, ObjectId } from 'mongodb';
-import { isInvited, normalName, profilesOf, refusingDuplicates } from './accounts.ts';
-import { collectionsOf, type TokenDocument, USER_DETAILS, type UserDetail, type UserDocument } from './documents.ts';
+import { changedNow, inTransaction, isInvited, normalName, profilesOf, refusingDuplicates, requireVersion } from './accounts.ts';
+import {
+  type Changes,
+  collectionsOf,
+  type TokenDocument,
+  type TokenType,
+  USER_DETAILS,
+  type UserDetail,
+  type UserDocument,
+} from './documents.ts';
 import { fault } from '../model/errors/faults.ts';
 import { generatePassword } from './passwords.ts';
 import { hashToken } from './tokens.ts';
+import type { Along } from './types.ts';
 
 interface Made {
   readonly _id: string;
+  /** 1 when it is made, and one more with every change. */
+  readonly version: number;
   readonly createdAt: Date;
   readonly createdBy: string;
+  /** Null until it is changed for the first time. */
+  readonly modifiedAt: Date | null;
+  readonly modifiedBy: string | null;
 }
 
 export interface UserRecord extends Made {
@@ -31,6 +45,9 @@ export interface TokenRecord extends Made {
   readonly username: string;
   readonly profiles: string[];
   readonly singleNamespace: boolean;
+  readonly tokenType: TokenType;
+  /** To the minute. */
+  readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
 }
 
@@ -50,21 +67,30 @@ export interface OrganizationRecord extends Made {
   readonly quota: string;
 }
 
+/** By whom something is changed, from which version (absent: any), and what is stored along. */
+export interface How {
+  readonly by: string;
+  readonly version?: bigint | undefined;
+  readonly along?: Along;
+}
+
 export interface Directory {
   /** That of a namespace, if it has one; of null: all. */
   organizations(namespace: string | null): Promise<OrganizationRecord[]>;
+  /** The name of the organization whose root a namespace is; null: of none. */
+  organizationWithRoot(namespace: string): Promise<string | null>;
   /** What the organization of a namespace was given, and its namespaces; null: it has none. */
   quotaOf(namespace: string): Promise<{ organization: string; quota: string; namespaces: string[] } | null>;
   /** Users at home in these namespaces. */
   countUsers(namespaces: readonly string[]): Promise<number>;
   /** Sessions in these namespaces that have not ended. */
   countSessions(namespaces: readonly string[]): Promise<number>;
-  /** @param quota JSON */
-  changeOrganization(name: string, change: { description?: string | null; quota?: string }): Promise<void>;
+  /** @param change `quota` is JSON */
+  changeOrganization(name: string, change: { description?: string | null; quota?: string }, how: How): Promise<void>;
   /** @throws organization.in.use while a namespace is its */
   removeOrganization(name: string): Promise<void>;
   /** @param properties JSON; null: none */
-  setNamespaceProperties(namespace: string, properties: string | null): Promise<void>;
+  setNamespaceProperties(namespace: string, properties: string | null, how: How): Promise<void>;
   /** Users at home in the namespace, authorized or invited there; of null: all of the installation, each as it is at home. */
   users(namespace: string | null): Promise<UserRecord[]>;
   /** A user as it is in a namespace, or of null at home; null when there is no such user. */
@@ -74,9 +100,9 @@ export interface Directory {
   /** The `_id` of the long-lived token with this text; null when there is none. */
   tokenWith(text: string, namespace: string): Promise<string | null>;
   /** @throws resource.duplicate.key: its creator has another one of that name */
-  renameToken(id: string, name: string): Promise<void>;
-  /** Those that the user may enter; all for the system admin. */
-  namespaces(username: string, all: boolean): Promise<NamespaceRecord[]>;
+  renameToken(id: string, name: string, how: How): Promise<void>;
+  /** Those that the user may enter, and those of an organization; all for the system admin. */
+  namespaces(username: string, all: boolean, organization?: string | null): Promise<NamespaceRecord[]>;
   /** Null when there is no such user. */
   detailsOf(username: string): Promise<UserRecord['details'] | null>;
   hasNamespace(name: string): Promise<boolean>;
@@ -107,15 +133,22 @@ export function openDirectory(db: Db): Directory {
       const found = await tokens.findOne({ kind: 'permanent', namespace, hash: hashToken(text) }, { projection: { _id: 1 } });
       return found && found._id.toHexString();
     },
-    async renameToken(id, name) {
+    async renameToken(id, name, { by, version, along }) {
       const one = { _id: ObjectId.createFromHexString(id), kind: 'permanent' as const };
-      await refusingDuplicates('tokens', `name=${name}`, () => tokens.updateOne(one, { $set: { name } }));
+      const $set = { name: { $literal: name }, ...changedNow(new Date(), by) };
+      await inTransaction(db.client, async (session) => {
+        const before = await tokens.findOne(one, { session });
+        if (!before) throw fault('cascade.resource.not.found', `/tokens/${id}`);
+        requireVersion(`/tokens/${id}`, before, version);
+        await refusingDuplicates('tokens', `name=${name}`, () => tokens.updateOne(one, [{ $set }], { session }));
+        await along?.(session, id);
+      });
     },
-    async namespaces(username, all) {
+    async namespaces(username, all, organization = null) {
       const user = all ? null : await users.findOne({ username });
       const own = user ? [user.namespace, ...user.authorizations.map(({ namespace }) => namespace)] : [];
       const found = await namespaces
-        .find(all ? {} : { namespace: { $in: own } })
+        .find(all ? {} : { $or: [{ namespace: { $in: own } }, ...(organization === null ? [] : [{ organization }])] })
         .sort({ _id: 1 })
         .toArray();
       return found.map((one) => ({
@@ -125,8 +158,14 @@ export function openDirectory(db: Db): Directory {
         properties: one.properties ?? null,
       }));
     },
-    async setNamespaceProperties(namespace, properties) {
-      await namespaces.updateOne({ namespace }, properties === null ? { $unset: { properties: '' } } : { $set: { properties } });
+    async setNamespaceProperties(namespace, properties, { by, version, along }) {
+      const $set = { properties: properties === null ? '$$REMOVE' : { $literal: properties }, ...changedNow(new Date(), by) };
+      await inTransaction(db.client, async (session) => {
+        const found = await namespaces.findOneAndUpdate({ namespace }, [{ $set }], { session });
+        if (!found) throw fault('cascade.resource.not.found', `/namespaces/${namespace}`);
+        requireVersion(`/namespaces/${namespace}`, found, version);
+        await along?.(session, found._id.toHexString());
+      });
     },
     async organizations(namespace) {
       const of = namespace === null ? null : ((await namespaces.findOne({ namespace }))?.organization ?? null);
@@ -143,6 +182,7 @@ export function openDirectory(db: Db): Directory {
         quota: one.quota ?? '{}',
       }));
     },
+    organizationWithRoot: async (namespace) => (await organizations.findOne({ namespace }))?.name ?? null,
     async quotaOf(namespace) {
       const name = (await namespaces.findOne({ namespace }))?.organization;
       const found = name ? await organizations.findOne({ name }) : null;
@@ -152,15 +192,25 @@ export function openDirectory(db: Db): Directory {
     },
     countUsers: (homes) => users.countDocuments({ namespace: { $in: [...homes] } }),
     countSessions: (all) => tokens.countDocuments({ kind: 'session', namespace: { $in: [...all] }, expiresAt: { $gt: new Date() } }),
-    async changeOrganization(name, { description, quota }) {
-      const $set = { ...(description != null && { description }), ...(quota !== undefined && { quota }) };
-      if (Object.keys($set).length > 0) await organizations.updateOne({ name }, { $set });
-      if (description === null) await organizations.updateOne({ name }, { $unset: { description: '' } });
+    async changeOrganization(name, { description, quota }, { by, version }) {
+      const described = description === null ? '$$REMOVE' : { $literal: description };
+      const given = {
+        ...(description !== undefined && { description: described }),
+        ...(quota !== undefined && { quota: { $literal: quota } }),
+      };
+      const $set = { ...given, ...changedNow(new Date(), by) };
+      await inTransaction(db.client, async (session) => {
+        const found = await organizations.findOneAndUpdate({ name }, [{ $set }], { session });
+        if (!found) throw fault('cascade.resource.not.found', `/organizations/${name}`);
+        requireVersion(`/organizations/${name}`, found, version);
+      });
     },
     async removeOrganization(name) {
-      const used = await namespaces.findOne({ organization: name });
-      if (used) throw fault('cascade.organization.in.use', name, used.namespace);
-      await organizations.deleteOne({ name });
+      await inTransaction(db.client, async (session) => {
+        const used = await namespaces.findOne({ organization: name }, { session });
+        if (used) throw fault('cascade.organization.in.use', name, used.namespace);
+        await organizations.deleteOne({ name }, { session });
+      });
     },
     hasNamespace: async (name) => (await namespaces.findOne({ namespace: name }, { projection: { _id: 1 } })) !== null,
     async detailsOf(username) {
@@ -171,10 +221,20 @@ export function openDirectory(db: Db): Directory {
   };
 }
 
-const made = ({ _id, createdAt, createdBy }: { _id: ObjectId; createdAt: Date; createdBy: string }): Made => ({
-  _id: _id.toHexString(),
+const made = ({
+  _id,
   createdAt,
   createdBy,
+  version = 1,
+  modifiedAt = createdAt,
+  modifiedBy,
+}: { _id: ObjectId; createdAt: Date; createdBy: string } & Changes): Made => ({
+  _id: _id.toHexString(),
+  version,
+  createdAt,
+  createdBy,
+  modifiedAt: version > 1 ? modifiedAt : null,
+  modifiedBy: modifiedBy ?? null,
 });
 
 function userRecord(user: UserDocument, namespace: string): UserRecord {
@@ -203,5 +263,7 @@ const tokenRecord = (token: TokenDocument): TokenRecord => ({
   username: token.username,
   profiles: token.profiles ?? [],
   singleNamespace: token.singleNamespace === true,
+  tokenType: token.tokenType ?? 'permanent',
+  lastUsedAt: token.lastUsedAt ?? null,
   expiresAt: token.expiresAt,
 });

@@ -5,6 +5,17 @@ import type { TokenKind } from './tokens.ts';
 export const USER_DETAILS = ['email', 'preferredUsername', 'firstName', 'lastName'] as const;
 export type UserDetail = (typeof USER_DETAILS)[number];
 
+/** What is known of every change after the first: counted from 1. */
+export interface Changes {
+  version?: number;
+  modifiedAt?: Date;
+  modifiedBy?: string;
+}
+
+/** Which of the two a long-lived token is called by its creator; it expires by `expiresAt` alone. */
+export const TOKEN_TYPES = ['permanent', 'temporary'] as const;
+export type TokenType = (typeof TOKEN_TYPES)[number];
+
 export interface Authorization {
   namespace: string;
   profiles: string[];
@@ -12,7 +23,7 @@ export interface Authorization {
   invited?: true;
 }
 
-export interface UserDocument {
+export interface UserDocument extends Changes {
   _id: ObjectId;
   /** Lower case, unique in the installation. */
   username: string;
@@ -39,7 +50,7 @@ export interface UserDocument {
   createdBy: string;
 }
 
-export interface TokenDocument {
+export interface TokenDocument extends Changes {
   _id: ObjectId;
   /** `hashToken`'s: the token itself is not kept. */
   hash: string;
@@ -61,12 +72,16 @@ export interface TokenDocument {
   singleNamespace?: true;
   /** Of a long-lived token, unique per creator. */
   name?: string;
+  /** Absent: permanent. */
+  tokenType?: TokenType;
+  /** To the minute; absent: never. */
+  lastUsedAt?: Date;
   createdAt: Date;
   /** Null: never. */
   expiresAt: Date | null;
 }
 
-export interface NamespaceDocument {
+export interface NamespaceDocument extends Changes {
   _id: ObjectId;
   namespace: string;
   organization: string | null;
@@ -89,7 +104,7 @@ export interface InvitationDocument {
   expiresAt: Date;
 }
 
-export interface OrganizationDocument {
+export interface OrganizationDocument extends Changes {
   _id: ObjectId;
   name: string;
   description?: string;
@@ -97,6 +112,8 @@ export interface OrganizationDocument {
   quota?: string;
   /** The root namespace. */
   namespace: string;
+  /** When its last namespace was made: a removal of the organization that comes at the same time meets this write. */
+  usedAt?: Date;
   createdAt: Date;
   createdBy: string;
 }

@@ -8,7 +8,7 @@ export {
   type TokenRecord,
   type UserRecord,
 } from './directory.ts';
-export { USER_DETAILS, type UserDetail } from './documents.ts';
+export { TOKEN_TYPES, type TokenType, USER_DETAILS, type UserDetail } from './documents.ts';
 export { openIdentity } from './open-identity.ts';
 export { generatePassword, type PasswordCost } from './passwords.ts';
 export type { FirstStart, FirstStartOptions, Identity, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';

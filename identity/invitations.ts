@@ -1,15 +1,24 @@
 // Invitations into a namespace that are not addressed to anybody (resources-and-api.md 4.9): whoever has the code redeems it, once.
 import { ObjectId } from 'mongodb';
 import { fault } from '../model/errors/faults.ts';
-import { authorizing, normalName, profilesIn } from './accounts.ts';
+import { authorizing, changedNow, inTransaction, normalName, profilesIn } from './accounts.ts';
 import type { IdentityCollections, InvitationDocument } from './documents.ts';
 import { hashToken, isToken, newToken } from './tokens.ts';
-import type { NewInvitation } from './types.ts';
+import type { Along, NewInvitation } from './types.ts';
 
 /** @returns the code, which is not kept */
-export async function invite({ invitations }: IdentityCollections, invitation: NewInvitation, now: Date): Promise<string> {
+export async function invite(
+  { client, invitations }: IdentityCollections,
+  invitation: NewInvitation,
+  now: Date,
+  along?: Along,
+): Promise<string> {
   const code = newToken('invitation');
-  await invitations.insertOne({ _id: new ObjectId(), hash: hashToken(code), ...invitation, createdAt: now });
+  const document = { _id: new ObjectId(), hash: hashToken(code), ...invitation, createdAt: now };
+  await inTransaction(client, async (session) => {
+    await invitations.insertOne(document, { session });
+    await along?.(session, document._id.toHexString());
+  });
   return code;
 }
 
@@ -31,13 +40,14 @@ export async function redeem(
   { client, invitations, users }: IdentityCollections,
   { _id, namespace, profiles }: InvitationDocument,
   username: string,
+  now: Date,
+  along?: Along,
 ): Promise<void> {
-  await client.withSession((session) =>
-    session.withTransaction(async () => {
-      const { deletedCount } = await invitations.deleteOne({ _id }, { session });
-      if (deletedCount === 0) throw fault('cascade.resource.not.found', '/delegatedrequests/…');
-      const change = { namespace, profiles, isConsented: true };
-      await users.updateOne({ username: normalName(username) }, [{ $set: authorizing(change) }], { session });
-    }),
-  );
+  await inTransaction(client, async (session) => {
+    const { deletedCount } = await invitations.deleteOne({ _id }, { session });
+    if (deletedCount === 0) throw fault('cascade.resource.not.found', '/delegatedrequests/…');
+    const $set = { ...authorizing({ namespace, profiles, isConsented: true }), ...changedNow(now, username) };
+    await users.updateOne({ username: normalName(username) }, [{ $set }], { session });
+    await along?.(session, _id.toHexString());
+  });
 }

@@ -25,7 +25,7 @@ function requireName(name: string, longest: number): void {
 export async function createNamespace(
   collections: IdentityCollections,
   hashing: PasswordHashing,
-  { namespace, organization, admin, createdBy }: NewNamespace,
+  { namespace, organization, within, admin, createdBy }: NewNamespace,
   now: Date,
   also: (session: ClientSession) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<void> {
@@ -37,8 +37,12 @@ export async function createNamespace(
   const made = { createdAt: now, createdBy };
   await client.withSession((session) =>
     session.withTransaction(async () => {
-      const entry = { _id: new ObjectId(), namespace, organization: organization?.name ?? null, ...made };
+      const entry = { _id: new ObjectId(), namespace, organization: organization?.name ?? within ?? null, ...made };
       await requireDropped(collections, namespace, session);
+      // Written, so that it meets the organization's removal.
+      const $set = { usedAt: now };
+      if (within !== undefined && (await organizations.updateOne({ name: within }, { $set }, { session })).matchedCount === 0)
+        throw fault('cascade.resource.not.found', `/organizations/${within}`);
       await refusingDuplicates('namespaces', `namespace=${namespace}`, () => namespaces.insertOne(entry, { session }));
       if (organization) {
         const { name, description } = organization;

@@ -3,13 +3,14 @@ import { deleteNamespace } from './delete-namespace.ts';
 import { type Db, ObjectId } from 'mongodb';
 import type { Identity } from './types.ts';
 import { CascadeError, fault } from '../model/errors/faults.ts';
-import { changeUser, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
+import { changeUser, inTransaction, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
 import { PasswordHashing } from './hashing.ts';
 import { invitationWith, invite, redeem } from './invitations.ts';
 import { LoginLimit } from './login-limit.ts';
 import { createNamespace } from './new-namespace.ts';
+import { revokeAuthorization } from './revocation.ts';
 import type { PasswordCost } from './passwords.ts';
 import { Rights } from './rights.ts';
 import type { SecurityLog } from './security-log.ts';
@@ -179,21 +180,21 @@ export function openIdentity(
     },
     createNamespace: (namespace, also) =>
       ending(namespace.admin?.username ?? namespace.createdBy, createNamespace(collections, hashing, namespace, date(), also)),
-    createUser: (user) => ending(user.username, insertUser(collections, hashing, user, date())),
-    async changeUser(username, change) {
-      await ending(username, changeUser(collections, hashing, username, change));
+    createUser: (user, along) => ending(user.username, insertUser(collections, hashing, user, date(), {}, along)),
+    async changeUser(username, change, along) {
+      await ending(username, changeUser(collections, hashing, username, change, date(), along));
     },
     async resetAccount(name, password) {
       const username = normalName(name);
-      await changeUser(collections, hashing, username, { password, active: true });
+      await changeUser(collections, hashing, username, { password, active: true }, date());
       await ending(username, tokens.deleteMany({ username }));
     },
     async checkPassword(username, password, address) {
       return (await authenticate(username, password, address)) !== null;
     },
-    async deleteNamespace(namespace) {
+    async deleteNamespace(namespace, along) {
       try {
-        await deleteNamespace(collections, namespace);
+        await deleteNamespace(collections, namespace, along);
       } finally {
         changed(null);
       }
@@ -202,27 +203,33 @@ export function openIdentity(
     async namespaceDropped(namespace) {
       await collections.deleted.deleteOne({ _id: namespace });
     },
-    async deleteUser(name) {
+    async deleteUser(name, along) {
       const username = normalName(name);
-      await users.deleteOne({ username });
-      await ending(username, tokens.deleteMany({ username }));
+      const removal = inTransaction(collections.client, async (session) => {
+        const gone = await users.findOneAndDelete({ username }, { session });
+        if (!gone) throw fault('cascade.user.not.found', name);
+        await tokens.deleteMany({ username }, { session });
+        await along?.(session, gone._id.toHexString());
+      });
+      await ending(username, removal);
     },
-    async authorizeUser(username, namespace, profiles, { isConsented = false } = {}) {
-      await ending(username, changeUser(collections, hashing, username, { authorization: { namespace, profiles, isConsented } }));
+    async authorizeUser(username, namespace, profiles, { isConsented = false, along } = {}) {
+      const change = { authorization: { namespace, profiles, isConsented } };
+      await ending(username, changeUser(collections, hashing, username, change, date(), along));
     },
-    invite: (invitation) => invite(collections, invitation, date()),
+    invite: (invitation, along) => invite(collections, invitation, date(), along),
     invitation: (code) => invitationWith(collections, code, date()),
-    async redeem(code, username) {
+    async redeem(code, username, along) {
       const found = await invitationWith(collections, code, date());
       if (!found) throw fault('cascade.resource.not.found', '/delegatedrequests/…');
-      await ending(username, redeem(collections, found, username));
+      await ending(username, redeem(collections, found, username, date(), along));
     },
-    async revokeAuthorization(name, namespace) {
+    async revokeAuthorization(name, namespace, { to, along } = {}) {
       const username = normalName(name);
-      await users.updateOne({ username }, { $pull: { authorizations: { namespace } } });
-      await ending(username, tokens.deleteMany({ username, namespace }));
+      await ending(username, revokeAuthorization(collections, username, namespace, date(), to, along));
+      if (to !== undefined) changed(to);
     },
-    async createAccessToken({ name, username, namespace, profiles, singleNamespace, expiresAt }: NewAccessToken) {
+    async createAccessToken({ name, username, namespace, profiles, singleNamespace, expiresAt, tokenType }: NewAccessToken, along) {
       const token = newToken('permanent');
       const creator = await users.findOne({ username: normalName(username) });
       if (!creator) throw fault('cascade.user.not.found', username);
@@ -238,14 +245,28 @@ export function openIdentity(
         name,
       };
       const bound = singleNamespace === true && { singleNamespace };
-      const whole = { ...document, ...bound, origin: null, createdAt: date(), expiresAt: expiresAt ?? null };
-      await refusingDuplicates('tokens', `name=${name}`, () => tokens.insertOne(whole));
+      const whole = {
+        ...document,
+        ...bound,
+        origin: null,
+        createdAt: date(),
+        expiresAt: expiresAt ?? null,
+        ...(tokenType && { tokenType }),
+      };
+      await inTransaction(collections.client, async (session) => {
+        await refusingDuplicates('tokens', `name=${name}`, () => tokens.insertOne(whole, { session }));
+        await along?.(session, whole._id.toHexString());
+      });
       return token;
     },
-    async deleteAccessToken(tokenOrName, username) {
+    async deleteAccessToken(tokenOrName, username, along) {
       const token = await tokens.findOne({ kind: 'permanent', username, $or: [{ hash: hashToken(tokenOrName) }, { name: tokenOrName }] });
       if (!token) return false;
-      await ending(username, tokens.deleteOne({ _id: token._id }));
+      const removal = inTransaction(collections.client, async (session) => {
+        const { deletedCount } = await tokens.deleteOne({ _id: token._id }, { session });
+        if (deletedCount > 0) await along?.(session, token._id.toHexString());
+      });
+      await ending(username, removal);
       return true;
     },
   };

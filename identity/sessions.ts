@@ -12,6 +12,8 @@ import type { Session } from './types.ts';
 /** How long another process's revocation may go unnoticed (6.4). One of this process is noticed at once. */
 const REMEMBERED_MS = 1000;
 
+const MINUTE_MS = 60_000;
+
 interface Verified {
   token: TokenDocument;
   user: UserDocument;
@@ -162,7 +164,16 @@ export class Sessions {
       const origin = await tokens.findOne({ _id: token.origin });
       if (!origin || this.#isExpired(origin)) return null;
     } else if (token.kind === 'session' && token.passwordVersion !== user.passwordVersion) return null;
-    return profilesIn(user, token.namespace) && { token, user, identity: identityIn(user, token, token.namespace) };
+    const holds = profilesIn(user, token.namespace) !== null;
+    if (holds && token.kind === 'permanent') await this.#noteUse(token);
+    return holds ? { token, user, identity: identityIn(user, token, token.namespace) } : null;
+  }
+
+  /** To the minute; one that cannot be written is written with the next use. */
+  async #noteUse({ _id, lastUsedAt }: TokenDocument): Promise<void> {
+    const minute = new Date(Math.floor(this.#now() / MINUTE_MS) * MINUTE_MS);
+    if (lastUsedAt && lastUsedAt >= minute) return;
+    await this.#collections.tokens.updateOne({ _id }, { $max: { lastUsedAt: minute } }).catch(() => undefined);
   }
 
   /** Those who need a user while it is read share the reading: after a change all of its sockets look it up. */

@@ -1,7 +1,13 @@
 // The shapes of identity: what the store keeps, what it answers, what it can be asked.
 import type { ClientSession } from 'mongodb';
 import type { Soon } from '../platform/structures/soon.ts';
-import type { TokenDocument, UserDetail } from './documents.ts';
+import type { TokenDocument, TokenType, UserDetail } from './documents.ts';
+
+/**
+ * What is stored in the transaction of a change, its audit: when it fails, the change is not there either. It may be called more than once.
+ * @param id `_id` of what is changed
+ */
+export type Along = (session: ClientSession, id: string) => Promise<unknown>;
 
 /** The answer to a login (resources-and-api.md 6.1). The token is in here only; the store keeps its SHA-256. */
 export interface Session {
@@ -63,12 +69,18 @@ export interface UserChange {
   details?: UserDetails;
   /** The profiles in a namespace, as of `authorizeUser`. */
   authorization?: { namespace: string; profiles: string[]; isConsented: boolean };
+  /** Who changes it. */
+  by?: string;
+  /** What it is to be changed from; absent: whatever it is. */
+  version?: bigint;
 }
 
 export interface NewNamespace {
   namespace: string;
   /** A new one, of which this is the root. */
   organization?: { name: string; description?: string };
+  /** One that there is, for a namespace that is not its root. */
+  within?: string;
   /** A new user who is at home here, or one of elsewhere, who is invited unless it has asked for this itself; absent: nobody. */
   admin?: { username: string; profiles: string[] } & ({ password: string } | { isConsented: boolean });
   createdBy: string;
@@ -91,6 +103,8 @@ export interface NewAccessToken {
   singleNamespace?: true;
   /** Absent: never expires. */
   expiresAt?: Date;
+  /** What its creator says that it is for. */
+  tokenType?: TokenType;
 }
 
 export interface IdentityStore {
@@ -135,38 +149,39 @@ export interface IdentityStore {
    * With the users at home there, their tokens and those of the namespace, authorizations and invitations. Its name is not free before
    * `namespaceDropped`. @throws resource.not.found, organization.in.use
    */
-  deleteNamespace(namespace: string): Promise<void>;
+  deleteNamespace(namespace: string, along?: Along): Promise<void>;
   /** Namespaces that were deleted, whose data may still be there. */
   deletedNamespaces(): Promise<string[]>;
   /** Nothing of it is left. */
   namespaceDropped(namespace: string): Promise<void>;
   /** @throws user.name.invalid, user.password.weak, resource.duplicate.key */
-  createUser(user: NewUser): Promise<void>;
-  /** Changes all of it or nothing. @throws user.password.weak, user.not.found */
-  changeUser(username: string, change: UserChange): Promise<void>;
+  createUser(user: NewUser, along?: Along): Promise<void>;
+  /** Changes all of it or nothing. @throws user.password.weak, user.not.found, update.authorization.or.version.conflict */
+  changeUser(username: string, change: UserChange, along?: Along): Promise<void>;
   /**
    * Whether this is the user's password. Wrong ones count against the rate limit.
    * @param address null: no client asks, but a program of the user @throws security.rate.limited
    */
   checkPassword(username: string, password: string, address: string | null): Promise<boolean>;
   /** With its tokens. */
-  deleteUser(username: string): Promise<void>;
+  deleteUser(username: string, along?: Along): Promise<void>;
   /**
    * Sets the profiles of a user in a namespace. One of elsewhere who is not in it yet is invited, and accepts by entering it.
    * @param isConsented the user has asked for it: it is in force at once
    */
-  authorizeUser(username: string, namespace: string, profiles: string[], consent?: { isConsented?: boolean }): Promise<void>;
+  authorizeUser(username: string, namespace: string, profiles: string[], consent?: { isConsented?: boolean; along?: Along }): Promise<void>;
   /** @returns a code that one user can redeem until it expires */
-  invite(invitation: NewInvitation): Promise<string>;
+  invite(invitation: NewInvitation, along?: Along): Promise<string>;
   /** What a code offers; null when it is used, expired or none, or when who invited no longer administers the namespace. */
   invitation(code: string): Promise<{ namespace: string; profiles: string[] } | null>;
   /** The user has what the code offers. @throws resource.not.found */
-  redeem(code: string, username: string): Promise<void>;
-  revokeAuthorization(username: string, namespace: string): Promise<void>;
+  redeem(code: string, username: string, along?: Along): Promise<void>;
+  /** @param to gets the user's tokens in the namespace, each for what it could do; absent: they are deleted */
+  revokeAuthorization(username: string, namespace: string, options?: { to?: string; along?: Along }): Promise<void>;
   /** A long-lived token (4.12). @returns the token, which is not kept. */
-  createAccessToken(token: NewAccessToken): Promise<string>;
+  createAccessToken(token: NewAccessToken, along?: Along): Promise<string>;
   /** A long-lived token and the sessions made from it. @returns whether there was one */
-  deleteAccessToken(tokenOrName: string, username: string): Promise<boolean>;
+  deleteAccessToken(tokenOrName: string, username: string, along?: Along): Promise<boolean>;
 }
 
 /** Who asks, for one namespace (resources-and-api.md 6 and 7.2). */

@@ -3,10 +3,15 @@
 import { LogHistogram } from '../platform/structures/log-histogram.ts';
 import type { Stage } from '../runtime/events/stages.ts';
 
-/** Rules of a namespace that are measured by name; what runs first after that many is measured as one. */
-const MOST_RULES = 50;
-/** Namespaces that are. */
-const MOST_NAMESPACES = 100;
+/** How many are measured by name; what runs first after that many is measured as one. */
+export interface Bounds {
+  /** Rules of one namespace. */
+  readonly rules: number;
+  /** Rules of all namespaces together: each takes up to 24 KiB here and 96 lines of /metrics. */
+  readonly inAll: number;
+  readonly namespaces: number;
+}
+const BOUNDS: Bounds = { rules: 50, inAll: 300, namespaces: 100 };
 export const OTHERS = '-';
 
 export interface StageDurations {
@@ -18,10 +23,13 @@ export interface StageDurations {
 /** The rules of one namespace. */
 export class NamespaceStages {
   readonly #namespace: string;
+  readonly #mayName: (rules: number) => boolean;
   readonly #rules = new Map<string, StageDurations>();
 
-  constructor(namespace: string) {
+  /** @param mayName whether one more rule is measured by name, beside so many of this namespace; true counts it */
+  constructor(namespace: string, mayName: (rules: number) => boolean) {
     this.#namespace = namespace;
+    this.#mayName = mayName;
   }
 
   add(rule: string, stage: Stage, ms: number): void {
@@ -39,10 +47,15 @@ export class NamespaceStages {
     return this.#rules.values();
   }
 
+  reset(): void {
+    this.#rules.clear();
+  }
+
   #first(rule: string): StageDurations {
-    const name = this.#rules.size < MOST_RULES ? rule : OTHERS;
-    const known = this.#rules.get(name);
-    if (known) return known;
+    const others = this.#rules.get(OTHERS);
+    // Once one was measured with the others, all that come later are: what a name says doesn't depend on who has gone meanwhile.
+    const name = !others && this.#mayName(this.#rules.size) ? rule : OTHERS;
+    if (name === OTHERS && others) return others;
     const made = { namespace: this.#namespace, rule: name, stages: new Map<Stage, LogHistogram>() };
     this.#rules.set(name, made);
     return made;
@@ -51,11 +64,13 @@ export class NamespaceStages {
 
 export class RuleStages {
   readonly #namespaces = new Map<string, NamespaceStages>();
+  #bounds = BOUNDS;
+  #named = 0;
 
   of(namespace: string): NamespaceStages {
-    const name = this.#namespaces.has(namespace) || this.#namespaces.size < MOST_NAMESPACES ? namespace : OTHERS;
+    const name = this.#namespaces.has(namespace) || this.#namespaces.size < this.#bounds.namespaces ? namespace : OTHERS;
     let known = this.#namespaces.get(name);
-    if (!known) this.#namespaces.set(name, (known = new NamespaceStages(name)));
+    if (!known) this.#namespaces.set(name, (known = new NamespaceStages(name, (rules) => name !== OTHERS && this.#mayName(rules))));
     return known;
   }
 
@@ -65,7 +80,15 @@ export class RuleStages {
   }
 
   /** Counts anew from now on. */
-  reset(): void {
-    for (const { rules } of this.#namespaces.values()) for (const { stages } of rules) stages.clear();
+  reset(bounds: Bounds = this.#bounds): void {
+    this.#bounds = bounds;
+    this.#named = 0;
+    for (const namespace of this.#namespaces.values()) namespace.reset();
+  }
+
+  #mayName(rules: number): boolean {
+    if (rules >= this.#bounds.rules || this.#named >= this.#bounds.inAll) return false;
+    this.#named++;
+    return true;
   }
 }

@@ -1,5 +1,6 @@
 // What a process counts of its own work, for whoever shows it (resources-and-api.md 9.4). No name here is anything but that of a resource.
 
+import type { Cause, Stall } from '../platform/stalls/index.ts';
 import { RuleStages } from './rule-stages.ts';
 
 export interface Activations {
@@ -24,11 +25,20 @@ export class Tally {
   readonly stages = new RuleStages();
   /** Told of each run of a rule how long it took; one listener at most. */
   onRan: ((seconds: number) => void) | null = null;
+  /** How often the main thread was kept from everything else. */
+  readonly stalls = new Map<Cause, number>();
+  /** Told for how long; one listener at most. */
+  onStalled: ((seconds: number) => void) | null = null;
 
   event(path: string): void {
     const kind = path.slice(1, path.indexOf('/', 1));
     const name = KINDS.has(kind) ? kind : 'other';
     this.events.set(name, (this.events.get(name) ?? 0) + 1);
+  }
+
+  stalled({ ms, cause }: Stall): void {
+    this.onStalled?.(ms / 1_000);
+    this.stalls.set(cause, (this.stalls.get(cause) ?? 0) + 1);
   }
 
   ran(namespace: string, rule: string, outcome: Activations['outcome'], seconds: number): void {

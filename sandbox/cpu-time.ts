@@ -1,15 +1,16 @@
 // Whose the CPU time of a step is. The engine measures the step as a whole; it is divided by the fuel that each run has used in it,
 // with something for those of which no fuel is told (a run tells it when it gives way or ends).
-import type { Out, RunId } from '../stdlib/isolate/protocol.ts';
+import type { RunId } from '../stdlib/isolate/protocol.ts';
 import type { FuelGauge } from './fuel.ts';
 import type { LaneRun } from './isolate-state.ts';
+import type { OutItem } from './outbox.ts';
 
 /** What being in a batch counts, in fuel. */
 const LEAST_FUEL = 200;
 /** What giving way costs all others: the way to the service and back. Else a run could keep us busy by tiny slices. */
 const SLICE_COST_MS = 0.1;
 
-export function chargeCpu(cpuMs: number, outbox: Out[], runOf: (id: RunId) => LaneRun | undefined, gauge: FuelGauge): void {
+export function chargeCpu(cpuMs: number, outbox: OutItem[], runOf: (id: RunId) => LaneRun | undefined, gauge: FuelGauge): void {
   const shares: { run: LaneRun; used: number; gaveWay: boolean }[] = [];
   let sum = 0;
   for (const out of outbox) {
@@ -34,7 +35,7 @@ export function chargeCpu(cpuMs: number, outbox: Out[], runOf: (id: RunId) => La
   }
 }
 
-function fuelOf(out: Out): number {
+function fuelOf(out: OutItem): number {
   if (out[0] === 'slice') return out[2];
   return out[0] === 'done' || out[0] === 'fail' ? out[3] : 0;
 }

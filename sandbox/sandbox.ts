@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import type { Out, RunId } from '../stdlib/isolate/protocol.ts';
+import type { RunId } from '../stdlib/isolate/protocol.ts';
 import { type Clock, systemClock } from '../platform/clock/index.ts';
 import { CascadeError } from '../model/errors/faults.ts';
 import { chargeCpu } from './cpu-time.ts';
@@ -13,7 +13,7 @@ import { FuelGauge } from './fuel.ts';
 import { failureOf, type Limit, type RunLimits } from './failures.ts';
 import type { Batch, IsolateState, LaneRun } from './isolate-state.ts';
 import type { LaneQueue } from './lane-queue.ts';
-import { readOutbox } from './outbox.ts';
+import { type OutItem, readOutbox } from './outbox.ts';
 import { OpenRuns } from './open-runs.ts';
 import { Procedures } from './procedures.ts';
 import { Quarantine } from './quarantine.ts';
@@ -109,7 +109,11 @@ class LiveSandbox implements Sandbox {
     };
     const spare = (this.#spare = new Spare(child, this.#settings.spareAfterMs));
     const events: StationEvents = {
-      replied: (lane, batch, reply, text) => this.#replied(lane, batch, reply, text),
+      replied: (lane, batch, reply, text) => {
+        const { stalls } = options;
+        if (!stalls) return this.#replied(lane, batch, reply, text);
+        stalls.run('program', batch.isolate.namespace, 'answers of programs', () => this.#replied(lane, batch, reply, text));
+      },
       evicted: (isolate) => this.#rehome(isolate),
       died: (death) => this.#died(death),
       turned: () => {
@@ -234,7 +238,7 @@ class LiveSandbox implements Sandbox {
       return;
     }
     for (const [hash, detail] of reply.unloadable ?? []) this.#log.error({ module: hash, detail }, 'a module does not load');
-    let outbox: Out[];
+    let outbox: OutItem[];
     try {
       outbox = readOutbox(text);
     } catch (error) {
@@ -277,13 +281,12 @@ class LiveSandbox implements Sandbox {
     }
   }
 
-  #take(run: LaneRun, isolate: IsolateState, out: Exclude<Out, ['ended', ...unknown[]]>): void {
+  #take(run: LaneRun, isolate: IsolateState, out: Exclude<OutItem, ['ended', ...unknown[]]>): void {
     const { observer } = run.request;
     switch (out[0]) {
       case 'op': {
         if (this.#isOverCpuTime(run)) return;
-        const [, , site, nth, kind, payload, tail] = out;
-        const payloadJson = JSON.stringify(payload);
+        const [, , site, nth, kind, payloadJson, tail] = out;
         const known = run.asks({ site, nth, kind, payloadJson, tail });
         if (known === 'pass') this.#tell(run, () => observer.op(site, nth, kind, payloadJson, tail));
         else if (known !== null) isolate.push({ runs: [run], text: known });
@@ -303,7 +306,7 @@ class LiveSandbox implements Sandbox {
         return;
       case 'done':
         this.#forget(run, false);
-        this.#tell(run, () => observer.done(JSON.stringify(out[2])));
+        this.#tell(run, () => observer.done(out[2]));
         return;
       case 'fail':
         this.#forget(run, false);

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Value } from '../stdlib/values/index.ts';
 import type { Level } from './confinement/index.ts';
 import type { ProcessEntry } from './entries.ts';
+import type { Stalls } from '../platform/stalls/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import type { Frame, ProcedureInfo, StartOptions, WireError } from '../stdlib/isolate/protocol.ts';
 
@@ -122,6 +123,8 @@ export interface SandboxOptions {
   /** What runs in the process instead of the built entry: for tests. */
   entry?: ProcessEntry;
   resolveProcedure: (namespace: string, name: string) => Promise<ResolvedProcedure | null>;
+  /** What the answers of programs cost this thread is measured by it. */
+  stalls?: Stalls;
   /** What now() gives where a run goes on by itself; the machine's clock when absent. */
   clock?: Clock;
   log: Logger;

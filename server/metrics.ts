@@ -20,6 +20,7 @@ export type Working = Pick<Engine, 'tally' | 'load'>;
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 
 const STAGE_HELP = 'Time from the request of an event until its rule has reached a stage';
+const STALL_SECONDS = [0.02, 0.03, 0.05, 0.075, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 const WATCHED = {
   cascade_ws_connections: 'WebSockets that are open',
@@ -108,6 +109,18 @@ function tellWork({ tally, load }: Working, registry: Registry): void {
   const durations = new Durations('cascade_rule_seconds', 'Time from the start of a run to its end', SECONDS, registry);
   tally.onRan = (seconds) => durations.add(seconds);
   new StageHistograms('cascade_rule_stage_seconds', STAGE_HELP, SECONDS, tally.stages, registry);
+  new Counter({
+    name: 'cascade_stalls_total',
+    help: 'Times at which one piece of work kept the main thread from everything else for 20 ms and more',
+    labelNames: ['cause'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [cause, count] of tally.stalls) this.inc({ cause }, count);
+    },
+  });
+  const stalled = new Durations('cascade_stall_seconds', 'How long it was kept then', STALL_SECONDS, registry);
+  tally.onStalled = (seconds) => stalled.add(seconds);
   const gauge = (name: string, help: string, value: (now: Load) => number): void => {
     new Gauge({
       name,

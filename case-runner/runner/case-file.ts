@@ -61,7 +61,7 @@ export interface CaseFile {
 
 /**
  * The steps and what each may say. Those of a WebSocket: `connect` opens one and logs in, `ask` sends a message and awaits its answer, `tell` sends a
- * message, a text or a frame, `hear` awaits the next message (or the next frame as it is), `closed` the end. `on` names the socket. (`compute` runs the body of a procedure once; `advance` lets time pass, `by: 30 days`). `error` is a code without or with a list of params; `as` keeps what came for later steps.
+ * message, a text or a frame, `hear` awaits the next message (or the next frame as it is), `closed` the end. `on` names the socket. (`compute` runs the body of a procedure once; `advance` lets time pass, `by: 30 days`). `error` is a code without or with a list of params; `as` keeps what came for later steps; `token` is who asks instead.
  */
 export const STEPS = {
   insert: ['into', 'object', 'objects', 'query', 'is', 'all', 'as', 'status', 'headers', 'error', 'params'],
@@ -71,7 +71,7 @@ export const STEPS = {
   delete: ['from', 'id', 'where', 'count', 'status', 'error', 'params'],
   get: ['from', 'id', 'query', 'is', 'as', 'status', 'error', 'params'],
   select: ['from', 'where', 'props', 'sort', 'page', 'limit', 'count', 'total', 'rows', 'as', 'status', 'error', 'params'],
-  eventually: ['from', 'where', 'sort', 'count', 'rows', 'as', 'withinMs'],
+  eventually: ['from', 'where', 'sort', 'count', 'rows', 'as', 'withinMs', 'token'],
   logs: ['level', 'message', 'count', 'withinMs'],
   advance: ['by'],
   publish: ['to', 'message', 'status', 'error', 'params'],

@@ -146,10 +146,13 @@ async function write(scene: Scene, body: WantedObject, upsert: boolean): Promise
     same(`header ${name}`, reply.headers[name.toLowerCase()], String(value));
 }
 
-function select(scene: Scene, { from, where, props, sort, page, limit, total }: WantedObject): Promise<Reply> {
-  const given = Object.entries({ where, props, sort, page, limit }).filter(([, value]) => value !== undefined);
+function select(scene: Scene, { from, where, props, sort, page, limit, total, token }: WantedObject): Promise<Reply> {
+  const given = Object.entries({ where, props, sort, page, limit, token }).filter(([, value]) => value !== undefined);
   const query = Object.fromEntries(given.map(([name, value]) => [name, toJson(value as Wanted)]));
-  return send(scene, 'GET', RestClient.pathOf(String(from)), { query: { ...query, ...(total === undefined ? {} : { count: 'true' }) } });
+  return send(scene, 'GET', RestClient.pathOf(String(from)), {
+    query: { ...query, ...(total === undefined ? {} : { count: 'true' }) },
+    authenticated: token === undefined,
+  });
 }
 
 /** Asks until the rows are as wanted. Waits longer and longer, as a suite that hammers makes the server slow. */

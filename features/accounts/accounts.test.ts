@@ -1,7 +1,8 @@
 // Whose users are whose (resources-and-api.md 4.9, 4.11, 4.12): two namespaces, their admins, and the users of the installation.
 
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { ApiReply, Identity } from '../../resources/api.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
@@ -14,8 +15,8 @@ const USER = ['user', 'user__system'];
 
 let t: TestEngine;
 const mark = randomBytes(4).toString('hex');
-const SYSTEM: Identity = { username: `system${mark}`, namespace: 'system', profiles: ['admin', 'admin__system'], system: true };
-const FIRST: Identity = { username: `first${mark}`, namespace: 'main', profiles: ADMIN, installationAdmin: true };
+const SYSTEM: Identity = { username: `system${mark}`, namespace: `Rulers_${mark}`, profiles: ['admin', 'admin__system'], system: true };
+const FIRST: Identity = { username: `first${mark}`, namespace: `Makers_${mark}`, profiles: ADMIN, installationAdmin: true };
 /** Two namespaces, new for each test. */
 let north: string;
 let south: string;
@@ -127,7 +128,7 @@ test('who is brought in from elsewhere is in the namespace once it has entered i
 test('nobody but the system admin brings in who has rights on the whole installation', async () => {
   const { username } = bob!;
   await t.engine.identity
-    .createUser({ username: SYSTEM.username, password: PASSWORD, namespace: 'system', createdBy: 'test' })
+    .createUser({ username: SYSTEM.username, password: PASSWORD, namespace: SYSTEM.namespace, createdBy: 'test' })
     .catch(() => undefined);
   await promote(SYSTEM.username, { system: true });
   await promote(username, { installationAdmin: true });
@@ -144,10 +145,14 @@ test('nobody but the system admin brings in who has rights on the whole installa
 
 test('the system admin administers the users of the installation, each at its home', async () => {
   const { username } = bob!;
-  expect(await seenBy(SYSTEM, username)).toMatchObject({ email: 'bob@example.com', ars_namespace: south });
-  await as(SYSTEM, 'update', 'users', { id: username, body: { password: NEW_PASSWORD, profiles: ADMIN } });
+  const inSystem = { ...SYSTEM, namespace: 'system' };
+  // Other tests' engines audit there what happens to users of no namespace: it is theirs until they have ended.
+  const free = { timeout: 30_000, interval: 100 };
+  const seen = await vi.waitFor(() => seenBy(inSystem, username), free);
+  expect(seen).toMatchObject({ email: 'bob@example.com', ars_namespace: south });
+  await as(inSystem, 'update', 'users', { id: username, body: { password: NEW_PASSWORD, profiles: ADMIN } });
   expect(await login(username, NEW_PASSWORD)).toMatchObject({ namespace: south, profiles: ADMIN });
-  const last = as(SYSTEM, 'update', 'users', { id: northAdmin!.username, body: { active: false } });
+  const last = as(inSystem, 'update', 'users', { id: northAdmin!.username, body: { active: false } });
   await expect(last).rejects.toMatchObject({ code: 'cascade.namespace.last.admin' });
 });
 
@@ -207,10 +212,66 @@ test('a namespace that was refused can be made with what was wrong put right', a
   await expect(otherCase).rejects.toMatchObject({ code: 'cascade.resource.duplicate.key', status: 409 });
 });
 
+test('an audit that cannot be stored fails what it audits: nothing of it is there', async () => {
+  await as(southAdmin!, 'insert', 'tokens', { body: { name: 'kept' } });
+  await withAuditsRefused(south, async () => {
+    const body = { username: `new.${south}`, password: PASSWORD };
+    for (const change of [
+      () => as(southAdmin!, 'insert', 'users', { body }),
+      () => as(southAdmin!, 'update', 'users', { id: bob!.username, body: { firstName: 'Robert' } }),
+      () => as(southAdmin!, 'delete', 'users', { id: bob!.username }),
+      () => as(southAdmin!, 'insert', 'tokens', { body: { name: 'new' } }),
+      () => as(southAdmin!, 'update', 'tokens', { id: 'kept', body: { name: 'other' } }),
+      () => as(southAdmin!, 'delete', 'tokens', { id: 'kept' }),
+      () => as(southAdmin!, 'update', 'namespaces', { id: south, body: { ars_properties: { a: 1 } } }),
+      () => command(southAdmin!, south, 'authorizeUser', { username: bob!.username, profiles: ADMIN }),
+      () => command(southAdmin!, south, 'delegateUserAuthZ', {}),
+    ])
+      await expect(change()).rejects.toThrow('Document failed validation');
+  });
+  expect(await seenBy(southAdmin!, `new.${south}`)).toBeUndefined();
+  expect(await seenBy(southAdmin!, bob!.username)).toMatchObject({ firstName: 'Bob', profiles: USER, ars_version: 1 });
+  expect(await json(as(southAdmin!, 'select', 'tokens'))).toMatchObject([{ name: 'kept' }]);
+  expect(await json(as(southAdmin!, 'select', 'namespaces'))).toMatchObject([{ namespace: south, ars_version: 1 }]);
+});
+
+test('the end of a namespace is audited among what lasts, with it', async () => {
+  await as(southAdmin!, 'delete', 'namespaces', { id: south });
+  await withMongo(async (client) => {
+    const entity = { resource: 'namespaces', resourceId: south };
+    const kept = client.db('cascade_ns_system').collection('t.ArsAudit');
+    expect(await kept.find({ 'entity.resourceId': south }).toArray()).toMatchObject([
+      { entity, op: 'delete', username: southAdmin!.username, ars_namespace: 'system' },
+    ]);
+  });
+});
+
+test('a change from a version that is not the stored one is refused for tokens and namespaces, too', async () => {
+  await as(southAdmin!, 'insert', 'tokens', { body: { name: 'first' } });
+  const conflict = { code: 'cascade.update.authorization.or.version.conflict', status: 409 };
+  for (const ars_version of [0, 2]) {
+    const renaming = as(southAdmin!, 'update', 'tokens', { id: 'first', body: { name: 'second', ars_version } });
+    await expect(renaming).rejects.toMatchObject(conflict);
+    const tagging = as(southAdmin!, 'update', 'namespaces', { id: south, body: { ars_properties: {}, ars_version } });
+    await expect(tagging).rejects.toMatchObject(conflict);
+  }
+});
+
+/** No audit can be stored in a namespace while this is done. */
+async function withAuditsRefused(namespace: string, work: () => Promise<void>): Promise<void> {
+  await withMongo(async (client) => {
+    const refuse = (validator: object) => client.db(`cascade_ns_${namespace}`).command({ collMod: 't.ArsAudit', validator });
+    await refuse({ nothing: { $exists: true } });
+    await work().finally(() => refuse({}));
+  });
+}
+
+async function withMongo(work: (client: MongoClient) => Promise<void>): Promise<void> {
+  const client = await MongoClient.connect(process.env['CASCADE_TEST_MONGO'] as string);
+  await work(client).finally(() => client.close());
+}
+
 /** What only the first start gives. */
 async function promote(username: string, rights: object): Promise<void> {
-  const { MongoClient } = await import('mongodb');
-  const client = await MongoClient.connect(process.env['CASCADE_TEST_MONGO'] as string);
-  await client.db('cascade').collection('users').updateOne({ username }, { $set: rights });
-  await client.close();
+  await withMongo(async (client) => void (await client.db('cascade').collection('users').updateOne({ username }, { $set: rights })));
 }

@@ -1,15 +1,17 @@
 // What REST and programs do to users, tokens and namespaces, each instance with its line in the log and its event. They are in the installation's
-// database, so an event is committed after its change and not with it: a crash in between loses the event.
+// database: its audit is in the same transaction (along.ts), its event is committed after it, so that a crash in between loses the event.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Identity } from '../../resources/api.ts';
-import type { Answer } from '../../runtime/transactions/index.ts';
+import type { Answer, StoredEvent } from '../../runtime/transactions/index.ts';
 import { type InstanceQuery, instanceQuery, matches, parseWhere } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
+import { isServiceSet } from '../../model/types/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { audited, entryFor } from '../../resources/access/audits.ts';
+import { audited, auditWrite, entryFor, newAudit } from '../../resources/access/audits.ts';
+import { AuditAlong } from './along.ts';
 import type { AccountResource } from './index.ts';
 import { requireAdmin } from '../../resources/access/rights.ts';
 import { objectOf } from '../../resources/requests/fields.ts';
@@ -26,9 +28,10 @@ const SECRETS: ReadonlySet<string> = new Set(['accessToken', 'generatedPassword'
 export async function insertAccount(space: Namespace, resource: AccountResource, given: Value, by: By): Promise<ObjectValue> {
   const body = bodyOf(given);
   if (!resource.insert) throw fault('cascade.method.not.allowed', 'insert', resource.name);
-  const made = await resource.insert(space, body, by.actor.identity);
+  const audit = auditOf(space, resource, 'insert', by.actor);
+  const made = await resource.insert(space, body, by.actor.identity, audit.store);
   note(space, resource, 'insert', by, made, body);
-  await tell(space, resource, 'insert', made, by.actor);
+  await tell(space, resource, 'insert', made, by.actor, audit.events);
   return made;
 }
 
@@ -47,21 +50,27 @@ export async function upsertAccount(space: Namespace, resource: AccountResource,
     : insertAccount(space, resource, body, by);
 }
 
-/** @returns it after the change */
+/**
+ * @param options `version` that it must be changed from; `among`: it is one of many, whose audits' events are told together
+ * @returns it after the change
+ */
 export async function updateAccount(
   space: Namespace,
   resource: AccountResource,
   stored: ObjectValue,
   changes: ObjectValue,
   by: By,
-  isOneOfMany = false,
+  { version, among }: { version?: bigint | undefined; among?: StoredEvent[] } = {},
 ): Promise<ObjectValue> {
   if (!resource.update) throw fault('cascade.method.not.allowed', 'update', resource.name);
+  if (Object.keys(changes).every(isServiceSet)) return stored;
   const { identity } = by.actor;
-  await resource.update(space, stored, changes, identity, by.address);
+  const audit = auditOf(space, resource, 'update', by.actor);
+  await resource.update(space, stored, changes, identity, { address: by.address, version, along: audit.store });
   note(space, resource, 'update', by, stored, changes);
   const after = await accountAt(space, resource, String(getOwn(stored, '_id')), identity); // its name may be another one now
-  if (!isOneOfMany) await tell(space, resource, 'update', after, by.actor);
+  if (among) among.push(...audit.events);
+  else await tell(space, resource, 'update', after, by.actor, audit.events);
   return after;
 }
 
@@ -75,16 +84,19 @@ export async function removeAccounts(
 ): Promise<void> {
   if (!resource.remove) throw fault('cascade.method.not.allowed', 'delete', resource.name);
   const gone: ObjectValue[] = [];
+  const events: StoredEvent[] = [];
   try {
     for (const one of doomed) {
-      await resource.remove(space, one, by.actor.identity);
+      const audit = resource.name === 'namespaces' ? auditOfEnd(space, by.actor) : auditOf(space, resource, 'delete', by.actor);
+      await resource.remove(space, one, by.actor.identity, audit.store);
       note(space, resource, 'delete', by, one);
       gone.push(one);
+      events.push(...audit.events);
     }
   } finally {
     // Of a namespace that is gone nothing is told in itself.
     if (!gone.some((one) => resource.name === 'namespaces' && getOwn(one, 'namespace') === space.name))
-      await tellAll(space, resource, 'delete', gone, where, by.actor);
+      await tellAll(space, resource, 'delete', gone, where, by.actor, events);
   }
 }
 
@@ -119,10 +131,11 @@ export async function updateAccounts(
   if (found.length === 0) return recorded(actor, unlessNamed(space, resource, where, actor.identity, null));
   if (found.length === 1) return recorded(actor, await updateAccount(space, resource, found[0]!, changes, by));
   const done: ObjectValue[] = [];
+  const among: StoredEvent[] = [];
   try {
-    for (const stored of found) done.push(await updateAccount(space, resource, stored, changes, by, true));
+    for (const stored of found) done.push(await updateAccount(space, resource, stored, changes, by, { among }));
   } finally {
-    await tellAll(space, resource, 'update', done, where, by.actor);
+    await tellAll(space, resource, 'update', done, where, by.actor, among);
   }
   return recorded(actor, done.length);
 }
@@ -194,42 +207,62 @@ async function accountWith(
 const SILENT: ReadonlySet<string> = new Set(['namespaces', 'organizations']);
 
 /** Those who may see all accounts may hear of them: subscribers and rules that are admins'. */
-async function tell(space: Namespace, resource: AccountResource, operation: string, value: ObjectValue, actor: Actor): Promise<void> {
-  await tellOf(space, resource, operation, [value], value, actor);
-}
-
-/** One event, and an audit of each, in one commit. */
-async function tellOf(
+async function tell(
   space: Namespace,
   resource: AccountResource,
   operation: string,
-  objects: readonly ObjectValue[],
   value: ObjectValue,
   actor: Actor,
+  ofAudits: readonly StoredEvent[],
 ): Promise<void> {
   const path = `/types/system.${resource.name}/${operation}`;
-  const events = SILENT.has(resource.name) ? [] : raise(space, path, without(value, SECRETS), actor);
-  const audits = (resource.unaudited ? [] : objects).map((one) =>
-    entryFor(space, `/${resource.name}/${auditKey(resource, one)}`, operation, actor),
-  );
-  if (events.length + audits.length === 0) return;
-  await actor.commit({ writes: audits.flatMap(({ writes }) => writes), events: [...events, ...audits.flatMap((one) => one.events)] });
+  const ofChange = SILENT.has(resource.name) ? [] : raise(space, path, without(value, SECRETS), actor);
+  const events = [...ofChange, ...ofAudits];
+  if (events.length > 0) await actor.commit({ writes: [], events });
 }
 
-/** Of a token its `_id`: its name is unique for its creator only (8.3). */
-const auditKey = ({ name, type }: AccountResource, object: ObjectValue): string =>
-  String(getOwn(object, name === 'tokens' ? '_id' : (type.naturalKey[0] ?? '_id')));
+const auditOf = (space: Namespace, { name, unaudited }: AccountResource, operation: string, actor: Actor): AuditAlong =>
+  new AuditAlong(space, (key) => (unaudited ? null : entryFor(space, `/${name}/${key}`, operation, actor)));
 
-/** A command on a namespace is audited (8.3): who was let in or out, and with which profiles. */
-export async function auditCommand(space: Namespace, op: string, stored: ObjectValue, data: ObjectValue, actor: Actor): Promise<void> {
-  const name = AUDITED_COMMANDS[op];
-  if (name === undefined) return;
+/** Of a namespace that goes with its audits: this one is the installation's, where no subscriber hears of it. */
+function auditOfEnd({ about, accounts: { lasting } }: Namespace, { identity, clock, chain }: Actor): AuditAlong {
+  const doer = { identity: { ...identity, namespace: 'system' }, clock, chain };
+  return new AuditAlong({ db: lasting }, (key) => {
+    const entry = { entity: `/namespaces/${key}`, op: 'delete', message: `delete of /namespaces/${key} by ${identity.username}` };
+    return { writes: [auditWrite(newAudit({ about }, entry, doer))], events: [] };
+  });
+}
+
+/** A command on a namespace, audited (8.3) and told (4.9): who was let in or out, and with which profiles. */
+export async function command(
+  space: Namespace,
+  resource: AccountResource,
+  op: string,
+  stored: ObjectValue,
+  given: Value,
+  by: By,
+): Promise<Value> {
+  const { actor } = by;
+  const data = objectOf(given);
+  const name = Object.hasOwn(AUDITED_COMMANDS, op) ? AUDITED_COMMANDS[op] : undefined;
   const namespace = String(getOwn(stored, 'namespace'));
   const [username, profiles] = [getOwn(data, 'username'), getOwn(data, 'profiles')];
   const whom = typeof username === 'string' ? username.toLowerCase() : 'an invitation';
   const as = Array.isArray(profiles) ? ` as ${profiles.map(String).join(', ')}` : '';
-  const entry = { entity: `/namespaces/${namespace}`, op: name, message: `${name} ${whom}${as} by ${actor.identity.username}` };
-  await actor.commit(audited(space, entry, actor));
+  const audit = new AuditAlong(space, () => {
+    const entry = { entity: `/namespaces/${namespace}`, op: name ?? op, message: `${name} ${whom}${as} by ${actor.identity.username}` };
+    return name === undefined ? null : audited(space, entry, actor);
+  });
+  const carriedOut = resource.commands?.[op];
+  if (!carriedOut) throw fault('cascade.operation.unknown', op);
+  const { result, user } = await carriedOut(space, stored, given, actor, audit.store);
+  if (op === 'getAuthorizedUsers') return result;
+  note(space, resource, op, by, stored, data);
+  const isHere = namespace === space.name && name !== undefined && user !== undefined;
+  const told = isHere ? raise(space, `/namespaces/${namespace}/${name}`, user, actor) : [];
+  const events = [...told, ...audit.events];
+  if (events.length > 0) await actor.commit({ writes: [], events });
+  return result;
 }
 
 const AUDITED_COMMANDS: Readonly<Record<string, string>> = {
@@ -246,11 +279,12 @@ async function tellAll(
   objects: readonly ObjectValue[],
   where: Value,
   actor: Actor,
+  ofAudits: readonly StoredEvent[],
 ): Promise<void> {
   const [only] = objects;
   if (!only) return;
   const value = objects.length === 1 ? only : { ars_bulkOperation: true, count: objects.length, qual: where };
-  await tellOf(space, resource, operation, objects, value, actor);
+  await tell(space, resource, operation, value, actor, ofAudits);
 }
 
 /** The log has what was done, by whom, from where; values only where they are no secrets. */

@@ -1,7 +1,7 @@
 // Users, tokens and namespaces (resources-and-api.md 4.9, 4.11, 4.12): kept by the installation, so neither instances nor definitions of a
 // namespace. Rights are those of 7.5 for the default profiles: admins all, others what is their own.
 
-import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest, Identity } from '../../resources/api.ts';
 import { parseProps } from '../../model/query/index.ts';
@@ -9,14 +9,15 @@ import { fault } from '../../model/errors/faults.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { aggregate } from '../../resources/aggregate/index.ts';
 import { definitionJson, selectedFrom } from '../../resources/definitions/operations.ts';
+import { versionOf } from '../../resources/representation/stamp.ts';
 import { patchChanges } from '../../resources/representation/patch.ts';
 import { eachInserted } from '../../resources/requests/insert.ts';
-import { counted, NO_CONTENT, reply } from '../../resources/requests/request.ts';
+import { counted, demandedVersion, namesVersion, NO_CONTENT, reply } from '../../resources/requests/request.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { auditCommand, accountAt, bodyOf, insertAccount, matching, note, removeAccounts, updateAccount, upsertAccount } from './changes.ts';
+import type { Audited } from './along.ts';
+import { accountAt, bodyOf, command, insertAccount, matching, removeAccounts, updateAccount, upsertAccount } from './changes.ts';
 import { NAMESPACES } from './namespaces.ts';
 import { ORGANIZATIONS } from './organizations.ts';
-import { objectOf } from '../../resources/requests/fields.ts';
 import { TOKENS } from './tokens.ts';
 import { USERS } from './users.ts';
 
@@ -28,18 +29,34 @@ export interface AccountResource {
   list(space: Namespace, caller: Identity): Promise<ObjectValue[]>;
   /** Whether this id means that object. */
   isAt(space: Namespace, id: string, object: ObjectValue): Promise<boolean> | boolean;
-  insert?(space: Namespace, body: ObjectValue, caller: Identity): Promise<ObjectValue>;
-  /** @param address of the client, where one asks */
-  update?(space: Namespace, stored: ObjectValue, changes: ObjectValue, caller: Identity, address: string | null): Promise<void>;
+  insert?(space: Namespace, body: ObjectValue, caller: Identity, along: Audited): Promise<ObjectValue>;
+  update?(space: Namespace, stored: ObjectValue, changes: ObjectValue, caller: Identity, how: HowChanged): Promise<void>;
   /** Whether an UPSERT is offered (4.22). */
   readonly upserts?: true;
   /** Its changes are not audited (4.22). */
   readonly unaudited?: true;
   /** What may be updated, but not patched (4.22). */
   readonly unpatched?: true;
-  remove?(space: Namespace, stored: ObjectValue, caller: Identity): Promise<void>;
-  readonly commands?: Readonly<Record<string, (space: Namespace, stored: ObjectValue, data: Value, caller: Identity) => Promise<Value>>>;
+  remove?(space: Namespace, stored: ObjectValue, caller: Identity, along: Audited): Promise<void>;
+  readonly commands?: Readonly<Record<string, AccountCommand>>;
 }
+
+export interface HowChanged {
+  /** Of the client, where one asks. */
+  readonly address: string | null;
+  /** That it must be changed from; undefined: any. */
+  readonly version: bigint | undefined;
+  readonly along: Audited;
+}
+
+/** @returns `user` whom it has let in or out, as its event tells */
+export type AccountCommand = (
+  space: Namespace,
+  stored: ObjectValue,
+  data: Value,
+  actor: Actor,
+  along: Audited,
+) => Promise<{ result: Value; user?: ObjectValue }>;
 
 export const ACCOUNTS: readonly AccountResource[] = [USERS, TOKENS, NAMESPACES, ORGANIZATIONS];
 
@@ -58,6 +75,10 @@ export const operationsOf = ({ insert, update, upserts, unpatched, remove }: Acc
     ...(remove ? ['delete'] : []),
   ]);
 
+/** What `If-Match` or `ars_version` demands. The id of the request may be a token itself, which no error shows. */
+const versionOfRequest = ({ name }: AccountResource, request: ApiRequest, stored: ObjectValue): bigint | undefined =>
+  demandedVersion({ kind: 'definitions', name }, { ...request, resourceId: String(getOwn(stored, '_id')) }, stored);
+
 export async function carryOutAccount(space: Namespace, resource: AccountResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { parameters, resourceId } = request;
   const caller = actor.identity;
@@ -73,7 +94,10 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
         return { status: 200, body: json, ...(count === undefined ? {} : { count }), ...(truncated ? { truncated } : {}) };
       }
       const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
-      return reply(definitionJson(await accountAt(space, resource, resourceId, caller), props));
+      const found = await accountAt(space, resource, resourceId, caller);
+      const version = String(versionOf(found));
+      if (request.ifNoneMatch !== undefined && namesVersion(request.ifNoneMatch, version)) return { status: 304, version };
+      return { ...reply(definitionJson(found, props)), version };
     }
     case 'aggregate': {
       const pipeline = request.object ?? parameters['pipeline'];
@@ -94,27 +118,22 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       if (resourceId === undefined) throw fault('cascade.method.not.allowed', op, resource.name);
       const stored = await accountAt(space, resource, resourceId, caller);
       const changes = op === 'patch' ? patchChanges(stored, request.object ?? null) : bodyOf(request.object);
-      return reply(definitionJson(await updateAccount(space, resource, stored, changes, by)));
+      const version = versionOfRequest(resource, request, stored);
+      return reply(definitionJson(await updateAccount(space, resource, stored, changes, by, { version })));
     }
     case 'delete': {
       if (resourceId === undefined && parameters['where'] === undefined) throw fault('cascade.delete.where.required', resource.name);
       const where = parameters['where'] ?? {};
       const doomed =
         resourceId === undefined ? await matching(space, resource, where, caller) : [await accountAt(space, resource, resourceId, caller)];
+      if (resourceId !== undefined && doomed[0]) versionOfRequest(resource, request, doomed[0]);
       await removeAccounts(space, resource, doomed, where, by);
       return { ...NO_CONTENT, ...counted(request, doomed.length) };
     }
     default: {
-      const commands = resource.commands ?? {};
-      const command = Object.hasOwn(commands, op) ? commands[op] : undefined;
-      if (!command || resourceId === undefined) throw fault('cascade.operation.unknown', op);
+      if (resourceId === undefined || !Object.hasOwn(resource.commands ?? {}, op)) throw fault('cascade.operation.unknown', op);
       const stored = await accountAt(space, resource, resourceId, caller);
-      const result = await command(space, stored, request.object ?? null, caller);
-      if (op !== 'getAuthorizedUsers') {
-        const data = objectOf(request.object ?? null);
-        note(space, resource, op, by, stored, data);
-        await auditCommand(space, op, stored, data, actor);
-      }
+      const result = await command(space, resource, op, stored, request.object ?? null, by);
       return reply(definitionJson({ result }).slice('{"result":'.length, -1));
     }
   }

@@ -6,12 +6,15 @@ import { fault } from '../../model/errors/faults.ts';
 import { definitionJson } from '../../resources/definitions/operations.ts';
 import { reply } from '../../resources/requests/request.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import { audited } from '../../resources/access/audits.ts';
+import { AuditAlong } from './along.ts';
 import { requireAnotherAdmin } from './users.ts';
 
 export const INVITATIONS = 'delegatedrequests';
 
 /** @throws method.not.allowed, authorization.denied, namespace.last.admin; resource.not.found also for a code that is used or expired */
-export async function redeemInvitation(space: Namespace, { op, resourceId, address }: ApiRequest, { identity }: Actor): Promise<ApiReply> {
+export async function redeemInvitation(space: Namespace, { op, resourceId, address }: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { identity } = actor;
   if (op !== 'redeem' || resourceId === undefined) throw fault('cascade.method.not.allowed', op, INVITATIONS);
   if (identity.restricted) throw fault('cascade.authorization.denied', op, INVITATIONS); // a token for one namespace joins no other
   const { accounts } = space;
@@ -19,7 +22,10 @@ export async function redeemInvitation(space: Namespace, { op, resourceId, addre
   if (!offered) throw fault('cascade.resource.not.found', `/${INVITATIONS}/…`);
   const { namespace, profiles } = offered;
   if (!profiles.includes('admin')) await requireAnotherAdmin(space, identity.username, namespace);
-  await accounts.identity.redeem(resourceId, identity.username);
+  const message = `authorized ${identity.username} as ${profiles.join(', ')} by an invitation`;
+  const audit = new AuditAlong(space, () => audited(space, { entity: `/namespaces/${namespace}`, op: 'authorized', message }, actor));
+  await accounts.identity.redeem(resourceId, identity.username, (session) => audit.store(session, namespace));
+  if (audit.events.length > 0) await actor.commit({ writes: [], events: audit.events });
   const { username, namespace: from } = identity;
   const by = { username, namespace: from, address: address ?? null };
   accounts.security.changed({ operation: op, resource: 'namespaces', target: namespace, ...by, profiles });

@@ -1,5 +1,7 @@
-// The resource namespaces (resources-and-api.md 4.9): made by the system admin or the first admin of the installation; who may enter.
+// The resource namespaces (resources-and-api.md 4.9): made by the system admin, the first admin of the installation, and within an organization by
+// the admins of its root namespace; who may enter.
 
+import type { ClientSession } from 'mongodb';
 import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
@@ -10,7 +12,9 @@ import { NAMESPACE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { AccountResource } from './index.ts';
 import { profilesIn } from './rights.ts';
-import { requireAdmin } from '../../resources/access/rights.ts';
+import { isAdmin, requireAdmin } from '../../resources/access/rights.ts';
+import { systemPropertiesOf } from './shown.ts';
+import { transferResources } from './transfer.ts';
 import { objectOf } from '../../resources/requests/fields.ts';
 import { requireKnown } from '../../resources/requests/fields.ts';
 import { requiredText } from '../../resources/requests/fields.ts';
@@ -23,12 +27,15 @@ const INVITATION_MS = 2 * 24 * 60 * 60 * 1000;
 export const NAMESPACES: AccountResource = {
   name: 'namespaces',
   type: NAMESPACE_SHAPE,
-  async list(space, { username, system }) {
-    return (await space.accounts.directory.namespaces(username, system === true)).map(shown);
+  async list(space, caller) {
+    const { directory } = space.accounts;
+    return (await directory.namespaces(caller.username, caller.system === true, await organizationOf(space, caller))).map(shown);
   },
   isAt: (_space, id, object) => getOwn(object, 'namespace') === id || getOwn(object, '_id') === id,
-  async insert(space, body, caller) {
-    if (caller.system !== true && caller.installationAdmin !== true) throw fault('cascade.authorization.denied', 'insert', 'namespaces');
+  async insert(space, body, caller, along) {
+    const isAnywhere = caller.system === true || caller.installationAdmin === true;
+    const within = isAnywhere ? null : await organizationOf(space, caller);
+    if (!isAnywhere && (within === null || getOwn(body, 'organization') !== null)) throw denied('insert');
     requireKnown('namespaces', body, ['namespace', 'organization', 'username', 'password', 'encryptionKey']);
     const namespace = requiredText('namespaces', body, 'namespace');
     const organization = organizationIn(body);
@@ -48,16 +55,18 @@ export const NAMESPACES: AccountResource = {
     const admin = known
       ? { username: known.username, profiles, isConsented: known.username === caller.username }
       : { username: username ?? `admin__${namespace}`, profiles, password: generated };
-    const entry = { namespace, ...(organization && { organization }), admin, createdBy: caller.username };
+    const of = { ...(organization && { organization }), ...(within !== null && { within }) };
+    const entry = { namespace, ...of, admin, createdBy: caller.username };
     await identity.createNamespace(entry, async (session) => {
       if (encryptionKey !== null) await keys.give(namespace, encryptionKey, session);
+      await along(session, namespace);
     });
     const stored = (await directory.namespaces('', true)).find((one) => one.namespace === namespace);
     if (!stored) throw fault('cascade.resource.not.found', `/namespaces/${namespace}`);
     return { ...shown(stored), ...(password === null && !known && { generatedPassword: generated }) };
   },
   /** `ars_properties`, by an admin of the namespace. */
-  async update(space, stored, changes, caller) {
+  async update(space, stored, changes, caller, { version, along }) {
     const namespace = administered(space, stored, caller, 'update');
     requireKnown('namespaces', changes, ['namespace', 'organizationRef', 'encryptionKey', 'ars_properties']);
     for (const key of ['namespace', 'organizationRef', 'encryptionKey'])
@@ -66,26 +75,29 @@ export const NAMESPACES: AccountResource = {
     if (!Object.hasOwn(changes, 'ars_properties')) return;
     const properties = getOwn(changes, 'ars_properties');
     if (properties !== null && !isObject(properties)) throw invalid('ars_properties', 'no Object');
-    await space.accounts.directory.setNamespaceProperties(namespace, properties && toJson(properties));
+    const json = properties && toJson(properties);
+    const how = { by: caller.username, version, along: (session: ClientSession) => along(session, namespace) };
+    await space.accounts.directory.setNamespaceProperties(namespace, json, how);
   },
   /** By its own admin, with all that is in it. */
-  async remove(space, stored, caller) {
+  async remove(space, stored, caller, along) {
     const namespace = String(getOwn(stored, 'namespace'));
     if (namespace !== space.name || LASTING.has(namespace)) throw fault('cascade.authorization.denied', 'delete', 'namespaces');
     requireAdmin(caller, 'delete', 'namespaces');
-    await space.accounts.identity.deleteNamespace(namespace);
+    await space.accounts.identity.deleteNamespace(namespace, (session) => along(session, namespace));
     await space.accounts.drop(namespace);
   },
   commands: {
-    async getAuthorizedUsers(space, stored, _data, caller) {
+    async getAuthorizedUsers(space, stored, _data, { identity: caller }) {
       const namespace = administered(space, stored, caller, 'getAuthorizedUsers');
-      return (await space.accounts.directory.users(namespace)).map(({ username, profiles, home, details }): Value => {
+      const result = (await space.accounts.directory.users(namespace)).map(({ username, profiles, home, details }): Value => {
         const isHome = home === namespace;
         return { username, preferredUsername: (isHome ? details.preferredUsername : undefined) ?? username, profiles, home: isHome };
       });
+      return { result };
     },
     /** A user of elsewhere who is not in the namespace yet is invited: it accepts by entering the namespace. */
-    async authorizeUser(space, stored, data, caller) {
+    async authorizeUser(space, stored, data, { identity: caller }, along) {
       const namespace = administered(space, stored, caller, 'authorizeUser');
       const body = objectOf(data);
       const username = requiredText('namespaces', body, 'username').toLowerCase();
@@ -96,11 +108,14 @@ export const NAMESPACES: AccountResource = {
       const isMember = user.home !== namespace && user.profiles.length > 0 && !user.isInvited;
       if (!isMember) requireInvitable(user, caller);
       if (!profiles.includes('admin')) await requireAnotherAdmin(space, username, namespace);
-      await space.accounts.identity.authorizeUser(username, namespace, profiles, { isConsented: username === caller.username });
-      return {};
+      await space.accounts.identity.authorizeUser(username, namespace, profiles, {
+        isConsented: username === caller.username,
+        along: (session) => along(session, namespace),
+      });
+      return { result: {}, user: toldOf(user, namespace, profiles) };
     },
     /** The code is for whoever is given it: see `redeemInvitation`. */
-    async delegateUserAuthZ(space, stored, data, caller) {
+    async delegateUserAuthZ(space, stored, data, { identity: caller }, along) {
       const namespace = administered(space, stored, caller, 'delegateUserAuthZ');
       const body = objectOf(data);
       requireKnown('namespaces', body, ['profiles', 'requireExisting', 'expiresAt', 'timeout']);
@@ -109,27 +124,46 @@ export const NAMESPACES: AccountResource = {
       const requireExisting = getOwn(body, 'requireExisting'); // only users can log in to redeem it: they all exist
       if (requireExisting !== null && typeof requireExisting !== 'boolean') throw invalid('requireExisting', 'no Boolean');
       const expiresAt = expiryIn(body);
-      const code = await space.accounts.identity.invite({ namespace, profiles, createdBy: caller.username, expiresAt });
-      return { code, expiresAt: new DateTime(expiresAt.getTime()) };
+      const invitation = { namespace, profiles, createdBy: caller.username, expiresAt };
+      const code = await space.accounts.identity.invite(invitation, (session) => along(session, namespace));
+      return { result: { code, expiresAt: new DateTime(expiresAt.getTime()) } };
     },
-    async revokeUserAuthZ(space, stored, data, caller) {
+    async revokeUserAuthZ(space, stored, data, { identity: caller }, along) {
       const namespace = administered(space, stored, caller, 'revokeUserAuthZ');
       const body = objectOf(data);
       requireKnown('namespaces', body, ['username', 'transferResources']);
       const username = requiredText('namespaces', body, 'username').toLowerCase();
-      const transferResources = getOwn(body, 'transferResources');
-      if (transferResources !== null && transferResources !== false)
-        throw invalid('transferResources', transferResources === true ? 'only false is possible' : 'no Boolean');
+      const transfers = getOwn(body, 'transferResources');
+      if (transfers !== null && typeof transfers !== 'boolean') throw invalid('transferResources', 'no Boolean');
+      // Whom they go to is who asks, as a user of the namespace: the system admin need not be one.
+      if (transfers && namespace !== space.name) throw invalid('transferResources', 'the caller is in another namespace');
       const user = (await space.accounts.directory.users(namespace)).find((one) => one.username === username);
       if (!user) throw fault('cascade.user.not.found', username);
       if (user.home === namespace)
         throw fault('cascade.namespace.home.revoke', 'namespaces', 'username', 'the namespace is the home of the user');
       await requireAnotherAdmin(space, username, namespace);
-      await space.accounts.identity.revokeAuthorization(username, namespace);
-      return {};
+      if (transfers) await transferResources(space, username, caller);
+      await space.accounts.identity.revokeAuthorization(username, namespace, {
+        ...(transfers && { to: caller.username }),
+        along: (session) => along(session, namespace),
+      });
+      return { result: {}, user: toldOf(user, namespace, user.profiles) };
     },
   },
 };
+
+/** What the events of a command tell of a user. */
+const toldOf = ({ username, home, details }: UserRecord, namespace: string, profiles: readonly string[]): ObjectValue => ({
+  username,
+  preferredUsername: (home === namespace ? details.preferredUsername : undefined) ?? username,
+  profiles: [...profiles],
+});
+
+/** The organization whose admin somebody is: an admin of its root namespace, with all the rights of the user. */
+const organizationOf = async (space: Namespace, caller: Identity): Promise<string | null> =>
+  isAdmin(caller) && caller.restricted !== true && caller.lent !== true ? space.accounts.directory.organizationWithRoot(space.name) : null;
+
+const denied = (operation: string) => fault('cascade.authorization.denied', operation, 'namespaces');
 
 /** They are the installation's. */
 const LASTING: ReadonlySet<string> = new Set(['system', 'main']);
@@ -184,11 +218,13 @@ function requireInvitable(user: UserRecord, caller: Identity): void {
     throw fault('cascade.authorization.denied', 'authorizeUser', 'namespaces');
 }
 
-const shown = ({ _id, namespace, organization, properties, createdAt, createdBy }: NamespaceRecord): ObjectValue => ({
-  _id,
-  namespace,
-  organizationRef: organization === null ? null : `/organizations/${organization}`,
-  ...(properties !== null && { ars_properties: parseJson(properties) }),
-  ars_createdAt: new DateTime(createdAt.getTime()),
-  ars_createdBy: createdBy,
-});
+function shown(record: NamespaceRecord): ObjectValue {
+  const { _id, namespace, organization, properties } = record;
+  return {
+    _id,
+    namespace,
+    organizationRef: organization === null ? null : `/organizations/${organization}`,
+    ...(properties !== null && { ars_properties: parseJson(properties) }),
+    ...systemPropertiesOf(null, record),
+  };
+}

@@ -1,5 +1,5 @@
 // The resource organizations (resources-and-api.md 4.10): made with a root namespace, changed by the system admin, seen by those who are in one.
-import { DateTime, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
 import type { Identity, OrganizationRecord } from '../../identity/index.ts';
@@ -7,6 +7,7 @@ import { ORGANIZATION_SHAPE } from '../../resources/catalog/system-types.ts';
 import { parseQuota } from '../../resources/quotas/index.ts';
 import { requireKnown, textIn } from '../../resources/requests/fields.ts';
 import type { AccountResource } from './index.ts';
+import { systemPropertiesOf } from './shown.ts';
 
 const IMMUTABLE = ['name', 'namespace'];
 
@@ -18,7 +19,7 @@ export const ORGANIZATIONS: AccountResource = {
     return (await space.accounts.directory.organizations(caller.system === true ? null : space.name)).map(shown);
   },
   isAt: (_space, id, object) => getOwn(object, 'name') === id || getOwn(object, '_id') === id,
-  async update(space, stored, changes, caller) {
+  async update(space, stored, changes, caller, { version }) {
     requireSystem(caller, 'update');
     requireKnown('organizations', changes, [...IMMUTABLE, 'description', 'quota']);
     for (const key of IMMUTABLE)
@@ -29,10 +30,11 @@ export const ORGANIZATIONS: AccountResource = {
     if (quota !== undefined && quota !== null && !isObject(quota))
       throw fault('cascade.resource.property.invalid', 'organizations', 'quota', 'no Object');
     if (quota !== undefined) parseQuota(quota); // refuses what means nothing
-    await space.accounts.directory.changeOrganization(String(getOwn(stored, 'name')), {
+    const change = {
       ...(description !== undefined && { description }),
       ...(quota !== undefined && { quota: toJson(quota ?? {}) }),
-    });
+    };
+    await space.accounts.directory.changeOrganization(String(getOwn(stored, 'name')), change, { by: caller.username, version });
     space.accounts.quotas.forget();
   },
   async remove(space, stored, caller) {
@@ -46,12 +48,11 @@ function requireSystem({ system }: Identity, operation: string): void {
   if (system !== true) throw fault('cascade.authorization.denied', operation, 'organizations');
 }
 
-const shown = ({ _id, name, description, namespace, quota, createdAt, createdBy }: OrganizationRecord): ObjectValue => ({
-  _id,
-  name,
-  description,
-  namespace,
-  quota: parseJson(quota),
-  ars_createdAt: new DateTime(createdAt.getTime()),
-  ars_createdBy: createdBy,
+const shown = (record: OrganizationRecord): ObjectValue => ({
+  _id: record._id,
+  name: record.name,
+  description: record.description,
+  namespace: record.namespace,
+  quota: parseJson(record.quota),
+  ...systemPropertiesOf(null, record),
 });

@@ -14,7 +14,12 @@ const mark = randomBytes(4).toString('hex');
 const namespace = `Lines_${mark}`;
 const ADMIN = `boss.${mark}`;
 const ANN = `ann.${mark}`;
-const FIRST: Identity = { username: `first${mark}`, namespace: 'main', profiles: ['admin', 'user__system'], installationAdmin: true };
+const FIRST: Identity = {
+  username: `first${mark}`,
+  namespace: `Makers_${mark}`,
+  profiles: ['admin', 'user__system'],
+  installationAdmin: true,
+};
 
 let t: TestEngine;
 let admin: Identity;

@@ -4,17 +4,18 @@ import { eq } from '../../stdlib/operators/index.ts';
 import { DateTime, getOwn, isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
-import type { TokenRecord } from '../../identity/index.ts';
+import { TOKEN_TYPES, type TokenRecord, type TokenType } from '../../identity/index.ts';
 import { TOKEN_SHAPE } from '../../resources/catalog/system-types.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { AccountResource } from './index.ts';
 import { profilesIn } from './rights.ts';
+import { systemPropertiesOf } from './shown.ts';
 import { requireAdmin } from '../../resources/access/rights.ts';
 import { requireKnown } from '../../resources/requests/fields.ts';
 import { requiredText } from '../../resources/requests/fields.ts';
 
-const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType', 'username'];
+const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType', 'username', 'lastUsedAt'];
 
 export const TOKENS: AccountResource = {
   name: 'tokens',
@@ -27,7 +28,7 @@ export const TOKENS: AccountResource = {
     if (getOwn(token, 'name') === id || getOwn(token, '_id') === id) return true;
     return (await space.accounts.directory.tokenWith(id, space.name)) === getOwn(token, '_id');
   },
-  async insert(space, body, caller) {
+  async insert(space, body, caller, along) {
     requireAdmin(caller, 'insert', 'tokens');
     requireGiven(body);
     requireKept(body, caller);
@@ -42,21 +43,23 @@ export const TOKENS: AccountResource = {
     if (seconds !== null && (!isInteger(seconds) || seconds <= 0))
       throw fault('cascade.resource.property.invalid', 'tokens', 'tokenTimeout', 'no Integer above 0');
     const expiresAt = seconds === null ? undefined : new Date(Date.now() + Number(seconds) * 1000);
-    const accessToken = await space.accounts.identity.createAccessToken({
+    const token = {
       name,
       username: caller.username,
       namespace: space.name,
       ...(profiles && { profiles }),
-      ...(singleNamespace && !profiles && { singleNamespace }),
+      ...(singleNamespace && !profiles && { singleNamespace: true as const }),
       ...(expiresAt && { expiresAt }),
-    });
+      tokenType: tokenTypeIn(body),
+    };
+    const accessToken = await space.accounts.identity.createAccessToken(token, along);
     const id = await space.accounts.directory.tokenWith(accessToken, space.name);
     const stored = (await space.accounts.directory.tokens(space.name)).find(({ _id }) => _id === id);
     if (!stored) throw fault('cascade.resource.not.found', '/tokens');
     return { ...shown(space, stored), accessToken };
   },
   unpatched: true,
-  async update(space, token, changes, caller) {
+  async update(space, token, changes, caller, { version, along }) {
     requireAdmin(caller, 'update', 'tokens');
     requireGiven(changes);
     const other = Object.keys(changes).find(
@@ -64,12 +67,13 @@ export const TOKENS: AccountResource = {
     );
     if (other !== undefined) throw fault('cascade.resource.key.immutable', 'tokens', other);
     const name = Object.hasOwn(changes, 'name') ? requiredText('tokens', changes, 'name') : null;
-    if (name !== null) await space.accounts.directory.renameToken(String(getOwn(token, '_id')), name);
+    const how = { by: caller.username, version, along };
+    if (name !== null) await space.accounts.directory.renameToken(String(getOwn(token, '_id')), name, how);
   },
-  async remove(space, token, caller) {
+  async remove(space, token, caller, along) {
     const username = String(getOwn(token, 'username'));
     if (username !== caller.username) requireAdmin(caller, 'delete', 'tokens');
-    await space.accounts.identity.deleteAccessToken(String(getOwn(token, 'name')), username);
+    await space.accounts.identity.deleteAccessToken(String(getOwn(token, 'name')), username, along);
   },
 };
 
@@ -86,22 +90,27 @@ const withSystem = (profiles: Value): Value =>
     ? [...profiles, 'user__system']
     : profiles;
 
-/** What a token always is in this version is not accepted as anything else. @throws cascade.resource.property.invalid */
+/** @throws cascade.resource.property.invalid */
+function tokenTypeIn(body: ObjectValue): TokenType {
+  const given = getOwn(body, 'tokenType') ?? 'permanent';
+  const type = TOKEN_TYPES.find((one) => one === given);
+  if (type === undefined) throw fault('cascade.resource.property.invalid', 'tokens', 'tokenType', `one of ${TOKEN_TYPES.join(', ')}`);
+  return type;
+}
+
+/** Whose it is cannot be given as anything else. @throws cascade.resource.property.invalid */
 function requireKept(body: ObjectValue, caller: Identity): void {
   const single = getOwn(body, 'singleNamespace');
   if (single !== null && typeof single !== 'boolean')
     throw fault('cascade.resource.property.invalid', 'tokens', 'singleNamespace', 'no Boolean');
-  const kept = { tokenType: 'permanent', username: caller.username };
-  for (const [name, value] of Object.entries(kept)) {
-    const given = getOwn(body, name);
-    if (given !== null && given !== value) throw fault('cascade.resource.property.invalid', 'tokens', name, `only ${value} is possible`);
-  }
+  const username = getOwn(body, 'username');
+  if (username !== null && username !== caller.username)
+    throw fault('cascade.resource.property.invalid', 'tokens', 'username', `only ${caller.username} is possible`);
+  tokenTypeIn(body);
 }
 
-function shown(
-  space: Namespace,
-  { _id, name, username, profiles, singleNamespace, expiresAt, createdAt, createdBy }: TokenRecord,
-): ObjectValue {
+function shown(space: Namespace, token: TokenRecord): ObjectValue {
+  const { _id, name, username, profiles, singleNamespace, expiresAt, tokenType, lastUsedAt } = token;
   return {
     _id,
     name,
@@ -109,9 +118,8 @@ function shown(
     singleNamespace,
     username,
     expiresAt: expiresAt && new DateTime(expiresAt.getTime()),
-    tokenType: 'permanent',
-    ars_namespace: space.name,
-    ars_createdAt: new DateTime(createdAt.getTime()),
-    ars_createdBy: createdBy,
+    tokenType,
+    ...(lastUsedAt && { lastUsedAt: new DateTime(lastUsedAt.getTime()) }),
+    ...systemPropertiesOf(space.name, token),
   };
 }

@@ -9,6 +9,7 @@ import { isAdmin } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { AccountResource } from './index.ts';
 import { isGrantable, profilesIn } from './rights.ts';
+import { systemPropertiesOf } from './shown.ts';
 import { requireAdmin } from '../../resources/access/rights.ts';
 import { requireKnown } from '../../resources/requests/fields.ts';
 import { requiredText } from '../../resources/requests/fields.ts';
@@ -25,7 +26,7 @@ export const USERS: AccountResource = {
   },
   upserts: true,
   isAt: (_space, id, user) => getOwn(user, 'username') === id.toLowerCase() || getOwn(user, '_id') === id,
-  async insert(space, body, caller) {
+  async insert(space, body, caller, along) {
     requireAdmin(caller, 'insert', 'users');
     requireKnown('users', body, KNOWN);
     const username = requiredText('users', body, 'username').toLowerCase();
@@ -36,12 +37,13 @@ export const USERS: AccountResource = {
     const active = activeIn(body) ?? true;
     const { identity, directory } = space.accounts;
     await requireRoom(space);
-    await identity.createUser({ username, password, namespace: space.name, profiles, details, active, createdBy: caller.username });
+    const user = { username, password, namespace: space.name, profiles, details, active, createdBy: caller.username };
+    await identity.createUser(user, (session) => along(session, username));
     const made = await directory.user(username, space.name);
     if (!made) throw fault('cascade.user.not.found', username);
     return shown(space, made, caller);
   },
-  async update(space, object, changes, caller, address) {
+  async update(space, object, changes, caller, { address, version, along }) {
     requireKnown('users', changes, KNOWN);
     const username = String(getOwn(object, 'username'));
     const name = textIn('users', changes, 'username');
@@ -64,21 +66,24 @@ export const USERS: AccountResource = {
     if (password !== null && isSelf) await requireOldPassword(space, username, textIn('users', changes, 'oldPassword'), address);
     const namespace = place ?? user.home;
     if (active === false || (profiles && !profiles.includes('admin'))) await requireAnotherAdmin(space, username, namespace);
-    await identity.changeUser(username, {
+    const change = {
       details,
+      by: caller.username,
+      ...(version !== undefined && { version }),
       ...(password !== null && { password, ...(isSelf && caller.token !== undefined && { exceptToken: caller.token }) }),
       ...(active !== undefined && { active }),
       ...(profiles && { authorization: { namespace, profiles, isConsented: isSelf } }),
-    });
+    };
+    await identity.changeUser(username, change, (session) => along(session, username));
   },
-  async remove(space, object, caller) {
+  async remove(space, object, caller, along) {
     requireAdmin(caller, 'delete', 'users');
     const username = String(getOwn(object, 'username'));
     if (username === caller.username) throw fault('cascade.user.self.delete', username);
     const user = await space.accounts.directory.user(username, placeOf(space, caller));
     if (!user || !manages(space, caller, user)) throw denied('delete');
     await requireAnotherAdmin(space, username, user.home);
-    await space.accounts.identity.deleteUser(username);
+    await space.accounts.identity.deleteUser(username, (session) => along(session, username));
   },
 };
 
@@ -142,7 +147,7 @@ function activeIn(body: ObjectValue): boolean | undefined {
 
 /** Of a user of elsewhere an admin sees no more than whom it is about. */
 function shown(space: Namespace, user: UserRecord, caller: Identity): ObjectValue {
-  const { _id, username, profiles, active, lastLogin, details, createdAt, createdBy } = user;
+  const { _id, username, profiles, active, lastLogin, details } = user;
   const isOwn = user.home === space.name || username === caller.username || caller.system === true;
   if (!isOwn) return { _id, username, profiles, ars_namespace: space.name };
   return {
@@ -152,8 +157,6 @@ function shown(space: Namespace, user: UserRecord, caller: Identity): ObjectValu
     ...Object.fromEntries(USER_DETAILS.map((name) => [name, details[name] ?? null])),
     active,
     ...(lastLogin && { lastLogin: new DateTime(lastLogin.getTime()) }),
-    ars_namespace: caller.system === true ? user.home : space.name,
-    ars_createdAt: new DateTime(createdAt.getTime()),
-    ars_createdBy: createdBy,
+    ...systemPropertiesOf(caller.system === true ? user.home : space.name, user),
   };
 }

@@ -27,6 +27,7 @@ import {
   requireKeepable,
   sequenceDeliveryId,
 } from './kept.ts';
+import type { Sight } from '../../runtime/events/subscribers.ts';
 import { type PersistentOptions, PersistentSubscriptions } from './persistent.ts';
 import { reliabilityOf } from './reliability.ts';
 import { Sending } from './sending.ts';
@@ -194,15 +195,23 @@ export class Deliveries {
   /**
    * Begins a persistent subscription, or takes up one by its name.
    * @param deliver hears nothing before `begin` is called
+   * @param maySee what it may not see is not sent; of a reliable resource it is given up when its time is over
    * @throws cascade.subscription.unknown
    */
-  async subscribe(identity: Identity, path: string, filter: ObjectValue | null, name: string | null, deliver: (notice: Notice) => void) {
+  async subscribe(
+    identity: Identity,
+    path: string,
+    filter: ObjectValue | null,
+    name: string | null,
+    deliver: (notice: Notice) => void,
+    maySee?: Sight,
+  ) {
     const known = name === null ? null : this.#persistent.get(name);
     if (name !== null && (!known || known.path !== path || known.username !== identity.username))
       throw fault('cascade.subscription.unknown', name);
     await this.layOut();
     const subscription = known ?? (await this.#persistent.create(identity, path, filter));
-    const socket = this.#persistent.serve(subscription, !known, deliver);
+    const socket = this.#persistent.serve(subscription, !known, deliver, maySee);
     return {
       name: subscription.name,
       begin: async (hasRoom?: () => Promise<void>) => {

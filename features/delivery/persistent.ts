@@ -12,7 +12,7 @@ import { laidOut } from '../../resources/instances/late-collections.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
 import { stampNew } from '../../resources/representation/stamp.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { DEEPEST_VALUE, hasMembers, type Present } from '../../runtime/events/subscribers.ts';
+import { DEEPEST_VALUE, hasMembers, type Present, type Sight } from '../../runtime/events/subscribers.ts';
 import { instanceFromBson, instanceToBson, parseJson } from '../../model/values/index.ts';
 
 /** Each costs a write with every event that it hears, for as long as it is not deleted. */
@@ -21,6 +21,10 @@ const MOST = 10_000;
 
 export interface Socket {
   readonly deliver: (notice: Notice) => void;
+  /** Absent: it may see every event. */
+  readonly maySee: Sight | undefined;
+  /** While rights are read: what was last to be sent, which what comes after it waits for. */
+  asking: Promise<void> | null;
   /** What is stored has been sent: events are sent as they are committed. Until then they come behind it. */
   hasBegun: boolean;
   /** Something was committed before. */
@@ -108,8 +112,9 @@ export class PersistentSubscriptions {
   }
 
   /** Gives a socket its subscription; who had it before is told. */
-  serve(subscription: Persistent, isNew: boolean, deliver: (notice: Notice) => void): Socket {
-    const socket: Socket = { deliver, hasBegun: isNew, hasMissed: false, unsent: new Set(), hasRoom: () => Promise.resolve() };
+  serve(subscription: Persistent, isNew: boolean, deliver: (notice: Notice) => void, maySee: Sight | undefined): Socket {
+    const hasRoom = (): Promise<void> => Promise.resolve();
+    const socket: Socket = { deliver, maySee, asking: null, hasBegun: isNew, hasMissed: false, unsent: new Set(), hasRoom };
     letGo(subscription);
     subscription.socket = socket;
     return socket;

@@ -95,11 +95,25 @@ export class Sending {
     await Promise.all(sent);
   }
 
-  /** @param redelivered it was sent before */
+  /** Unless the listener may not see it now. @param redelivered it was sent before */
   send(socket: Socket, event: StoredEvent, redelivered: boolean): void {
-    const shown = this.#options.present(event.path, decodeInner(event.value));
-    const sequence = event.sequence && { ...event.sequence, redelivered };
-    socket.deliver({ kind: 'event', ...shown, createdAt: event.at.getTime(), ...(sequence && { reliable: sequence }) });
+    const value = decodeInner(event.value);
+    const deliver = (): void => {
+      const shown = this.#options.present(event.path, value);
+      const sequence = event.sequence && { ...event.sequence, redelivered };
+      socket.deliver({ kind: 'event', ...shown, createdAt: event.at.getTime(), ...(sequence && { reliable: sequence }) });
+    };
+    const { maySee, asking } = socket;
+    if (!maySee) return deliver();
+    const answer = asking ? asking.then(() => maySee(value, event.by)) : maySee(value, event.by);
+    if (typeof answer === 'boolean') return answer ? deliver() : undefined;
+    const asked: Promise<void> = answer
+      .then((isAllowed) => (isAllowed ? deliver() : undefined))
+      .catch((error: unknown) => this.#options.space().log.error({ err: error, event: event.uuid }, 'an event could not be sent'))
+      .finally(() => {
+        if (socket.asking === asked) socket.asking = null;
+      });
+    socket.asking = asked;
   }
 }
 

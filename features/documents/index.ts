@@ -1,5 +1,5 @@
 // Documents (resources-and-api.md 4.8): files that users keep in their namespace, streamed in and out. This is the folder's door.
 export { DOCUMENTS } from './documents-type.ts';
 export { sweepContents } from './content-store.ts';
-export { readDocument } from './read-document.ts';
+export { digestOfDocument, type ListedDocument, listDocuments, readDocument } from './read-document.ts';
 export { requireSavable, saveDocument } from './save-document.ts';

@@ -2,6 +2,9 @@
 import { getOwn } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { fault } from '../../model/errors/faults.ts';
+import { parseWhere, toFilter } from '../../model/query/index.ts';
+import { ownOnly } from '../../resources/access/rights.ts';
+import { read } from '../../resources/instances/find.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { idOf } from '../../resources/representation/stamp.ts';
 import { documentNamed, isVisible } from './change.ts';
@@ -35,4 +38,29 @@ export async function readDocument(
   }
   const fileType = String(getOwn(stored, 'fileType'));
   return { bytes: Buffer.concat(pieces), fileType, isText: isText(fileType) };
+}
+
+/** SHA-256 of a document's bytes; null: there is no such document, or none that the caller may see. */
+export async function digestOfDocument(space: Namespace, name: string, actor: Pick<Actor, 'identity'>): Promise<string | null> {
+  const stored = await documentNamed(space, DOCUMENTS, name);
+  return (stored && isVisible(stored, actor) ? await contentOf(space, idOf(stored)) : null)?.digest ?? null;
+}
+
+export interface ListedDocument {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly digest: string;
+}
+
+/** Documents that the caller may see, by name. @param most of them */
+export async function listDocuments(space: Namespace, actor: Pick<Actor, 'identity'>, most: number): Promise<ListedDocument[]> {
+  const all = { username: actor.identity.username, namespace: space.name, now: 0 };
+  const own = ownOnly(space, DOCUMENTS, 'select', actor.identity) ?? {};
+  const stored = await read(space, DOCUMENTS, toFilter(parseWhere(own, DOCUMENTS.type, all)), most);
+  const listed: ListedDocument[] = [];
+  for (const one of stored) {
+    const content = await contentOf(space, idOf(one));
+    if (content) listed.push({ name: String(getOwn(one, 'name')), sizeBytes: content.sizeBytes, digest: content.digest });
+  }
+  return listed.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -18,6 +18,7 @@ export const GROUPS: DefinitionResource = {
   systemType: 'ArsGroup',
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   onExisting: 'update',
+  removedByValue: { members: (member) => pathOf(member) ?? member },
   type: SHAPE,
   async define(space, body, stored, { identity }) {
     const name = textField('groups', body, 'name');
@@ -54,13 +55,21 @@ async function membersIn(space: Namespace, given: Value): Promise<string[]> {
 }
 
 async function memberOf(space: Namespace, given: Value): Promise<string> {
-  const path = isObject(given) ? `/${String(own(given, 'resource')).replace(/^system\./, '')}/${String(own(given, 'resourceId'))}` : given;
-  if (typeof path !== 'string') throw invalidField('groups', 'members', 'neither a username nor a reference');
-  const [, resource = 'users', name = path] = /^\/(users|tokens)\/(.+)$/.exec(path) ?? [];
-  if (resource === 'users') return knownUser(space, name, 'members');
+  const member = pathOf(given);
+  if (member === null) throw invalidField('groups', 'members', 'neither a username nor a reference');
+  const [, name] = /^\/tokens\/(.+)$/.exec(member) ?? [];
+  if (name === undefined) return knownUser(space, member, 'members');
   const tokens = await space.accounts.directory.tokens(space.name);
-  if (!tokens.some((token) => token.name === name)) throw unknown('members', path);
-  return path;
+  if (!tokens.some((token) => token.name === name)) throw unknown('members', member);
+  return member;
+}
+
+/** A member as it is kept: a username in lower case, a token as `/tokens/<name>`; null for what is neither. */
+function pathOf(given: Value): string | null {
+  const path = isObject(given) ? `/${String(own(given, 'resource')).replace(/^system\./, '')}/${String(own(given, 'resourceId'))}` : given;
+  if (typeof path !== 'string') return null;
+  const [, resource = 'users', name = path] = /^\/(users|tokens)\/(.+)$/.exec(path) ?? [];
+  return resource === 'users' ? name.toLowerCase() : path;
 }
 
 async function knownUser(space: Namespace, given: string, field: string): Promise<string> {

@@ -1,8 +1,9 @@
 // Groups as a policy (resources-and-api.md 7.4): instances of a group-enabled type that are in a group are there for its members and for admins
-// only, and nobody else puts an instance into it.
+// only, and nobody else puts an instance into it. A type, procedure, topic or source in a group is used by these only.
 
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
+import type { Identity } from '../../identity/index.ts';
 import type { Policy } from '../../resources/access/policy.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -10,11 +11,15 @@ import type { Namespace } from '../../resources/catalog/types.ts';
 export const groupPolicy: Policy = {
   name: 'groups',
   restrict(space, { resource, capability, caller }) {
+    const type = space.definitions.get('types', resource.name);
+    if (type) requireMember(space, type, capability, caller);
     if (capability === 'insert' || !resource.type.groupEnabled || isAdmin(caller)) return null;
     return { $or: [{ ars_group: null }, { ars_group: { $in: groupsOf(space, caller.username) } }] };
   },
+  use: requireMember,
   admit(space, { resource, before, after, doer: { identity } }) {
-    if (resource.kind !== 'instances' || !resource.type.groupEnabled || !after) return;
+    const isEnabled = resource.kind === 'instances' ? resource.type.groupEnabled : GROUPED.has(resource.name);
+    if (!isEnabled || !after) return;
     const group = groupIn(after);
     if (group === null || (before && groupIn(before) === group)) return;
     const stored = space.definitions.get('groups', group);
@@ -23,6 +28,18 @@ export const groupPolicy: Policy = {
       throw fault('cascade.group.not.member', group);
   },
 };
+
+/** Kinds of definitions that may be in a group (4.22). */
+const GROUPED: ReadonlySet<string> = new Set(['types', 'procedures', 'topics', 'sources']);
+
+/** @throws cascade.authorization.denied */
+function requireMember(space: Namespace, definition: ObjectValue, operation: string, caller: Identity): void {
+  const group = groupIn(definition);
+  if (group === null || isAdmin(caller)) return;
+  const stored = space.definitions.get('groups', group);
+  if (!stored || !membersOf(stored).includes(caller.username))
+    throw fault('cascade.authorization.denied', operation, String(getOwn(definition, 'name')));
+}
 
 function groupIn(instance: ObjectValue): string | null {
   const group = Object.hasOwn(instance, 'ars_group') ? getOwn(instance, 'ars_group') : null;

@@ -12,7 +12,7 @@ import { PROCEDURE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, textField, warningsOf, withoutOldText } from '../../resources/definitions/fields.ts';
 import { putDefinition } from '../../resources/definitions/operations.ts';
-import { compileText, programOf } from '../../runtime/programs/programs.ts';
+import { programOf } from '../../runtime/programs/programs.ts';
 import { stateNamesOf } from '../services/service-state.ts';
 import { SERVICES } from '../services/services-kind.ts';
 import { withErrors } from '../../resources/definitions/told-errors.ts';
@@ -27,7 +27,7 @@ export const PROCEDURES: DefinitionResource = {
   enforce: (space, name) => space.sandbox.procedureChanged(space.name, name),
   async define(space, body, stored, actor) {
     const text = textField('procedures', body, 'ruleText');
-    const procedure = compileText(text, 'procedure', false, (service) => stateNamesOf(space, service)) as CompiledProcedure;
+    const procedure = await space.output.compile(text, { kind: 'procedure', stateOf: (service) => stateNamesOf(space, service) });
     checkName('procedure', procedure.name);
     checkParts(procedure);
     if (builtinTable().has(procedure.name)) throw langError('cascade.procedure.name.builtin', procedure.name);
@@ -35,7 +35,7 @@ export const PROCEDURES: DefinitionResource = {
       throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), procedure.name);
     const { serviceName } = procedure;
     const object = {
-      ...checkFields(PROCEDURES, withoutOldText(body, stored, givenBy), 'refused'),
+      ...checkFields(PROCEDURES, await withoutOldText(body, stored, (source) => givenBy(space, source)), 'refused'),
       ...describe(procedure),
       ruleText: text,
       ...warningsOf(procedure.warnings),
@@ -92,8 +92,10 @@ function optionFields(procedure: CompiledProcedure): ObjectValue {
 }
 
 /** What another text takes away again; a group is for ever (language.md P8). */
-function givenBy(source: string): ObjectValue {
-  const { ars_group: _, ...fields } = optionFields(compileText(source, 'procedure') as CompiledProcedure);
+async function givenBy(space: Namespace, source: string): Promise<ObjectValue> {
+  const { ars_group: _, ...fields } = optionFields(
+    await space.output.compile(source, { kind: 'procedure', stateOf: (service) => stateNamesOf(space, service) }),
+  );
   return fields;
 }
 

@@ -142,7 +142,63 @@ test('events are for those who may see their instance, by the rights of the mome
   expect(numbers).toEqual([501, 503, 504]);
   listener.close();
   await expect(t.engine.subscribe(clerk, '/types/Order/insert', {}, () => undefined)).rejects.toMatchObject(DENIED);
-  await expect(t.engine.subscribe(clerk, '/types/Bill/insert', { persistent: true }, () => undefined)).rejects.toMatchObject(DENIED);
+});
+
+test('a persistent subscription hears no more than its user may see now, also when that became less', async () => {
+  const heard: number[] = [];
+  const listener = await t.engine.subscribe(clerk, '/types/Bill/insert', { persistent: true }, (notice) => {
+    if (notice.kind === 'event') heard.push((JSON.parse(notice.valueJson) as { n: number }).n);
+  });
+  await listener.begin?.();
+  await bill('b', 601);
+  await bill('a', 602);
+  const dml = { ...CLERK.dml, Bill: { ...CLERK.dml.Bill, select: { site: 'b' } } };
+  await as(admin, 'update', 'profiles', { id: 'clerk', body: { dml } });
+  await bill('a', 603);
+  await bill('b', 604);
+  await as(admin, 'update', 'profiles', { id: 'clerk', body: { dml: CLERK.dml } });
+  await bill('a', 605);
+  await expect.poll(() => heard.length).toBe(3);
+  expect(heard).toEqual([602, 604, 605]);
+  listener.close();
+});
+
+test('what is in a group is used by its members and admins only: types, procedures, topics and their events', async () => {
+  await as(admin, 'insert', 'groups', { body: { name: 'inner', members: [clerk.username] } });
+  await as(admin, 'insert', 'types', { body: { name: 'Inner', properties: { n: { type: 'Integer' } }, ars_group: 'inner' } });
+  await as(admin, 'insert', 'procedures', { body: { name: 'inner', ruleText: 'PROCEDURE inner()\nreturn 1', ars_group: 'inner' } });
+  await as(admin, 'insert', 'topics', { body: { name: '/inner', ars_group: 'inner' } });
+  await as(admin, 'insert', 'Inner', { body: { n: 1 } });
+  await expect(as(admin, 'insert', 'topics', { body: { name: '/none', ars_group: 'none' } })).rejects.toMatchObject({
+    code: 'cascade.group.unknown',
+  });
+  const heard: string[] = [];
+  const listener = await t.engine.subscribe(clerk, '/topics/inner', {}, (notice) => void heard.push(notice.kind));
+  await as(clerk, 'execute', 'procedures', { id: 'inner' });
+  await as(clerk, 'publish', 'topics', { id: '/inner', body: 1 });
+  await expect.poll(() => heard.length).toBe(1);
+  const uses: ((caller: Identity) => Promise<unknown>)[] = [
+    (caller) => as(caller, 'select', 'Inner'),
+    (caller) => as(caller, 'aggregate', 'Inner', { body: [{ $count: 'n' }] }),
+    (caller) => called(caller, 'var all = SELECT FROM Inner\nreturn all'),
+    (caller) => called(caller, 'EXECUTE ASYNC inner()\nreturn 1'),
+    (caller) => called(caller, 'PUBLISH {n: 1} TO TOPIC "/inner"\nreturn 1'),
+    (caller) => as(caller, 'execute', 'procedures', { id: 'inner' }),
+    (caller) => as(caller, 'publish', 'topics', { id: '/inner', body: 1 }),
+    (caller) => t.engine.subscribe(caller, '/topics/inner', {}, () => undefined),
+    (caller) => t.engine.subscribe(caller, '/types/Inner/insert', {}, () => undefined),
+  ];
+  for (const use of uses) {
+    await use(admin);
+    await expect(use(plain)).rejects.toMatchObject(DENIED);
+  }
+  await as(admin, 'update', 'groups', { id: 'inner', body: { owner: admin.username, members: [] } });
+  const before = heard.length;
+  await as(admin, 'publish', 'topics', { id: '/inner', body: 2 });
+  await as(admin, 'update', 'groups', { id: 'inner', body: { owner: admin.username, members: [clerk.username] } });
+  await as(admin, 'publish', 'topics', { id: '/inner', body: 3 });
+  await expect.poll(() => heard.length).toBe(before + 1);
+  listener.close();
 });
 
 test('invoke grants and withdraws; who is no admin grants no more than it has', async () => {

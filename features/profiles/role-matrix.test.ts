@@ -35,7 +35,8 @@ const MATRIX: Readonly<Record<string, Row>> = {
   tokens: { select: 'UA', insert: 'A', update: 'UA', delete: 'UA', aggregate: 'UA' },
   audits: { select: 'UA', insert: 'UA', update: '405', delete: 'A', aggregate: 'UA' },
   logs: { select: 'UA', insert: '405', update: '405', delete: 'A', aggregate: 'UA' },
-  namespaces: { select: 'UA', insert: '', update: 'A', delete: 'A', aggregate: 'UA' },
+  // Its namespace is the root of an organization.
+  namespaces: { select: 'UA', insert: 'A', update: 'A', delete: 'A', aggregate: 'UA' },
   organizations: { select: 'UA', update: '', delete: '', aggregate: 'UA' },
   secrets: ADMINS,
   projects: ADMINS,

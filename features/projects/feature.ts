@@ -1,5 +1,6 @@
 // Projects: which resources belong together, for import and export.
 import type { Feature } from '../../resources/feature.ts';
+import { COMMANDS } from './commands.ts';
 import { PROJECTS } from './projects-kind.ts';
 
-export const projects: Feature = { name: 'projects', kinds: [PROJECTS] };
+export const projects: Feature = { name: 'projects', kinds: [PROJECTS], commands: COMMANDS };

@@ -10,7 +10,7 @@ const mark = randomBytes(4).toString('hex');
 const organization = `acme_${mark}`;
 const namespace = `Acme_${mark}`;
 /** In the installation's namespace, which is under no quota itself. */
-const SYSTEM: Identity = { username: `system${mark}`, namespace: 'system', profiles: ['admin', 'admin__system'], system: true };
+const SYSTEM: Identity = { username: `system${mark}`, namespace: `Rulers_${mark}`, profiles: ['admin', 'admin__system'], system: true };
 const ADMIN = ['admin', 'user__system'];
 
 let t: TestEngine;

@@ -12,7 +12,7 @@ import { editorOf } from '../../resources/representation/stamp.ts';
 import { RULE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import type { IndexedProgram } from '../../runtime/events/references.ts';
-import { compileText, programOf } from '../../runtime/programs/programs.ts';
+import { programOf } from '../../runtime/programs/programs.ts';
 import { checkFields, invalidField, textField, warningsOf, withoutOldText } from '../../resources/definitions/fields.ts';
 import { withErrors } from '../../resources/definitions/told-errors.ts';
 import { deliveriesOf } from '../delivery/namespace-state.ts';
@@ -32,18 +32,19 @@ export const RULES: DefinitionResource = {
   async define(space, body, stored, actor) {
     const text = textField('rules', body, 'ruleText');
     const ours = actor.ofService === true || stored !== null; // a stored one has its name already
-    const rule = compileText(text, 'rule', ours) as CompiledRule;
+    const rule = await space.output.compile(text, { kind: 'rule', ofService: ours });
     if (!ours) checkName('rule', rule.name);
-    checkVersions(space, rule);
+    await checkVersions(space, rule);
     if (stored && getOwn(stored, 'name') !== rule.fullName)
       throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), rule.fullName);
     const active =
       booleanField(body, 'active') ?? booleanField(stored ?? space.definitions.get('rules', rule.fullName) ?? {}, 'active') ?? true;
     const executable = executableOf(space, rule, actor.identity.username);
+    const rest = await withoutOldText(body, stored, (source) => givenBy(space, source));
     return {
       name: rule.fullName,
       object: {
-        ...checkFields(RULES, withoutOldText(body, stored, givenBy), 'kept'),
+        ...checkFields(RULES, rest, 'kept'),
         name: rule.fullName,
         version: rule.version,
         ruleText: text,
@@ -70,8 +71,8 @@ export const RULES: DefinitionResource = {
   },
 };
 
-function givenBy(source: string): ObjectValue {
-  const { description } = compileText(source, 'rule', true);
+async function givenBy(space: Namespace, source: string): Promise<ObjectValue> {
+  const { description } = await space.output.compile(source, { kind: 'rule', ofService: true });
   return description ? { description } : {};
 }
 
@@ -144,12 +145,12 @@ const clauseOf = ({ timing, triggers, correlation, constraint, expect }: Compile
   JSON.stringify([timing, triggers, correlation, constraint, expect]);
 
 /** All versions of a rule share their WHEN (language.md V6). */
-function checkVersions(space: Namespace, rule: CompiledRule): void {
+async function checkVersions(space: Namespace, rule: CompiledRule): Promise<void> {
   const mine = clauseOf(rule);
   const base = baseNameOf(rule.fullName);
   for (const [name, object] of space.definitions.list('rules')) {
     if (name === rule.fullName || (name !== base && !name.startsWith(`${base}:`))) continue;
-    const other = compileText(String(getOwn(object, 'ruleText')), 'rule', true) as CompiledRule;
+    const other = await space.output.compile(String(getOwn(object, 'ruleText')), { kind: 'rule', ofService: true });
     if (clauseOf(other) !== mine)
       throw new CascadeError(
         'cascade.rule.version.conflict',

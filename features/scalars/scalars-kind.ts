@@ -30,6 +30,7 @@ export const SCALARS: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   onExisting: 'update',
   type: SCALAR_SHAPE,
+  foresee: (space, object) => void space.scalars.set(String(getOwn(object, 'name')), scalarIn(object)),
   enforce: (space, name, object) => followScalar(space, name, object),
   async define(space, body, stored) {
     const name = textField('scalars', body, 'name');

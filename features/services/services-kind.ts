@@ -34,6 +34,7 @@ export const SERVICES: DefinitionResource = {
     const fields = checkFields(SERVICES, body, 'kept');
     checkInterface(fields);
     checkEventTypes(fields);
+    checkReplication(fields);
     checkSchedules(name, fields);
     checkStateTypes(space, fields);
     return {
@@ -75,8 +76,30 @@ function checkEventTypes(fields: ObjectValue): void {
     const direction = isObject(event) ? getOwn(event, 'direction') : null;
     if (direction !== 'INBOUND' && direction !== 'OUTBOUND')
       throw invalidField('services', 'eventTypes', `the direction of ${name} is neither INBOUND nor OUTBOUND`);
+    for (const [member, [what, holds]] of Object.entries(EVENT_MEMBERS)) {
+      const value = Object.hasOwn(event as ObjectValue, member) ? getOwn(event as ObjectValue, member) : null;
+      if (value !== null && !holds(value)) throw invalidField('services', 'eventTypes', `${member} of ${name} is no ${what}`);
+    }
     implementingPath(event as ObjectValue);
   }
+}
+
+const isText = (value: Value): boolean => typeof value === 'string';
+
+/** The members of an event type besides its direction, and what they are. */
+const EVENT_MEMBERS: Readonly<Record<string, readonly [what: string, holds: (value: Value) => boolean]>> = {
+  description: ['String', isText],
+  implementingResource: ['String', isText],
+  implementingEventPath: ['String', isText],
+  isReliable: ['Boolean', (value) => typeof value === 'boolean'],
+  redeliveryFrequency: ['Integer above 0', (value) => isInteger(value) && value > 0],
+  redeliveryTTL: ['Integer above 0', (value) => isInteger(value) && value > 0],
+  eventSchema: ['String or Object', (value) => isText(value) || isObject(value)],
+};
+
+function checkReplication(fields: ObjectValue): void {
+  const factor = Object.hasOwn(fields, 'replicationFactor') ? getOwn(fields, 'replicationFactor') : null;
+  if (factor !== null && !(isInteger(factor) && factor >= 1)) throw invalidField('services', 'replicationFactor', 'no Integer above 0');
 }
 
 function checkSchedules(service: string, fields: ObjectValue): void {

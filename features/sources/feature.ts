@@ -2,6 +2,7 @@
 import { encodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { toJson } from '../../model/values/index.ts';
+import { requireUse } from '../../resources/access/gate.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import type { Feature } from '../../resources/feature.ts';
 import { idOf, reply } from '../../resources/requests/request.ts';
@@ -16,6 +17,7 @@ export const sources: Feature = {
   answers: {
     sources: {
       publish: async (space, request, actor) => {
+        requireUse(space, 'sources', idOf(request), 'publish', actor.identity);
         await publishToSource(space, idOf(request), request.object ?? null, null, actor);
         return reply('{}');
       },
@@ -23,6 +25,7 @@ export const sources: Feature = {
       query: async (space, request, actor) => {
         const asked = request.object ?? {};
         if (!isObject(asked)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+        requireUse(space, 'sources', idOf(request), 'query', actor.identity);
         const caller = callerOf(space, actor);
         const row = await querySource(space, idOf(request), asked, actor, caller);
         return reply(toJson(caller.hasSaved ? withReferences(row) : row));
@@ -38,11 +41,13 @@ export const sources: Feature = {
   operations: {
     publishSource: async (space, payload, actor) => {
       requireRight(space, SOURCES, 'publish', actor.identity);
+      requireUse(space, 'sources', String(getOwn(payload, 'source')), 'publish', actor.identity);
       await publishToSource(space, String(getOwn(payload, 'source')), getOwn(payload, 'value'), getOwn(payload, 'using'), actor);
       return { ok: 'null' };
     },
     query: async (space, payload, actor) => {
       requireRight(space, SOURCES, 'query', actor.identity);
+      requireUse(space, 'sources', String(getOwn(payload, 'source')), 'query', actor.identity);
       const request = getOwn(payload, 'request') as ObjectValue;
       return { ok: encodeInner(await querySource(space, String(getOwn(payload, 'source')), request, actor)) };
     },

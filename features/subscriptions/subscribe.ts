@@ -3,17 +3,16 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { narrowed } from '../../identity/index.ts';
-import { matches } from '../../model/query/index.ts';
-import { restriction, restrictionsOf } from '../../resources/access/gate.ts';
+import { matches, parseWhere } from '../../model/query/index.ts';
+import { mayAnybodyUse, requireUse, restriction } from '../../resources/access/gate.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { requireAdmin } from '../../resources/access/rights.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
-import { ownOnly, requireRight } from '../../resources/access/rights.ts';
-import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
+import { isAdmin, ownOnly, requireAdmin, requireRight } from '../../resources/access/rights.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
 import { instanceToJson, toJson } from '../../model/values/index.ts';
-import { parseEventPath } from '../../runtime/events/event-path.ts';
-import type { Present, Subscriber } from '../../runtime/events/subscribers.ts';
+import { type EventPath, parseEventPath } from '../../runtime/events/event-path.ts';
+import type { Present, Sight } from '../../runtime/events/subscribers.ts';
 import { listen } from '../notifications/inbox.ts';
 import { deliveriesOf } from '../delivery/namespace-state.ts';
 
@@ -35,70 +34,92 @@ export async function subscribe(
     if (persistent === true || subscriptionName !== undefined) throw fault('cascade.request.parameter.invalid', 'persistent', true);
     return listen(space, identity, at.name, filter, deliver);
   }
-  if (at.resource === 'types') requireHearing(space, at.name, identity);
   if (at.resource === 'sources' && !space.definitions.get('sources', at.name))
     throw fault('cascade.resource.not.found', `/sources/${at.name}`);
   if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
-  const isRestricted = at.resource === 'types' && isPartly(space, at.name, identity);
-  if (persistent === true || subscriptionName !== undefined) {
-    // What is stored for it is chosen at the commit, by the path and its filter alone.
-    if (isRestricted) throw fault('cascade.authorization.denied', 'subscribe', at.name);
-    return deliveriesOf(space).subscribe(identity, at.path, filter, subscriptionName ?? null, deliver);
-  }
-  const maySee = at.resource === 'types' ? sightOf(space, at.name, identity) : undefined;
+  sightOf(space, at, identity); // refuses who may see nothing of it
+  const maySee = presentSight(space, at, identity);
+  if (persistent === true || subscriptionName !== undefined)
+    return deliveriesOf(space).subscribe(identity, at.path, filter, subscriptionName ?? null, deliver, maySee);
   return { close: space.subscribers.add(at.path, { filter, deliver, ...(maySee && { maySee }) }) };
 }
 
-/** The resource whose instances an event path tells of, where policies have a say; null: a definition or a resource of the installation. */
-function instancesAt(space: Namespace, name: string): InstanceResource | null {
-  if (space.features.installationResource(name, !name.startsWith('system.'))) return null;
-  const resource = resourceOf(space, name);
-  return resource.kind === 'instances' ? resource : null;
-}
-
-function isPartly(space: Namespace, name: string, identity: Identity): boolean {
-  const resource = instancesAt(space, name);
-  return resource !== null && restrictionsOf(space, resource, 'select', identity).length > 0;
-}
-
-/**
- * What the listener may see of a type's events, by the rights that it has when each of them comes. An event of several instances tells how
- * many they are: it is for those only who may see all of them.
- */
-function sightOf(space: Namespace, name: string, identity: Identity): Subscriber['maySee'] {
-  if (!instancesAt(space, name)) return undefined;
-  const allows = (present: Identity, value: Value): boolean => {
+/** What a listener may see of the events on a path, by the rights that it has when each of them comes; undefined: every event, and it stays so. */
+function presentSight(space: Namespace, at: EventPath, identity: Identity): Sight | undefined {
+  if (identity.ofService || at.resource === 'services') return undefined;
+  const allows = (present: Identity, value: Value, by: string): boolean => {
     try {
-      const resource = instancesAt(space, name);
-      const allowed = resource && restriction(space, resource, 'select', { identity: present, clock: space.clock });
-      if (!allowed) return true;
-      return isObject(value) && Object.hasOwn(value, '_id') && matches(allowed, value);
+      return sightOf(space, at, present)(value, by);
     } catch (error) {
-      if (error instanceof CascadeError) return false; // the right, or the type, is gone
+      if (error instanceof CascadeError) return false; // the right, or the resource, is gone
       throw error;
     }
   };
-  return (value) => {
-    if (identity.ofService) return true;
+  return (value, by) => {
+    if (isOpen(space, at)) return true;
     const rights = space.rightsOf(identity.username, identity.namespace);
-    const allowsNow = (now: Identity | null): boolean => now !== null && allows(presentRights(identity, now), value);
+    const allowsNow = (now: Identity | null): boolean => now !== null && allows(presentRights(identity, now), value, by);
     return rights instanceof Promise ? rights.then(allowsNow) : allowsNow(rights);
   };
+}
+
+/** Whether everybody may hear the messages of a topic or source now, whose rights need not be read then. */
+const isOpen = (space: Namespace, { resource, name }: EventPath): boolean =>
+  (resource === 'topics' || resource === 'sources') && mayAnybodyUse(space, resource, name);
+
+type SeesNow = (value: Value, by: string) => boolean;
+
+const ALL: SeesNow = () => true;
+
+/**
+ * Which events on a path somebody may see.
+ * @throws cascade.authorization.denied: none; cascade.resource.not.found, cascade.resource.type.not.found, cascade.event.path.invalid
+ */
+function sightOf(space: Namespace, { resource, name, path }: EventPath, caller: Identity): SeesNow {
+  switch (resource) {
+    case 'types':
+      return sightOfType(space, name, caller);
+    case 'topics':
+    case 'sources':
+      requireUse(space, resource, name, 'subscribe', caller);
+      return ALL;
+    case 'users':
+      if (!isAdmin(caller) && name !== caller.username) throw fault('cascade.resource.not.found', path);
+      return ALL;
+    case 'namespaces':
+      if (name !== space.name) throw fault('cascade.resource.not.found', path);
+      requireAdmin(caller, 'subscribe', resource);
+      return ALL;
+    case 'audits':
+      return isAdmin(caller) ? ALL : (_value, by) => by === caller.username;
+    default:
+      return ALL;
+  }
+}
+
+/** An event of several instances tells how many they are: it is for those only who may see all of them. */
+function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow {
+  const account = space.features.installationResource(name, !name.startsWith('system.'));
+  if (account) {
+    if (account.hasEvents === false) throw fault('cascade.event.path.invalid', `/types/${name}`);
+    if (isAdmin(caller)) return ALL;
+    return (value) => isObject(value) && Object.hasOwn(value, 'username') && getOwn(value, 'username') === caller.username;
+  }
+  const resource = resourceOf(space, name);
+  requireRight(space, resource, 'select', caller);
+  if (resource.kind !== 'instances') return ALL;
+  const context = { username: caller.username, namespace: caller.namespace, now: space.clock.now() };
+  const own = ownOnly(space, resource, 'select', caller);
+  const mine = own && parseWhere(own, resource.type, context);
+  const allowed = restriction(space, resource, 'select', { identity: caller, clock: space.clock });
+  const conditions = [mine, allowed].filter((one) => one !== null);
+  if (conditions.length === 0) return ALL;
+  return (value) => isObject(value) && Object.hasOwn(value, '_id') && conditions.every((one) => matches(one, value));
 }
 
 /** A token's own profiles stay what they are, as far as the user still has them. */
 const presentRights = (identity: Identity, now: Identity): Identity =>
   identity.restricted ? { ...identity, profiles: narrowed(identity.profiles, now.profiles) } : now;
-
-/** Whoever may select instances may listen to what becomes of these; to those of users, tokens and namespaces, admins. */
-function requireHearing(space: Namespace, name: string, identity: Identity): void {
-  const account = space.features.installationResource(name, !name.startsWith('system.'));
-  if (account?.hasEvents === false) throw fault('cascade.event.path.invalid', `/types/${name}`);
-  if (account) return requireAdmin(identity, 'subscribe', account.name);
-  const resource = resourceOf(space, name);
-  requireRight(space, resource, 'select', identity);
-  if (ownOnly(space, resource, 'select', identity)) throw fault('cascade.authorization.denied', 'subscribe', resource.name);
-}
 
 /** In event paths `system.<resource>` is the resource, any other name a type. */
 const resourceOf = (space: Namespace, name: string) => resolve(space, name, !name.startsWith('system.'));

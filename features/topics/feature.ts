@@ -2,6 +2,7 @@
 import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
+import { requireUse } from '../../resources/access/gate.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import type { Feature } from '../../resources/feature.ts';
 import { typeName } from '../../resources/operations/payload.ts';
@@ -18,6 +19,7 @@ export const topics: Feature = {
       publish: async (space, request, actor) => {
         const id = idOf(request);
         if (!id.startsWith('/')) throw fault('cascade.resource.not.found', `/topics/${id}`);
+        requireUse(space, 'topics', id, 'publish', actor.identity);
         await publishTopic(space, id, request.object ?? null, actor);
         return reply('{}');
       },
@@ -27,6 +29,7 @@ export const topics: Feature = {
     publish: async (space, payload, actor) => {
       const topic = String(getOwn(payload, 'topic'));
       requireRight(space, TOPICS, 'publish', actor.identity);
+      requireUse(space, 'topics', topic, 'publish', actor.identity);
       const schedule = Object.hasOwn(payload, 'schedule') ? getOwn(payload, 'schedule') : undefined;
       if (schedule === undefined) await publishTopic(space, topic, getOwn(payload, 'value'), actor);
       else {

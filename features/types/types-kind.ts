@@ -24,6 +24,7 @@ export const TYPES: DefinitionResource = {
   onExisting: 'conflict',
   type: TYPE_SHAPE,
   builtIn: (space) => space.features.systemTypes,
+  foresee: (space, object) => void space.types.set(String(getOwn(object, 'name')), loadType(object, space)),
   async enforce(space, name, object) {
     if (object) space.cipher ??= await space.accounts.keys.cipherOf(space.name);
     const type = object && loadType(object, space);

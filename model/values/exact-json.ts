@@ -1,5 +1,5 @@
 // JSON for the service, exact (resources-and-api.md 1.4): what becomes of numbers. parse-json.ts decides when the faster JSON.parse may stand in.
-import { type JsonBounds, Real, readJson, type Value, real, withoutTrailing } from '../../stdlib/values/index.ts';
+import { type JsonBounds, JsonReader, Real, type Value, real, withoutTrailing } from '../../stdlib/values/index.ts';
 
 const MIN_INTEGER = -(2n ** 63n);
 const MAX_INTEGER = 2n ** 63n - 1n;
@@ -8,8 +8,15 @@ const MAX_INTEGER = 2n ** 63n - 1n;
  * @param onLoneSurrogate told where a text begins that has one; absent: that is a problem like any other
  * @throws JsonProblem
  */
-export const parseExactly = (text: string, bounds: JsonBounds, onLoneSurrogate?: (index: number) => void): Value =>
-  readJson(text, { ...bounds, toNumber, onLoneSurrogate });
+export function parseExactly(text: string, bounds: JsonBounds, onLoneSurrogate?: (index: number) => void): Value {
+  const reader = exactReader(text, bounds, onLoneSurrogate);
+  reader.read(text.length + 1);
+  return reader.value;
+}
+
+/** The same, to be read piece by piece. */
+export const exactReader = (text: string, bounds: JsonBounds, onLoneSurrogate?: (index: number) => void): JsonReader =>
+  new JsonReader(text, { ...bounds, toNumber, onLoneSurrogate });
 
 /**
  * The value of a number token: without point and exponent an Integer, else a Real. Integers beyond 64 bits have no type of their own:
@@ -26,7 +33,27 @@ export function toNumber(token: string): Value {
 
 function toReal(token: string): Value {
   const value = Number(token);
-  return token.length > 15 || !Number.isFinite(value) || value === 0 ? withDigits(value, token) : real(value);
+  if (token.length <= 15 && Number.isFinite(value) && value !== 0) return real(value);
+  // A double holds up to 15 digits, whatever they are.
+  if (Math.abs(value) >= SMALLEST_NORMAL && Number.isFinite(value) && digitsIn(token) <= 15) return real(value);
+  return withDigits(value, token);
+}
+
+const SMALLEST_NORMAL = 2.3e-308;
+const [POINT, ZERO] = [46, 48];
+
+/** How many digits the number has between the first and the last that is not zero. */
+function digitsIn(token: string): number {
+  let digits = 0;
+  let kept = 0;
+  for (let at = 0; at < token.length; at++) {
+    const c = token.charCodeAt(at);
+    if ((c | 32) === 101) break;
+    if (c === POINT || c < ZERO || (c === ZERO && digits === 0)) continue;
+    digits++;
+    if (c !== ZERO) kept = digits;
+  }
+  return kept;
 }
 
 /** Keeps the digits as written where the shortest text of the double is another number. */
@@ -36,10 +63,23 @@ function withDigits(value: number, token: string): Value {
 
 /** A number text in one form: digits without zeros at either end, and the power of ten of the last one; its sign is left out. */
 function significand(text: string): string {
-  const [mantissa = '', exponent = '0'] = text.replace('-', '').toLowerCase().split('e');
-  const [whole = '', fraction = ''] = mantissa.split('.');
-  const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const kept = withoutTrailing(digits, '0');
-  if (kept !== '' && exponent.length > 20) return text; // beyond any double, and costly as a bigint
-  return kept === '' ? '0' : `${kept}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - kept.length)}`;
+  let digits = '';
+  let fraction = 0;
+  let at = text.startsWith('-') ? 1 : 0;
+  const start = at;
+  while (at < text.length && (text.charCodeAt(at) | 32) !== 101) at++;
+  const mantissa = text.slice(start, at);
+  const point = mantissa.indexOf('.');
+  if (point < 0) digits = mantissa;
+  else {
+    digits = mantissa.slice(0, point) + mantissa.slice(point + 1);
+    fraction = mantissa.length - point - 1;
+  }
+  let zeros = 0;
+  while (digits.charCodeAt(zeros) === ZERO) zeros++;
+  const kept = withoutTrailing(digits.slice(zeros), '0');
+  if (kept === '') return '0';
+  const exponent = text.slice(at + 1);
+  if (exponent.length > 12) return text; // beyond any double
+  return `${kept}e${Number(exponent) - fraction + digits.length - zeros - kept.length}`;
 }

@@ -4,7 +4,7 @@ export { isWellFormed } from './well-formed.ts';
 export type { Cipher } from './cipher.ts';
 export { fromBson, instanceFromBson } from './from-bson.ts';
 export { escapeKey, unescapeKey } from './keys.ts';
-export { MAX_BODY_VALUES, parseJson, type ParseJsonOptions } from './parse-json.ts';
+export { MAX_BODY_VALUES, parseJson, type ParseJsonOptions, parseLongJson } from './parse-json.ts';
 export { idToBson, instanceToBson, propertyToBson, storedProperty, toBson } from './to-bson.ts';
 export { instanceToJson, propertyToJson, referenceText, toJson } from './to-json.ts';
 export { openText, sealText } from './sealed-text.ts';

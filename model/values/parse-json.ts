@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { JsonProblem, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, fault } from '../errors/faults.ts';
-import { parseExactly } from './exact-json.ts';
+import { exactReader, parseExactly } from './exact-json.ts';
 import { suitsJsonParse } from './plain-json.ts';
 import { isWellFormed } from './well-formed.ts';
 
@@ -38,13 +38,36 @@ export function parseJson(source: string | Uint8Array, options: ParseJsonOptions
     }
   }
   try {
-    const { onLoneSurrogate: told } = options;
-    return parseExactly(text, { maxDepth, maxValues }, told && ((index) => told(Buffer.byteLength(text.slice(0, index)))));
+    return parseExactly(text, { maxDepth, maxValues }, inBytes(text, options.onLoneSurrogate));
   } catch (error) {
-    if (error instanceof JsonProblem) throw refuse(error.reason, Buffer.byteLength(text.slice(0, error.index)));
-    throw error;
+    throw refused(error, text, refuse);
   }
 }
+
+/** Characters that are read in one go, which takes a few milliseconds at most. */
+const PIECE = 32_768;
+
+/**
+ * As parseJson, for a long text: others have their turn between two pieces of it.
+ * @param pause gives the others their turn
+ */
+export async function parseLongJson(source: Uint8Array, pause: () => Promise<void>, options: ParseJsonOptions = {}): Promise<Value> {
+  const { maxDepth = MAX_DEPTH, maxValues = Number.POSITIVE_INFINITY, refuse = bodyInvalid } = options;
+  const text = decode(source, refuse);
+  const reader = exactReader(text, { maxDepth, maxValues }, inBytes(text, options.onLoneSurrogate));
+  try {
+    while (!reader.read(PIECE)) await pause();
+  } catch (error) {
+    throw refused(error, text, refuse);
+  }
+  return reader.value;
+}
+
+const inBytes = (text: string, told: ParseJsonOptions['onLoneSurrogate']) =>
+  told && ((index: number) => told(Buffer.byteLength(text.slice(0, index))));
+
+const refused = (error: unknown, text: string, refuse: NonNullable<ParseJsonOptions['refuse']>): unknown =>
+  error instanceof JsonProblem ? refuse(error.reason, Buffer.byteLength(text.slice(0, error.index))) : error;
 
 function decode(bytes: Uint8Array, refuse: NonNullable<ParseJsonOptions['refuse']>): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -8,8 +8,8 @@ const FIRST_BYTES = 64 * 1024;
 /** Up to so many characters a text is copied by hand; a call out costs more. */
 const SHORT = 40;
 const MOST_BYTES_OF_A_CHARACTER = 3;
-/** Names are kept with their bytes; the names of Objects are users' and many. */
-const MOST_NAMES = 5_000;
+/** Names of a generation: they are kept with their bytes; the names of Objects are users' and many. */
+const MOST_NAMES = 2_500;
 const TWO_TO_32 = 2 ** 32;
 
 /** Something that the driver's serializer has to write, or refuse. */
@@ -18,7 +18,9 @@ class Unknown extends Error {}
 export class BsonWriter {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #at = 0;
-  readonly #names = new Map<string, Uint8Array>();
+  #names = new Map<string, Uint8Array>();
+  /** Those that were kept before them: who is not used any more goes with the whole generation, which costs nothing each. */
+  #olderNames = new Map<string, Uint8Array>();
 
   /** The documents, one after the other. The bytes are the caller's: they are not used again. */
   write(documents: readonly Document[]): Uint8Array {
@@ -159,11 +161,10 @@ export class BsonWriter {
 
   #bytesOf(name: string): Uint8Array {
     if (name.includes('\0')) throw new Unknown();
-    const bytes = Buffer.from(`${name}\0`);
-    // The oldest goes. A memory that also orders by use would cost each member of each document more than it could spare.
-    for (const oldest of this.#names.keys()) {
-      if (this.#names.size < MOST_NAMES) break;
-      this.#names.delete(oldest);
+    const bytes = this.#olderNames.get(name) ?? Buffer.from(`${name}\0`);
+    if (this.#names.size >= MOST_NAMES) {
+      this.#olderNames = this.#names;
+      this.#names = new Map();
     }
     this.#names.set(name, bytes);
     return bytes;

@@ -12,6 +12,11 @@ export { PointReads } from './point-reads.ts';
 export { Backoff, retryUntilAvailable } from './retry-until-available.ts';
 export { type Find, RowReader, type Rows } from './rows.ts';
 
+const CONNECTIONS = 32;
+const QUERY_CONNECTIONS = 48;
+
+const databaseOf = (namespace: string): string => `cascade_ns_${namespace}`;
+
 export interface Store extends AsyncDisposable {
   readonly client: MongoClient;
   /** What the connections of this process are called. */
@@ -19,6 +24,8 @@ export interface Store extends AsyncDisposable {
   /** Namespaces, users, tokens, processes. */
   readonly installation: Db;
   namespace(name: string): Db;
+  /** The same database by connections of its own: however many queries wait there, commits and logins find a connection. */
+  queries(name: string): Db;
 }
 
 /**
@@ -28,30 +35,36 @@ export interface Store extends AsyncDisposable {
 export async function openStore(uri: string): Promise<Store> {
   endWritesWithTheirConnection();
   const clientName = `cascade ${randomUUID()}`;
-  const client = new MongoClient(uri, {
-    appName: clientName,
-    maxPoolSize: 64,
+  const options = {
     writeConcern: { w: 'majority', journal: true },
     readConcern: { level: 'majority' },
     serverSelectionTimeoutMS: 10_000,
     ignoreUndefined: false,
-  });
+  } as const;
+  const client = new MongoClient(uri, { ...options, appName: clientName, maxPoolSize: CONNECTIONS });
+  const queries = new MongoClient(uri, { ...options, appName: `${clientName} queries`, maxPoolSize: QUERY_CONNECTIONS });
+  const close = async (): Promise<void> => {
+    await queries.close();
+    await client.close();
+  };
   try {
     await client.connect();
+    await queries.connect();
     const hello = await client.db('admin').command({ hello: 1 });
     if (!hello['setName'] && hello['msg'] !== 'isdbgrid')
       throw new Error(
         'the MongoDB at this address is a standalone server: Cascade needs a replica set (of one node, too), since only that has transactions',
       );
   } catch (error) {
-    await client.close();
+    await close();
     throw error;
   }
   return {
     client,
     clientName,
     installation: client.db('cascade'),
-    namespace: (name) => client.db(`cascade_ns_${name}`),
-    [Symbol.asyncDispose]: () => client.close(),
+    namespace: (name) => client.db(databaseOf(name)),
+    queries: (name) => queries.db(databaseOf(name)),
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -3,7 +3,8 @@
 
 import { type Db, type Document, Long, type RunCommandOptions } from 'mongodb';
 import { type Batch, batchIn } from './batch.ts';
-import { asRefused, asTooExpensive, isUnavailable } from './errors.ts';
+import { Fifo } from '../structures/fifo.ts';
+import { asRefused, asTooExpensive, inTime, isUnavailable } from './errors.ts';
 
 /** Of a batch, about: the store is told a number of rows. A single batch is 16 MB at most, and a row. */
 const BATCH_BYTES = 256 * 1024;
@@ -13,6 +14,10 @@ const MOST_ROWS = 10_000;
 /** How much a new batch counts in the mean. */
 const NEWS = 0.5;
 const MAJORITY = { level: 'majority' };
+/** What the store works on one query at most, where the caller says nothing. */
+const LONGEST_MS = 30_000;
+/** Commands of one namespace that the store works on at a time; with more, some namespaces would hold all connections. */
+const MOST_ASKED = 12;
 
 export interface Rows {
   /** The rows of the next batch; none when all have been given. */
@@ -30,7 +35,7 @@ export interface Find {
   readonly skip?: number;
   /** 0: none. */
   readonly limit: number;
-  /** What the store may work on it; more is query.too.expensive. */
+  /** What the store may work on it, 30 s where absent; more is query.too.expensive. */
   readonly maxTimeMS?: number;
 }
 
@@ -40,11 +45,25 @@ export class RowReader {
   /** Bytes of a row, by collection. */
   readonly #means = new Map<string, number>();
 
+  #asked = 0;
+  readonly #waiting = new Fifo<() => void>();
+
+  /** @param db by connections that nothing but queries has (`Store.queries`) */
   constructor(db: Db) {
     this.#db = db;
   }
 
-  find(collection: string, { filter, sort, projection, skip = 0, limit, maxTimeMS }: Find): Rows {
+  /** How many documents meet a filter. @param most 0: all are counted */
+  count(
+    collection: string,
+    filter: Document,
+    { most = 0, maxTimeMS = LONGEST_MS }: { most?: number; maxTimeMS?: number } = {},
+  ): Promise<number> {
+    const options = { maxTimeMS, ...(most > 0 ? { limit: most } : {}) };
+    return this.#inTurn(() => inTime(this.#db.collection(collection).countDocuments(filter, options)));
+  }
+
+  find(collection: string, { filter, sort, projection, skip = 0, limit, maxTimeMS = LONGEST_MS }: Find): Rows {
     const first = this.#rowsABatch(collection);
     const command: Document = {
       find: collection,
@@ -55,7 +74,7 @@ export class RowReader {
       ...(projection ? { projection } : {}),
       ...(skip > 0 ? { skip } : {}),
       ...(limit > 0 ? { limit } : {}),
-      ...(maxTimeMS === undefined ? {} : { maxTimeMS }),
+      maxTimeMS,
     };
     return this.#open(collection, collection, command);
   }
@@ -63,7 +82,13 @@ export class RowReader {
   /** @param options of the command: `maxTimeMS`, `allowDiskUse` */
   aggregate(collection: string, pipeline: readonly Document[], options: Document = {}): Rows {
     // Its rows need not look like the collection's.
-    return this.#open(`${collection}|`, collection, { aggregate: collection, pipeline, cursor: { batchSize: FIRST_ROWS }, ...options });
+    return this.#open(`${collection}|`, collection, {
+      aggregate: collection,
+      pipeline,
+      cursor: { batchSize: FIRST_ROWS },
+      maxTimeMS: LONGEST_MS,
+      ...options,
+    });
   }
 
   #open(learnt: string, collection: string, command: Document): Rows {
@@ -88,7 +113,7 @@ export class RowReader {
         while (cursor !== 0n) {
           let batch: Batch;
           try {
-            batch = batchIn((await ask())['cursor'] as Uint8Array);
+            batch = batchIn((await this.#inTurn(ask))['cursor'] as Uint8Array);
           } catch (error) {
             end();
             throw 'find' in command ? asRefused(error) : asTooExpensive(error);
@@ -116,6 +141,18 @@ export class RowReader {
         end();
       },
     };
+  }
+
+  /** Asks the store when fewer than `MOST_ASKED` others of the namespace are asking. */
+  async #inTurn<Result>(ask: () => Promise<Result>): Promise<Result> {
+    if (this.#asked < MOST_ASKED) this.#asked++;
+    else await new Promise<void>((begin) => this.#waiting.push(begin)); // whoever ends leaves its turn to it
+    try {
+      return await ask();
+    } finally {
+      if (this.#waiting.size > 0) this.#waiting.shift()?.();
+      else this.#asked--;
+    }
   }
 
   #rowsABatch(collection: string): number {

@@ -2,7 +2,7 @@
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { CascadeError, fault } from '../../model/errors/faults.ts';
 import { matches, type Predicate } from '../../model/query/index.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
 import type { Doer } from '../../runtime/context/actor.ts';
@@ -43,6 +43,27 @@ export const both = (first: Predicate, second: Predicate): Predicate => ({
   near: first.near,
   hasRegex: first.hasRegex || second.hasRegex,
 });
+
+/** Kinds of definitions that are used by others than those who make them. */
+type UsedKind = 'types' | 'procedures' | 'topics' | 'sources';
+
+/** A definition may be used by whoever asks; nothing where there is none of that name. @throws cascade.authorization.denied */
+export function requireUse(space: Namespace, kind: UsedKind, name: string, operation: string, caller: Identity): void {
+  if (caller.ofService) return;
+  const found = space.definitions.find(kind, name);
+  if (found) for (const policy of space.features.policies) policy.use?.(space, found.object, operation, caller);
+}
+
+/** Whether a definition may be used by somebody without any right of its own, and so by everybody. */
+export function mayAnybodyUse(space: Namespace, kind: UsedKind, name: string): boolean {
+  try {
+    requireUse(space, kind, name, 'use', { username: '', namespace: space.name, profiles: [] });
+    return true;
+  } catch (error) {
+    if (error instanceof CascadeError) return false;
+    throw error;
+  }
+}
 
 /** An instance that is about to be inserted, updated or deleted lies within the caller's rights. @throws cascade.authorization.denied */
 export function requireWithin(

@@ -41,6 +41,12 @@ export interface Policy {
    */
   restrict?(space: Namespace, access: Access): ObjectValue | null;
   /**
+   * Refuses the use of a definition by throwing: of the instances of a type, of a procedure, topic or source. Never asked for the service itself.
+   * @param operation that it is used for, as the error says it
+   * @throws cascade.authorization.denied
+   */
+  use?(space: Namespace, definition: ObjectValue, operation: string, caller: Identity): void;
+  /**
    * Refuses a change by throwing. It may wait, but what it waits for delays every change of the resource: answer at once wherever possible.
    * Not asked for what is deleted together with an instance that it depends on.
    */

@@ -144,9 +144,14 @@ test('who may not select may not listen', async () => {
   const listen = (identity: Identity, path: string) => t.engine.subscribe(identity, path, {}, () => undefined);
   (await listen(user, '/types/Pump/insert')).close();
   await expect(listen(user, '/types/Closed/insert')).rejects.toMatchObject(DENIED);
-  for (const path of ['/types/system.users/insert', '/types/ArsRuleSnapshot/insert', '/types/system.deadletters/insert'])
-    await expect(listen(user, path)).rejects.toMatchObject(DENIED);
-  (await listen(admin, '/types/system.users/insert')).close();
+  await expect(listen(user, '/types/system.deadletters/insert')).rejects.toMatchObject(DENIED);
+  await expect(listen(user, `/namespaces/${user.namespace}/authorized`)).rejects.toMatchObject(DENIED);
+  for (const path of ['/namespaces/elsewhere/authorized', '/users/somebody/authenticationSuccess'])
+    await expect(listen(user, path)).rejects.toMatchObject({ status: 404 });
+  for (const path of ['/types/system.users/insert', '/types/ArsRuleSnapshot/insert', `/users/${user.username}/authorizationFailure`])
+    (await listen(user, path)).close(); // its own
+  for (const path of ['/types/system.users/insert', `/namespaces/${user.namespace}/revoked`, '/users/somebody/authenticationSuccess'])
+    (await listen(admin, path)).close();
 });
 
 test('a rule of a user who is suspended does not run, and runs with the rights that there are now', async () => {

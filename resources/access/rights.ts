@@ -95,12 +95,13 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['topics', { ...DEFINITION, publish: 'all' }],
   ['services', { ...DEFINITION, publish: 'all' }],
   ['sources', { ...DEFINITION, publish: 'admin' }],
-  ['logs', DEFINITION],
+  ['logs', { select: 'own', write: 'nobody', delete: 'admin', own: byProperty('username') }],
   ['groups', { select: 'all', write: 'all', delete: 'all' }],
   ['documents', { select: 'own', insert: 'all', write: 'own', delete: 'own', own: ownOrPublic }],
   ['audits', { select: 'own', insert: 'all', write: 'admin', delete: 'admin', own: byProperty('username') }],
   ['secrets', ADMINS],
-  ['projects', ADMINS],
+  // What is in their files asks for the rights of its own resource, each.
+  ['projects', { ...ADMINS, apart: { import: 'all', export: 'all', diff: 'all' } }],
   ['deadletters', ADMINS],
   ['ArsSubscription', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
   ['ArsEventAcknowledgement', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
@@ -118,8 +119,8 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['ArsPushTarget', { select: 'own', write: 'own', delete: 'own', own: byProperty('username'), apart: { insert: 'all', upsert: 'all' } }],
   ['ArsChat', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users') }],
   ['ArsActiveTrack', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
+  ['ArsChatMessage', { select: 'own', write: 'admin', delete: 'admin', own: sentOrHeard }],
   // What names its users elsewhere is theirs through its service.
-  ['ArsChatMessage', ADMINS],
   ['collaborations', ADMINS],
   ['deploystatus', ADMINS],
   ['ArsResourceConfig', DEFINITION],
@@ -133,13 +134,21 @@ function ownOrPublic(username: string, reads: boolean): ObjectValue {
   return reads ? { $or: [own, { name: { $regex: '^public/' } }] } : own;
 }
 
+/** Messages of chats that name the user. */
+function sentOrHeard(username: string): ObjectValue {
+  return { $or: [{ sender: username }, { notified: username }] };
+}
+
 const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 'schema', 'status', 'channels']);
 
 /** @throws cascade.authorization.denied */
 export function requireRight(space: Namespace, resource: Resource, operation: string, caller: Identity): void {
-  if (caller.ofService || whoMay(space, resource, operation, caller) !== 'nobody') return;
-  throw fault('cascade.authorization.denied', operation, resource.name);
+  if (!may(space, resource, operation, caller)) throw fault('cascade.authorization.denied', operation, resource.name);
 }
+
+/** The same as an answer. */
+export const may = (space: Namespace, resource: Resource, operation: string, caller: Identity): boolean =>
+  caller.ofService === true || whoMay(space, resource, operation, caller) !== 'nobody';
 
 /** Whether a resource's rights are those of the matrix (7.5); a type's are its levels' and the profiles'. */
 export const hasFixedRights = (resource: Resource): boolean => resource.kind === 'definitions' || RIGHTS.has(resource.name);

@@ -195,6 +195,7 @@ export const TOKEN_SHAPE = systemType(
     username: 'String',
     expiresAt: 'DateTime',
     tokenType: 'String',
+    lastUsedAt: 'DateTime',
   },
   ['name'],
 );

@@ -37,6 +37,8 @@ export interface Accounts {
   readonly keys: NamespaceKeys;
   readonly security: SecurityLog;
   readonly quotas: Quotas;
+  /** The data of `system`, which is never deleted: audits go there that would go with their namespace. */
+  readonly lasting: Db;
   /** Closes a namespace that was deleted and removes its data. */
   drop(namespace: string): Promise<void>;
 }
@@ -142,6 +144,8 @@ export interface DefinitionResource {
   readonly operations: ReadonlySet<string>;
   /** POST on an existing name: it is updated, or refused with 409. */
   readonly onExisting: 'update' | 'conflict' | ((stored: ObjectValue) => 'update' | 'conflict');
+  /** Lists of which a patch removes elements by their value (2.8), and the form in which these are compared. */
+  readonly removedByValue?: Readonly<Record<string, (element: Value) => Value>>;
   /** Kept in memory only: a restart forgets it. */
   readonly isTransient?: (stored: ObjectValue) => boolean;
   /** Each change of one is audited (8.3). */
@@ -160,6 +164,8 @@ export interface DefinitionResource {
   builtIn?(space: Namespace): ReadonlyMap<string, ObjectValue>;
   /** What changes and deletions of the service's own are refused with; absent: cascade.authorization.denied. */
   refuseBuiltIn?(name: string): CascadeError;
+  /** What others that are stored with it see of it, before anything is in force (definitions/together.ts). @param space seen by these alone */
+  foresee?(space: Namespace, object: ObjectValue): void;
   /** Puts in force here what another process has stored, or takes it out of force. @param object null: it was deleted */
   enforce?(space: Namespace, name: string, object: ObjectValue | null): void | Promise<void>;
   /** A stored property that nobody is shown, in whatever way they look. */

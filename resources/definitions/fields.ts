@@ -75,17 +75,21 @@ export function warningsOf(warnings: readonly Diagnostic[], more: readonly Value
  * longer has is no longer in force. What the caller has changed since then stays.
  * @param givenBy what a text gives
  */
-export function withoutOldText(body: ObjectValue, stored: ObjectValue | null, givenBy: (source: string) => ObjectValue): ObjectValue {
+export async function withoutOldText(
+  body: ObjectValue,
+  stored: ObjectValue | null,
+  givenBy: (source: string) => Promise<ObjectValue>,
+): Promise<ObjectValue> {
   const old = stored && getOwn(stored, 'ruleText');
   if (typeof old !== 'string' || old === getOwn(body, 'ruleText')) return body;
-  const given = givenBefore(old, givenBy);
+  const given = await givenBefore(old, givenBy);
   const isOld = (key: string): boolean => Object.hasOwn(body, key) && encodeInner(getOwn(body, key)) === encodeInner(getOwn(given, key));
   return omit(body, Object.keys(given).filter(isOld));
 }
 
-function givenBefore(source: string, givenBy: (source: string) => ObjectValue): ObjectValue {
+async function givenBefore(source: string, givenBy: (source: string) => Promise<ObjectValue>): Promise<ObjectValue> {
   try {
-    return givenBy(source);
+    return await givenBy(source);
   } catch {
     return {}; // a text that no longer compiles gives nothing
   }

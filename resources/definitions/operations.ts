@@ -66,7 +66,7 @@ function nameIn(space: Namespace, kind: DefinitionResource, body: ObjectValue): 
   return typeof name === 'string' && space.definitions.get(kind.name, name) ? name : undefined;
 }
 
-const withoutVersion = (body: ObjectValue): ObjectValue => omit(body, ['ars_version']);
+export const withoutVersion = (body: ObjectValue): ObjectValue => omit(body, ['ars_version']);
 
 const duplicate = (kind: DefinitionResource, name: string) => fault('cascade.resource.duplicate.key', kind.name, `name=${name}`);
 
@@ -144,7 +144,7 @@ async function prepareAndStore(
 }
 
 /** Without what nobody is shown. */
-const visible = (kind: DefinitionResource, object: ObjectValue): ObjectValue =>
+export const visible = (kind: DefinitionResource, object: ObjectValue): ObjectValue =>
   kind.hidden === undefined ? object : omit(object, [kind.hidden]);
 
 /** Kinds whose events may be stored until they are acknowledged. */

@@ -27,6 +27,14 @@ export class DefinitionStore {
     return store;
   }
 
+  /** The same now; what either is given later the other has not. */
+  copy(): DefinitionStore {
+    const copied = new DefinitionStore();
+    for (const [kind, named] of this.#kinds) copied.#kinds.set(kind, new Map(named));
+    for (const [id, collection] of this.#collections) copied.#collections.set(id, collection);
+    return copied;
+  }
+
   get(kind: string, name: string): ObjectValue | undefined {
     return this.#kinds.get(kind)?.get(name);
   }

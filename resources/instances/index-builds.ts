@@ -178,7 +178,10 @@ async function bringTo(space: Namespace, name: string): Promise<void> {
   for (const index of type ? mongoIndexes(type) : []) {
     // A definition that came meanwhile may want another one.
     const now = space.types.ofCollection(name);
-    if (now && !present.includes(index.name) && mongoIndexes(now).some((one) => one.name === index.name)) await build(space, now, index);
+    if (!now || present.includes(index.name) || !mongoIndexes(now).some((one) => one.name === index.name)) continue;
+    await build(space, now, index).catch((error: unknown) => {
+      if (space.types.ofCollection(name)) throw error; // else the collection was dropped in the middle of it
+    });
   }
   // An index on what has been dropped meanwhile makes the collection anew.
   if (!space.types.ofCollection(name)) await collection.drop();

@@ -21,6 +21,7 @@ export function noteType(document: Noted, type: TypeDefinition): void {
 export function refusalOf({ types }: Pick<Namespace, 'types'>, unit: Unit): CascadeError | null {
   for (const write of unit.writes) {
     if (!write.collection.startsWith('t.') || write.collection.startsWith('t.Ars')) continue;
+    if (unit.makes?.has(write.collection)) continue;
     const type = types.ofCollection(write.collection);
     if (!type) return fault('cascade.resource.type.not.found', types.nameOf(write.collection));
     const before = write.op === 'delete' ? undefined : (write.document as Noted)[MADE_FOR];

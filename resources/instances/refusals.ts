@@ -57,11 +57,18 @@ export function asFault(error: unknown, resource: InstanceResource, instance: Ob
 export const tooFull = ({ quota, limit }: QueueFull): CascadeError => fault('cascade.quota.exceeded', quota, limit);
 
 function duplicateKey(error: DuplicateKey, resource: InstanceResource, instance: ObjectValue) {
-  const index = mongoIndexes(resource.type).find((one) => one.name === error.index);
-  const paths = index ? Object.keys(index.key) : [];
-  const names = paths.map((path) => (path.endsWith('.c') || path.endsWith('.v') ? path.slice(0, -2) : path));
-  const described = names.map((path) => `${path}=${textOf(valueAt(instance, path))}`);
+  const described = pathsOf(error, resource.type).map((path) => `${path}=${textOf(valueAt(instance, path))}`);
   return fault('cascade.resource.duplicate.key', resource.name, [...new Set(described)].join(', '));
+}
+
+/** Where it is not known which of many instances it was. */
+export const duplicateOf = (error: DuplicateKey, type: TypeDefinition): CascadeError =>
+  fault('cascade.resource.duplicate.key', type.name, [...new Set(pathsOf(error, type))].join(', '));
+
+function pathsOf(error: DuplicateKey, type: TypeDefinition): string[] {
+  const index = mongoIndexes(type).find((one) => one.name === error.index);
+  const paths = index ? Object.keys(index.key) : [];
+  return paths.map((path) => (path.endsWith('.c') || path.endsWith('.v') ? path.slice(0, -2) : path));
 }
 
 /** The store does not say which: a shape that crosses itself, else the first property in an index that is not plain. */

@@ -6,7 +6,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import { matches, parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
 import type { ApiReply } from '../api.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { inTime, type Rows } from '../../platform/mongo/index.ts';
+import type { Rows } from '../../platform/mongo/index.ts';
 import { instanceFromBson, type Spelling } from '../../model/values/index.ts';
 import { AHEAD_BYTES, readAhead } from '../representation/large-results.ts';
 import { type RankedOrder, rankedOrder, writeRows } from '../scalars/index.ts';
@@ -184,9 +184,8 @@ function rowsOf(
 
 /** With `$near` the store cannot count; then the rows within the distance are read by their ids alone. */
 async function countOf(space: Namespace, resource: InstanceResource, predicate: Predicate, most = 0): Promise<number> {
-  const collection = space.db.collection(resource.collection);
   const filter = toFilter(predicate);
-  if (!predicate.near) return inTime(collection.countDocuments(filter, { ...timeLimit(filter), ...(most > 0 ? { limit: most } : {}) }));
+  if (!predicate.near) return space.rows.count(resource.collection, filter, { most, ...timeLimit(filter) });
   const ids = space.rows.find(resource.collection, { filter, projection: { _id: 1 }, limit: most, ...timeLimit(filter) });
   let count = 0;
   while (!ids.isDone) count += (await ids.next()).length;

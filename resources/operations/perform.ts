@@ -27,6 +27,7 @@ import { changeOf, updateMany, updateOne, versionIn } from '../instances/update.
 import { upsertOne } from '../instances/upsert.ts';
 import { asyncCall } from '../../runtime/events/events.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
+import { requireUse } from '../access/gate.ts';
 import { acting, ownOnly, payloadWith, requireRight, withOwn } from '../access/rights.ts';
 import { toShown, toStored } from '../scalars/index.ts';
 import type { InstallationResource, InstanceResource, Namespace, Resource } from '../catalog/types.ts';
@@ -367,6 +368,7 @@ async function execute(space: Namespace, payload: ObjectValue, actor: Actor): Pr
   if (name === undefined) throw langError('cascade.lang.procedure.unknown', names[0] ?? '');
   if (Object.hasOwn(payload, 'partitionKey') && getOwn(payload, 'partitionKey') !== null) throw refused('EXECUTE … WITH partitionKey');
   if (getOwn(payload, 'async') !== true) throw refused('EXECUTE without ASYNC');
+  requireUse(space, 'procedures', name, 'execute', actor.identity);
   await actor.commit({ writes: [], events: [asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), actor)] }, { ok: 'null' });
   return { ok: 'null' };
 }
@@ -381,6 +383,7 @@ async function executeAll(space: Namespace, payload: ObjectValue, actor: Actor):
   );
   const args = getOwn(payload, 'args');
   const named = getOwn(payload, 'named');
+  for (const [name] of found) requireUse(space, 'procedures', name, 'execute', actor.identity);
   const runs = found
     .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC')
     .map(([name]) =>

@@ -22,16 +22,22 @@ interface Budget {
  * The properties that the operations change, as they are after all of them; null for removed ones. The instance stays as it is.
  * @param instance in its external form: what a `test` sees
  * @param removed gets the names of those that are no longer there
+ * @param byValue lists of which `remove` of `/<name>/-` takes the elements that are equal to its `value`, after both are brought into one form
  * @throws cascade.patch.…; cascade.request.too.many.instances and cascade.resource.too.large for what is too much work
  */
-export function patchChanges(instance: ObjectValue, patch: Value, removed: Set<string> = new Set()): ObjectValue {
+export function patchChanges(
+  instance: ObjectValue,
+  patch: Value,
+  removed: Set<string> = new Set(),
+  byValue: Readonly<Record<string, (element: Value) => Value>> = {},
+): ObjectValue {
   if (!Array.isArray(patch) && !isObject(patch)) throw fault('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
   const patched = deepCopy(instance) as ObjectValue;
   const touched = new Set<string>();
   const operations = Array.isArray(patch) ? patch : [patch];
   if (operations.length > MOST_OPERATIONS) throw fault('cascade.request.too.many.instances', MOST_OPERATIONS);
   const budget: Budget = { copied: MOST_COPIED, moved: MOST_MOVED };
-  for (const operation of operations) applyOne(patched, operation, touched, budget);
+  for (const operation of operations) applyOne(patched, operation, touched, budget, byValue);
   const changes: ObjectValue = {};
   for (const name of touched) {
     const isThere = Object.hasOwn(patched, name);
@@ -41,7 +47,13 @@ export function patchChanges(instance: ObjectValue, patch: Value, removed: Set<s
   return changes;
 }
 
-function applyOne(root: ObjectValue, operation: Value, touched: Set<string>, budget: Budget): void {
+function applyOne(
+  root: ObjectValue,
+  operation: Value,
+  touched: Set<string>,
+  budget: Budget,
+  byValue: Readonly<Record<string, (element: Value) => Value>>,
+): void {
   if (!isObject(operation)) throw fault('cascade.patch.invalid', '', '');
   const op = textOf(operation, 'op');
   const path = textOf(operation, 'path');
@@ -64,6 +76,8 @@ function applyOne(root: ObjectValue, operation: Value, touched: Set<string>, bud
       read(root, steps, op, path);
       return put(root, steps, value(), op, path);
     case 'remove':
+      if (steps.length === 2 && steps[1] === '-' && Object.hasOwn(byValue, steps[0] as string) && Object.hasOwn(operation, 'value'))
+        return removeValue(root, steps[0] as string, value(), byValue[steps[0] as string]!);
       read(root, steps, op, path);
       return remove(root, steps, op, path, budget);
     case 'copy': {
@@ -167,6 +181,18 @@ function put(root: ObjectValue, steps: readonly string[], value: Value, op: stri
   const last = steps[steps.length - 1] as string;
   if (Array.isArray(target)) target[Number(last)] = value;
   else setOwn(target, last, value);
+}
+
+/** Where there is none such, nothing is taken. */
+function removeValue(root: ObjectValue, name: string, value: Value, formOf: (element: Value) => Value): void {
+  const list = Object.hasOwn(root, name) ? getOwn(root, name) : null;
+  const wanted = formOf(value);
+  if (Array.isArray(list))
+    setOwn(
+      root,
+      name,
+      list.filter((element) => !sameJson(formOf(element), wanted)),
+    );
 }
 
 function remove(root: ObjectValue, steps: readonly string[], op: string, path: string, budget: Budget): void {

@@ -22,6 +22,7 @@ export function stampChanged(instance: ObjectValue, stored: ObjectValue, actor: 
   for (const key of Object.keys(instance)) if (!isServiceSet(key)) setOwn(stamped, key, getOwn(instance, key));
   for (const key of ['ars_namespace', 'ars_createdAt', 'ars_createdBy'])
     if (Object.hasOwn(stored, key)) setOwn(stamped, key, getOwn(stored, key));
+  if (actor.takesOver !== undefined && stamped['ars_createdBy'] === actor.takesOver) stamped['ars_createdBy'] = actor.identity.username;
   stamped['ars_version'] = Number(versionOf(stored) + 1n);
   stamped['ars_modifiedAt'] = new DateTime(actor.clock.now());
   stamped['ars_modifiedBy'] = actor.identity.username;

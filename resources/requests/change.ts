@@ -41,7 +41,9 @@ export async function patch(space: Namespace, resource: Resource, request: ApiRe
   const operations = request.object;
   if (operations === undefined) throw fault('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
   if (resource.kind === 'definitions')
-    return definitionUpdate(space, resource, request, actor, (stored) => patchChanges(external(toJson(stored)), operations));
+    return definitionUpdate(space, resource, request, actor, (stored) =>
+      patchChanges(external(toJson(stored)), operations, new Set(), resource.removedByValue),
+    );
   const { type } = resource;
   const removed = new Set<string>();
   const changes: Changes = async (stored) => {

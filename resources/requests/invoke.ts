@@ -9,6 +9,7 @@ import { fault } from '../../model/errors/faults.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { toJson, toTypedJson } from '../../model/values/index.ts';
 import { AHEAD_BYTES } from '../representation/large-results.ts';
+import { requireUse } from '../access/gate.ts';
 import type { Namespace, Resource } from '../catalog/types.ts';
 import { elementsOf, flushingOf } from './elements.ts';
 import { idOf, reply } from './request.ts';
@@ -46,6 +47,7 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
 export async function executeProcedure(space: Namespace, name: string, request: ApiRequest, actor: Actor): Promise<string> {
   const procedure = space.definitions.find('procedures', name);
   if (!procedure) throw fault('cascade.resource.not.found', `/procedures/${name}`);
+  requireUse(space, 'procedures', procedure.name, 'execute', actor.identity);
   if (getOwn(procedure.object, 'visibility') === 'PRIVATE') throw langError('cascade.procedure.private', procedure.name);
   const args = request.object ?? [];
   if (!Array.isArray(args) && !isObject(args)) throw fault('cascade.request.body.invalid', 'arguments are an array or an object', 0);

@@ -45,7 +45,7 @@ export const namesVersion = (header: string, version: string): boolean =>
  * The version that If-Match or the body's ars_version demands of what is stored.
  * @throws cascade.update.authorization.or.version.conflict when it is another one
  */
-export function demandedVersion(resource: Resource, request: ApiRequest, stored: ObjectValue): bigint | undefined {
+export function demandedVersion(resource: Pick<Resource, 'kind' | 'name'>, request: ApiRequest, stored: ObjectValue): bigint | undefined {
   const current = versionOf(stored);
   const path = `/${resource.name}/${request.resourceId ?? ''}`;
   const { ifMatch } = request;

@@ -9,6 +9,8 @@ import type { StateUser } from '../shared-state/index.ts';
 /** In whose name something is done. */
 export interface Doer {
   readonly identity: Identity;
+  /** Whose things become the identity's own where it changes them; absent: the creator stays who it was. */
+  readonly takesOver?: string;
   /** What time it is where this happens. */
   readonly clock: Clock;
   /** The chain that events raised here belong to; root null: they begin one of their own. */

@@ -6,8 +6,8 @@ import { checkName } from '../../model/types/index.ts';
 export interface EventPath {
   /** As events are raised on it. */
   readonly path: string;
-  readonly resource: 'topics' | 'types' | 'services' | 'sources' | 'inbox';
-  /** Of the topic, with its slash in front; of the type; of the service; of the device. */
+  readonly resource: 'topics' | 'types' | 'services' | 'sources' | 'inbox' | 'users' | 'namespaces' | 'audits';
+  /** Of the topic, with its slash in front; of the type; of the service; of the device; of the user, the namespace, the audited resource. */
   readonly name: string;
   /** Of a service. */
   readonly eventType?: string;
@@ -18,10 +18,14 @@ const TYPE = /^\/types\/([^/]+)\/(insert|update|delete)$/;
 const SERVICE = /^\/services\/\/?([^/]+)\/([^/]+)$/;
 const SOURCE = /^\/sources\/\/?([^/]+)(?:\/(?:receive|publish))?$/;
 const INBOX = /^\/inbox\/([^/]+)$/;
-/** What events of a later version come from: not there, which is no fault of the path. */
-const ABSENT = /^\/(?:(?:audits|namespaces|users)\/.+)$/;
+/** Those of the installation's resources (8.1), in one spelling only. */
+const OTHERS = [
+  ['users', /^\/users\/([A-Za-z0-9_.@-]+)\/(?:authenticationSuccess|authorizationFailure)$/],
+  ['namespaces', /^\/namespaces\/([A-Za-z0-9][A-Za-z0-9_]*)\/(?:authorized|revoked)$/],
+  ['audits', /^\/audits\/([A-Za-z_][A-Za-z0-9_]*)\/publish$/],
+] as const;
 
-/** @throws cascade.event.path.invalid, cascade.topic.name.invalid, .reserved, cascade.resource.not.found */
+/** @throws cascade.event.path.invalid, cascade.topic.name.invalid, .reserved */
 export function parseEventPath(path: string): EventPath {
   const [, topic] = TOPIC.exec(path) ?? [];
   if (topic !== undefined) {
@@ -37,5 +41,9 @@ export function parseEventPath(path: string): EventPath {
   if (source !== undefined) return { path: `/sources/${source}/publish`, resource: 'sources', name: source };
   const [, device] = INBOX.exec(path) ?? [];
   if (device !== undefined) return { path, resource: 'inbox', name: device };
-  throw ABSENT.test(path) ? fault('cascade.resource.not.found', path) : fault('cascade.event.path.invalid', path);
+  for (const [resource, form] of OTHERS) {
+    const [, name] = form.exec(path) ?? [];
+    if (name !== undefined) return { path, resource, name };
+  }
+  throw fault('cascade.event.path.invalid', path);
 }

@@ -11,9 +11,12 @@ export interface Subscriber {
   /** Members that the value of an event must have, as JSON reads them; null: every event is wanted. */
   readonly filter: ObjectValue | null;
   readonly deliver: (notice: Notice) => void;
-  /** Whether the listener may see the value of an event now; absent: any. It is asked for each event after its commit. */
-  readonly maySee?: (value: Value) => boolean | Promise<boolean>;
+  /** Absent: any event. */
+  readonly maySee?: Sight;
 }
+
+/** Whether a listener may see the value of an event now. It is asked for each event after its commit. @param by who caused the event */
+export type Sight = (value: Value, by: string) => boolean | Promise<boolean>;
 
 /** Of a value that a program has raised, within what an event of several instances puts around it. */
 export const DEEPEST_VALUE = MAX_DEPTH + 10;
@@ -85,18 +88,18 @@ export class Subscribers {
         parsed ??= parseJson(shown.valueJson, { maxDepth: DEEPEST_VALUE });
         if (!hasMembers(parsed, subscriber.filter)) continue;
       }
-      this.#tellWhoMaySee(subscriber, value, notice);
+      this.#tellWhoMaySee(subscriber, value, event.by, notice);
     }
   }
 
   /** Where rights have to be read first, what comes after waits for them: the order stays that of the commits. */
-  #tellWhoMaySee(subscriber: Subscriber, value: Value, notice: Notice): void {
+  #tellWhoMaySee(subscriber: Subscriber, value: Value, by: string, notice: Notice): void {
     const { maySee } = subscriber;
     if (!maySee) return this.#tell(subscriber, notice);
     const before = this.#asking.get(subscriber);
     let answer: boolean | Promise<boolean>;
     try {
-      answer = before ? before.then(() => maySee(value)) : maySee(value);
+      answer = before ? before.then(() => maySee(value, by)) : maySee(value, by);
     } catch (error) {
       return this.#onError(error); // what is not known to be allowed is not shown
     }

@@ -1,10 +1,16 @@
 // What rules compile to is kept: a start takes it from the store, compiles what has changed, and trusts nothing that is not what it was.
+import { createHash } from 'node:crypto';
 import { MongoClient } from 'mongodb';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openTestEngine } from '../../engine/testing/engine.ts';
 import type { CompiledProcedure } from '../../compiler/index.ts';
-import { KeptOutput } from './kept-output.ts';
-import { compileText } from './programs.ts';
+import { Compiler } from './compiler.ts';
+import { type CompiledBy, KeptOutput } from './kept-output.ts';
+import { compileText, keepExecutable, programOf, readExecutable } from './programs.ts';
+
+const compiler = new Compiler();
+const by = (hash: string): CompiledBy => ({ hash, compiler });
+afterAll(() => compiler[Symbol.asyncDispose]());
 
 const TEXT = 'RULE kept WHEN INSERT OCCURS ON Pump AS p WHERE p.rate > 5\nlog.info(p.rate)';
 
@@ -22,11 +28,11 @@ const rowsOf = (db: ReturnType<MongoClient['db']>) => db.collection<{ _id: strin
 
 test('a second start takes what the first compiled, and what no rule asks for goes', () =>
   withDatabase(async (db) => {
-    const first = await KeptOutput.open(db, 'one');
+    const first = await KeptOutput.open(db, by('one'));
     const compiled = first.load(TEXT);
     first.load(TEXT.replace('kept', 'other'));
     await first.settle();
-    const second = await KeptOutput.open(db, 'one');
+    const second = await KeptOutput.open(db, by('one'));
     expect(second.load(TEXT)).toEqual(JSON.parse(JSON.stringify(compiled)));
     expect(second.taken).toBe(1);
     await second.settle();
@@ -35,18 +41,36 @@ test('a second start takes what the first compiled, and what no rule asks for go
 
 test('output of another compiler, and output that was changed or cut short, is compiled again', () =>
   withDatabase(async (db) => {
-    const first = await KeptOutput.open(db, 'one');
+    const first = await KeptOutput.open(db, by('one'));
     const compiled = first.load(TEXT);
     await first.settle();
-    const newer = await KeptOutput.open(db, 'two');
+    const newer = await KeptOutput.open(db, by('two'));
     expect(newer.load(TEXT)).toEqual(compiled);
     expect(newer.taken).toBe(0);
     for (const unit of ['{"kind":"rule"}', '', '{']) {
       await rowsOf(db).updateMany({}, { $set: { unit } });
-      const tampered = await KeptOutput.open(db, 'one');
+      const tampered = await KeptOutput.open(db, by('one'));
       expect(tampered.load(TEXT)).toEqual(compiled);
       expect(tampered.taken).toBe(0);
     }
+  }));
+
+test('code that no compiler wrote is not used, however well its row is made', () =>
+  withDatabase(async (db) => {
+    const first = await KeptOutput.open(db, by('one'));
+    const compiled = first.load(TEXT);
+    await first.settle();
+    const evil = { ...compiled, module: { ...compiled.module, source: `(function ($rt) { 'use strict'; return () => globalThis; })` } };
+    const row = (await rowsOf(db).findOne())!;
+    const unit = JSON.stringify(evil);
+    const sum = createHash('sha256').update(`${row._id}\n${unit}`).digest('hex');
+    await rowsOf(db).updateMany({}, { $set: { unit, sum } });
+    const second = await KeptOutput.open(db, by('one'));
+    expect(second.load(TEXT)).toEqual(compiled);
+    expect(second.taken).toBe(0);
+    const executable = { program: programOf(evil.module, ''), resource: '/rules/kept', name: 'kept', map: '', service: null };
+    await keepExecutable(db, { ...executable, identity: { username: 'system', namespace: 'main', profiles: [] } });
+    expect(await readExecutable(db, 'main', 'kept', executable.program.id)).toBeNull();
   }));
 
 test('a rule that was stored works after a restart from its kept output', async () => {
@@ -79,10 +103,10 @@ test('no request reaches what is kept', async () => {
 test('a procedure is taken from what was kept, for the state and the compiler it was kept for', () =>
   withDatabase(async (db) => {
     const text = 'PROCEDURE Tank.level() return 5';
-    const first = await KeptOutput.open(db, 'one');
+    const first = await KeptOutput.open(db, by('one'));
     const made = compileText(text, 'procedure') as CompiledProcedure;
     await first.keepProcedure(text, null, made);
-    const second = await KeptOutput.open(db, 'one');
+    const second = await KeptOutput.open(db, by('one'));
     await second.settle();
     expect(await second.loadProcedure(text, null)).toEqual(JSON.parse(JSON.stringify(made)));
     expect(second.taken).toBe(1);
@@ -93,7 +117,7 @@ test('a procedure is taken from what was kept, for the state and the compiler it
     await second.loadProcedure(text, null);
     expect(second.taken).toBe(1);
     await second.settle(); // what it has compiled is on its way to the store, and would come after the newer one has cleared it
-    const newer = await KeptOutput.open(db, 'two');
+    const newer = await KeptOutput.open(db, by('two'));
     expect(await rowsOf(db).countDocuments({ procedureOf: 'one' })).toBe(0);
     expect(await newer.loadProcedure(text, null)).toEqual(made);
     expect(newer.taken).toBe(0);

@@ -1,16 +1,17 @@
 // What rules and procedures compile to, kept in the store so that a start need not compile them again. A row is found by the hash of the
 // compiler and the text, and holds a hash of itself: output of another compiler, of another text or cut short is not used, the text is
 // compiled. Rules are all read at the start; a procedure is read when it is first called.
-// Rows are verified code (the compiler verifies what it gives) and nothing else may write them: no resource of the API, no type and no
-// pipeline stage names this collection.
+// No resource of the API, no type and no pipeline stage names this collection. Who writes to the database itself is not believed either: code is
+// verified again before it is used.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Collection, Db } from 'mongodb';
-import type { CompiledProcedure, CompiledRule, ServiceStateNames } from '../../compiler/index.ts';
+import { type CompiledProcedure, type CompiledRule, isVerified, type ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
-import { compileText } from './programs.ts';
+import type { CompileAsked, Compiler } from './compiler.ts';
+import { type CompiledUnit, compileText } from './programs.ts';
 
 export const KEPT_OUTPUT = 'compiled';
 const BATCH_ROWS = 1_000;
@@ -25,26 +26,38 @@ interface Row {
   readonly procedureOf?: string;
 }
 
+type UnitOf<Kind extends 'rule' | 'procedure'> = Kind extends 'rule' ? CompiledRule : CompiledProcedure;
+
+export interface CompiledBy {
+  /** What compilerHash() gives. */
+  readonly hash: string;
+  readonly compiler: Compiler;
+}
+
 export class KeptOutput {
   readonly #rows: Collection<Row>;
   readonly #compiler: string;
+  readonly #compile: (text: string, asked: CompileAsked) => Promise<CompiledUnit>;
   /** Read at the start and not asked for yet. */
   readonly #read = new Map<string, Row>();
   /** Compiled since, and not stored yet. */
   #made: Row[] = [];
   #taken = 0;
+  /** Modules that were verified since the start: rules that differ in literals only share one. */
+  readonly #verified = new Set<string>();
   /** Procedures on their way to the store. */
   readonly #keeping = new Set<Promise<void>>();
 
-  private constructor(db: Db, compiler: string) {
+  private constructor(db: Db, { hash, compiler }: CompiledBy) {
     this.#rows = db.collection<Row>(KEPT_OUTPUT);
-    this.#compiler = compiler;
+    this.#compiler = hash;
+    this.#compile = (text, asked) => compiler.compile(db.databaseName, text, asked);
   }
 
-  /** Reads all that a namespace has kept. @param compiler what compilerHash() gives */
-  static async open(db: Db, compiler: string): Promise<KeptOutput> {
-    const kept = new KeptOutput(db, compiler);
-    await kept.#rows.deleteMany({ procedureOf: { $exists: true, $ne: compiler } });
+  /** Reads all that a namespace has kept. */
+  static async open(db: Db, by: CompiledBy): Promise<KeptOutput> {
+    const kept = new KeptOutput(db, by);
+    await kept.#rows.deleteMany({ procedureOf: { $exists: true, $ne: by.hash } });
     const ofRules = { procedureOf: { $exists: false } };
     for await (const row of kept.#rows.find(ofRules, { batchSize: BATCH_ROWS })) kept.#read.set(row._id, row);
     return kept;
@@ -55,13 +68,18 @@ export class KeptOutput {
     return this.#taken;
   }
 
+  /** What a text compiles to that is not in force yet. @throws CascadeErrors one for each diagnostic that is an error */
+  async compile<Kind extends 'rule' | 'procedure'>(text: string, asked: CompileAsked & { kind: Kind }): Promise<UnitOf<Kind>> {
+    return (await this.#compile(text, asked)) as UnitOf<Kind>;
+  }
+
   /** What a stored rule's text compiles to. @throws CascadeErrors when it no longer compiles */
   load(text: string): CompiledRule {
     const id = this.#idOf(text);
     const row = this.#read.get(id);
     this.#read.delete(id);
     const unit = row && unitOf(row);
-    if (unit?.kind === 'rule') {
+    if (unit?.kind === 'rule' && this.#isVerified(unit)) {
       this.#taken += 1;
       return unit;
     }
@@ -84,11 +102,11 @@ export class KeptOutput {
     // A store that is away, or slow, is no reason not to call: then the text is compiled.
     const row = await this.#rows.findOne({ _id: this.#idOfProcedure(text, state) }, { timeoutMS: READ_MS }).catch(() => null);
     const unit = row && unitOf(row);
-    if (unit?.kind === 'procedure') {
+    if (unit?.kind === 'procedure' && this.#isVerified(unit)) {
       this.#taken += 1;
       return unit;
     }
-    const procedure = compileText(text, 'procedure', false, () => state) as CompiledProcedure;
+    const procedure = await this.compile(text, { kind: 'procedure', stateOf: () => state });
     const keeping = this.keepProcedure(text, state, procedure).catch(() => undefined); // the next start compiles it again
     this.#keeping.add(keeping);
     void keeping.then(() => this.#keeping.delete(keeping));
@@ -111,6 +129,7 @@ export class KeptOutput {
     const [made, left] = [this.#made, [...this.#read.keys()]];
     this.#made = [];
     this.#read.clear();
+    this.#verified.clear();
     for (let from = 0; from < made.length; from += BATCH_ROWS) {
       const operations = made.slice(from, from + BATCH_ROWS).map(({ _id, ...fields }) => ({
         updateOne: { filter: { _id }, update: { $set: fields }, upsert: true },
@@ -119,6 +138,14 @@ export class KeptOutput {
     }
     for (let from = 0; from < left.length; from += BATCH_ROWS)
       await this.#rows.deleteMany({ _id: { $in: left.slice(from, from + BATCH_ROWS) } });
+  }
+
+  #isVerified({ module: { source } }: CompiledUnit): boolean {
+    const hash = sha256(source);
+    if (this.#verified.has(hash)) return true;
+    if (!isVerified(source)) return false;
+    if (this.#read.size > 0) this.#verified.add(hash); // while a namespace is opened
+    return true;
   }
 
   #idOfProcedure(text: string, state: ServiceStateNames | null): string {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
-import { type Compiled, type CompiledModule, compile, type Diagnostic, type ServiceStateNames } from '../../compiler/index.ts';
+import { type Compiled, type CompiledModule, compile, type Diagnostic, isVerified, type ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { CascadeErrors } from '../../model/errors/faults.ts';
@@ -12,6 +12,7 @@ import type { Executable } from '../runs/index.ts';
 import type { Program } from '../../sandbox/index.ts';
 
 /**
+ * At once: for texts of our own and of tests, and at a start. Those of clients go by way of `Compiler`.
  * @param ofService whether its names may be the service's own
  * @param stateOf the state variables of a service (language.md 8)
  * @throws CascadeErrors one for each diagnostic that is an error
@@ -21,8 +22,14 @@ export function compileText(
   kind: 'rule' | 'procedure',
   ofService = false,
   stateOf: (service: string) => ServiceStateNames | null = () => null,
-): (Compiled & { ok: true })['unit'] {
-  const compiled = compile(source, { builtins: builtinTable(), kind, ofService, stateOf });
+): CompiledUnit {
+  return unitOf(compile(source, { builtins: builtinTable(), kind, ofService, stateOf }));
+}
+
+export type CompiledUnit = (Compiled & { ok: true })['unit'];
+
+/** @throws CascadeErrors one for each diagnostic that is an error */
+export function unitOf(compiled: Compiled): CompiledUnit {
   if (!compiled.ok) throw new CascadeErrors(compiled.diagnostics.filter(({ severity }) => severity === 'error').map(toError));
   return compiled.unit;
 }
@@ -73,10 +80,10 @@ export async function keepExecutable(db: Db, { program, resource, name, map, ser
   await db.collection<StoredProgram>('programs').updateOne({ _id: executableKey(name, program.id) }, { $set: stored }, { upsert: true });
 }
 
-/** The text that a run began with; null when it is not kept. */
+/** The text that a run began with; null when it is not kept, or is not what a compiler writes. */
 export async function readExecutable(db: Db, namespace: string, rule: string, program: string): Promise<Executable | null> {
   const found = await db.collection<StoredProgram>('programs').findOne({ _id: executableKey(rule, program) });
-  if (!found) return null;
+  if (!found || !isVerified(found.program.module.source)) return null;
   const { resource, name, map, service, username } = found;
   return { program: found.program, resource, name, map, service, identity: { username, namespace, profiles: [] } };
 }

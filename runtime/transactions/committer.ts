@@ -49,6 +49,8 @@ export interface CommitterOptions extends TickStore {
   readonly onFenced?: () => void;
   /** Why nothing that starts runs may come from outside now; null when it may. */
   readonly isFull: () => QueueFull | null;
+  /** Does work of this namespace until it waits for something, and takes the time. */
+  readonly measure?: <Result>(work: () => Result) => Result;
   /** How long a run may hold the journal back. */
   readonly longRunMs?: number;
 }
@@ -395,8 +397,13 @@ export class Committer implements AsyncDisposable {
     queueMicrotask(() => this.#wake());
   }
 
-  #isBarred({ writes }: Unit): boolean {
-    return this.#barred.size > 0 && writes.some(({ collection }) => this.#barred.has(collection));
+  #isBarred({ writes, makes }: Unit): boolean {
+    return this.#barred.size > 0 && writes.some(({ collection }) => this.#barred.has(collection) && makes?.has(collection) !== true);
+  }
+
+  #measured<Result>(work: () => Result): Result {
+    const { measure } = this.#options;
+    return measure ? measure(work) : work();
   }
 
   async #commit(writer: TickWriter, tick: readonly Waiting[]): Promise<void> {
@@ -404,7 +411,7 @@ export class Committer implements AsyncDisposable {
     const units = tick.map((one) => one.unit);
     const failed = new Map<Unit, unknown>();
     try {
-      await writer.write(units, marks, failed);
+      await this.#measured(() => writer.write(units, marks, failed));
     } catch (error) {
       this.#marks.push(...marks);
       this.#noteFenced(error);
@@ -484,7 +491,7 @@ export class Committer implements AsyncDisposable {
     const fresh = areFresh ? events : units.flatMap((unit) => (unit.isCopy || unit.isTaken ? [] : unit.events));
     if (events.length === 0) return;
     try {
-      this.#options.onEvents(events, fresh);
+      this.#measured(() => this.#options.onEvents(events, fresh));
     } catch (error) {
       this.#options.onError(error, 'a listener to committed events failed');
     }

@@ -129,6 +129,8 @@ export interface Unit {
   /** Runs that end with this unit. */
   readonly done?: readonly RunId[];
   readonly logs?: readonly LogEntry[];
+  /** Collections of types that are stored with it: it is neither held back nor refused for these. */
+  readonly makes?: ReadonlySet<string>;
   /** It says once more what stands in earlier rows: its events have been told. */
   readonly isCopy?: true;
   /** Its events were committed before, by another process or by an earlier one: who subscribes has been told of them. */

@@ -6,9 +6,10 @@ import { type Answer, type Unit, VersionMiss, type Write } from './types.ts';
  * The unit with all its members, in one order: objects of many shapes make each look at a member a search. What is stored for those who must
  * acknowledge an event becomes writes.
  */
-export function uniform({ writes, events, steps = NONE, done = NONE, logs = NONE, isTaken, pending, after }: Unit): Unit {
+export function uniform({ writes, events, steps = NONE, done = NONE, logs = NONE, isTaken, pending, after, makes }: Unit): Unit {
   let whole: Unit = isTaken === undefined ? { writes, events, steps, done, logs } : { writes, events, steps, done, logs, isTaken };
   if (pending || after) whole = { ...whole, ...(pending && { pending }), ...(after && after.length > 0 && { after }) };
+  if (makes) whole = { ...whole, makes };
   for (const event of events) if (event.deliveries) return withDeliveries(whole);
   return whole;
 }

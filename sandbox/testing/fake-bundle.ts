@@ -9,7 +9,12 @@ export const FAKE_BUNDLE = `(() => {
 'use strict';
 const factories = new Map(), programs = new Map(), runs = new Map(), procedures = new Map(), waiting = new Map();
 const frames = new Map(), settings = new Map();
-let out, event;
+let out, texts, event;
+function lengthOf(value) {
+  const text = JSON.stringify(value === undefined ? null : value);
+  texts += text;
+  return text.length;
+}
 
 function advance(run, input) {
   for (;;) {
@@ -25,7 +30,7 @@ function advance(run, input) {
     }
     if (next.done) {
       runs.delete(run.id);
-      out.push(['done', run.id, next.value === undefined ? null : next.value, run.fuel]);
+      out.push(['done', run.id, lengthOf(next.value), run.fuel]);
       return;
     }
     const wish = next.value;
@@ -46,7 +51,7 @@ function advance(run, input) {
     } else {
       const nth = run.sites[wish.site] || 0;
       run.sites[wish.site] = nth + 1;
-      out.push(['op', run.id, wish.site, nth, wish.op, wish.payload, wish.tail]);
+      out.push(['op', run.id, wish.site, nth, wish.op, lengthOf(wish.payload), wish.tail]);
       return;
     }
   }
@@ -121,8 +126,9 @@ globalThis.$cascade = {
   define: (mod, factory) => { factories.set(mod, factory); },
   step: (batch) => {
     out = [];
+    texts = '';
     for (const item of JSON.parse(batch)) handlers[item[0]](item);
-    return JSON.stringify(out);
+    return texts === '' ? JSON.stringify(out) : JSON.stringify(out) + '\\n' + texts;
   },
 };
 })();`;

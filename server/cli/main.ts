@@ -90,7 +90,10 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
       code = await replay(run, options, terminal);
     });
   for (const [name, purpose] of [
-    ['import', 'the files of a project into a namespace; what is the same is left alone; exit code 1 when some could not be loaded'],
+    [
+      'import',
+      'the files of a project into a namespace, all or none; what is the same is left alone; exit code 1 when some cannot be loaded',
+    ],
     ['export', 'the definitions and documents of a namespace as the files of a project'],
     ['diff', 'what an import would change: + added, - only in the namespace, ~ changed; exit code 1 when there is any'],
   ] as const)

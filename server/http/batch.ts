@@ -1,7 +1,8 @@
 // Several requests in one (resources-and-api.md 2.14): each is answered as if it had come alone, all at the same time.
 import { fault } from '../../model/errors/faults.ts';
-import { MAX_BODY_VALUES, parseJson, toJson } from '../../model/values/index.ts';
+import { toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { readBody } from './read-body.ts';
 import { RESOURCES } from './routes.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
@@ -18,7 +19,7 @@ const INHERITED = ['authorization', 'x-target-namespace'] as const;
 export async function batch(http: HttpRequest, answer: (one: HttpRequest) => Promise<HttpReply>): Promise<HttpReply> {
   const type = (http.headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (type !== '' && type !== 'application/json') throw fault('cascade.request.content.type', http.headers.get('content-type')!);
-  const requests = parseJson(await http.body(), { maxValues: MAX_BODY_VALUES });
+  const requests = await readBody(await http.body());
   if (!Array.isArray(requests)) throw fault('cascade.request.body.invalid', 'an array of requests is expected', 0);
   if (requests.length > MOST_REQUESTS) throw fault('cascade.request.too.many.instances', MOST_REQUESTS);
   const read = requests.map((one, index) => readRequest(one, index, http));

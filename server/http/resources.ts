@@ -2,9 +2,10 @@
 import { type ApiRequest, type Identity, OPERATIONS } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
-import { fromTyped, MAX_BODY_VALUES, parseJson } from '../../model/values/index.ts';
-import { getOwn, isObject } from '../../stdlib/values/index.ts';
+import { fromTyped } from '../../model/values/index.ts';
+import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import { type ParameterName, parameters, type Query } from './parameters.ts';
+import { readBody } from './read-body.ts';
 import type { Action, ResourceRoute } from './routes.ts';
 import type { HttpRequest } from './types.ts';
 
@@ -74,11 +75,17 @@ export function apiRequest(http: HttpRequest, place: ResourceRoute, action: Acti
   if (action === 'execute') request.headers = forPrograms(headers);
   if (reading.body === 'none') return shaped(action, request);
   const { body: need } = reading;
-  const bytes = http.body();
-  if (bytes instanceof Promise)
-    return bytes.then((all) => shaped(action, withBody(request, all, headers.get('content-type'), need, isProgram)));
-  return shaped(action, withBody(request, bytes, headers.get('content-type'), need, isProgram));
+  const bytes = http.body(publicIn === undefined ? undefined : PUBLIC_BYTES);
+  const finish = (all: Uint8Array): Soon<ApiRequest> => {
+    const read = withBody(request, all, headers.get('content-type'), need, isProgram);
+    return read instanceof Promise ? read.then((whole) => shaped(action, whole)) : shaped(action, read);
+  };
+  return bytes instanceof Promise ? bytes.then(finish) : finish(bytes);
 }
+
+/** Of a body that anybody may send: reading it costs a few milliseconds. */
+const PUBLIC_BYTES = 256 * 1024;
+const PUBLIC_VALUES = 20_000;
 
 const shaped = (action: Action, request: ApiRequest): ApiRequest => shapes[action]?.(typed(request)) ?? typed(request);
 
@@ -162,7 +169,7 @@ function withBody(
   contentType: string | undefined,
   need: 'optional' | 'required',
   isProgram: boolean,
-): ApiRequest {
+): Soon<ApiRequest> {
   const type = mediaType(contentType);
   if (isProgram && bytes.length > 0 && isText(type, bytes)) {
     request.text = decodeText(bytes);
@@ -173,10 +180,16 @@ function withBody(
     return request;
   }
   if (type !== '' && type !== JSON_TYPE) throw fault('cascade.request.content.type', contentType!);
-  const object = parseJson(bytes, { maxValues: MAX_BODY_VALUES, onLoneSurrogate: (offset) => (request.illFormedAt ??= offset) });
-  if (isProgram && typeof object === 'string') request.text = object;
-  else request.object = object;
-  return request;
+  const object = readBody(bytes, {
+    ...(request.publicOnly && { maxValues: PUBLIC_VALUES }),
+    onLoneSurrogate: (offset) => (request.illFormedAt ??= offset),
+  });
+  const withObject = (value: Value): ApiRequest => {
+    if (isProgram && typeof value === 'string') request.text = value;
+    else request.object = value;
+    return request;
+  };
+  return object instanceof Promise ? object.then(withObject) : withObject(object);
 }
 
 const JSON_TYPE = 'application/json';

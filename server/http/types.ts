@@ -24,8 +24,12 @@ export interface HttpRequest {
   peer: string;
   /** Rows that a SELECT may give, where they are fewer than usual (within a batch). */
   mostRows?: number;
-  /** The body, inflated when it came compressed. @throws request.body.too.large, request.body.invalid, request.content.type */
-  body(): Soon<Uint8Array>;
+  /**
+   * The body, inflated when it came compressed.
+   * @param mostBytes where it may be no longer than that, as it came and inflated; absent: the limit of the service
+   * @throws request.body.too.large, request.body.invalid, request.content.type
+   */
+  body(mostBytes?: number): Soon<Uint8Array>;
   /** The body as it comes, no faster than it is taken, as it was sent. In place of `body`. @throws request.body.invalid */
   stream(): AsyncIterable<Uint8Array>;
 }

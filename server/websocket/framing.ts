@@ -26,6 +26,9 @@ export const RAW: Framing = {
   closing: () => null,
 };
 
+/** Messages in one frame, and the frame itself. */
+const MOST_TEXTS = 1_001;
+
 export const SOCKJS: Framing = {
   frame: (text) => `a[${JSON.stringify(text)}]`,
   fragment: (text, isFirst, isLast) => `${isFirst ? 'a["' : ''}${JSON.stringify(text).slice(1, -1)}${isLast ? '"]' : ''}`,
@@ -33,7 +36,7 @@ export const SOCKJS: Framing = {
   unframe(frame, isBinary) {
     if (frame.length === 0 || isBinary) return []; // an empty one and a foreign keep-alive say nothing
     try {
-      const value = parseJson(frame);
+      const value = parseJson(frame, { maxValues: MOST_TEXTS });
       const texts = Array.isArray(value) ? value : [value];
       return texts.every((text) => typeof text === 'string') ? texts : null;
     } catch {

@@ -1,7 +1,8 @@
 // The messages of the WebSocket binding (resources-and-api.md 2.15): a client's text read, and the texts of answers and events.
-// Pure. Bodies are JSON text already; nothing is parsed to be written again.
+// Bodies are JSON text already; nothing is parsed to be written again.
 import type { Pieces } from '../../resources/api.ts';
 import type { Identity, Notice } from '../../engine/index.ts';
+import { readBody } from '../http/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { MAX_BODY_VALUES, parseJson, toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -25,6 +26,17 @@ export interface Message {
 export function readMessage(source: string | Uint8Array): Message {
   let illFormedAt: number | undefined;
   const value = parseJson(source, { maxValues: MAX_BODY_VALUES, onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
+  return messageOf(value, illFormedAt);
+}
+
+/** As readMessage, for a long text: it keeps nobody else waiting. */
+export async function readLongMessage(source: Uint8Array): Promise<Message> {
+  let illFormedAt: number | undefined;
+  const value = await readBody(source, { onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
+  return messageOf(value, illFormedAt);
+}
+
+function messageOf(value: Value, illFormedAt: number | undefined): Message {
   if (!isObject(value)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
   const parameters = memberOf(value, 'parameters');
   const wrong = MEMBERS.find(({ name, isRight }) => !isRight(memberOf(value, name)));

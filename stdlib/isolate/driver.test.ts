@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { compile, originalPosition } from '../../compiler/index.ts';
 import { builtinTable } from '../builtins/index.ts';
 import type { In, Out, StartOptions } from './index.ts';
-import { type Host, TestLane } from './testing/lane.ts';
+import { type Each, type Host, TestLane } from './testing/lane.ts';
 
 const builtins = builtinTable();
 const openLane = (): TestLane => new TestLane({ compile: (text) => compile(text, { builtins }), evaluate: runInThisContext });
@@ -92,7 +92,7 @@ test('a loop gives way when its fuel is used up', () => {
   lane.load('PROCEDURE f() var n = 0 while (n < 2500) { n++ } n');
   const sliced = lane.call('f', [], stored, { fuel: 1000 });
   expect(sliced).toMatchObject({ value: 2500, slices: 2 });
-  expect((JSON.parse(sliced.outbox.trim().split('\n').at(-1) ?? '[]') as Out[])[0]?.[3]).toBe(2501); // turns and the call
+  expect((JSON.parse(sliced.outbox.trim().split('\n').at(-2) ?? '[]') as Out[])[0]?.[3]).toBe(2501); // turns and the call
 });
 
 test('recursion without a loop uses fuel too', () => {
@@ -206,7 +206,7 @@ function play(rules: readonly string[], chosen: readonly { rule: number; n: numb
   return outs;
 }
 
-function answerTo(item: Out, id: string): In | null {
+function answerTo(item: Each, id: string): In | null {
   if (item[0] === 'slice') return ['go', id, 5];
   if (item[0] !== 'op') return null;
   const [, , , , kind] = item;

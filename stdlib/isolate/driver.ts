@@ -12,7 +12,7 @@ import type { Reply, Steps } from './steps.ts';
 import { failItem } from './wire-errors.ts';
 
 export interface Driver {
-  /** @param batch JSON text of an array of In items @returns JSON text of an array of Out items */
+  /** @param batch JSON text of an array of In items @returns an array of Out items and their texts (protocol.ts) */
   step(batch: string): string;
   /** Called by a module's script. */
   define(mod: string, factory: Factory): void;
@@ -54,7 +54,15 @@ class StepDriver {
   /** Runs that wait for a procedure, by its name. */
   readonly #waiting = new Map<string, Set<Task>>();
   #out: string[] = [];
-  readonly #outbox: Outbox = { push: (item) => this.#out.push(item) };
+  /** Of the items of `#out` that name them. */
+  #texts: string[] = [];
+  readonly #outbox: Outbox = {
+    push: (item) => this.#out.push(item),
+    pushWith: (before, text, after) => {
+      this.#out.push(`${before}${text.length}${after}`);
+      this.#texts.push(text);
+    },
+  };
   /** Those that ended, as a number and how many follow it. */
   #ended: (RunId | number)[] = [];
   #endedFuel = 0;
@@ -75,8 +83,10 @@ class StepDriver {
     this.#decode = isPlainInner(batch) ? (tree) => tree as Value : fromInner;
     for (const item of items) (this.#handlers[item[0]] as (item: In) => void)(item);
     if (this.#ended.length > 0) this.#out.push(`["ended",${JSON.stringify(this.#ended)},${this.#endedFuel}]`);
-    const out = `[${this.#out.join(',')}]`;
+    const listed = `[${this.#out.join(',')}]`;
+    const out = this.#texts.length > 0 ? `${listed}\n${this.#texts.join('')}` : listed;
     this.#out = [];
+    this.#texts = [];
     this.#ended = [];
     this.#endedFuel = 0;
     return out;
@@ -247,7 +257,7 @@ class StepDriver {
 
   #done(run: Run, value: string): void {
     this.#tasks.delete(run.id);
-    this.#out.push(`["done",${run.idJson},${value},${run.fuelUsed}]`);
+    this.#outbox.pushWith(`["done",${run.idJson},`, value, `,${run.fuelUsed}]`);
   }
 
   #end(run: Run): void {

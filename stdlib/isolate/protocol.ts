@@ -1,5 +1,7 @@
-// What crosses the border between a lane (host) and its isolate: one JSON text in, one JSON text out, each an array of items.
-// The isolate answers nothing else and sees nothing else. Values are inner JSON (stdlib/values/inner-json.ts), inline.
+// What crosses the border between a lane (host) and its isolate: one JSON text in, an array of items; one text out, of two parts: the JSON
+// text of an array of items, and, behind a line feed where there are any, the texts of the values that the items name by their lengths, in
+// their order: the host passes them on without reading them. The isolate answers nothing else and sees nothing else. Values are inner JSON
+// (stdlib/values/inner-json.ts).
 // One request of a run is in flight at a time; the items of one run keep their order; runs of one batch are independent.
 
 /** A value of the language as a parsed inner-JSON tree; `Inner` is inserted as is, never as text in text. */
@@ -114,14 +116,17 @@ export type In =
   /** The run is forgotten at once; no FINALLY runs, no answer comes. */
   | ['drop', RunId];
 
+/** Length of a value's text, in UTF-16 units, which stands behind the items. */
+export type TextLength = number;
+
 export type Out =
   /** A host operation. `site` names the statement (with the call path before it), `nth` counts from 0 how often this run asked there.
    * `tail`: nothing of the run comes after it but `done`, and its value is not used: the host may commit both as one. */
-  | ['op', RunId, site: string, nth: number, kind: OpKind, payload: Inner, tail: boolean]
+  | ['op', RunId, site: string, nth: number, kind: OpKind, payload: TextLength, tail: boolean]
   /** Wants a `procedure` item for this name. */
   | ['resolve', RunId, name: string]
   /** fuelUsed counts over the whole run. */
-  | ['done', RunId, Inner, fuelUsed: number]
+  | ['done', RunId, TextLength, fuelUsed: number]
   /** All those of the batch that are done and gave null, as rules do; it comes last. `runs`: a RunId and how many have it and the numbers
    * that follow it, in turn. `fuel`: what they have used together since they last gave way. */
   | ['ended', runs: (RunId | number)[], fuel: number]

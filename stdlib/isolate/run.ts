@@ -2,7 +2,7 @@
 // everything else is between the files of this folder.
 import type { BuiltinContext, RunFacts } from '../builtins/index.ts';
 import type { Value } from '../values/index.ts';
-import { LIMITS, limitError } from './limits.ts';
+import { LIMITS, limitError, MOST_MESSAGE } from './limits.ts';
 import type { RunId, RunSettings } from './protocol.ts';
 import { Random } from './random.ts';
 import { merged } from './merge.ts';
@@ -14,6 +14,8 @@ import type { HeldState, StateScope } from './state.ts';
 export interface Outbox {
   /** One item's JSON text. */
   push(item: string): void;
+  /** An item with the length of a value's text, which goes behind all items, in it. */
+  pushWith(before: string, text: string, after: string): void;
 }
 
 /** That one call counts for, whatever it says. */
@@ -187,7 +189,9 @@ export class Run implements BuiltinContext, RunFacts {
   log(level: number, message: string): void {
     if (!this.logs(level)) return;
     const name = LEVELS.find(([bound]) => level >= bound)?.[1] ?? 'TRACE';
-    this.outbox.push(`["log",${this.idJson},${this.#logs++},"${name}",${JSON.stringify(message)}]`);
+    const text = message.length > MOST_MESSAGE ? message.slice(0, MOST_MESSAGE) : message;
+    this.charge(text.length); // many in one slice are no more than one large one
+    this.outbox.push(`["log",${this.idJson},${this.#logs++},"${name}",${JSON.stringify(text)}]`);
   }
   /** What a traced module tells of a line. */
   line(text: string): void {

@@ -32,7 +32,7 @@ export function* slice(run: Run): Steps<void> {
 /** Asks the host for an operation; the payload is JSON text. An error is made here, so that its stack is the program's. */
 export function* request(run: Run, site: string, kind: string, payload: string, tail: boolean): Steps<Value> {
   if (run.flush !== null && kind !== 'state') yield* run.flush();
-  run.outbox.push(`["op",${run.idJson},${JSON.stringify(site)},${run.nth(site)},"${kind}",${payload},${tail}]`);
+  run.outbox.pushWith(`["op",${run.idJson},${JSON.stringify(site)},${run.nth(site)},"${kind}",`, payload, `,${tail}]`);
   const reply = yield;
   if ('error' in reply) throw errorFromWire(reply.error);
   if ('rows' in reply) chargeRows(run, reply.rows);

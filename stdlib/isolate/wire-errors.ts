@@ -2,7 +2,8 @@
 import { toExceptionObject } from '../builtins/index.ts';
 import { CascadeError } from '../errors.ts';
 import { encodeInner, fromInner, type ObjectValue, type Value } from '../values/index.ts';
-import { LIMITS, limitError } from './limits.ts';
+import { LIMITS, limitError, MOST_MESSAGE, MOST_PARAMS_WEIGHT } from './limits.ts';
+import { isHeavier } from './operations.ts';
 import type { Frame, WireError } from './protocol.ts';
 import type { Run } from './run.ts';
 
@@ -26,12 +27,13 @@ function unexpected(error: unknown): CascadeError {
 export function failItem(run: Run, error: unknown): string {
   const known = error instanceof RangeError ? limitError('cascade.execution.depth', run.options.resource, LIMITS.callDepth) : error;
   const { code, message, params, status } = known instanceof CascadeError ? known : unexpected(known);
-  const wire = `"code":${JSON.stringify(code)},"message":${JSON.stringify(message)},"params":${paramsJson(params)},"status":${status}`;
+  const wire = `"code":${JSON.stringify(code.slice(0, MOST_MESSAGE))},"message":${JSON.stringify(message.slice(0, MOST_MESSAGE))},"params":${paramsJson(params)},"status":${status}`;
   return `["fail",${run.idJson},{${wire},"frames":${JSON.stringify(framesOf(error))}},${run.fuelUsed}]`;
 }
 
-/** Params are the program's values: one that cannot be sent must not hide the error. */
+/** Params are the program's values: one that cannot be sent must not hide the error, nor may it be as large as the program likes. */
 function paramsJson(params: Value[]): string {
+  if (isHeavier(params, MOST_PARAMS_WEIGHT)) return '[]';
   try {
     return encodeInner(params);
   } catch {

@@ -1,5 +1,6 @@
 // The reader of JSON: well-formed strings, bounds on depth and number of values, and the place of an error. What becomes of a number is its
-// caller's matter: programs and the service keep other things of it. JSON.parse is faster and stands in where it cannot differ.
+// caller's matter: programs and the service keep other things of it. JSON.parse is faster and stands in where it cannot differ. It reads as far as it
+// is told, so that a service can do something else between two pieces of a long text.
 import type { ObjectValue, Value } from './kinds.ts';
 import { setOwn } from './objects.ts';
 
@@ -14,11 +15,20 @@ export class JsonProblem extends Error {
   }
 }
 
-const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
-const BLANKS = /[ \t\n\r]*/y;
-/** A run of a string without quote, backslash and control characters. */
-const RUN = /[^"\\\u0000-\u001f]*/y;
-const ESCAPES: Record<string, string> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+const QUOTE = 34;
+const PLUS = 43;
+const COMMA = 44;
+const MINUS = 45;
+const POINT = 46;
+const ZERO = 48;
+const COLON = 58;
+const OPEN_LIST = 91;
+const BACKSLASH = 92;
+const CLOSE_LIST = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+
+const ESCAPES = '"\\/bfnrt';
 const WORDS: readonly [string, Value][] = [
   ['true', true],
   ['false', false],
@@ -43,112 +53,185 @@ export interface JsonReading extends JsonBounds {
  * The last of equal member names wins; `__proto__` is plain data.
  * @throws JsonProblem
  */
-export function readJson(text: string, { maxDepth, maxValues, toNumber, onLoneSurrogate }: JsonReading): Value {
-  let at = 0;
-  let values = 0;
+export function readJson(text: string, reading: JsonReading): Value {
+  const reader = new JsonReader(text, reading);
+  reader.read(text.length + 1);
+  return reader.value;
+}
 
-  const problem = (reason: string, index = at): JsonProblem =>
-    new JsonProblem(index >= text.length ? 'unexpected end' : reason, Math.min(index, text.length));
+/** A list or object that has been begun; of an object the name of the member that is read. */
+interface Open {
+  readonly list: Value[] | null;
+  readonly members: ObjectValue | null;
+  name: string;
+}
 
-  const match = (pattern: RegExp): string => {
-    pattern.lastIndex = at;
-    const found = pattern.exec(text)?.[0] ?? '';
-    at += found.length;
-    return found;
-  };
-  const next = (): string => {
-    match(BLANKS);
-    return text.charAt(at);
-  };
+export class JsonReader {
+  readonly #text: string;
+  readonly #reading: JsonReading;
+  readonly #open: Open[] = [];
+  #at = 0;
+  #values = 0;
+  #value: Value = null;
 
-  const value = (depth: number): Value => {
-    const first = next();
-    if (++values > maxValues) throw problem(`more than ${maxValues} values`);
-    if (first === '{') return object(depth + 1);
-    if (first === '[') return array(depth + 1);
-    if (first === '"') return string();
+  constructor(text: string, reading: JsonReading) {
+    this.#text = text;
+    this.#reading = reading;
+  }
+
+  /** What was read; to be asked when `read` has given true. */
+  get value(): Value {
+    return this.#value;
+  }
+
+  /**
+   * Reads about as many characters on; a single string or number is read as a whole.
+   * @returns whether that was all
+   * @throws JsonProblem
+   */
+  read(characters: number): boolean {
+    const until = this.#at + characters;
+    while (this.#at < until) {
+      const first = this.#next();
+      if (++this.#values > this.#reading.maxValues) throw this.#problem(`more than ${this.#reading.maxValues} values`);
+      if (first === OPEN_OBJECT || first === OPEN_LIST) {
+        if (this.#begin(first)) continue;
+      } else this.#value = first === QUOTE ? this.#string() : this.#word();
+      if (!this.#put()) continue;
+      if (!Number.isNaN(this.#next())) throw this.#problem('unexpected character');
+      return true;
+    }
+    return false;
+  }
+
+  /** The bracket of a list or object. @returns whether a value comes next; else it is empty, and the value */
+  #begin(bracket: number): boolean {
+    if (this.#open.length + 1 > this.#reading.maxDepth) throw this.#problem(`nesting deeper than ${this.#reading.maxDepth}`);
+    this.#at++;
+    if (bracket === OPEN_LIST) {
+      const list: Value[] = [];
+      if (this.#next() !== CLOSE_LIST) return this.#open.push({ list, members: null, name: '' }) > 0;
+      this.#value = list;
+    } else {
+      const members: ObjectValue = {};
+      if (this.#next() !== CLOSE_OBJECT) return this.#open.push({ list: null, members, name: this.#name() }) > 0;
+      this.#value = members;
+    }
+    this.#at++;
+    return false;
+  }
+
+  /** The value goes where it belongs, and what ends with it likewise. @returns whether it is the whole */
+  #put(): boolean {
+    for (;;) {
+      const inner = this.#open.at(-1);
+      if (!inner) return true;
+      const { list, members } = inner;
+      if (list) list.push(this.#value);
+      else setOwn(members as ObjectValue, inner.name, this.#value);
+      const separator = this.#next();
+      if (separator !== COMMA && separator !== (list ? CLOSE_LIST : CLOSE_OBJECT)) throw this.#problem('unexpected character');
+      this.#at++;
+      if (separator === COMMA) {
+        if (members) {
+          this.#next();
+          inner.name = this.#name();
+        }
+        return false;
+      }
+      this.#open.pop();
+      this.#value = list ?? members;
+    }
+  }
+
+  /** The name of a member and its colon. */
+  #name(): string {
+    if (this.#text.charCodeAt(this.#at) !== QUOTE) throw this.#problem('a member name was expected');
+    const name = this.#string();
+    if (this.#next() !== COLON) throw this.#problem('unexpected character');
+    this.#at++;
+    return name;
+  }
+
+  #word(): Value {
     for (const [word, meaning] of WORDS) {
-      if (!text.startsWith(word, at)) continue;
-      at += word.length;
+      if (!this.#text.startsWith(word, this.#at)) continue;
+      this.#at += word.length;
       return meaning;
     }
-    const number = match(NUMBER);
-    if (number === '') throw problem('unexpected character');
-    return toNumber(number);
-  };
+    const start = this.#at;
+    const end = endOfNumber(this.#text, start);
+    if (end === start) throw this.#problem('unexpected character');
+    this.#at = end;
+    return this.#reading.toNumber(this.#text.slice(start, end));
+  }
 
-  const enter = (depth: number): void => {
-    if (depth > maxDepth) throw problem(`nesting deeper than ${maxDepth}`);
-    at++;
-  };
-
-  const array = (depth: number): Value[] => {
-    enter(depth);
-    const items: Value[] = [];
-    if (next() === ']') {
-      at++;
-      return items;
-    }
+  #string(): string {
+    const text = this.#text;
+    const start = this.#at;
+    let at = start + 1;
+    let isPlain = true;
     for (;;) {
-      items.push(value(depth));
-      const separator = next();
-      if (separator !== ',' && separator !== ']') throw problem('unexpected character');
-      at++;
-      if (separator === ']') return items;
+      const c = text.charCodeAt(at);
+      if (c === QUOTE) break;
+      if (c === BACKSLASH) {
+        isPlain = false;
+        this.#requireEscape(at);
+        at += 2;
+      } else if (c >= 32) at++;
+      else throw this.#problem('control character in a string', at);
     }
-  };
-
-  const object = (depth: number): ObjectValue => {
-    enter(depth);
-    const members: ObjectValue = {};
-    if (next() === '}') {
-      at++;
-      return members;
-    }
-    for (;;) {
-      if (next() !== '"') throw problem('a member name was expected');
-      const key = string();
-      if (next() !== ':') throw problem('unexpected character');
-      at++;
-      setOwn(members, key, value(depth));
-      const separator = next();
-      if (separator !== ',' && separator !== '}') throw problem('unexpected character');
-      at++;
-      if (separator === '}') return members;
-    }
-  };
-
-  const string = (): string => {
-    const start = at++;
-    let result = match(RUN);
-    for (;;) {
-      const c = text.charAt(at);
-      if (c === '"') break;
-      if (c !== '\\') throw problem('control character in a string');
-      result += escape() + match(RUN);
-    }
-    at++;
+    this.#at = at + 1;
+    const result = isPlain ? text.slice(start + 1, at) : (JSON.parse(text.slice(start, at + 1)) as string);
     if (!result.isWellFormed()) {
-      if (!onLoneSurrogate) throw problem('lone surrogate', start);
-      onLoneSurrogate(start);
+      if (!this.#reading.onLoneSurrogate) throw this.#problem('lone surrogate', start);
+      this.#reading.onLoneSurrogate(start);
     }
     return result;
-  };
+  }
 
-  const escape = (): string => {
-    const letter = text.charAt(at + 1);
-    const simple = ESCAPES[letter];
-    if (simple !== undefined) {
-      at += 2;
-      return simple;
+  #requireEscape(at: number): void {
+    const letter = this.#text.charAt(at + 1);
+    if (letter !== '' && ESCAPES.includes(letter)) return;
+    if (letter !== 'u' || !/^[0-9a-fA-F]{4}$/.test(this.#text.slice(at + 2, at + 6))) throw this.#problem('invalid escape', at);
+  }
+
+  /** @returns the code of the next character that is no blank; NaN at the end */
+  #next(): number {
+    for (;;) {
+      const c = this.#text.charCodeAt(this.#at);
+      if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return c;
+      this.#at++;
     }
-    const hex = text.slice(at + 2, at + 6);
-    if (letter !== 'u' || !/^[0-9a-fA-F]{4}$/.test(hex)) throw problem('invalid escape');
-    at += 6;
-    return String.fromCharCode(Number.parseInt(hex, 16));
-  };
+  }
 
-  const result = value(0);
-  if (next() !== '') throw problem('unexpected character');
-  return result;
+  #problem(reason: string, index = this.#at): JsonProblem {
+    const { length } = this.#text;
+    return new JsonProblem(index >= length ? 'unexpected end' : reason, Math.min(index, length));
+  }
+}
+
+/** @returns the index after the longest number that begins there; `start` where none does */
+function endOfNumber(text: string, start: number): number {
+  const first = text.charCodeAt(start) === MINUS ? start + 1 : start;
+  let at = text.charCodeAt(first) === ZERO ? first + 1 : endOfDigits(text, first);
+  if (at === first) return start;
+  if (text.charCodeAt(at) === POINT) {
+    const end = endOfDigits(text, at + 1);
+    if (end > at + 1) at = end;
+  }
+  if ((text.charCodeAt(at) | 32) !== 101) return at;
+  const sign = text.charCodeAt(at + 1);
+  const digits = sign === PLUS || sign === MINUS ? at + 2 : at + 1;
+  const end = endOfDigits(text, digits);
+  return end > digits ? end : at;
+}
+
+function endOfDigits(text: string, start: number): number {
+  let at = start;
+  for (;;) {
+    const c = text.charCodeAt(at);
+    if (!(c >= ZERO && c <= ZERO + 9)) return at;
+    at++;
+  }
 }

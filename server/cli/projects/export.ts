@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { openRemote, type Remote, type RemoteOptions } from '../remote.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
-import { documentFile, fileOf, JSON_FOLDERS, PROGRAMS, toText, written } from './layout.ts';
+import { documentFile, fileOf, JSON_FOLDERS, PROGRAMS, toText, written } from '../../../features/projects/index.ts';
 import { write } from './local.ts';
 import { contentPath, errorIn, listed } from './present.ts';
 

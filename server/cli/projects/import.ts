@@ -1,103 +1,133 @@
-// `cascade import DIR`: the files of a project into a namespace. What is there already and the same is left alone, so that a second import changes
-// nothing; nothing is deleted. What needs something that comes later is tried again until nothing more succeeds.
+// `cascade import DIR`: the files of a project into a namespace, in one request and one commit: all of it, or nothing. What is there already and the
+// same is left alone, so that a second import changes nothing; nothing is deleted. What no request can hold goes apart: large documents before the
+// others, instances that are too many after them.
 import { openAsBlob } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { openRemote, type Remote, type RemoteOptions } from '../remote.ts';
 import type { Terminal } from '../terminal.ts';
-import { agrees, canonical, documentName, JSON_AFTER, JSON_BEFORE, type Members, PROGRAMS, toSend } from './layout.ts';
-import { digestOf, filesOf, isJson, type LocalFile, readObject, readText } from './local.ts';
-import { digestAt, errorIn, listed, RESOURCES } from './present.ts';
+import { documentName, isProgram, JSON_FOLDERS, type Members, parseExact, toSend } from '../../../features/projects/index.ts';
+import { digestOf, filesOf, type LocalFile, readObject, readText } from './local.ts';
+import { digestAt, errorIn, RESOURCES } from './present.ts';
 
 /** Instances sent at a time. */
 const CHUNK = 5_000;
 const JSON_TYPE = 'application/json';
+/** Of the request, which may have 10 MiB: so much is left for documents and data besides definitions. */
+const MOST_BYTES = 8 * 1_048_576;
+const MOST_OF_A_DOCUMENT = 1_048_576;
+/** What one import takes. */
+const MOST_ROWS = 10_000;
 
-/** Null: it is loaded, or was there already; else why not. */
-type Outcome = string | null;
-interface Item {
-  readonly file: LocalFile;
-  load(): Promise<Outcome>;
+interface Failure {
+  readonly file: string;
+  readonly reason: string;
 }
 
 export async function importProject(root: string, options: RemoteOptions, terminal: Terminal): Promise<number> {
-  const notice = (line: string): void => terminal.err(`${line}\n`);
-  const files = await filesOf(root, notice);
+  const files = await filesOf(root, (line) => terminal.err(`${line}\n`));
   const remote = await openRemote(options);
-  const of = (folders: readonly string[]): LocalFile[] => folders.flatMap((folder) => files.filter((one) => one.folder === folder));
-  const definitions = [
-    ...(await jsonItems(remote, of(JSON_BEFORE), notice)),
-    ...(await programItems(remote, of(PROGRAMS), notice)),
-    ...(await jsonItems(remote, of(JSON_AFTER), notice)),
-  ];
-  const failed = [
-    ...(await inPasses(definitions)),
-    ...(await inPasses(of(['documents']).map((file) => ({ file, load: () => uploadDocument(remote, file) })))),
-    ...(await inPasses(of(['data']).map((file) => ({ file, load: () => loadData(remote, file, notice) })))),
-  ];
-  for (const [{ folder, path }, reason] of failed) terminal.err(`${folder}/${path}: ${reason}\n`);
-  terminal.out(`${files.length - failed.length} files loaded, ${failed.length} failed\n`);
+  const failed = await loadAll(remote, files, (line) => terminal.err(`${line}\n`));
+  for (const { file, reason } of failed) terminal.err(`${file}: ${reason}\n`);
+  const names = new Set(failed.map(({ file }) => file));
+  terminal.out(failed.length === 0 ? `${files.length} files loaded, 0 failed\n` : `${names.size} files failed\n`);
   return failed.length === 0 ? 0 : 1;
 }
 
-/** Again and again while some of them succeed. */
-async function inPasses(items: readonly Item[]): Promise<[LocalFile, string][]> {
-  let waiting = items;
-  for (;;) {
-    const failed: [Item, string][] = [];
-    for (const item of waiting) {
-      const outcome = await item.load().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
-      if (outcome !== null) failed.push([item, outcome]);
-    }
-    if (failed.length === 0 || failed.length === waiting.length) return failed.map(([{ file }, reason]) => [file, reason]);
-    waiting = failed.map(([item]) => item);
+async function loadAll(remote: Remote, files: readonly LocalFile[], notice: (line: string) => void): Promise<Failure[]> {
+  const bundle = new Bundle();
+  const failed: Failure[] = [];
+  for (const file of files)
+    await bundle.add(file).catch((error: unknown) => {
+      failed.push({ file: nameOf(file), reason: error instanceof Error ? error.message : String(error) });
+    });
+  if (failed.length > 0) return failed;
+  for (const file of bundle.largeDocuments) {
+    const reason = await uploadDocument(remote, file);
+    if (reason !== null) return [{ file: nameOf(file), reason }];
+  }
+  const refused = await send(remote, bundle.text(), notice);
+  if (refused.length > 0) return refused;
+  for (const { file, rows } of bundle.furtherData) {
+    const reason = await loadData(remote, file, rows, notice);
+    if (reason !== null) failed.push({ file: nameOf(file), reason });
+  }
+  return failed;
+}
+
+const nameOf = ({ folder, path }: LocalFile): string => `${folder}/${path}`;
+
+/** What goes into the one request, and what does not fit. */
+class Bundle {
+  readonly largeDocuments: LocalFile[] = [];
+  readonly furtherData: { readonly file: LocalFile; readonly rows: readonly unknown[] }[] = [];
+  readonly #files: Record<string, unknown> = {};
+  #bytes = 0;
+  #rows = 0;
+
+  /** @throws Error: it is no file of its folder */
+  async add(one: LocalFile): Promise<void> {
+    const { folder, path, file } = one;
+    if (folder === 'documents') await this.#addDocument(one);
+    else if (folder === 'data') await this.#addData(one);
+    else if (isProgram(folder)) this.#put(one, path.endsWith('.json') ? null : await readText(file));
+    else this.#put(one, JSON_FOLDERS.includes(folder) && path.endsWith('.json') ? toSend(await readObject(file)) : null);
+  }
+
+  text(): string {
+    return JSON.stringify({ op: 'import', data: { files: this.#files } });
+  }
+
+  async #addDocument(one: LocalFile): Promise<void> {
+    const { size } = await stat(one.file);
+    const encoded = Math.ceil(size / 3) * 4;
+    if (size > MOST_OF_A_DOCUMENT || this.#bytes + encoded > MOST_BYTES) this.largeDocuments.push(one);
+    else this.#put(one, { base64: (await readFile(one.file)).toString('base64') });
+  }
+
+  async #addData(one: LocalFile): Promise<void> {
+    const rows = parseExact((await readFile(one.file, 'utf8')).replace(/^\uFEFF/, ''));
+    if (!Array.isArray(rows)) throw new Error('no JSON array');
+    const bytes = Buffer.byteLength(JSON.stringify(rows));
+    if (this.#rows + rows.length > MOST_ROWS || this.#bytes + bytes > MOST_BYTES) return void this.furtherData.push({ file: one, rows });
+    this.#rows += rows.length;
+    this.#put(one, rows, bytes);
+  }
+
+  /** What the service skips is named to it, too: its notice is the same for all. */
+  #put(one: LocalFile, value: unknown, bytes = Buffer.byteLength(JSON.stringify(value))): void {
+    this.#files[nameOf(one)] = value;
+    this.#bytes += bytes;
   }
 }
 
-async function jsonItems(remote: Remote, files: readonly LocalFile[], notice: (line: string) => void): Promise<Item[]> {
-  const present = new Map<string, Map<string, string>>();
-  for (const folder of new Set(files.map((one) => one.folder))) {
-    const objects = await listed(remote, folder);
-    present.set(folder, new Map(objects.map((object) => [String(object['name']), canonical(object)])));
+async function send(remote: Remote, text: string, notice: (line: string) => void): Promise<Failure[]> {
+  const answer = await remote.send('POST', `${RESOURCES}/projects/*`, text, JSON_TYPE);
+  if (answer.ok) {
+    const { skipped, warnings } = (await answer.json()) as { skipped: string[]; warnings: string[] };
+    for (const file of skipped) notice(`skipped: ${file}`);
+    for (const warning of warnings) notice(warning);
+    return [];
   }
-  return files.flatMap((file): Item[] => {
-    if (!isJson(file)) {
-      notice(`skipped: ${file.folder}/${file.path}`);
-      return [];
-    }
-    const load = async (): Promise<Outcome> => {
-      const object = await readObject(file.file);
-      if (agrees(canonical(object), present.get(file.folder)?.get(String(object['name'])))) return null;
-      return sent(remote, `${RESOURCES}/${file.folder}?upsert=true`, JSON.stringify(toSend(object)), JSON_TYPE);
-    };
-    return [{ file, load }];
-  });
+  const body = await answer.text();
+  try {
+    return (JSON.parse(body) as { file?: string; code: string; message: string }[]).map(({ file = 'import', code, message }) => ({
+      file,
+      reason: `${code}: ${message}`,
+    }));
+  } catch {
+    return [{ file: 'import', reason: `${answer.status} ${body.slice(0, 200)}` }]; // not from the service itself
+  }
 }
 
-async function programItems(remote: Remote, files: readonly LocalFile[], notice: (line: string) => void): Promise<Item[]> {
-  const present = new Set<string>();
-  for (const folder of new Set(files.map((one) => one.folder)))
-    for (const object of await listed(remote, folder)) present.add(`${folder} ${String(object['ruleText'])}`);
-  return files.flatMap((file): Item[] => {
-    if (file.path.endsWith('.json')) {
-      notice(`skipped: ${file.folder}/${file.path}`);
-      return [];
-    }
-    const load = async (): Promise<Outcome> => {
-      const text = await readText(file.file);
-      return present.has(`${file.folder} ${text}`) ? null : sent(remote, `${RESOURCES}/${file.folder}`, text, 'text/plain');
-    };
-    return [{ file, load }];
-  });
-}
-
-async function sent(remote: Remote, path: string, body: NonNullable<RequestInit['body']>, contentType?: string): Promise<Outcome> {
-  const answer = await remote.send('POST', path, body, contentType);
+/** @returns why it failed; null: it is there */
+async function sent(remote: Remote, path: string, body: NonNullable<RequestInit['body']>): Promise<string | null> {
+  const answer = await remote.send('POST', path, body);
   if (!answer.ok) return errorIn(answer);
   await answer.body?.cancel();
   return null;
 }
 
-async function uploadDocument(remote: Remote, { path, file }: LocalFile): Promise<Outcome> {
+async function uploadDocument(remote: Remote, { path, file }: LocalFile): Promise<string | null> {
   const name = documentName(path);
   if ((await digestAt(remote, name)) === (await digestOf(file))) return null;
   const form = new FormData();
@@ -105,10 +135,13 @@ async function uploadDocument(remote: Remote, { path, file }: LocalFile): Promis
   return sent(remote, `${RESOURCES}/documents`, form);
 }
 
-async function loadData(remote: Remote, { path, file }: LocalFile, notice: (line: string) => void): Promise<Outcome> {
+async function loadData(
+  remote: Remote,
+  { path }: LocalFile,
+  rows: readonly unknown[],
+  notice: (line: string) => void,
+): Promise<string | null> {
   const type = path.replace(/\.json$/, '');
-  const rows = JSON.parse((await readFile(file, 'utf8')).replace(/^\uFEFF/, '')) as unknown;
-  if (!Array.isArray(rows)) return 'no JSON array';
   const definition = await remote.get('types', type);
   if (!definition) return `there is no type ${type}`;
   const { naturalKey, properties } = definition as { naturalKey?: string[] | null; properties?: Members };
@@ -116,12 +149,8 @@ async function loadData(remote: Remote, { path, file }: LocalFile, notice: (line
   if (!hasKey) notice(`data/${path}: ${type} has no natural key: a second import makes its instances twice`);
   for (let first = 0; first < rows.length; first += CHUNK) {
     const body = JSON.stringify(rows.slice(first, first + CHUNK));
-    const answer = await remote.send(
-      'POST',
-      `${RESOURCES}/custom/${encodeURIComponent(type)}${hasKey ? '?upsert=true' : ''}`,
-      body,
-      JSON_TYPE,
-    );
+    const target = `${RESOURCES}/custom/${encodeURIComponent(type)}${hasKey ? '?upsert=true' : ''}`;
+    const answer = await remote.send('POST', target, body, JSON_TYPE);
     if (!answer.ok) return errorIn(answer);
     const isPartial = answer.headers.get('x-partial-result') === 'true';
     const results = (await answer.json()) as { errors?: { code: string; message: string }[] }[];

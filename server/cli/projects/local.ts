@@ -4,7 +4,7 @@ import { createReadStream, type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { UsageError } from '../terminal.ts';
-import { FOLDERS, JSON_FOLDERS, type Members } from './layout.ts';
+import { FOLDERS, JSON_FOLDERS, type Members, parseExact } from '../../../features/projects/index.ts';
 
 export interface LocalFile {
   /** Of the project. */
@@ -49,7 +49,7 @@ export const isJson = ({ folder, path }: LocalFile): boolean => JSON_FOLDERS.inc
 
 /** @throws Error: no JSON object */
 export async function readObject(file: string): Promise<Members> {
-  const value = JSON.parse((await readFile(file, 'utf8')).replace(/^\uFEFF/, '')) as unknown;
+  const value = parseExact((await readFile(file, 'utf8')).replace(/^\uFEFF/, ''));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no JSON object');
   return value as Members;
 }

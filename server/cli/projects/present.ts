@@ -1,7 +1,7 @@
 // What a namespace has of a project, asked of its service.
 import type { Remote } from '../remote.ts';
 import { UsageError } from '../terminal.ts';
-import { isOwn, type Members } from './layout.ts';
+import { isOwn, type Members, parseExact } from '../../../features/projects/index.ts';
 
 const RESOURCES = '/api/v1/resources';
 const PAGE = 1_000;
@@ -13,7 +13,7 @@ export async function listed(remote: Remote, resource: string): Promise<Members[
     const answer = await remote.send('GET', `${RESOURCES}/${resource}?limit=${PAGE}&page=${page}`);
     if (answer.status === 404) return []; // this service has no such resource
     if (!answer.ok) throw new UsageError(`${resource}: ${await errorIn(answer)}`);
-    const rows = (await answer.json()) as Members[];
+    const rows = parseExact(await answer.text()) as Members[];
     all.push(...rows.filter((row) => !isOwn(resource, String(row['name']))));
     if (rows.length < PAGE) return all;
   }

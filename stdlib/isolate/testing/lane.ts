@@ -6,8 +6,11 @@ import {
   type Driver,
   type FrameSettings,
   type In,
+  type Inner,
+  type OpKind,
   type Out,
   type ProcedureInfo,
+  type RunId,
   type StartOptions,
   type WireError,
 } from '../index.ts';
@@ -130,10 +133,23 @@ export class TestLane {
   }
 }
 
-type Each = Exclude<Out, ['ended', ...unknown[]]>;
+/** With the parsed values in the places of their texts' lengths. */
+export type Each =
+  | Exclude<Out, ['ended' | 'op' | 'done', ...unknown[]]>
+  | ['op', RunId, string, number, OpKind, Inner, boolean]
+  | ['done', RunId, Inner, number];
 
-const eachOf = (text: string): Each[] =>
-  (JSON.parse(text) as Out[]).flatMap((item): Each[] => (item[0] === 'ended' ? endsOf(item[1]) : [item]));
+function eachOf(text: string): Each[] {
+  const [items = '', texts = ''] = text.split('\n');
+  let at = 0;
+  const next = (length: number): Inner => JSON.parse(texts.slice(at, (at += length)));
+  return (JSON.parse(items) as Out[]).flatMap((item): Each[] => {
+    if (item[0] === 'ended') return endsOf(item[1]);
+    if (item[0] === 'done') return [['done', item[1], next(item[2]), item[3]]];
+    if (item[0] === 'op') return [['op', item[1], item[2], item[3], item[4], next(item[5]), item[6]]];
+    return [item];
+  });
+}
 
 function endsOf(ranges: readonly (string | number)[]): Each[] {
   const ends: Each[] = [];

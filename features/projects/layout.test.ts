@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { agrees, canonical, documentFile, documentName, fileOf, programName, toText } from './layout.ts';
+import { agrees, canonical, documentFile, documentName, fileOf, type Members, parseExact, programName, toSend, toText } from './layout.ts';
 
 test('a file is named after what it holds, with what a file system does not take escaped', () => {
   expect(fileOf('topics', '/plant/empty')).toBe('plant/empty.json');
@@ -14,6 +14,16 @@ test('the path of a document leads back to its name', () => {
     expect(documentName(file)).toBe(name);
     expect(file.split('/').some((part) => part === '.' || part === '..' || part.startsWith('.'))).toBe(false);
   }
+});
+
+test('integers of more digits than a number holds stay as they are written', () => {
+  const text = '{"default":9007199254740993,"n":5,"r":1.5}';
+  const read = parseExact(text) as Members;
+  expect(JSON.stringify(read)).toBe(text);
+  expect(JSON.stringify(toSend({ name: 'T', ...read }))).toContain('9007199254740993');
+  expect(toText(read)).toContain('9007199254740993');
+  expect(agrees(canonical(read), canonical(parseExact('{"default":9007199254740992,"n":5,"r":1.5}') as Members))).toBe(false);
+  expect(agrees(canonical(read), canonical({ ...read, description: '' }))).toBe(true);
 });
 
 test('definitions are the same whatever the order of members, what is not set, and what the service fills in', () => {

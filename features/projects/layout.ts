@@ -3,11 +3,27 @@
 /** Folders of JSON files, one object each, in the order of import around programs and documents. */
 export const JSON_BEFORE = ['scalars', 'types', 'profiles', 'groups', 'topics', 'sources', 'services', 'nodes'] as const;
 export const PROGRAMS = ['procedures', 'rules'] as const;
+export const isProgram = (folder: string): boolean => (PROGRAMS as readonly string[]).includes(folder);
 export const JSON_AFTER = ['scheduledevents', 'configurations', 'debugconfigs', 'projects'] as const;
 export const JSON_FOLDERS: readonly string[] = [...JSON_BEFORE, ...JSON_AFTER];
 export const FOLDERS: readonly string[] = [...JSON_FOLDERS, ...PROGRAMS, 'documents', 'data'];
 
 export type Members = Record<string, unknown>;
+
+declare global {
+  interface JSON {
+    rawJSON(text: string): unknown;
+    isRawJSON(value: unknown): boolean;
+  }
+}
+
+/** Integers that a JavaScript number would round stand as they are written: `JSON.stringify` gives them back. */
+export const parseExact = (text: string): unknown => JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown) as unknown;
+
+const keepDigits = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
+    ? JSON.rawJSON(source)
+    : value;
 
 /** What the service sets, and what it works out. */
 const LEFT_OUT = new Set(
@@ -48,7 +64,7 @@ const DEFAULTS: ReadonlySet<string> = new Set(['false', 'null', '[]', '{}', '""'
 
 /** Whether an import of this definition changes nothing: what it names is the same there, and what else is there are defaults. Both are canonical. */
 export const agrees = (local: string, present: string | undefined): boolean =>
-  present !== undefined && (local === present || isWithin(JSON.parse(local), JSON.parse(present)));
+  present !== undefined && (local === present || isWithin(parseExact(local), parseExact(present)));
 
 function isWithin(local: unknown, present: unknown): boolean {
   if (Array.isArray(local))
@@ -63,11 +79,11 @@ function isWithin(local: unknown, present: unknown): boolean {
 }
 
 /** What is sent: "not set" is not sent. */
-export const toSend = (object: Members): Members => JSON.parse(canonical(object)) as Members;
+export const toSend = (object: Members): Members => parseExact(canonical(object)) as Members;
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
   const names = Object.keys(value).sort();
   return Object.fromEntries(names.map((name) => [name, sorted((value as Members)[name])]));
 }

@@ -1,0 +1,70 @@
+// What becomes of a user's things when its right to enter a namespace is revoked with `transferResources` (resources-and-api.md 4.9): they pass
+// to the admin who revokes it. Each change is a commit of its own, and repeating the command goes on where it stopped.
+import type { ObjectId } from 'mongodb';
+import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import { CascadeError } from '../../model/errors/faults.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { serviceActor } from '../../runtime/context/service-actor.ts';
+import type { Identity } from '../../identity/index.ts';
+import { resolve } from '../../resources/catalog/catalogue.ts';
+import type { DefinitionResource, InstanceResource, Namespace } from '../../resources/catalog/types.ts';
+import { changeDefinition } from '../../resources/definitions/operations.ts';
+import { readAt } from '../../resources/instances/find.ts';
+import { updateOne } from '../../resources/instances/update.ts';
+
+/** Levels under which an instance is its creator's (7.3). */
+const OWNER_LEVELS: ReadonlySet<string> = new Set(['ars_readByOwner', 'ars_writeByOwner']);
+
+/**
+ * Groups, rules, sources, documents, and instances of types with an owner's access level. Tokens go over in the transaction that ends the
+ * authorization (identity/revocation.ts).
+ * @throws what a BEFORE rule refuses a change of an instance with
+ */
+export async function transferResources(space: Namespace, from: string, to: Identity): Promise<void> {
+  const actor: Actor = { ...serviceActor(space), identity: { ...to, ofService: true }, takesOver: from };
+  for (const kind of ['rules', 'sources', 'groups'] as const) await transferDefinitions(space, kind, from, actor);
+  for (const [name] of space.definitions.list('types')) {
+    const resource = resolve(space, name, true) as InstanceResource;
+    const { userAccessLevel, adminAccessLevel } = resource.type;
+    if (OWNER_LEVELS.has(userAccessLevel) || OWNER_LEVELS.has(adminAccessLevel)) await transferInstances(space, resource, from, actor);
+  }
+  await transferInstances(space, resolve(space, 'documents', false) as InstanceResource, from, actor);
+}
+
+async function transferDefinitions(space: Namespace, name: 'rules' | 'sources' | 'groups', from: string, actor: Actor): Promise<void> {
+  const kind = resolve(space, name, false) as DefinitionResource;
+  const owner = name === 'groups' ? 'owner' : 'ars_createdBy';
+  const isFroms = (object: ObjectValue): boolean =>
+    own(object, owner) === from || (name === 'rules' && own(object, 'ars_modifiedBy') === from);
+  for (const [id] of space.definitions.list(name).filter(([, object]) => isFroms(object))) {
+    const members = name === 'groups' ? (own(space.definitions.get('groups', id) ?? {}, 'members') as string[]) : [];
+    const body: ObjectValue =
+      name === 'groups' ? { owner: actor.identity.username, members: members.filter((member) => member !== from) } : {};
+    await unlessGone(changeDefinition(space, kind, id, body, actor));
+  }
+}
+
+async function transferInstances(space: Namespace, resource: InstanceResource, from: string, actor: Actor): Promise<void> {
+  const found = space.db.collection<{ _id: ObjectId }>(resource.collection).find({ ars_createdBy: from }, { projection: { _id: 1 } });
+  for await (const { _id } of found)
+    await unlessGone(
+      updateOne(
+        space,
+        resource,
+        () => readAt(space, resource, _id.toHexString(), actor),
+        (stored) => stored,
+        actor,
+      ),
+    );
+}
+
+/** What is deleted meanwhile is nobody's. */
+async function unlessGone(change: Promise<unknown>): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    if (!(error instanceof CascadeError) || error.code !== 'cascade.resource.not.found') throw error;
+  }
+}
+
+const own = (object: ObjectValue, name: string) => (Object.hasOwn(object, name) ? getOwn(object, name) : null);

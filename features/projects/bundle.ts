@@ -1,0 +1,104 @@
+// A project as one value: its files by their paths below its root (resources-and-api.md 11). Definitions are Objects, programs are texts, data are
+// arrays; a document is a text, or an Object with its bytes in Base64, or with no more than the digest of what is too large to go along.
+
+import { createHash } from 'node:crypto';
+import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { CascadeError, CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { toJson } from '../../model/values/index.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { definitionJson, shown, visible } from '../../resources/definitions/operations.ts';
+import type { Together } from '../../resources/definitions/together.ts';
+import { agrees, canonical, FOLDERS, isOwn, JSON_FOLDERS, type Members, parseExact, isProgram, toSend } from './layout.ts';
+
+/** Files of one import, comparison or export. */
+export const MOST_FILES = 5_000;
+
+export interface ProjectFile {
+  /** Below the root, with its folder. */
+  readonly file: string;
+  readonly folder: string;
+  /** Below its folder. */
+  readonly path: string;
+  readonly value: Value;
+}
+
+/**
+ * The files of a body, in the order of their names.
+ * @param skipped gets what is no file of a project
+ * @throws resource.property.required; request.too.many.instances
+ */
+export function filesIn(data: Value, skipped: string[]): ProjectFile[] {
+  const files = isObject(data) && Object.hasOwn(data, 'files') ? getOwn(data, 'files') : null;
+  if (!isObject(files)) throw fault('cascade.resource.property.required', 'projects', 'data.files');
+  const names = Object.keys(files);
+  if (names.length > MOST_FILES) throw fault('cascade.request.too.many.instances', MOST_FILES);
+  return names.sort().flatMap((file): ProjectFile[] => {
+    const [, folder = '', path = ''] = /^([^/]+)\/(.+)$/s.exec(file) ?? [];
+    const isHidden = file.split('/').some((part) => part.startsWith('.'));
+    const isJson = path.endsWith('.json');
+    const isOurs = JSON_FOLDERS.includes(folder) ? isJson : isProgram(folder) ? !isJson : FOLDERS.includes(folder);
+    if (!isOurs || path === '' || isHidden) {
+      skipped.push(file);
+      return [];
+    }
+    return [{ file, folder, path, value: getOwn(files, file) }];
+  });
+}
+
+export const kindOf = (space: Namespace, folder: string): DefinitionResource => {
+  const kind = space.features.kind(folder);
+  if (!kind) throw new Error(`no resource ${folder}`);
+  return kind;
+};
+
+/** A definition as files have it, for a comparison. */
+export const membersOf = (space: Namespace, kind: DefinitionResource, stored: ObjectValue): Members =>
+  parseExact(definitionJson(visible(kind, shown(space, kind, stored)))) as Members;
+
+export const plain = (value: Value): unknown => parseExact(toJson(value));
+
+/** What is the project's of the definitions of a folder. */
+export const definitionsOf = (space: Namespace, folder: string): [name: string, stored: ObjectValue][] =>
+  space.definitions.list(folder).filter(([name]) => !isOwn(folder, name));
+
+/** The bytes of a document; null: a digest stands for them. @throws resource.property.invalid */
+export function bytesOf({ file, value }: ProjectFile): Uint8Array | null {
+  if (typeof value === 'string') return Buffer.from(value, 'utf8');
+  const member = (name: string): Value => (isObject(value) && Object.hasOwn(value, name) ? getOwn(value, name) : null);
+  const text = member('base64');
+  if (typeof text === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return Buffer.from(text, 'base64');
+  if (typeof member('digest') === 'string') return null;
+  throw fault('cascade.resource.property.invalid', 'projects', file, 'neither a text nor an Object with base64 or digest');
+}
+
+/** SHA-256 of a document's bytes, in lower-case hex. @throws resource.property.invalid */
+export function digestOf(file: ProjectFile): string {
+  const bytes = bytesOf(file);
+  return bytes ? createHash('sha256').update(bytes).digest('hex') : String(getOwn(file.value as ObjectValue, 'digest'));
+}
+
+/** The text of a program. @throws resource.property.invalid */
+export function programIn({ file, value }: ProjectFile): string {
+  if (typeof value !== 'string') throw fault('cascade.resource.property.invalid', 'projects', file, 'no text of a program');
+  return value.replace(/^\uFEFF/, '');
+}
+
+/** The members of a file that are set: files of other versions have more (11). */
+export function givenIn(value: ObjectValue): ObjectValue {
+  const given: ObjectValue = {};
+  for (const name of Object.keys(toSend(plain(value) as Members))) setOwn(given, name, getOwn(value, name));
+  return given;
+}
+
+/** Whether an import of a file would leave a definition as it is: what the file says is so, and what it does not say is the default. */
+export async function isAsStored(together: Together, kind: DefinitionResource, given: ObjectValue, stored: ObjectValue): Promise<boolean> {
+  const there = canonical(membersOf(together.space, kind, stored));
+  if (agrees(canonical(plain(given) as Members), there)) return true;
+  try {
+    const fresh = await together.preview(kind, givenIn(given));
+    return canonical(membersOf(together.space, kind, fresh)) === there;
+  } catch (error) {
+    if (error instanceof CascadeError || error instanceof CascadeErrors) return false;
+    throw error;
+  }
+}

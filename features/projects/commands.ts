@@ -1,0 +1,37 @@
+// The commands of projects: their files into a namespace and out of it, over REST and WebSocket. `*` is all that the namespace has.
+import type { ObjectValue } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { toJson } from '../../model/values/index.ts';
+import type { Command } from '../../resources/feature.ts';
+import { requireKnown, objectOf } from '../../resources/requests/fields.ts';
+import { reply } from '../../resources/requests/request.ts';
+import { chosenBy, diffProject, exportProject } from './export-project.ts';
+import { importProject, ImportRefused } from './import-project.ts';
+
+const KNOWN = ['files'];
+
+/** All of the files, or nothing. @returns what was done; 400 with the errors of each file where one could not be loaded */
+const importFiles: Command = async (space, id, { object }, actor) => {
+  if (id !== '*') throw fault('cascade.operation.unknown', 'import');
+  requireKnown('projects', objectOf(object ?? null), KNOWN);
+  try {
+    return reply(toJson((await importProject(space, object ?? null, actor)) as unknown as ObjectValue));
+  } catch (error) {
+    if (!(error instanceof ImportRefused)) throw error;
+    return { status: error.status, body: toJson(error.errors as unknown as ObjectValue[]) };
+  }
+};
+
+const exportFiles: Command = async (space, id, { object }, actor) => {
+  const chosen = chosenBy(space, id, actor);
+  requireKnown('projects', objectOf(object ?? null), []);
+  return reply(toJson({ files: await exportProject(space, chosen, actor) }));
+};
+
+const diffFiles: Command = async (space, id, { object }, actor) => {
+  const chosen = chosenBy(space, id, actor);
+  requireKnown('projects', objectOf(object ?? null), KNOWN);
+  return reply(toJson((await diffProject(space, chosen, object ?? null, actor)) as unknown as ObjectValue[]));
+};
+
+export const COMMANDS = { projects: { import: importFiles, export: exportFiles, diff: diffFiles } };

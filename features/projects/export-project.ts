@@ -1,0 +1,135 @@
+// A namespace as the files of a project (resources-and-api.md 11), and what an import of files would change in it.
+
+import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { parseJson } from '../../model/values/index.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { Together } from '../../resources/definitions/together.ts';
+import { requiredText } from '../../resources/requests/fields.ts';
+import { may, requireRight } from '../../resources/access/rights.ts';
+import { digestOfDocument, type ListedDocument, listDocuments, readDocument } from '../documents/index.ts';
+import { definitionsOf, digestOf, filesIn, isAsStored, kindOf, membersOf, MOST_FILES, programIn, type ProjectFile } from './bundle.ts';
+import { documentFile, documentName, fileOf, isOwn, isProgram, JSON_FOLDERS, PROGRAMS, programName, written } from './layout.ts';
+
+/** Bytes of documents that go along: of one, and of all together. Larger ones are named by their digest, and fetched from /docs. */
+const MOST_OF_ONE = 1_048_576;
+const MOST_OF_ALL = 4 * MOST_OF_ONE;
+
+/** Which resources are a project's; null: all of the namespace. */
+export type Chosen = ReadonlySet<string> | null;
+
+/** Of a named project what it lists; `*` is all. @throws authorization.denied, resource.not.found */
+export function chosenBy(space: Namespace, id: string, { identity }: Actor): Chosen {
+  if (id === '*') return null;
+  requireRight(space, kindOf(space, 'projects'), 'select', identity);
+  const found = space.definitions.find('projects', id);
+  if (!found) throw fault('cascade.resource.not.found', `/projects/${id}`);
+  const listed = (getOwn(found.object, 'resources') as ObjectValue[]).map((entry) => String(getOwn(entry, 'resourceReference')));
+  return new Set([...listed, `/projects/${found.name}`]);
+}
+
+const isChosen = (chosen: Chosen, folder: string, name: string): boolean => chosen === null || chosen.has(`/${folder}/${name}`);
+
+/** The definitions of a folder that are the project's, where the caller may see that resource. */
+function seenIn(space: Namespace, folder: string, chosen: Chosen, { identity }: Actor): [name: string, stored: ObjectValue][] {
+  if (!may(space, kindOf(space, folder), 'select', identity)) return [];
+  return definitionsOf(space, folder).filter(([name]) => isChosen(chosen, folder, name));
+}
+
+/** @throws request.too.many.instances */
+async function documentsOf(space: Namespace, chosen: Chosen, actor: Actor): Promise<ListedDocument[]> {
+  const listed = await listDocuments(space, actor, MOST_FILES + 1);
+  if (listed.length > MOST_FILES) throw fault('cascade.request.too.many.instances', MOST_FILES);
+  return listed.filter(({ name }) => isChosen(chosen, 'documents', name));
+}
+
+/** @returns files by their paths */
+export async function exportProject(space: Namespace, chosen: Chosen, actor: Actor): Promise<ObjectValue> {
+  const files: ObjectValue = {};
+  for (const folder of JSON_FOLDERS)
+    for (const [name, stored] of seenIn(space, folder, chosen, actor)) {
+      const members = written(membersOf(space, kindOf(space, folder), stored));
+      setOwn(files, `${folder}/${fileOf(folder, name)}`, parseJson(JSON.stringify(members)));
+    }
+  for (const folder of PROGRAMS)
+    for (const [name, stored] of seenIn(space, folder, chosen, actor))
+      setOwn(files, `${folder}/${fileOf(folder, name)}`, getOwn(stored, 'ruleText'));
+  let bytesLeft = MOST_OF_ALL;
+  for (const { name, sizeBytes, digest } of await documentsOf(space, chosen, actor)) {
+    const goesAlong = sizeBytes <= Math.min(MOST_OF_ONE, bytesLeft);
+    if (goesAlong) bytesLeft -= sizeBytes;
+    const bytes = goesAlong ? (await readDocument(space, name, actor, MOST_OF_ONE)).bytes : null;
+    setOwn(files, `documents/${documentFile(name)}`, bytes ? { base64: bytes.toString('base64') } : { digest, contentSize: sizeBytes });
+  }
+  return files;
+}
+
+/** One that an import would change: `added`, `changed`; `removed`: it is in the namespace only, and an import leaves it. */
+export interface Difference {
+  readonly file: string;
+  /** `/<resource>/<name>`. */
+  readonly resource: string;
+  readonly change: 'added' | 'changed' | 'removed';
+}
+
+/** @throws request.too.many.instances; resource.property.invalid, .required: a file is none of its folder */
+export async function diffProject(space: Namespace, chosen: Chosen, data: Value, actor: Actor): Promise<Difference[]> {
+  const here = new Set<string>();
+  const together = new Together(space, actor);
+  const differences: Difference[] = [];
+  for (const file of filesIn(data, [])) {
+    if (file.folder === 'data') continue;
+    const [name, change] = await changeOf(space, together, file, actor);
+    if (isOwn(file.folder, name)) continue;
+    here.add(`/${file.folder}/${name}`);
+    if (change !== null) differences.push({ file: file.file, resource: `/${file.folder}/${name}`, change });
+  }
+  for (const there of await filesThere(space, chosen, actor))
+    if (!here.has(there.resource) && !(await isImplied(space, together, there.resource, here))) differences.push(there);
+  return differences.sort((a, b) => (a.resource < b.resource ? -1 : 1));
+}
+
+/** A service that is no more than what the files' procedures make (4.5). */
+async function isImplied(space: Namespace, together: Together, resource: string, here: ReadonlySet<string>): Promise<boolean> {
+  const [, service] = /^\/services\/(.+)$/.exec(resource) ?? [];
+  if (service === undefined || ![...here].some((one) => one.startsWith(`/procedures/${service}.`))) return false;
+  const stored = space.definitions.get('services', service);
+  return stored !== undefined && isAsStored(together, kindOf(space, 'services'), { name: service }, stored);
+}
+
+type Change = Difference['change'] | null;
+
+async function changeOf(space: Namespace, together: Together, one: ProjectFile, actor: Actor): Promise<[name: string, change: Change]> {
+  const { folder, file, value } = one;
+  if (folder === 'documents') {
+    const name = documentName(one.path);
+    const there = await digestOfDocument(space, name, actor);
+    return [name, there === null ? 'added' : there === digestOf(one) ? null : 'changed'];
+  }
+  const kind = kindOf(space, folder);
+  const mayRead = may(space, kind, 'select', actor.identity);
+  if (isProgram(folder)) {
+    const text = programIn(one);
+    const name = programName(text) ?? one.path;
+    const stored = mayRead ? space.definitions.get(folder, name) : undefined;
+    return [name, !stored ? 'added' : getOwn(stored, 'ruleText') === text ? null : 'changed'];
+  }
+  if (!isObject(value)) throw fault('cascade.resource.property.invalid', 'projects', file, 'no JSON object');
+  const name = requiredText(folder, value, 'name');
+  const stored = mayRead ? space.definitions.get(folder, name) : undefined;
+  return [name, !stored ? 'added' : (await isAsStored(together, kind, value, stored)) ? null : 'changed'];
+}
+
+async function filesThere(space: Namespace, chosen: Chosen, actor: Actor): Promise<Difference[]> {
+  const removed = (folder: string, name: string, path: string): Difference => ({
+    file: `${folder}/${path}`,
+    resource: `/${folder}/${name}`,
+    change: 'removed',
+  });
+  const definitions = [...JSON_FOLDERS, ...PROGRAMS].flatMap((folder) =>
+    seenIn(space, folder, chosen, actor).map(([name]) => removed(folder, name, fileOf(folder, name))),
+  );
+  const documents = await documentsOf(space, chosen, actor);
+  return [...definitions, ...documents.map(({ name }) => removed('documents', name, documentFile(name)))];
+}

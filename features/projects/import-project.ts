@@ -1,0 +1,225 @@
+// A project into a namespace, as one commit (resources-and-api.md 11): all of it is there afterwards, or nothing. What is the same already is left
+// alone, nothing is deleted. What needs something that comes later is tried again until nothing more succeeds.
+
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { CascadeError } from '../../stdlib/errors.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { DuplicateKey, VersionMiss } from '../../runtime/transactions/index.ts';
+import { CascadeErrors, errorDocument, fault } from '../../model/errors/faults.ts';
+import { requireRight } from '../../resources/access/rights.ts';
+import { resolve } from '../../resources/catalog/catalogue.ts';
+import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
+import { Together } from '../../resources/definitions/together.ts';
+import { insertOne } from '../../resources/instances/insert.ts';
+import { upsertKeys } from '../../resources/instances/natural-key.ts';
+import { duplicateOf } from '../../resources/instances/refusals.ts';
+import { upsertOne } from '../../resources/instances/upsert.ts';
+import { digestOfDocument, saveDocument } from '../documents/index.ts';
+import { bytesOf, definitionsOf, digestOf, filesIn, givenIn, isAsStored, kindOf, plain, programIn, type ProjectFile } from './bundle.ts';
+import { documentName, isOwn, isProgram, JSON_AFTER, JSON_BEFORE, programName, PROGRAMS } from './layout.ts';
+
+/** What an import has done. */
+export interface Imported {
+  /** Files of which something was stored. */
+  loaded: string[];
+  /** Files that were as the namespace is already. */
+  unchanged: string[];
+  /** No files of a project, and what is the service's own. */
+  skipped: string[];
+  warnings: string[];
+}
+
+/** Why some files could not be loaded; then none is. */
+export class ImportRefused extends Error {
+  /** That of all the errors; 400 where they differ. */
+  readonly status: number;
+  readonly errors: { readonly file: string; readonly code: string; readonly message: string; readonly params: readonly unknown[] }[];
+
+  constructor(failed: ReadonlyMap<string, CascadeError | CascadeErrors>) {
+    super('files of a project could not be loaded');
+    const each = [...failed]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([file, error]) => ({ file, errors: error instanceof CascadeErrors ? error.errors : [error] }));
+    this.status = new CascadeErrors(each.flatMap(({ errors }) => errors)).status;
+    this.errors = each.flatMap(({ file, errors }) => errors.map((one) => ({ ...errorDocument(one), file })));
+  }
+}
+
+type Failed = Map<string, CascadeError | CascadeErrors>;
+
+const TRIES = 5;
+/** Instances of all files of data. */
+const MOST_ROWS = 10_000;
+/** Files are tried again while others succeed: in all for so long. */
+const MOST_MS = 60_000;
+/** Then others have their turn. */
+const SLICE_MS = 5;
+
+/** @throws ImportRefused; request.too.many.instances, request.timeout; resource.duplicate.key */
+export async function importProject(space: Namespace, data: Value, actor: Actor): Promise<Imported> {
+  const deadline = performance.now() + MOST_MS;
+  for (let tries = 0; ; tries++)
+    try {
+      return await once(space, data, actor, deadline);
+    } catch (error) {
+      // Somebody else has changed what this was worked out from.
+      if (!(error instanceof VersionMiss || error instanceof Taken)) throw error;
+      if (tries < TRIES) continue;
+      throw error instanceof Taken ? error.refusal : fault('cascade.update.authorization.or.version.conflict', '/projects/*', 0, 0);
+    }
+}
+
+/** A unique key is somebody else's, or another instance's of the import. */
+class Taken extends Error {
+  readonly refusal: CascadeError;
+  constructor(refusal: CascadeError) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+async function once(space: Namespace, data: Value, actor: Actor, deadline: number): Promise<Imported> {
+  const done: Imported = { loaded: [], unchanged: [], skipped: [], warnings: [] };
+  const files = filesIn(data, done.skipped);
+  const together = new Together(space, actor);
+  const failed: Failed = new Map();
+  const of = (folders: readonly string[]): ProjectFile[] => folders.flatMap((folder) => files.filter((one) => one.folder === folder));
+  const [documents, rows] = [of(['documents']), of(['data'])];
+  requireRoom(rows);
+  try {
+    const definitions = of([...JSON_BEFORE, ...PROGRAMS, ...JSON_AFTER]);
+    await inPasses(definitions, (file) => planned(space, together, file, done, actor), failed, deadline);
+    if (failed.size > 0) throw new ImportRefused(failed);
+    if (together.size === 0 && documents.length + rows.length === 0) return done;
+    const others = async (by: Actor): Promise<void> => {
+      await inPasses(documents, (file) => withDocument(space, file, by, done), failed, deadline);
+      await inPasses(rows, (file) => withData(together.space, file, by, done), failed, deadline);
+      if (failed.size > 0) throw new ImportRefused(failed);
+    };
+    await together.store(others, () => done as unknown as ObjectValue);
+    return done;
+  } catch (error) {
+    together.abandon();
+    if (!(error instanceof DuplicateKey)) throw error;
+    const type = together.space.types.ofCollection(error.collection);
+    throw new Taken(type ? duplicateOf(error, type) : fault('cascade.resource.duplicate.key', 'projects', 'name'));
+  }
+}
+
+/** @throws request.too.many.instances */
+function requireRoom(files: readonly ProjectFile[]): void {
+  const count = files.reduce((sum, { value }) => sum + (Array.isArray(value) ? value.length : 0), 0);
+  if (count > MOST_ROWS) throw fault('cascade.request.too.many.instances', MOST_ROWS);
+}
+
+/**
+ * Again and again while some of them succeed, forwards and backwards in turn: a chain of files that need each other is done in two passes,
+ * whichever way it runs.
+ * @throws request.timeout
+ */
+async function inPasses(
+  files: readonly ProjectFile[],
+  load: (file: ProjectFile) => Promise<void>,
+  failed: Failed,
+  deadline: number,
+): Promise<void> {
+  let waiting = files;
+  let sliceEnd = performance.now() + SLICE_MS;
+  for (;;) {
+    const left: ProjectFile[] = [];
+    for (const file of waiting) {
+      if (performance.now() > sliceEnd) {
+        if (performance.now() > deadline) throw fault('cascade.request.timeout', MOST_MS);
+        await new Promise((resolve) => setImmediate(resolve));
+        sliceEnd = performance.now() + SLICE_MS;
+      }
+      try {
+        await load(file);
+        failed.delete(file.file);
+      } catch (error) {
+        if (!(error instanceof CascadeError || error instanceof CascadeErrors)) throw error;
+        failed.set(file.file, error);
+        left.push(file);
+      }
+    }
+    if (left.length === 0 || left.length === waiting.length) return;
+    waiting = left.reverse();
+  }
+}
+
+async function planned(space: Namespace, together: Together, file: ProjectFile, done: Imported, { identity }: Actor): Promise<void> {
+  const kind = kindOf(space, file.folder);
+  const requireFor = (name: string | null): void =>
+    requireRight(space, kind, name !== null && space.definitions.get(file.folder, name) ? 'update' : 'insert', identity);
+  if (isProgram(file.folder)) {
+    const ruleText = programIn(file);
+    if (definitionsOf(space, file.folder).some(([, stored]) => getOwn(stored, 'ruleText') === ruleText))
+      return void done.unchanged.push(file.file);
+    requireFor(programName(ruleText));
+    await together.plan(kind, { ruleText });
+    await implied(together, file.folder);
+  } else {
+    if (!isObject(file.value)) throw fault('cascade.resource.property.invalid', 'projects', file.file, 'no JSON object');
+    const name = Object.hasOwn(file.value, 'name') ? getOwn(file.value, 'name') : null;
+    if (typeof name !== 'string') throw fault('cascade.resource.property.required', file.folder, 'name');
+    if (isOwn(file.folder, name)) return void done.skipped.push(file.file);
+    const stored = space.definitions.get(file.folder, name);
+    if (stored && (await isAsStored(together, kind, file.value, stored))) return void done.unchanged.push(file.file);
+    requireFor(name);
+    await together.plan(kind, givenIn(file.value));
+  }
+  done.loaded.push(file.file);
+}
+
+/** The services that planned procedures make (4.5): in this commit, too. */
+async function implied(together: Together, folder: string): Promise<void> {
+  if (folder !== 'procedures') return;
+  const { space } = together;
+  for (const [, procedure] of space.definitions.list('procedures')) {
+    const name = getOwn(procedure, 'serviceName');
+    if (typeof name === 'string' && !space.definitions.get('services', name)) await together.plan(kindOf(space, 'services'), { name });
+  }
+}
+
+async function withDocument(space: Namespace, file: ProjectFile, by: Actor, done: Imported): Promise<void> {
+  const name = documentName(file.path);
+  const there = await digestOfDocument(space, name, by);
+  if (there === digestOf(file)) return void done.unchanged.push(file.file);
+  const bytes = bytesOf(file);
+  if (!bytes) throw fault('cascade.resource.property.invalid', 'projects', file.file, 'its bytes are not given, and others are there');
+  await saveDocument(space, { name, told: null, bytes }, by, null);
+  done.loaded.push(file.file);
+}
+
+async function withData(space: Namespace, file: ProjectFile, by: Actor, done: Imported): Promise<void> {
+  const name = file.path.replace(/\.json$/, '');
+  const resource = resolve(space, name, true);
+  if (resource.kind !== 'instances' || resource.asType) throw fault('cascade.resource.type.not.found', name);
+  if (!Array.isArray(file.value)) throw fault('cascade.resource.property.invalid', 'projects', file.file, 'no JSON array');
+  const keys = upsertKeys(resource.type).filter((key) => resource.type.properties.has(key));
+  const operation = keys.length > 0 ? 'upsert' : 'insert';
+  if (!resource.operations.has(operation)) throw fault('cascade.method.not.allowed', operation, name);
+  requireRight(space, resource, operation, by.identity);
+  if (keys.length === 0) done.warnings.push(`${file.file}: ${name} has no natural key: a second import makes its instances twice`);
+  await eachOnce(resource, keys, file.value, async (row) => {
+    await (keys.length > 0 ? upsertOne(space, resource, row, by) : insertOne(space, resource, row, by));
+  });
+  done.loaded.push(file.file);
+}
+
+/** In one commit an instance is written once. @throws resource.duplicate.key */
+async function eachOnce(
+  resource: InstanceResource,
+  keys: readonly string[],
+  rows: readonly Value[],
+  load: (row: Value) => Promise<void>,
+): Promise<void> {
+  const seen = new Set<string>();
+  for (const row of rows) {
+    const own = isObject(row) ? row : {};
+    const key = JSON.stringify(keys.map((name) => plain(Object.hasOwn(own, name) ? getOwn(own, name) : null)));
+    if (keys.length > 0 && seen.has(key)) throw fault('cascade.resource.duplicate.key', resource.name, `${keys.join(', ')}=${key}`);
+    seen.add(key);
+    await load(row);
+  }
+}
