@@ -38,6 +38,7 @@ export function openLocalEngine({ clock, shares, quotas, security, isSure, drop,
   };
   return {
     async execute({ space }, request) {
+      const cameMs = performance.now();
       const { namespace } = request.identity;
       const entered = shares.enter(namespace);
       const place = entered instanceof Promise ? await entered : entered;
@@ -47,7 +48,7 @@ export function openLocalEngine({ clock, shares, quotas, security, isSure, drop,
         const usage = limited instanceof Promise ? await limited : limited;
         usage?.takeRequest();
         if (request.op === 'execute') usage?.takeExecution();
-        const reply = await carryOutOnce(space, request, actorOf(space, request, clock));
+        const reply = await carryOutOnce(space, request, actorOf(space, request, clock, cameMs));
         requireSure();
         return reply;
       } catch (error) {
@@ -83,10 +84,11 @@ export function openLocalEngine({ clock, shares, quotas, security, isSure, drop,
   };
 }
 
-const actorOf = (space: Namespace, request: ApiRequest, clock: Clock): Actor => ({
+const actorOf = (space: Namespace, request: ApiRequest, clock: Clock, cameMs: number): Actor => ({
   identity: request.identity,
   clock,
   chain: { root: null, depth: 0 },
+  since: { fromMs: cameMs, rule: null },
   commit: (unit) => {
     const full = space.committer.refusal(unit);
     return full ? Promise.reject(tooFull(full)) : space.committer.submit(unit);

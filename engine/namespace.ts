@@ -69,6 +69,7 @@ import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/inde
 import type { ScalarDefinition } from '../model/types/index.ts';
 import { TypesInForce } from '../resources/catalog/types-in-force.ts';
 import type { Tally } from '../resources/tally.ts';
+import { type StageReached, tellCommitted, tellHeard } from '../runtime/events/stages.ts';
 import type { Cipher } from '../model/values/index.ts';
 
 export interface OpenNamespace extends AsyncDisposable {
@@ -180,6 +181,8 @@ export async function openNamespace({
     onError: (rule, error) => failures.record(rule.name, error),
   };
   const failures = new ConditionFailures(() => space);
+  const stages = tally.stages.of(name);
+  const reached: StageReached = (rule, stage, ms) => stages.add(rule, stage, ms);
   let runner: Runner | null = null;
   const presentEvent = presentIn(() => space);
   const subscribers = new Subscribers(presentEvent, (error) =>
@@ -197,10 +200,17 @@ export async function openNamespace({
     onEvents: (events, fresh) => {
       listeners.call('metrics', () => {
         for (const { path } of events) tally.event(path);
+        tellCommitted(events, reached);
       });
       const begun = listeners.call('correlation', () => correlations.arrive(events)) ?? events.map(withoutPlaces);
       listeners.call('rules', () => runner?.begin(begun));
       listeners.call('subscriptions', () => subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1)));
+      listeners.call('metrics', () =>
+        tellHeard(
+          fresh.filter(({ path }) => subscribers.has(path)),
+          reached,
+        ),
+      );
       listeners.call('deliveries', () => deliveries.committed(fresh));
     },
     onFenced,
@@ -254,6 +264,7 @@ export async function openNamespace({
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
     ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),
+    reached,
     release: (run) => {
       state.release(run);
       federation.release(run);

@@ -1,6 +1,7 @@
 // What a process counts of its own work, for whoever shows it (resources-and-api.md 9.4). No name here is anything but that of a resource.
 
 import type { Cause, Stall } from '../platform/stalls/index.ts';
+import { RuleStages } from './rule-stages.ts';
 
 export interface Activations {
   readonly namespace: string;
@@ -20,6 +21,8 @@ export class Tally {
   /** Events that were committed, by the kind of what they happened on. */
   readonly events = new Map<string, number>();
   readonly activations = new Map<string, Activations>();
+  /** How long rules take to what they reach. */
+  readonly stages = new RuleStages();
   /** Told of each run of a rule how long it took; one listener at most. */
   onRan: ((seconds: number) => void) | null = null;
   /** How often the main thread was kept from everything else. */

@@ -1,7 +1,17 @@
 // The listening socket and what is bound to it: opened last, closed first. A binding is a call on the app.
 import type { Logger } from 'pino';
 import type { Health } from '../resources/api.ts';
-import { bindHttp, clientAddressBehind, type CorsOrigins, openBinding, type Served, type TrustedProxies } from './http/index.ts';
+import {
+  BODY_LIMIT_BYTES,
+  bindHttp,
+  type Budget,
+  clientAddressBehind,
+  type CorsOrigins,
+  openBinding,
+  requestBudget,
+  type Served,
+  type TrustedProxies,
+} from './http/index.ts';
 import { openMetrics, type Working } from './metrics.ts';
 import { openTransport, type TransportKind } from './transport/index.ts';
 import { bindWebSocket, type WebSocketOptions } from './websocket/index.ts';
@@ -28,14 +38,16 @@ export interface ListenOptions {
   corsOrigins?: CorsOrigins | undefined;
   /** Of one body, and of one WebSocket message. */
   bodyLimitBytes?: number | undefined;
+  /** For bodies and messages of all clients; of the usual size when absent. */
+  budget?: Budget;
   /** Of one uploaded document. */
   documentLimitBytes?: number | undefined;
   /** Of one request. */
   timeoutMs?: number;
   /** Whether the process's own figures (memory, processor, garbage collection, event loop) are told with the metrics. */
   measuresProcess?: boolean;
-  /** Times of WebSockets, where they are not the usual ones. */
-  webSocket?: Pick<WebSocketOptions, 'loginMs' | 'pingMs' | 'silenceSeconds' | 'heartbeatMs'>;
+  /** Times and bounds of WebSockets, where they are not the usual ones. */
+  webSocket?: Pick<WebSocketOptions, 'unknown' | 'loginMs' | 'pingMs' | 'silenceSeconds' | 'heartbeatMs'>;
 }
 
 export interface Listener extends AsyncDisposable {
@@ -59,14 +71,16 @@ export async function listen({
   });
   const { timeoutMs, bodyLimitBytes } = options;
   const clientOf = trustedProxies === undefined ? undefined : clientAddressBehind(trustedProxies);
-  const sockets = bindWebSocket(transport, { engine, log, timeoutMs, messageLimitBytes: bodyLimitBytes, clientOf, ...options.webSocket });
+  const budget = options.budget ?? requestBudget(bodyLimitBytes ?? BODY_LIMIT_BYTES);
+  const socketOptions = { engine, log, timeoutMs, messageLimitBytes: bodyLimitBytes, budget, clientOf, ...options.webSocket };
+  const sockets = bindWebSocket(transport, socketOptions);
   const { tally, load } = engine;
   const metrics = openMetrics(tally && load ? { tally, load } : undefined, options.measuresProcess);
   metrics.watch({ cascade_ws_connections: () => sockets.open, cascade_ws_subscriptions: () => sockets.subscriptions });
   let isDraining = false;
   const health = (): Health => (isDraining ? { ready: false, status: 'draining' } : engine.health());
   const binding = openBinding({ engine, log, timeoutMs, metrics, health, documentLimitBytes: options.documentLimitBytes });
-  const http = bindHttp(transport, binding, { log, clientOf, ...options });
+  const http = bindHttp(transport, binding, { log, clientOf, ...options, budget });
   const actual = await transport.listen(host, port);
   return {
     port: actual,

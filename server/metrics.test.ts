@@ -70,3 +70,19 @@ test('what the engine is at is asked for when somebody asks', async () => {
   const depths = ['cascade_queue_depth', 'cascade_requests_waiting', 'cascade_reliable_pending', 'cascade_namespaces_unavailable'];
   for (const [index, name] of depths.entries()) expect(text).toContain(`\n${name} ${index + 3}\n`);
 });
+
+test('stages of rules are told by namespace, rule and stage, each a histogram of its own', async () => {
+  const tally = new Tally();
+  const load = async () => ({ queueDepth: 0, requestsWaiting: 0, reliablePending: 0, namespacesUnavailable: 0, sources: [] });
+  for (const ms of [0.7, 30, 90_000]) tally.stages.of('main').add('watch', 'run_begun', ms);
+  const lines = (await openMetrics({ tally, load }).text()).split('\n').filter((line) => line.startsWith('cascade_rule_stage_seconds'));
+  const of = (le: string): string => `cascade_rule_stage_seconds_bucket{le="${le}",namespace="main",rule="watch",stage="run_begun"}`;
+  expect(lines).toHaveLength(16);
+  expect(lines).toEqual(
+    expect.arrayContaining([`${of('0.001')} 1`, `${of('0.025')} 1`, `${of('0.05')} 2`, `${of('60')} 2`, `${of('+Inf')} 3`]),
+  );
+  expect(lines.slice(-2)).toEqual([
+    'cascade_rule_stage_seconds_sum{namespace="main",rule="watch",stage="run_begun"} 90.0307',
+    'cascade_rule_stage_seconds_count{namespace="main",rule="watch",stage="run_begun"} 3',
+  ]);
+});

@@ -2,6 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine, Load } from '../resources/api.ts';
 import { Durations } from './durations.ts';
+import { StageHistograms } from './stage-histograms.ts';
 
 export interface Metrics {
   /** One request was answered. @param resource its name; null where it is none that exists */
@@ -18,6 +19,7 @@ export type Working = Pick<Engine, 'tally' | 'load'>;
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 
+const STAGE_HELP = 'Time from the request of an event until its rule has reached a stage';
 const STALL_SECONDS = [0.02, 0.03, 0.05, 0.075, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 const WATCHED = {
@@ -106,6 +108,7 @@ function tellWork({ tally, load }: Working, registry: Registry): void {
   });
   const durations = new Durations('cascade_rule_seconds', 'Time from the start of a run to its end', SECONDS, registry);
   tally.onRan = (seconds) => durations.add(seconds);
+  new StageHistograms('cascade_rule_stage_seconds', STAGE_HELP, SECONDS, tally.stages, registry);
   new Counter({
     name: 'cascade_stalls_total',
     help: 'Times at which one piece of work kept the main thread from everything else for 20 ms and more',

@@ -63,10 +63,10 @@ export async function updateAccount(
   { version, among }: { version?: bigint | undefined; among?: StoredEvent[] } = {},
 ): Promise<ObjectValue> {
   if (!resource.update) throw fault('cascade.method.not.allowed', 'update', resource.name);
-  if (Object.keys(changes).every(isServiceSet)) return stored;
   const { identity } = by.actor;
   const audit = auditOf(space, resource, 'update', by.actor);
   await resource.update(space, stored, changes, identity, { address: by.address, version, along: audit.store });
+  if (Object.keys(changes).every(isServiceSet)) return stored; // as whoever may change it is told
   note(space, resource, 'update', by, stored, changes);
   const after = await accountAt(space, resource, String(getOwn(stored, '_id')), identity); // its name may be another one now
   if (among) among.push(...audit.events);

@@ -35,6 +35,7 @@ export const ORGANIZATIONS: AccountResource = {
       ...(description !== undefined && { description }),
       ...(quota !== undefined && { quota: toJson(quota ?? {}) }),
     };
+    if (Object.keys(change).length === 0) return;
     await space.accounts.directory.changeOrganization(String(getOwn(stored, 'name')), change, { by: caller.username, version });
     space.accounts.quotas.forget();
   },

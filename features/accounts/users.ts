@@ -1,5 +1,6 @@
 // The resource users (resources-and-api.md 4.11). Passwords go in and never come out.
 
+import { isServiceSet } from '../../model/types/index.ts';
 import { DateTime, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
@@ -74,6 +75,7 @@ export const USERS: AccountResource = {
       ...(active !== undefined && { active }),
       ...(profiles && { authorization: { namespace, profiles, isConsented: isSelf } }),
     };
+    if (Object.keys(changes).every(isServiceSet)) return;
     await identity.changeUser(username, change, (session) => along(session, username));
   },
   async remove(space, object, caller, along) {

@@ -4,7 +4,8 @@
 import { type Db, type Document, Long, type RunCommandOptions } from 'mongodb';
 import { type Batch, batchIn } from './batch.ts';
 import { Fifo } from '../structures/fifo.ts';
-import { asRefused, asTooExpensive, inTime, isUnavailable } from './errors.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { asRefused, asTooExpensive, inTime, isClosed, isUnavailable } from './errors.ts';
 
 /** Of a batch, about: the store is told a number of rows. A single batch is 16 MB at most, and a row. */
 const BATCH_BYTES = 256 * 1024;
@@ -116,7 +117,7 @@ export class RowReader {
             batch = batchIn((await this.#inTurn(ask))['cursor'] as Uint8Array);
           } catch (error) {
             end();
-            throw 'find' in command ? asRefused(error) : asTooExpensive(error);
+            throw isClosed(error) ? fault('cascade.server.unavailable') : 'find' in command ? asRefused(error) : asTooExpensive(error);
           }
           // Closed meanwhile: what came is nobody's.
           if (cursor === 0n) break;

@@ -3,6 +3,7 @@
 import type { Identity } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, Chain, Pending, RunId, Step, StoredEvent, Unit, Write } from '../transactions/index.ts';
+import type { Since } from '../events/stages.ts';
 import type { StateUser } from '../shared-state/index.ts';
 
 /** In whose name something is done. */
@@ -14,6 +15,8 @@ export interface Doer {
   readonly clock: Clock;
   /** The chain that events raised here belong to; root null: they begin one of their own. */
   readonly chain: Chain<string | null>;
+  /** From when on the stages of what follows are measured; absent: from when its events are raised. */
+  readonly since?: Since | undefined;
 }
 
 export interface Actor extends Doer {

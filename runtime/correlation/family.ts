@@ -20,6 +20,7 @@ import {
 } from '../transactions/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
 import type { Executable, RunHost } from '../runs/index.ts';
+import { timed } from '../events/stages.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
 import type { Cipher } from '../../model/values/index.ts';
 import { askedIn, compareYouth, conditionOf, type ConditionSurroundings, type Surrounding, withoutAsked } from '../triggers/index.ts';
@@ -365,7 +366,7 @@ export class Family {
     if (!reference) return null;
     const uuid = uuidOf([this.owner.rule, entry, bound.happenings.map((one) => one.uuid), (bound as Partial<Evaluation>).deadlineMs ?? 0]);
     const { args, events } = givenBy(shown, this.triggers, this.#shape.variables, this.#host.namespace);
-    return {
+    const event: StoredEvent = {
       uuid,
       path: `/rules/${reference.rule}`,
       value: writeCompletion({ entry, eventArgs: events, argsJson: `[${args.join(',')}]` }),
@@ -374,6 +375,7 @@ export class Family {
       chain: cause ? (cause.chain ?? { root: cause.uuid, depth: 0 }) : { root: uuid, depth: 0 },
       runs: [reference],
     };
+    return timed(event, undefined);
   }
 
   /** The youngest version whose RULE WHERE holds now that all variables are bound (language.md V8), and those to try where programs decide. */

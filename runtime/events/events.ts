@@ -11,6 +11,7 @@ import { eventObject } from './event-object.ts';
 import { keepValue } from './event-values.ts';
 import type { EventContext } from './context.ts';
 import { referenceOf } from './references.ts';
+import { timed } from './stages.ts';
 
 /** Rule runs from one root event on (language.md G5). */
 export const LONGEST_CHAIN = 200;
@@ -56,7 +57,7 @@ function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, 
   const json = valueJson ? valueJson() : encodeInner(value);
   const all = waiting.length > 0 ? [...runs, ...waiting] : runs;
   const raised: StoredEvent = { uuid, path, value: json, at, by: actor.identity.username, chain, runs: all };
-  const whole = space.deliveries.attached(transport ? { ...raised, transport } : raised);
+  const whole = timed(space.deliveries.attached(transport ? { ...raised, transport } : raised), actor.since);
   if (runs.length > 0) keepValue(whole, value);
   return [whole];
 }

@@ -32,6 +32,7 @@ import { Backoff, isPassing } from '../../platform/mongo/index.ts';
 import { toWireError } from './wire-error.ts';
 import { CascadeErrors, fault } from '../../model/errors/faults.ts';
 import { eventObjectJson } from '../events/event-object.ts';
+import { type Since, sinceOf, type Stage } from '../events/stages.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
 import { whenAdmitted } from './admission.ts';
 import { choose, type Given as Held } from './decision.ts';
@@ -92,11 +93,14 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   /** Changes that are not stored yet, which the present attempt goes on from. */
   #follows: Pending[] = [];
   readonly #beganMs = performance.now();
+  /** What its stages are measured from; undefined: its event was taken over from another process. */
+  readonly since: Since | undefined;
 
   constructor(host: RunHost, event: StoredEvent, executable: Executable, reference: RunReference, ended: () => void) {
     this.#host = host;
     this.#event = event;
     this.#executable = executable;
+    this.since = sinceOf(event, reference.rule);
     this.#reference = reference;
     this.#ended = ended;
     this.id = runIdOf(event, executable.name);
@@ -114,6 +118,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   #startNow(): void {
+    this.#reached('run_begun');
     this.#host.executionTimes.begin(this.#expire);
     this.#admit();
   }
@@ -397,6 +402,10 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   // ------------------------------------------------------------ inside
+  #reached(stage: Stage): void {
+    if (this.since) this.#host.reached?.(this.#reference.rule, stage, performance.now() - this.since.fromMs);
+  }
+
   get #chain(): Chain {
     const { root, depth, via = [] } = this.#event.chain;
     return { root, depth: depth + 1, via: [...via.slice(1 - NAMES_KEPT), this.#executable.name] };
@@ -525,6 +534,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     const { writes } = change;
     const logs = this.#messages.waiting;
     const stored = (): void => {
+      this.#reached('effect_committed');
       this.#messages.stored(logs);
       if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(writes.map(keyOf), this.id);
       this.#closed = true;
@@ -567,6 +577,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
       identity: this.#identity,
       clock: this.#host.clock,
       chain: this.#chain,
+      since: this.since,
       event: { event: this.#event, rule: this.#reference.rule },
       reading,
       childKey: new ChildKeys(`${this.id}/${site}.${nth}`, this),
@@ -592,6 +603,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
         const whole = { ...unit, ...(ends ? { done: [this.id] } : { steps: [step] }), logs, after: this.#unstored() };
         const commit = () => this.#submit(whole);
         await (startsRuns(unit) ? this.#host.pressure.pass(commit) : commit());
+        if (unit.writes.length > 0 || unit.events.length > 0) this.#reached('effect_committed');
         this.#messages.stored(logs);
         if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(unit.writes.map(keyOf), this.id);
         this.#history.committed(step);
@@ -684,6 +696,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
 
   #end(): void {
     this.#host.ran?.(this.#executable.name, this.#hasFailed ? 'failed' : 'done', (performance.now() - this.#beganMs) / 1_000);
+    this.#reached('run_ended');
     this.#host.executionTimes.end(this.#expire);
     this.#host.contention.leave(this.id);
     this.#host.release(this.id);

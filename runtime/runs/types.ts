@@ -7,6 +7,7 @@ import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, Committer, RunId, Step, StoredEvent, Unit, Write } from '../transactions/index.ts';
 import type { Work } from '../../model/query/index.ts';
 import type { Program, Sandbox } from '../../sandbox/index.ts';
+import type { StageReached } from '../events/stages.ts';
 import type { ConditionSurroundings } from '../triggers/index.ts';
 import type { Contention } from './contention.ts';
 import type { ExecutionTimes } from './execution-times.ts';
@@ -57,6 +58,8 @@ export interface RunHost {
   changeAtOnce(kind: string, payloadJson: string, doer: Doer): Unit | null;
   /** A rule's run has come to its end, or failed. */
   ran?(rule: string, outcome: 'done' | 'failed', seconds: number): void;
+  /** Told of what a rule's run has reached; absent: nobody asks. */
+  readonly reached?: StageReached;
   /** A run has ended, or starts again: what it held of the state is free. */
   release(run: string): void;
   /** Whether a run has a lock of the state. */

@@ -124,7 +124,7 @@ export function openBinding({
     const action = isNodes ? 'updateWhere' : place.methods[method as Method]!;
     if (isUpload(http, place, action)) return resourceReply(await engine.execute(uploadRequest(http, identity, documentLimitBytes)));
     const read = apiRequest(http, place, action, query, identity);
-    const request = read instanceof Promise ? await read : read;
+    const request = read instanceof Promise ? await within(deadlines, read, () => undefined) : read;
     request.streams = http.mostRows === undefined;
     try {
       const done = await within(action === 'execute' ? null : deadlines, engine.execute(request));
@@ -201,9 +201,12 @@ function resourceReply({ status, body, pieces, count, truncated, partial, versio
 /**
  * What the engine does after the time is up goes on; its result is nobody's. A reply in pieces is in time when the first of them is there.
  * @param deadlines null: it may take as long as it takes
+ * @param drop told of what came late; a reply in pieces is closed
  * @throws request.timeout
  */
-export function within(deadlines: Deadlines | null, work: Promise<ApiReply>): Promise<ApiReply> {
+export function within(deadlines: Deadlines | null, work: Promise<ApiReply>): Promise<ApiReply>;
+export function within<Result>(deadlines: Deadlines | null, work: Promise<Result>, drop: (late: Result) => void): Promise<Result>;
+export function within<Result>(deadlines: Deadlines | null, work: Promise<Result>, drop = closeLate): Promise<Result> {
   if (deadlines === null) return work;
   return new Promise((resolve, reject) => {
     let isLate = false;
@@ -212,11 +215,10 @@ export function within(deadlines: Deadlines | null, work: Promise<ApiReply>): Pr
       reject(fault('cascade.request.timeout', deadlines.ms));
     });
     work.then(
-      (reply) => {
+      (result) => {
         deadlines.end(deadline);
-        if (isLate)
-          reply.pieces?.close().catch(() => undefined); // nobody is left to be told
-        else resolve(reply);
+        if (isLate) drop(result);
+        else resolve(result);
       },
       (error: unknown) => {
         deadlines.end(deadline);
@@ -224,4 +226,9 @@ export function within(deadlines: Deadlines | null, work: Promise<ApiReply>): Pr
       },
     );
   });
+}
+
+/** Nobody is left to be told whether that went well. */
+function closeLate(late: unknown): void {
+  (late as ApiReply).pieces?.close().catch(() => undefined);
 }

@@ -4,6 +4,7 @@ import { gunzip as gunzipCallback } from 'node:zlib';
 import { fault } from '../../model/errors/faults.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
 import type { Exchange } from '../transport/index.ts';
+import { type Budget, COUNTED_BYTES } from './budget.ts';
 
 const gunzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzipCallback);
 
@@ -18,6 +19,12 @@ const NOTHING = Buffer.alloc(0);
 interface Asker {
   resolve(bytes: Uint8Array): void;
   reject(reason: unknown): void;
+}
+
+/** Where what is held is counted. `owner`: whose it is, asked for while the request has an address. */
+interface Room {
+  readonly budget: Budget;
+  readonly owner: () => string;
 }
 
 /** Collects from the moment at which it is made, as the transports demand. */
@@ -37,14 +44,20 @@ export class Body {
   #isPaused = false;
   #isGone = false;
   #heldBytes = 0;
+  /** Taken of the budget. */
+  #countedBytes = 0;
+  #refusal: Error | null = null;
+  readonly #room: Room;
   #isComplete = false;
   #wake = (): void => undefined;
 
   /**
    * @param isLong it may be asked for as a stream
+   * @param room what it takes there is given back when it is discarded
    * @param onData called when some of it has come, or it is known that there is none
    */
-  constructor(exchange: Exchange, limitBytes: number, isLong: boolean, onData: () => void) {
+  constructor(exchange: Exchange, limitBytes: number, isLong: boolean, room: Room, onData: () => void) {
+    this.#room = room;
     this.#exchange = exchange;
     this.#limitBytes = limitBytes;
     this.#isLong = isLong;
@@ -99,6 +112,8 @@ export class Body {
   /** Nobody will want it: what has come is let go, what comes is not kept. */
   discard(): void {
     this.#isKept = false;
+    if (this.#countedBytes > 0) this.#room.budget.give(this.#room.owner(), this.#countedBytes);
+    this.#countedBytes = 0;
     this.#chunks = [];
     this.#heldBytes = 0;
     this.#whole = null;
@@ -140,10 +155,10 @@ export class Body {
     this.#isComplete = isLast;
     const wasHeld = this.#isLong && this.#isKept;
     if (this.#holds(chunk, isLast)) return;
-    if (this.#sizeBytes > this.#limitBytes) {
+    const refusal = this.#refusalOf(chunk, isLast);
+    if (refusal) {
       this.#chunks = [];
-      if (isLast || this.#sizeBytes > this.#limitBytes + DISCARDED_BYTES)
-        this.#fail(fault('cascade.request.body.too.large', this.#limitBytes));
+      if (isLast || this.#sizeBytes > this.#limitBytes + DISCARDED_BYTES) this.#fail(refusal);
       return;
     }
     if (this.#isKept && !wasHeld && chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk)); // a copy: the transport takes its own back
@@ -152,6 +167,14 @@ export class Body {
     this.#chunks = [];
     this.#whole = whole;
     for (const { resolve } of this.#askers.splice(0)) resolve(whole);
+  }
+
+  #refusalOf(chunk: Uint8Array, isLast: boolean): Error | null {
+    if (this.#sizeBytes > this.#limitBytes) return fault('cascade.request.body.too.large', this.#limitBytes);
+    if (this.#refusal || !this.#isKept || (isLast && this.#sizeBytes < COUNTED_BYTES)) return this.#refusal;
+    this.#refusal = this.#room.budget.take(this.#room.owner(), chunk.byteLength);
+    if (!this.#refusal) this.#countedBytes += chunk.byteLength;
+    return this.#refusal;
   }
 
   #fail(failure: Error): void {

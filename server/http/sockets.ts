@@ -5,6 +5,7 @@ import { fault } from '../../model/errors/faults.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
 import type { Exchange, Transport } from '../transport/index.ts';
 import { Body, inflate } from './body.ts';
+import { BODY_LIMIT_BYTES, type Budget, requestBudget } from './budget.ts';
 import { type ClientAddress, peerOf } from './client-address.ts';
 import { errorReply } from './errors.ts';
 import { type CorsOrigins, type WireReply, wireReply } from './headers.ts';
@@ -24,6 +25,8 @@ export interface SocketOptions {
   bodyLimitBytes?: number;
   /** Address of the client behind a peer. */
   clientOf?: ClientAddress;
+  /** For the bodies of all requests; one of its own when absent. */
+  budget?: Budget;
 }
 
 export interface HttpSockets {
@@ -41,7 +44,7 @@ export interface HttpSockets {
 export function bindHttp(
   transport: Transport,
   answer: (http: HttpRequest) => Promise<HttpReply>,
-  { log, corsOrigins = '*', bodyLimitBytes = 10 * 1024 * 1024, clientOf = peerOf }: SocketOptions,
+  { log, corsOrigins = '*', bodyLimitBytes = BODY_LIMIT_BYTES, clientOf = peerOf, budget = requestBudget(bodyLimitBytes) }: SocketOptions,
 ): HttpSockets {
   const isVerbose = log.isLevelEnabled('debug');
   let open = 0;
@@ -62,7 +65,9 @@ export function bindHttp(
     if (draining) lastCameAt = performance.now();
     if (arrived.length === 0) setImmediate(beginArrived);
     arrived.push(
-      new Received(exchange, bodyLimitBytes, clientOf, (received) => turns.take(received.headers.get('authorization') ?? '', received)),
+      new Received(exchange, bodyLimitBytes, clientOf, budget, (received) =>
+        turns.take(received.headers.get('authorization') ?? '', received),
+      ),
     );
   });
 
@@ -130,7 +135,7 @@ class Received implements HttpRequest {
   readonly #body: Body;
   #onBegin: ((received: Received) => void) | null;
 
-  constructor(exchange: Exchange, bodyLimitBytes: number, clientOf: ClientAddress, onBegin: (received: Received) => void) {
+  constructor(exchange: Exchange, bodyLimitBytes: number, clientOf: ClientAddress, budget: Budget, onBegin: (received: Received) => void) {
     this.method = exchange.method;
     this.path = exchange.path;
     this.query = exchange.query;
@@ -140,7 +145,9 @@ class Received implements HttpRequest {
     this.#clientOf = clientOf;
     this.#limitBytes = bodyLimitBytes;
     this.#onBegin = onBegin;
-    this.#body = new Body(exchange, bodyLimitBytes, isMultipart(exchange.headers.get('content-type')), () => this.begin());
+    let owner: string | undefined; // its address is known until it is answered
+    const room = { budget, owner: () => (owner ??= this.address) };
+    this.#body = new Body(exchange, bodyLimitBytes, isMultipart(exchange.headers.get('content-type')), room, () => this.begin());
     this.connection = new Connection(exchange, () => this.#body.abort());
   }
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { fault } from '../../model/errors/faults.ts';
 import type { Pieces } from '../../resources/api.ts';
 import type { Identity } from '../../engine/index.ts';
-import { type Deadlines, errorReply, type Served, SHORT_BYTES, within } from '../http/index.ts';
+import { type Budget, COUNTED_BYTES, type Deadlines, errorReply, type Served, SHORT_BYTES, within } from '../http/index.ts';
 import { Ended, isLogin, Login } from './login.ts';
 import { type Answer, answerPieces, answerText, headersOf, type Message, NO_HEADERS, readLongMessage, readMessage } from './message.ts';
 import { apiRequest } from './requests.ts';
@@ -36,6 +36,10 @@ export interface SessionOptions {
   readonly wire: Wire;
   /** Of single requests. */
   readonly deadlines: Deadlines;
+  /** For the messages of all clients, until they are answered. */
+  readonly budget: Budget;
+  /** For sockets without a login. */
+  readonly unknown: Budget;
   /** How long a client may be unknown. */
   readonly loginMs: number;
   /** An answer was sent. */
@@ -49,9 +53,13 @@ export class Session {
   readonly #loginTimer: NodeJS.Timeout;
   readonly #waiting: { message: Message; bytes: number }[] = [];
   #waitingBytes = 0;
+  /** What is taken of the budget, of those messages that are counted. */
+  readonly #counted = new Map<object, number>();
   /** Long messages that are being read, and what came behind them. */
   #reading: Promise<void> | null = null;
   #isEntering = false;
+  /** It is counted among those without a login. */
+  #isUnknown = false;
   #open = 0;
   #turn: Promise<void> = Promise.resolve();
   #draining = false;
@@ -75,6 +83,14 @@ export class Session {
     this.#loginTimer = setTimeout(() => wire.close(4401, 'login expected'), loginMs);
   }
 
+  /** Once, when the wire stands. */
+  begin(): void {
+    const { unknown, wire } = this.#options;
+    if (this.#isClosed) return;
+    this.#isUnknown = unknown.take(wire.address, 1) === null;
+    if (!this.#isUnknown) wire.close(1013, 'too many sockets without a login');
+  }
+
   /** Requests without an answer. */
   get open(): number {
     return this.#open + this.#waiting.length + (this.#reading ? 1 : 0);
@@ -94,6 +110,11 @@ export class Session {
       if (!ignorable) this.#sendError(error, NO_HEADERS);
       return;
     }
+    try {
+      this.#count(message, source.length);
+    } catch (error) {
+      return this.#sendError(error, headersIn(message));
+    }
     this.#take(message, source.length);
   }
 
@@ -104,29 +125,57 @@ export class Session {
     const bytes = Buffer.from(source as Uint8Array); // a copy: the transport takes its own back
     if (this.#waitingBytes + bytes.length > MOST_WAITING_BYTES)
       return this.#sendError(fault('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN), NO_HEADERS);
+    try {
+      this.#count(bytes, bytes.length);
+    } catch (error) {
+      return this.#sendError(error, NO_HEADERS);
+    }
     this.#waitingBytes += bytes.length;
     const read = async (): Promise<void> => {
       if (!this.#login.isDone && bytes.length > UNKNOWN_BYTES) await this.#turn;
       if (this.#isClosed) return;
       if (!this.#login.isDone && bytes.length > UNKNOWN_BYTES) return this.#options.wire.close(1008, 'too long before a login');
-      this.#take(await readLongMessage(bytes), bytes.length);
+      const message = await readLongMessage(bytes);
+      this.#uncount(bytes);
+      this.#count(message, bytes.length);
+      this.#take(message, bytes.length);
     };
     const mine: Promise<void> = (this.#reading ?? Promise.resolve())
       .then(read)
       .catch((error: unknown) => (ignorable ? undefined : this.#sendError(error, NO_HEADERS)))
       .finally(() => {
+        this.#uncount(bytes);
         if (!this.#isClosed) this.#waitingBytes -= bytes.length;
         if (this.#reading === mine) this.#reading = null;
       });
     this.#reading = mine;
   }
 
+  /** @throws cascade.quota.exceeded */
+  #count(what: object, bytes: number): void {
+    if (bytes < COUNTED_BYTES || this.#isClosed) return;
+    const { budget, wire } = this.#options;
+    const refusal = budget.take(wire.address, bytes);
+    if (refusal) throw refusal;
+    this.#counted.set(what, bytes);
+  }
+
+  #uncount(what: object): void {
+    const bytes = this.#counted.get(what);
+    if (bytes === undefined) return;
+    this.#counted.delete(what);
+    this.#options.budget.give(this.#options.wire.address, bytes);
+  }
+
   #take(message: Message, bytes: number): void {
-    if (this.#isClosed) return;
-    if (this.#draining) return this.#sendError(fault('cascade.server.unavailable'), headersIn(message));
+    if (this.#isClosed) return this.#uncount(message);
+    const isFull = this.#open >= MOST_OPEN && this.#waitingBytes + bytes > MOST_WAITING_BYTES;
+    if (this.#draining || isFull) {
+      this.#uncount(message);
+      const refusal = isFull ? fault('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN) : fault('cascade.server.unavailable');
+      return this.#sendError(refusal, headersIn(message));
+    }
     if (this.#open < MOST_OPEN) return this.#begin(message);
-    if (this.#waitingBytes + bytes > MOST_WAITING_BYTES)
-      return this.#sendError(fault('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN), headersIn(message));
     this.#waiting.push({ message, bytes });
     this.#waitingBytes += bytes;
   }
@@ -181,9 +230,11 @@ export class Session {
     this.#isClosed = true;
     this.#place?.release();
     clearTimeout(this.#loginTimer);
+    this.#known();
     this.#subscriptions.closeAll();
     this.#waiting.length = 0;
     this.#waitingBytes = 0;
+    for (const counted of [...this.#counted.keys()]) this.#uncount(counted);
   }
 
   #begin(message: Message): void {
@@ -198,6 +249,7 @@ export class Session {
       if (isLogin(message)) {
         const body = await this.#login.enter(message, (namespace) => this.#takePlace(namespace));
         clearTimeout(this.#loginTimer);
+        this.#known();
         this.#answered(message, { status: 200, body });
         return;
       }
@@ -206,6 +258,11 @@ export class Session {
     } catch (error) {
       this.#failed(message, error);
     }
+  }
+
+  #known(): void {
+    if (this.#isUnknown) this.#options.unknown.give(this.#options.wire.address, 1);
+    this.#isUnknown = false;
   }
 
   /** A socket has one place, of the namespace of its last login. @throws cascade.quota.exceeded */
@@ -226,7 +283,7 @@ export class Session {
     } else if (message.op === 'unsubscribe') this.#answered(message, await this.#subscriptions.unsubscribe(message, identity));
     else if (message.op === 'acknowledge') {
       await this.#subscriptions.acknowledge(message, identity);
-      this.#ended(); // never answered (8.5)
+      this.#ended(message); // never answered (8.5)
     } else this.#answered(message, await this.#ask(message, identity));
   }
 
@@ -241,18 +298,18 @@ export class Session {
   #answered(message: Message, answer: Answer): void {
     const { wire } = this.#options;
     if (answer.pieces) {
-      void wire.stream(answerPieces(answer.pieces, answer, headersOf(message))).finally(() => this.#ended());
+      void wire.stream(answerPieces(answer.pieces, answer, headersOf(message))).finally(() => this.#ended(message));
       return;
     }
     wire.send(answerText(answer, isLogin(message) ? null : headersOf(message)));
-    this.#ended();
+    this.#ended(message);
   }
 
   #failed(message: Message, error: unknown): void {
     const told = error instanceof Ended ? fault('cascade.security.token.invalid') : error;
     if (message.op !== 'acknowledge') this.#sendError(told, headersIn(message));
     this.#endIf(error);
-    this.#ended();
+    this.#ended(message);
   }
 
   #sendError(error: unknown, headers: string | null): void {
@@ -266,8 +323,9 @@ export class Session {
     this.#options.wire.close(4401, 'the token was ended');
   }
 
-  #ended(): void {
+  #ended(message: Message): void {
     this.#open--;
+    this.#uncount(message);
     const next = this.#waiting.shift();
     if (next) {
       this.#waitingBytes -= next.bytes;

@@ -2,7 +2,7 @@
 // touched once it is closed.
 import type { Logger } from 'pino';
 import type { Pieces } from '../../resources/api.ts';
-import { type ClientAddress, Deadlines, peerOf, type Served } from '../http/index.ts';
+import { BODY_LIMIT_BYTES, Budget, type ClientAddress, Deadlines, peerOf, requestBudget, type Served } from '../http/index.ts';
 import type { PeerSocket, Transport } from '../transport/index.ts';
 import { type Framing, RAW, SOCKJS } from './framing.ts';
 import { Session } from './session.ts';
@@ -13,6 +13,9 @@ const OUTGOING_BYTES = 16 * 1024 * 1024;
 /** Of a message in parts no further one is made while so much waits. */
 const PAUSED_FROM_BYTES = 256 * 1024;
 const HEARTBEAT_MS = 25_000;
+/** Sockets of clients that have not logged in yet: of all, and of one address. */
+const MOST_UNKNOWN = 10_000;
+const MOST_UNKNOWN_EACH = 1_000;
 
 export interface WebSocketOptions {
   engine: Served;
@@ -21,6 +24,10 @@ export interface WebSocketOptions {
   clientOf?: ClientAddress;
   /** Of one message; default 10 MiB. */
   messageLimitBytes?: number;
+  /** For all messages; one of its own when absent. */
+  budget?: Budget;
+  /** For sockets whose clients have not logged in. */
+  unknown?: Budget;
   /** Of one request; default 120 s. */
   timeoutMs?: number;
   /** How long a client may stay without login; default 30 s. */
@@ -53,8 +60,9 @@ function framingAt(path: string): Framing | null {
 }
 
 export function bindWebSocket(transport: Transport, options: WebSocketOptions): WebSockets {
-  const { messageLimitBytes = 10 * 1024 * 1024, silenceSeconds = 90, timeoutMs = 120_000, clientOf = peerOf } = options;
+  const { messageLimitBytes = BODY_LIMIT_BYTES, silenceSeconds = 90, timeoutMs = 120_000, clientOf = peerOf } = options;
   const deadlines = new Deadlines(timeoutMs);
+  const { budget = requestBudget(messageLimitBytes), unknown = new Budget('unknownSockets', MOST_UNKNOWN, MOST_UNKNOWN_EACH) } = options;
   const connections = new Set<Connection>();
   let settled = (): void => undefined;
   const stopListening = options.engine.identity.onChanged((username) => {
@@ -71,8 +79,9 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
       if (!framing) return null;
       const address = clientOf(peer, headers);
       return (socket) => {
-        const connection = new Connection(socket, framing, address, options, deadlines, () => settled());
+        const connection = new Connection(socket, framing, address, { ...options, budget }, deadlines, unknown, () => settled());
         connections.add(connection);
+        queueMicrotask(() => connection.session.begin());
         return {
           message(message, isBinary) {
             if (message.byteLength > messageLimitBytes) connection.close(1009, 'message too large');
@@ -139,11 +148,12 @@ class Connection {
     socket: PeerSocket,
     framing: Framing,
     address: string,
-    options: WebSocketOptions,
+    options: WebSocketOptions & { budget: Budget },
     deadlines: Deadlines,
+    unknown: Budget,
     onAnswer: () => void,
   ) {
-    const { engine, log, loginMs = 30_000, pingMs = 30_000, heartbeatMs = HEARTBEAT_MS } = options;
+    const { engine, log, budget, loginMs = 30_000, pingMs = 30_000, heartbeatMs = HEARTBEAT_MS } = options;
     this.#socket = socket;
     this.#framing = framing;
     this.#log = log;
@@ -154,7 +164,7 @@ class Connection {
       stream: (message: Pieces) => this.#stream(message),
       close: (code: number, reason: string) => this.close(code, reason),
     };
-    this.session = new Session({ engine, log, wire, deadlines, loginMs, onAnswer });
+    this.session = new Session({ engine, log, wire, deadlines, budget, unknown, loginMs, onAnswer });
     const { opening, heartbeat } = framing;
     if (opening !== null) this.#send(opening);
     if (heartbeat !== null) this.#timers.push(setInterval(() => this.#send(heartbeat), heartbeatMs));

@@ -3,7 +3,7 @@
 // numbers that runs draw each is given once.
 
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
-import type { Program, Request } from './service.ts';
+import type { Program, Request } from './sandbox.ts';
 import type { World } from './world.ts';
 
 export const HOT = { name: 'hot' };

@@ -2,52 +2,49 @@
 // programs that are generators of this process instead of isolates.
 
 import { pino } from 'pino';
-import { fault } from '../../../model/errors/faults.ts';
 import type { Actor } from '../../../runtime/context/actor.ts';
 import type { Identity } from '../../../resources/api.ts';
 import { retryUntilAvailable } from '../../../platform/mongo/index.ts';
 import { systemClock } from '../../../platform/clock/index.ts';
-import { type Answer, Committer, DuplicateKey, type RunId, type Step, type Unit } from '../../../runtime/transactions/index.ts';
+import { attemptOf, Committer, DuplicateKey, type RunId, type Step, type Unit } from '../../../runtime/transactions/index.ts';
 import { Correlations } from '../../../runtime/correlation/index.ts';
 import { compiledRule } from '../../../runtime/correlation/testing/machine.ts';
-import { instancesOf } from '../../../resources/catalog/catalogue.ts';
 import { BATCH } from '../../../resources/instances/bulk.ts';
 import { deleteMany } from '../../../resources/instances/delete.ts';
-import { insertAtOnce, insertMany, insertOne } from '../../../resources/instances/insert.ts';
+import { insertAtOnce, insertOne } from '../../../resources/instances/insert.ts';
 import { present } from '../../../resources/instances/present.ts';
-import { updateMany, updateOne } from '../../../resources/instances/update.ts';
-import { raise } from '../../../runtime/events/events.ts';
+import { updateOne } from '../../../resources/instances/update.ts';
+import { carryOutOnce } from '../../../resources/requests/once.ts';
+import { DEFINITIONS, DefinitionStore } from '../../../resources/definitions/store.ts';
+import { FeatureStates } from '../../../resources/states.ts';
+import { deadLetter } from '../../../features/delivery/dead-letters.ts';
+import { Deliveries } from '../../../features/delivery/deliveries.ts';
+import { delivery } from '../../../features/delivery/feature.ts';
+import { DELIVERIES_STATE } from '../../../features/delivery/namespace-state.ts';
+import { schedules } from '../../../features/schedules/feature.ts';
+import { SCHEDULE } from '../../../features/schedules/namespace-state.ts';
+import { Schedule } from '../../../features/schedules/schedule.ts';
+import { Listeners } from '../../../runtime/events/listeners.ts';
+import { ASYNC, raise } from '../../../runtime/events/events.ts';
+import { find, perform, resourceOf } from './performing.ts';
 import { recordingWrites } from '../../../features/diagnostics/recordings.ts';
 import { FeatureRegistry } from '../../../resources/feature.ts';
 import { serviceActor } from '../../../runtime/context/service-actor.ts';
-import type { InstanceResource, Namespace } from '../../../resources/catalog/types.ts';
+import type { Namespace } from '../../../resources/catalog/types.ts';
 import { TypesInForce } from '../../../resources/catalog/types-in-force.ts';
 import { asRun, Contention, type Executable, ExecutionTimes, Pressure, type RunHost, Runner } from '../../../runtime/runs/index.ts';
-import type { RunRequest, Sandbox } from '../../../sandbox/index.ts';
-import type { WireError } from '../../../stdlib/isolate/protocol.ts';
+import type { Sandbox } from '../../../sandbox/index.ts';
 import { TakeOver } from '../../../runtime/cluster/take-over.ts';
 import { ImplementedEvents } from '../../../features/services/implemented-events.ts';
 import { Locks } from '../../../runtime/shared-state/locks.ts';
 import { TriggerIndex } from '../../../runtime/triggers/index.ts';
 import { parseType } from '../../../model/types/index.ts';
-import { instanceFromBson } from '../../../model/values/index.ts';
+import { fromBson } from '../../../model/values/index.ts';
 import { BSON, type Document, MongoServerError, ObjectId } from 'mongodb';
-import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { decodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import { type Program, SimulatedSandbox } from './sandbox.ts';
 import { INTERRUPTED, type SimulatedStore } from './store.ts';
 import type { Life, World } from './world.ts';
-
-/** What a program asks for. */
-export interface Request {
-  readonly kind: 'insert' | 'insertMany' | 'read' | 'list' | 'set' | 'updateMany' | 'deleteMany' | 'publish' | 'lock' | 'unlock';
-  /** A type, the topic of what is published, or the name of a lock. */
-  readonly type: string;
-  readonly value?: Value;
-  readonly where?: Value;
-  /** The last effect of a rule, whose value nobody uses. */
-  readonly tail?: boolean;
-}
-/** A request that fails throws there. What a BEFORE rule gives back is what it returns. */
-export type Program = (value: ObjectValue) => Generator<Request, Value | void, Value>;
 
 export interface Rule {
   readonly name: string;
@@ -71,6 +68,13 @@ export interface Scenery {
   readonly types: TypesInForce;
   /** Chance that the sandbox fails a run at one of its requests. */
   readonly harm: number;
+  /** What EXECUTE ASYNC reaches, by name. */
+  readonly procedures?: Readonly<Record<string, Program>>;
+  readonly topics?: Readonly<Record<string, ObjectValue>>;
+  /** Chance that a listener to committed events fails. */
+  readonly failing?: number;
+  /** Runs that are open at one time. */
+  readonly mostOpen?: number;
   /** Told of a service that takes itself for taken over. */
   readonly onFenced?: (life: Life) => void;
 }
@@ -89,11 +93,15 @@ export class SimulatedService {
   readonly #contention = new Contention();
   readonly #locks = new Locks((run) => this.#contention.leave(run));
   readonly #takeOver: TakeOver;
+  readonly #definitions = new DefinitionStore();
+  readonly #deliveries: Deliveries;
+  readonly #schedule: Schedule;
   readonly #sandbox: SimulatedSandbox;
   #assuming: Promise<void> = Promise.resolve();
   isOpen = false;
 
-  constructor(world: World, store: SimulatedStore, life: Life, epoch: number, { rules, correlated, types, harm, onFenced }: Scenery) {
+  constructor(world: World, store: SimulatedStore, life: Life, epoch: number, scenery: Scenery) {
+    const { rules, correlated, types, harm, onFenced, procedures = {}, topics = {}, failing = 0, mostOpen = 2_000 } = scenery;
     this.#store = store;
     const { client, db } = store.connect(life);
     const clock = systemClock; // of simulated time
@@ -106,11 +114,32 @@ export class SimulatedService {
         throw error;
       },
     };
+    const listeners = new Listeners((error) => {
+      if (!(error instanceof Error) || error.message !== 'a listener fails') throw error;
+    });
+    const deliveries = new Deliveries({
+      space: () => this.space,
+      epoch,
+      present: () => ({ valueJson: 'null' }) as never,
+      isOpen: (event, rule) => this.runner.isOpen(event, rule),
+    });
+    const states = new FeatureStates();
+    states.set(DELIVERIES_STATE, deliveries);
+    this.#schedule = states.set(SCHEDULE, new Schedule(() => this.space));
+    this.#deliveries = deliveries;
     this.committer = new Committer({
       client,
       db,
       epoch,
-      onEvents: (events) => this.runner.begin(this.#correlations.arrive(events)),
+      onEvents: (events, fresh) => {
+        // Whoever hears of a commit before the others may fail: what is committed is committed.
+        listeners.call('one that fails', () => {
+          if (world.chance(failing)) throw new Error('a listener fails');
+        });
+        const begun = listeners.call('correlation', () => this.#correlations.arrive(events)) ?? events;
+        listeners.call('rules', () => this.runner.begin(begun));
+        listeners.call('deliveries', () => deliveries.committed(fresh));
+      },
       uniqueKeys: (unit) =>
         unit.writes.flatMap((write) =>
           'document' in write && write.document['key'] !== undefined ? [`key=${String(write.document['key'])}`] : [],
@@ -141,11 +170,13 @@ export class SimulatedService {
         throw new Error('no condition here takes long');
       },
       conditionFailed: surroundings.onError,
-      declined: () => Promise.resolve(),
-      perform: (kind, payloadJson, actor) => this.#perform(kind, decodeInner(payloadJson) as ObjectValue, actor),
+      declined: (actor) => deliveries.acknowledgeRun(actor),
+      perform: (kind, payloadJson, actor) => perform(this.space, this.#locks, kind, decodeInner(payloadJson) as ObjectValue, actor),
       changeAtOnce: (kind, payloadJson, doer) => {
         const { type, value } = decodeInner(payloadJson) as ObjectValue;
-        return kind === 'insert' ? (insertAtOnce(this.space, this.#resource(String(type)), value as Value, doer)?.unit ?? null) : null;
+        return kind === 'insert'
+          ? (insertAtOnce(this.space, resourceOf(this.space, String(type)), value as Value, doer)?.unit ?? null)
+          : null;
       },
       release: (run) => this.#locks.freeAll(run),
       holdsLocks: (run) => this.#locks.holds(run),
@@ -156,11 +187,11 @@ export class SimulatedService {
         return steps;
       },
       failure: () => ({ writes: [], events: [] }),
-      settle: (_event, _rule, store) => store([]),
+      settle: (event, rule, store) => deliveries.settle(event, `/rules/${rule}`, store),
       lost: (_event, rule) => {
         throw new TypeError(`the text of ${rule} is lost`);
       },
-      poisoned: () => ({ writes: [], events: [] }),
+      poisoned: (event, target, error) => deadLetter(this.space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
       record: (recording) => recordingWrites(this.space, recording),
       isTraced: () => false,
       logLevel: () => 20,
@@ -210,11 +241,23 @@ export class SimulatedService {
       executables.set(`${compiled.fullName} ${compiled.fullName}`, executable);
       this.#correlations.put({ compiled, baseName: compiled.fullName, executable });
     }
+    for (const [name, program] of Object.entries(procedures)) {
+      sandbox.put(name, 'main', program);
+      const { program: _, ...asked } = executableOf(name);
+      executables.set(`${name} ${ASYNC}`, {
+        ...asked,
+        program: { id: ASYNC, module: { hash: ASYNC, source: '' }, constantsJson: '[]' },
+        procedure: name,
+      });
+    }
+    for (const [name, topic] of Object.entries(topics)) this.#definitions.put('topics', name, topic);
     const nobody = { has: () => false };
     this.space = {
       name: 'sim',
-      features: new FeatureRegistry([]),
-      definitions: { get: () => undefined },
+      features: new FeatureRegistry([delivery, schedules]),
+      states,
+      cipher: null,
+      definitions: this.#definitions,
       db,
       rows: {
         find: (collection: string, { filter, sort, limit }: Document) =>
@@ -242,7 +285,7 @@ export class SimulatedService {
       correlations: this.#correlations,
       implementedEvents: new ImplementedEvents([]),
       subscribers: nobody,
-      deliveries: { hears: () => false, attached: (event: unknown) => event },
+      deliveries,
     } as unknown as Namespace;
     this.runner = new Runner({
       host,
@@ -250,6 +293,7 @@ export class SimulatedService {
       find: (rule, program) => executables.get(`${rule} ${program}`) ?? null,
       refuse: () => false,
       lost: () => undefined,
+      mostOpen,
     });
     this.#takeOver = new TakeOver(this.space, { client }, this.#recorded);
   }
@@ -263,11 +307,14 @@ export class SimulatedService {
   async #assumeUntilDone(dead: readonly number[]): Promise<void> {
     for (;;)
       try {
+        if (!this.isOpen) await this.#loadDefinitions();
         const events = await this.#takeOver.take(dead);
         if (this.isOpen) return;
         await retryUntilAvailable(() => this.#correlations.restore(this.space.db));
         this.#correlations.start(events);
+        this.#schedule.start();
         this.isOpen = true;
+        await retryUntilAvailable(() => this.#deliveries.look());
         return;
       } catch (error) {
         if (!(error instanceof MongoServerError && error.code === INTERRUPTED)) throw error;
@@ -275,9 +322,14 @@ export class SimulatedService {
       }
   }
 
+  async #loadDefinitions(): Promise<void> {
+    const rows = await retryUntilAvailable(() => this.space.db.collection(DEFINITIONS).find({}).toArray());
+    for (const row of rows) this.#definitions.putRow(fromBson(BSON.serialize(row)));
+  }
+
   /** A client's INSERT. */
   async insert(type: string, value: Value): Promise<void> {
-    await insertOne(this.space, this.#resource(type), value, this.#asClient());
+    await insertOne(this.space, resourceOf(this.space, type), value, this.#asClient());
   }
 
   /** A client's message on a topic. */
@@ -288,15 +340,26 @@ export class SimulatedService {
 
   /** A client's UPDATE of the present instance: it counts on, whatever the number is. */
   async count(type: string, where: ObjectValue, property: string): Promise<void> {
-    const resource = this.#resource(type);
+    const resource = resourceOf(this.space, type);
     const change = (stored: ObjectValue): ObjectValue => ({ ...stored, [property]: Number(stored[property]) + 1 });
-    await updateOne(this.space, resource, () => this.#find(resource, where), change, this.#asClient());
+    await updateOne(this.space, resource, () => find(this.space, resource, where), change, this.#asClient());
   }
 
   /** A client's DELETE. */
   async erase(type: string, where: ObjectValue): Promise<void> {
     const client = this.#asClient();
-    if ((await deleteMany(this.space, this.#resource(type), where, client)) === null) await asRun('deleteMany', { type, where }, client);
+    if ((await deleteMany(this.space, resourceOf(this.space, type), where, client)) === null)
+      await asRun('deleteMany', { type, where }, client);
+  }
+
+  /** A client's INSERT that it repeats until it has heard the answer. */
+  async request(type: string, object: Value, requestId: string): Promise<void> {
+    const client = this.#asClient();
+    await carryOutOnce(
+      this.space,
+      { identity: client.identity, op: 'insert', resourceName: type, custom: null, object, parameters: {}, requestId },
+      client,
+    );
   }
 
   #asClient(): Actor {
@@ -315,61 +378,7 @@ export class SimulatedService {
   }
 
   get isQuiet(): boolean {
-    return this.isOpen && this.runner.pending === 0 && this.committer.waiting === 0 && !this.#correlations.isBusy;
-  }
-
-  #resource(name: string) {
-    const type = this.space.types.get(name);
-    if (!type) throw new Error(`no type ${name}`);
-    return instancesOf(type);
-  }
-
-  async #perform(kind: string, payload: ObjectValue, actor: Actor): Promise<Answer> {
-    const value = payload['value'] ?? null;
-    const where = payload['where'] ?? {};
-    if (kind === 'lock' || kind === 'unlock') {
-      const run = actor.state?.run ?? '';
-      if (kind === 'lock') await this.#locks.take(String(payload['type']), run);
-      else this.#locks.free(String(payload['type']), run);
-      return { ok: 'null' };
-    }
-    if (kind === 'publish') {
-      const events = raise(this.space, `/topics${String(payload['type'])}/publish`, value, actor);
-      if (events.length > 0) await actor.commit({ writes: [], events }, { ok: 'null' });
-      return { ok: 'null' };
-    }
-    const resource = this.#resource(String(payload['type']));
-    if (kind === 'insert') return { ok: encodeInner(await insertOne(this.space, resource, value, actor)) };
-    if (kind === 'list') {
-      const found = await this.space.db
-        .collection(resource.collection)
-        .find(where as Document)
-        .toArray();
-      const rows = found.map((row) => instanceFromBson(resource.type, BSON.serialize(row)));
-      for (const row of rows) actor.reading?.saw(resource.collection, String(row['_id']), BigInt(row['ars_version'] as number));
-      return { list: encodeInner(rows) };
-    }
-    if (kind === 'insertMany') return { ok: encodeInner(await insertMany(this.space, resource, value as Value[], actor)) };
-    if (kind === 'deleteMany') return { ok: String(await deleteMany(this.space, resource, where, actor)) };
-    const change = (stored: ObjectValue): ObjectValue => ({ ...stored, ...(value as ObjectValue) });
-    if (kind === 'updateMany') {
-      return { ok: (await updateMany(this.space, resource, where, change, actor, null)) ?? 'null' };
-    }
-    const find = () => this.#find(resource, where as ObjectValue);
-    if (kind === 'set') return { ok: encodeInner(await updateOne(this.space, resource, find, change, actor)) };
-    for (;;) {
-      const row = await find();
-      const id = String(row['_id']);
-      if ((await actor.reading?.turn(resource.collection, [id])) === 'read again') continue;
-      actor.reading?.saw(resource.collection, id, BigInt(row['ars_version'] as number));
-      return { ok: encodeInner(row) };
-    }
-  }
-
-  async #find(resource: InstanceResource, where: ObjectValue): Promise<ObjectValue> {
-    const row = await this.space.db.collection(resource.collection).findOne(where);
-    if (!row) throw fault('cascade.resource.not.found', resource.name);
-    return instanceFromBson(resource.type, BSON.serialize(row));
+    return this.isOpen && this.runner.pending === 0 && this.committer.waiting === 0 && !this.#correlations.isBusy && !this.#schedule.isBusy;
   }
 
   #taken(units: readonly Unit[]): Map<Unit, DuplicateKey> {
@@ -380,94 +389,6 @@ export class SimulatedService {
           if (this.#store.rows(write.collection).some((row) => row['key'] === write.document['key']))
             taken.set(unit, new DuplicateKey(write.collection, 'unique_key'));
     return taken;
-  }
-}
-
-/** A run of a program here. */
-interface Running {
-  readonly request: RunRequest;
-  readonly steps: ReturnType<Program>;
-  site: number;
-  isOpen: boolean;
-}
-
-/** So often a run may be over its limits without being given up (integrations.md 12.5). */
-const MOST_DISTURBED = 2;
-
-/** Steps each run when its turn has come. */
-class SimulatedSandbox {
-  readonly #world: World;
-  readonly #life: Life;
-  readonly #programs = new Map<string, Program>();
-  /** Runs that have asked for something. */
-  readonly asked = new Set<RunId>();
-  /** Times that runs of an event have been disturbed. */
-  readonly #disturbed = new Map<string, number>();
-  /** Chance of that at each request. */
-  harm = 0;
-
-  constructor(world: World, life: Life) {
-    this.#world = world;
-    this.#life = life;
-  }
-
-  put(name: string, entry: string, program: Program): void {
-    this.#programs.set(`${name} ${entry}`, program);
-  }
-
-  start(request: RunRequest): Running {
-    const { event, argsJson = '[]', entry = 'main' } = request;
-    const program = this.#programs.get(`${request.program?.id} ${entry}`);
-    if (!program) throw new Error('no such program');
-    const value = event ? decodeInner(event.json) : (decodeInner(argsJson) as Value[])[0];
-    const run: Running = { request, steps: program(value as ObjectValue), site: 0, isOpen: true };
-    this.#goOn(run, (steps) => steps.next(null));
-    return run;
-  }
-
-  answer(run: Running, reply: Answer): void {
-    this.#goOn(run, (steps) =>
-      'error' in reply ? steps.throw(reply.error) : steps.next(decodeInner('ok' in reply ? reply.ok : reply.list)),
-    );
-  }
-
-  drop(run: Running): void {
-    run.isOpen = false;
-  }
-
-  /** What a sandbox may do to a run whose request is under way: its isolate is over its memory, or is gone with more than can be repeated. */
-  #disturb(run: Running): void {
-    const { observer, event, id } = run.request;
-    if (!event || !this.#world.chance(this.harm)) return; // not of runs that somebody waits for
-    const times = this.#disturbed.get(event.key) ?? 0;
-    if (times === MOST_DISTURBED) return;
-    this.#disturbed.set(event.key, times + 1);
-    const isLost = this.#world.chance(0.5);
-    this.#world.onStep?.(`${isLost ? 'loses' : 'harms'} ${id.slice(id.indexOf('/'))}`);
-    run.isOpen = false;
-    if (isLost) observer.lost?.();
-    else observer.fail({ code: 'cascade.execution.memory', message: 'over its memory', params: [], status: 429, frames: [] });
-  }
-
-  #goOn(run: Running, step: (steps: ReturnType<Program>) => IteratorResult<Request, Value | void>): void {
-    this.#world.later(this.#life, 'step of a run', () => {
-      if (!run.isOpen) return;
-      const { observer } = run.request;
-      try {
-        const { done, value } = step(run.steps);
-        if (!done) {
-          const { kind, tail = false, ...payload } = value;
-          this.asked.add(run.request.id);
-          observer.op(String(run.site++), 0, kind, encodeInner(payload), tail);
-          return this.#disturb(run);
-        }
-        run.isOpen = false;
-        observer.done(encodeInner(value ?? null));
-      } catch (error) {
-        run.isOpen = false;
-        observer.fail({ ...(error as WireError), frames: [] });
-      }
-    });
   }
 }
 
@@ -492,13 +413,22 @@ function inOneBatch(read: () => Promise<Document[]>) {
   return rows;
 }
 
+/** Of the types that are upserted. */
+const NATURAL_KEYS: Readonly<Record<string, readonly string[]>> = { Tally: ['key'], Mirror: ['key'], Copy: ['key'] };
+
 export const typesOf = (shapes: Readonly<Record<string, Readonly<Record<string, string>>>>): TypesInForce => {
   const types = new TypesInForce();
   for (const [name, shape] of Object.entries(shapes)) {
     const properties = Object.fromEntries(
       Object.entries(shape).map(([property, type]) => [property, property === 'key' ? { type, unique: true } : { type }]),
     ) as unknown as ObjectValue;
-    types.set(name, parseType({ name, properties }, { types, scalars: new Map() }));
+    types.set(
+      name,
+      parseType(
+        { name, properties, ...(name in NATURAL_KEYS && { naturalKey: NATURAL_KEYS[name] as string[] }) },
+        { types, scalars: new Map() },
+      ),
+    );
   }
   return types;
 };

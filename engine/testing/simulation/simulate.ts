@@ -5,7 +5,13 @@ import { Long, ObjectId } from 'mongodb';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import { type CrashPoint, noCounts, pointsAt } from './crash-points.ts';
 import { HOT, programOfStatements, randomProgram, rerun, TAKEN, textOf, TICKETS } from './random-program.ts';
-import { type Correlated, type Program, type Request, type Rule, type Scenery, SimulatedService, typesOf } from './service.ts';
+import { orderedChanges } from './ordered.ts';
+import type { Part } from './part.ts';
+import { reliableTopic } from './reliable.ts';
+import { repeatedRequests } from './repeated.ts';
+import type { Program, Request } from './sandbox.ts';
+import { scheduledEvents } from './scheduled.ts';
+import { type Correlated, type Rule, type Scenery, SimulatedService, typesOf } from './service.ts';
 import { type Planted, SimulatedStore } from './store.ts';
 import { SimulatedTime } from './timers.ts';
 import { type Life, World } from './world.ts';
@@ -17,6 +23,10 @@ const COUNTS = 1;
 const OLD = 3;
 const ERASES = 0.3;
 const OWNER = 'owner';
+/** A counter that says who has counted last. */
+const LINE = { name: 'line' };
+/** Clients that count there. */
+const LINE_COUNTS = 2;
 const MOST_STEPS = 50_000;
 const WINDOW_MS = 5_000;
 /** Of 1.1 seconds, in which nothing happens: longer than the journal holds windows. */
@@ -39,6 +49,13 @@ const GOES_AWAY = 0.005;
 /** Worlds in which processes die above all while they take over from others; how much more likely it is then. */
 const CASCADES = 0.3;
 const MORE_LIKELY = 6;
+/** Of each of the parts that not all worlds have: how many have it. */
+const PART = 0.4;
+/** Worlds in which a listener to committed events fails, and how often it does. */
+const FAILS = 0.3;
+const FAILING = 0.3;
+/** Runs that may be open at one time. */
+const MOST_OPEN = [2_000, 2_000, 2, 1];
 /** Worlds in which one of the rules is a random program. */
 const WILD = 0.6;
 
@@ -49,7 +66,13 @@ const TYPES = typesOf({
   Row: { owner: 'String', v: 'Integer' },
   Once: { key: 'String' },
   Old: { owner: 'String', v: 'Integer' },
-  Counter: { name: 'String', n: 'Integer' },
+  Counter: { name: 'String', n: 'Integer', by: 'String' },
+  Trace: { tag: 'String', n: 'Integer' },
+  Asked: { tag: 'String' },
+  Slot: { name: 'String', n: 'Integer' },
+  Copy: { key: 'String', n: 'Integer' },
+  Tally: { key: 'String', n: 'Integer' },
+  Mirror: { key: 'String', n: 'Integer' },
 });
 
 const ask = (request: Request): Request => request;
@@ -85,6 +108,30 @@ const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Gene
       yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(counter['n']) + 1 } });
     }
     yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} walked`, n: rows.length } });
+  },
+  *counted() {
+    // As a compiled program: the next in line goes on from a change that is not stored yet.
+    const counter = (yield ask({ kind: 'select', type: 'Counter', where: HOT })) as ObjectValue;
+    yield ask({ kind: 'update', type: 'Counter', where: { _id: counter['_id'] as Value }, value: { n: Number(counter['n']) + 1 } });
+  },
+  *followed(tag) {
+    // An effect that says what was read, which may not have been stored yet: if it never is, neither is the effect.
+    const line = (yield ask({ kind: 'select', type: 'Counter', where: LINE })) as ObjectValue;
+    yield ask({ kind: 'insert', type: 'Trace', value: { tag: `${tag} saw ${String(line['by'])}`, n: line['n'] as Value } });
+    const value = { n: Number(line['n']) + 1, by: tag };
+    yield ask({ kind: 'update', type: 'Counter', where: { _id: line['_id'] as Value }, value });
+  },
+  *upserted(tag) {
+    // All rules of an event upsert one instance.
+    yield ask({ kind: 'upsert', type: 'Mirror', value: { key: eventOf(tag), n: 1 } });
+  },
+  *tallied() {
+    // What looked for an instance in vain does not change one that came meanwhile.
+    const found = (yield ask({ kind: 'select', type: 'Tally', where: { key: 'all' } })) as ObjectValue | null;
+    yield ask({ kind: 'upsert', type: 'Tally', value: { key: 'all', n: Number(found?.['n'] ?? 0) + 1 } });
+  },
+  *later(tag, tail) {
+    yield ask({ kind: 'async', type: 'later', value: { tag }, tail });
   },
   *locked() {
     yield ask({ kind: 'lock', type: 'counting' });
@@ -185,6 +232,7 @@ interface Clients {
   readonly opened: Known;
   readonly shut: Known;
   readonly counts: Known;
+  readonly lines: Known;
   readonly erased: Known;
 }
 
@@ -234,7 +282,15 @@ class OneWorld {
   readonly #time: SimulatedTime;
   readonly #plan: Plan;
   readonly #scenery: Scenery;
-  readonly #clients: Clients = { events: new Map(), opened: new Map(), shut: new Map(), counts: new Map(), erased: new Map() };
+  readonly #parts: readonly Part[];
+  readonly #clients: Clients = {
+    events: new Map(),
+    opened: new Map(),
+    shut: new Map(),
+    counts: new Map(),
+    lines: new Map(),
+    erased: new Map(),
+  };
   readonly #serving: Serving[] = [];
   readonly #isAlone: boolean;
   readonly #crashes: Record<CrashPoint, number>;
@@ -248,7 +304,7 @@ class OneWorld {
   constructor(seed: number, time: SimulatedTime, crashes: Record<CrashPoint, number>, { planted, onStep }: SimulationOptions) {
     this.#crashes = crashes;
     this.#world = new World(seed, onStep);
-    this.#store = new SimulatedStore(this.#world, { 't.Once': 'key' });
+    this.#store = new SimulatedStore(this.#world, { 't.Once': 'key', 't.Tally': 'key', 't.Copy': 'key', 't.Mirror': 'key' });
     this.#store.planted = planted ?? null;
     this.#time = time;
     this.#isAlone = this.#world.chance(0.6);
@@ -257,9 +313,13 @@ class OneWorld {
     ];
     const wild = this.#world.chance(WILD) ? randomProgram(this.#world, true) : null;
     if (wild) onStep?.(`the random program is ${textOf(wild)}`);
-    const calm = new Set(['chain', 'refused', 'publish', 'claim']);
+    const calm = new Set(['chain', 'refused', 'publish', 'claim', 'later']);
     this.#plan = { first: some(), second: some(), next: some().filter((name) => !calm.has(name)), wild };
     const rule = (name: string, path: string, program: Program, timing: Rule['timing'] = 'when'): Rule => ({ name, path, program, timing });
+    // What is due at a time, and who has asked for what, is one process's to know: in real life it is the owner's.
+    this.#parts = this.#isAlone
+      ? [reliableTopic, scheduledEvents, repeatedRequests, orderedChanges].filter(() => this.#world.chance(PART)).map((make) => make())
+      : [];
     this.#scenery = {
       rules: [
         rule('first', '/types/Event/insert', programOf(this.#plan.first)),
@@ -270,7 +330,12 @@ class OneWorld {
         rule('told', '/topics/told/publish', effect('told')),
         rule('mourned', '/types/Old/delete', mourned, 'before'),
         rule('buried', '/types/Old/delete', buried),
+        ...this.#parts.flatMap(({ rules = [] }) => rules),
       ],
+      procedures: { later: effect('later') },
+      topics: Object.assign({}, ...this.#parts.map(({ topics }) => topics)) as Record<string, ObjectValue>,
+      failing: this.#world.chance(FAILS) ? FAILING : 0,
+      mostOpen: this.#world.pick(MOST_OPEN),
       correlated: this.#isAlone ? CORRELATED : [], // what is waited for is known to one process
       types: TYPES,
       harm: this.#world.chance(HARMS) ? HARM : 0,
@@ -299,7 +364,8 @@ class OneWorld {
     const calmFrom = Math.floor(world.random() * (tasks.length + 3));
     let quiet = 0;
     for (let steps = 0; ; steps++) {
-      if (steps > MOST_STEPS) return ['it does not come to an end', ...this.#serving.map(({ service }) => service.state)];
+      if (steps > MOST_STEPS)
+        return ['it does not come to an end', ...this.#serving.map(({ service }) => service.state), ...this.#unfinished];
       await turn();
       if (tasks.length > calmFrom && world.chance(0.2)) this.#send(tasks);
       if (crashes > 0 && world.chance(isCascading && this.#isTakingOver ? MORE_LIKELY * crashChance : crashChance)) {
@@ -320,7 +386,7 @@ class OneWorld {
         continue;
       }
       this.#time.pass(quiet === 0 ? 30 : 1_100);
-      if (!this.#serving.every(({ service }) => service.isQuiet)) continue;
+      if (!this.#serving.every(({ service }) => service.isQuiet) || this.#unfinished.length > 0) continue;
       if (tasks.length > 0) {
         if (tasks.length <= calmFrom) this.#send(tasks);
         continue;
@@ -333,6 +399,7 @@ class OneWorld {
     }
     return [
       ...this.#wrong(),
+      ...this.#parts.flatMap((part) => part.wrong(store)),
       ...this.#mistaken,
       ...rowsLeft(store),
       ...store.late.map((name) => `${name} was changed by a process whose time was over`),
@@ -345,7 +412,9 @@ class OneWorld {
     const prepared = Promise.all([
       db.collection('t.Counter').insertOne({ _id: new ObjectId(), ars_version: version, name: 'hot', n: Long.fromNumber(0) }),
       db.collection('t.Counter').insertOne({ _id: new ObjectId(), ars_version: version, ...TICKETS, n: Long.fromNumber(0) }),
+      db.collection('t.Counter').insertOne({ _id: new ObjectId(), ars_version: version, ...LINE, n: Long.fromNumber(0), by: 'nobody' }),
       db.collection('t.Once').insertOne({ _id: new ObjectId(), ars_version: version, key: TAKEN }),
+      ...this.#parts.flatMap((part) => part.furnish?.(db) ?? []),
       ...Array.from({ length: OLD }, (_, v) =>
         db.collection('t.Old').insertOne({ _id: new ObjectId(), ars_version: version, owner: OWNER, v: Long.fromNumber(v) }),
       ),
@@ -381,6 +450,11 @@ class OneWorld {
     );
   }
 
+  /** What the parts still wait for. */
+  get #unfinished(): string[] {
+    return this.#parts.flatMap((part) => part.unfinished?.(this.#store) ?? []);
+  }
+
   get #isTakingOver(): boolean {
     return this.#serving.some(({ left }) => left.length > 0);
   }
@@ -413,7 +487,7 @@ class OneWorld {
   }
 
   #tasks(): ((service: SimulatedService) => void)[] {
-    const { events, opened, shut, counts, erased } = this.#clients;
+    const { events, opened, shut, counts, lines, erased } = this.#clients;
     const told = (known: Known, key: string, work: Promise<void>): Promise<void> => {
       known.set(key, 'perhaps');
       return work.then(() => void known.set(key, 'promised'));
@@ -424,6 +498,9 @@ class OneWorld {
         this.#asked.set(tag, service);
         unheard(told(events, tag, service.insert('Event', { tag })));
       }),
+      ...numbered(LINE_COUNTS, 'l').map(
+        (key) => (service: SimulatedService) => unheard(told(lines, key, service.count('Counter', LINE, 'n'))),
+      ),
       ...numbered(COUNTS, 'c').map((key) => (service: SimulatedService) => unheard(told(counts, key, service.count('Counter', HOT, 'n')))),
     ];
     if (this.#world.chance(ERASES)) tasks.push((service) => unheard(told(erased, OWNER, service.erase('Old', { owner: OWNER }))));
@@ -432,6 +509,11 @@ class OneWorld {
         tasks.push((service) =>
           unheard(told(opened, tag, service.publish('/open', { tag })).then(() => told(shut, tag, service.publish('/shut', { tag })))),
         );
+    const serving = (): SimulatedService | null => {
+      const { service } = this.#world.pick(this.#serving);
+      return service.isOpen ? service : null;
+    };
+    for (const part of this.#parts) tasks.push(...(part.tasks?.(serving) ?? []));
     for (let i = tasks.length - 1; i > 0; i--) {
       const j = Math.floor(this.#world.random() * (i + 1));
       [tasks[i], tasks[j]] = [tasks[j] as (typeof tasks)[number], tasks[i] as (typeof tasks)[number]];
@@ -451,7 +533,11 @@ class OneWorld {
       for (const name of names) {
         const mine = `${tag}/${name}`;
         if (name === 'insert') add(wanted, `Effect ${mine} insert 1`);
-        if (name === 'count' || name === 'locked') add(wanted, 'count');
+        if (['count', 'locked', 'counted'].includes(name)) add(wanted, 'count');
+        if (name === 'followed') add(wanted, LINE.name);
+        if (name === 'upserted') add(wanted, `Mirror ${eventOf(tag)}`);
+        if (name === 'tallied') add(wanted, 'tally');
+        if (name === 'later') add(wanted, `Effect ${mine} later 1`);
         if (name === 'carry') {
           add(wanted, 'count');
           add(wanted, `Effect ${mine} carried 1`);
@@ -507,9 +593,10 @@ class OneWorld {
       expectRule(`${String(event['tag'])}:second`, this.#plan.second);
     }
     for (const tag of claims) add(wanted, `Once ${tag} claimed`);
-    const { events, opened, shut, counts, erased } = this.#clients;
+    const { events, opened, shut, counts, lines, erased } = this.#clients;
     for (const [tag, known] of events) add(known === 'promised' ? wanted : perhaps, `Event ${tag}`);
     for (const [, known] of counts) add(known === 'promised' ? wanted : perhaps, 'count');
+    for (const [, known] of lines) add(known === 'promised' ? wanted : perhaps, LINE.name);
     for (const [tag, known] of opened) add(known === 'promised' ? wanted : perhaps, `Effect ${tag} window 1`);
     for (const [tag, known] of shut) add(known === 'promised' ? wanted : perhaps, `Effect ${tag} pair 1`);
     // All or nothing, whether or not the client has heard of it.
@@ -530,8 +617,11 @@ class OneWorld {
     for (const row of store.rows('t.Old')) add(found, `Old ${String(row['owner'])}`);
     for (const row of store.rows('t.Row')) add(found, `Row ${String(row['owner'])} ${String(row['v'])} v${String(row['ars_version'])}`);
     for (const row of store.rows('t.Once')) if (row['key'] !== TAKEN) add(found, `Once ${String(row['key'])}`);
+    for (const row of store.rows('t.Mirror')) add(found, `Mirror ${String(row['key'])}`, Number(row['ars_version']));
+    for (const row of store.rows('t.Tally')) add(found, 'tally', Number(row['n']));
     for (const row of store.rows('t.Counter'))
-      if (Number(row['n']) > 0) add(found, row['name'] === TICKETS.name ? 'drawn' : 'count', Number(row['n']));
+      if (Number(row['n']) > 0)
+        add(found, row['name'] === TICKETS.name ? 'drawn' : row['name'] === LINE.name ? LINE.name : 'count', Number(row['n']));
     const wrong = [...new Set([...wanted.keys(), ...found.keys()])].flatMap((what) => {
       const [right, more, is] = [wanted.get(what) ?? 0, perhaps.get(what) ?? 0, found.get(what) ?? 0];
       return is >= right && is <= right + more ? [] : [`${what}: ${is} instead of ${right}${more > 0 ? ` to ${right + more}` : ''}`];
@@ -541,6 +631,12 @@ class OneWorld {
       const got = claimed.get(tag) ?? [];
       const asked = [this.#plan.first, this.#plan.second].filter((names) => tells(names)).length;
       if (got.length !== asked || got.reduce((sum, n) => sum + n, 0) > 1) wrong.push(`claims of ${tag}: ${got.join(' ')} of ${asked}`);
+    }
+    // What was seen has been there.
+    const past = new Set(store.past.get('t.Counter')?.map(({ n, by }) => `saw ${String(by)} ${String(n)}`));
+    for (const { tag, n } of store.rows('t.Trace')) {
+      const [saw] = / saw .*$/.exec(`${String(tag)} ${String(n)}`) ?? [];
+      if (saw !== undefined && !past.has(saw.trim())) wrong.push(`${String(tag)} ${String(n)}: that was never stored`);
     }
     return wrong;
   }

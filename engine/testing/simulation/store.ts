@@ -26,6 +26,9 @@ const TROUBLES = [8, 211, 11601, 14031];
 /** NotWritablePrimary, InterruptedDueToReplStateChange, PrimarySteppedDown, ShutdownInProgress. */
 const STEPPING_DOWN = [10107, 11602, 189, 91];
 
+/** What a process may still change after another one has taken over from it. */
+const NO_EFFECTS: ReadonlySet<string> = new Set(['logs', 'answers']);
+
 /** The marks of ended runs, the events of the journal, the versions of changes, the record of parts of statements. */
 export type Planted = 'marks' | 'journal' | 'versions' | 'parts';
 
@@ -48,6 +51,8 @@ export class SimulatedStore {
   readonly #held = new Map<string, Transaction>();
   readonly #changedAt = new Map<string, number>();
   #changes = 0;
+  /** All that rows of these collections have ever been. */
+  readonly past = new Map<string, Document[]>([['t.Counter', []]]);
   /** Collections that a process has changed after another one had taken over from it. */
   readonly late: string[] = [];
 
@@ -175,12 +180,13 @@ export class SimulatedStore {
       const conflict = this.#of(collection).get(key) !== before || (next && !before && this.takes(collection, this.#of(collection), next));
       if (conflict) throw transient();
     }
-    // Messages are no effects, and who ends a dead process's epoch once more changes nothing.
-    const late = life.isFenced ? changes.filter(({ collection, next }) => collection !== 'logs' && next?.['closed'] !== true) : [];
+    // Messages are no effects, nor is the reply that is kept of what was carried out; and who ends a dead process's epoch once more changes nothing.
+    const late = life.isFenced ? changes.filter(({ collection, next }) => !NO_EFFECTS.has(collection) && next?.['closed'] !== true) : [];
     this.late.push(...late.map(({ collection }) => collection));
     this.#changes++;
     for (const { collection, key, next } of changes) {
       this.#changedAt.set(`${collection} ${key}`, this.#changes);
+      if (next) this.past.get(collection)?.push(next);
       if (next) this.#of(collection).set(key, next);
       else this.#of(collection).delete(key);
     }
@@ -259,6 +265,7 @@ export class SimulatedStore {
     type Options = { session?: Transaction };
     return {
       find: (filter: Filter, options: { raw?: boolean; limit?: number; sort?: Record<string, 1 | -1> } = {}) => cursor(filter, options),
+      distinct: async (property: string) => [...new Set((await cursor({}).toArray()).map((row) => row[property] as unknown))],
       findOne: async (filter: Filter) => (await cursor(filter).toArray())[0] ?? null,
       insertMany: (documents: Document[], { session }: Options = {}) =>
         this.command(
@@ -301,7 +308,7 @@ export class SimulatedStore {
           }
           return { matchedCount, deletedCount };
         }),
-      updateOne: (filter: Filter, { $set }: { $set: Document }) =>
+      updateOne: (filter: Filter, { $set = {}, $setOnInsert = {} }: Record<string, Document>, { upsert = false } = {}) =>
         this.command(life, `change ${name}`, () => {
           let matchedCount = 0;
           change(undefined, (rows) => {
@@ -310,7 +317,9 @@ export class SimulatedStore {
                 matchedCount = 1;
                 return [{ collection: name, key, before: row, next: { ...row, ...$set } }];
               }
-            return [];
+            if (!upsert) return [];
+            const next = { _id: filter['_id'], ...$set, ...$setOnInsert };
+            return [{ collection: name, key: keyOf(next._id), before: undefined, next }];
           });
           return { matchedCount };
         }),

@@ -1,0 +1,32 @@
+// Stages of a rule are measured where they happen, from the request on, and end with the subscriber of what the rule has made.
+import { expect, test } from 'vitest';
+import { STAGES } from '../runtime/events/stages.ts';
+import { openTestEngine } from './testing/engine.ts';
+
+test('each stage of a rule is reached once an event, none before the one it follows; a rule of a rule begins with its own event', async () => {
+  await using t = await openTestEngine();
+  await t.type('Reading', { n: { type: 'Integer' } });
+  await t.type('Alert', { n: { type: 'Integer' } });
+  await t.type('Note', { n: { type: 'Integer' } });
+  await t.program('rules', 'RULE first WHEN INSERT OCCURS ON Reading AS r WHERE r.n > 0\nINSERT Alert(n: r.n)');
+  await t.program('rules', 'RULE second WHEN INSERT OCCURS ON Alert AS a\nvar n = a.n\nINSERT Note(n: n)\nlog.debug("done")');
+  const heard: string[] = [];
+  await t.engine.subscribe(t.identity, '/types/Alert/insert', {}, (notice) => void heard.push(notice.kind));
+  for (let n = 0; n < 5; n++) await t.ask('insert', 'Reading', { body: `{"n": ${n}}` });
+  await t.eventually('Note', {}, 4);
+  await t.engine.settled();
+  const measured = Object.fromEntries(
+    [...t.engine.tally.stages.all()]
+      .filter(({ namespace }) => namespace === t.identity.namespace)
+      .map(({ rule, stages }) => [rule, stages]),
+  );
+  const counts = (rule: string) => STAGES.map((stage) => measured[rule]?.get(stage)?.count ?? 0);
+  expect(Object.keys(measured).sort()).toEqual(['first', 'second']);
+  expect(heard).toHaveLength(4);
+  expect(counts('first')).toEqual([4, 4, 4, 4, 4, 4]);
+  expect(counts('second')).toEqual([4, 4, 4, 4, 4, 0]);
+  for (const rule of ['first', 'second']) {
+    const sums = ['accepted', 'committed', 'run_begun', 'run_ended'].map((stage) => measured[rule]?.get(stage as 'accepted')?.sumMs ?? -1);
+    expect(sums).toEqual([...sums].sort((a, b) => a - b));
+  }
+});

@@ -1,0 +1,128 @@
+// What programs of the simulated world ask for, carried out by the statements of the service.
+
+import { BSON, type Document } from 'mongodb';
+import { fault } from '../../../model/errors/faults.ts';
+import { instanceFromBson } from '../../../model/values/index.ts';
+import { instancesOf } from '../../../resources/catalog/catalogue.ts';
+import type { InstanceResource, Namespace } from '../../../resources/catalog/types.ts';
+import { deleteMany } from '../../../resources/instances/delete.ts';
+import { readAt } from '../../../resources/instances/find.ts';
+import { insertMany, insertOne } from '../../../resources/instances/insert.ts';
+import { followedInstance } from '../../../resources/instances/pending-instances.ts';
+import { selectRows } from '../../../resources/instances/select.ts';
+import { updateMany, updateOne } from '../../../resources/instances/update.ts';
+import { upsertOne } from '../../../resources/instances/upsert.ts';
+import { deliveriesOf } from '../../../features/delivery/namespace-state.ts';
+import type { Actor } from '../../../runtime/context/actor.ts';
+import { asyncCall, raise } from '../../../runtime/events/events.ts';
+import type { Locks } from '../../../runtime/shared-state/locks.ts';
+import { type Answer, attemptOf } from '../../../runtime/transactions/index.ts';
+import { encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import type { Request } from './sandbox.ts';
+
+interface Asked {
+  readonly space: Namespace;
+  readonly locks: Locks;
+  readonly type: string;
+  readonly value: Value;
+  readonly where: Value;
+  readonly actor: Actor;
+}
+
+type Perform = (asked: Asked) => Promise<Answer>;
+
+export function perform(space: Namespace, locks: Locks, kind: string, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const asked = { space, locks, type: String(payload['type']), value: payload['value'] ?? null, where: payload['where'] ?? {}, actor };
+  return PERFORMED[kind as Request['kind']](asked);
+}
+
+export function resourceOf(space: Namespace, name: string): InstanceResource {
+  const type = space.types.get(name);
+  if (!type) throw new Error(`no type ${name}`);
+  return instancesOf(type);
+}
+
+export async function find({ db }: Namespace, resource: InstanceResource, where: ObjectValue): Promise<ObjectValue> {
+  const row = await db.collection(resource.collection).findOne(where);
+  if (!row) throw fault('cascade.resource.not.found', resource.name);
+  return instanceFromBson(resource.type, BSON.serialize(row));
+}
+
+const changeTo =
+  (value: Value) =>
+  (stored: ObjectValue): ObjectValue => ({ ...stored, ...(value as ObjectValue) });
+
+const NOTHING: Answer = { ok: 'null' };
+
+const PERFORMED: Readonly<Record<Request['kind'], Perform>> = {
+  async lock({ locks, type, actor }) {
+    await locks.take(type, actor.state?.run ?? '');
+    return NOTHING;
+  },
+  async unlock({ locks, type, actor }) {
+    locks.free(type, actor.state?.run ?? '');
+    return NOTHING;
+  },
+  async publish({ space, type, value, actor }) {
+    const events = raise(space, `/topics${type}/publish`, value, actor);
+    if (events.length > 0) await actor.commit({ writes: [], events }, NOTHING);
+    return NOTHING;
+  },
+  async async({ type, value, actor }) {
+    await actor.commit({ writes: [], events: [asyncCall(type, [value], {}, actor)] }, NOTHING);
+    return NOTHING;
+  },
+  async attempt({ actor }) {
+    return { ok: String(actor.event ? attemptOf(actor.event.event) : 0) };
+  },
+  async ack({ space, actor }) {
+    await deliveriesOf(space).acknowledgeRun(actor);
+    return NOTHING;
+  },
+  insert: async ({ space, type, value, actor }) => ({ ok: encodeInner(await insertOne(space, resourceOf(space, type), value, actor)) }),
+  insertMany: async ({ space, type, value, actor }) => ({
+    ok: encodeInner(await insertMany(space, resourceOf(space, type), value as Value[], actor)),
+  }),
+  upsert: async ({ space, type, value, actor }) => ({ ok: encodeInner(await upsertOne(space, resourceOf(space, type), value, actor)) }),
+  /** SELECT ONE. */
+  async select({ space, type, where, actor }) {
+    const rows = await selectRows(space, resourceOf(space, type), { where, props: null, orderBy: [], skip: 0, limit: 1 }, actor);
+    return { ok: rows[0] ?? 'null' };
+  },
+  /** By the `_id`. */
+  async update({ space, type, value, where, actor }) {
+    const resource = resourceOf(space, type);
+    const id = String((where as ObjectValue)['_id']);
+    const found = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readAt(space, resource, id, actor);
+    return { ok: encodeInner(await updateOne(space, resource, found, changeTo(value), actor)) };
+  },
+  async list({ space, type, where, actor }) {
+    const resource = resourceOf(space, type);
+    const found = await space.db
+      .collection(resource.collection)
+      .find(where as Document)
+      .toArray();
+    const rows = found.map((row) => instanceFromBson(resource.type, BSON.serialize(row)));
+    for (const row of rows) actor.reading?.saw(resource.collection, String(row['_id']), BigInt(row['ars_version'] as number));
+    return { list: encodeInner(rows) };
+  },
+  deleteMany: async ({ space, type, where, actor }) => ({ ok: String(await deleteMany(space, resourceOf(space, type), where, actor)) }),
+  updateMany: async ({ space, type, value, where, actor }) => ({
+    ok: (await updateMany(space, resourceOf(space, type), where, changeTo(value), actor, null)) ?? 'null',
+  }),
+  async set({ space, type, value, where, actor }) {
+    const resource = resourceOf(space, type);
+    const found = () => find(space, resource, where as ObjectValue);
+    return { ok: encodeInner(await updateOne(space, resource, found, changeTo(value), actor)) };
+  },
+  async read({ space, type, where, actor }) {
+    const resource = resourceOf(space, type);
+    for (;;) {
+      const row = await find(space, resource, where as ObjectValue);
+      const id = String(row['_id']);
+      if ((await actor.reading?.turn(resource.collection, [id])) === 'read again') continue;
+      actor.reading?.saw(resource.collection, id, BigInt(row['ars_version'] as number));
+      return { ok: encodeInner(row) };
+    }
+  },
+};

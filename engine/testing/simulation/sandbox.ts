@@ -1,0 +1,123 @@
+// Programs that are generators of this process instead of isolates, and the sandbox that steps them when their turn has come.
+import type { Answer, RunId } from '../../../runtime/transactions/index.ts';
+import type { RunRequest } from '../../../sandbox/index.ts';
+import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import type { WireError } from '../../../stdlib/isolate/protocol.ts';
+import type { Life, World } from './world.ts';
+
+/** What a program asks for. */
+export interface Request {
+  readonly kind:
+    | 'insert'
+    | 'insertMany'
+    | 'upsert'
+    | 'read'
+    | 'select'
+    | 'list'
+    | 'set'
+    | 'update'
+    | 'updateMany'
+    | 'deleteMany'
+    | 'publish'
+    | 'async'
+    | 'attempt'
+    | 'ack'
+    | 'lock'
+    | 'unlock';
+  /** A type, the topic of what is published, a procedure, or the name of a lock. */
+  readonly type: string;
+  readonly value?: Value;
+  readonly where?: Value;
+  /** The last effect of a rule, whose value nobody uses. */
+  readonly tail?: boolean;
+}
+/** A request that fails throws there. What a BEFORE rule gives back is what it returns. */
+export type Program = (value: ObjectValue) => Generator<Request, Value | void, Value>;
+
+/** A run of a program here. */
+interface Running {
+  readonly request: RunRequest;
+  readonly steps: ReturnType<Program>;
+  site: number;
+  isOpen: boolean;
+}
+
+/** So often a run may be over its limits without being given up (integrations.md 12.5). */
+const MOST_DISTURBED = 2;
+
+/** Steps each run when its turn has come. */
+export class SimulatedSandbox {
+  readonly #world: World;
+  readonly #life: Life;
+  readonly #programs = new Map<string, Program>();
+  /** Runs that have asked for something. */
+  readonly asked = new Set<RunId>();
+  /** Times that runs of an event have been disturbed. */
+  readonly #disturbed = new Map<string, number>();
+  /** Chance of that at each request. */
+  harm = 0;
+
+  constructor(world: World, life: Life) {
+    this.#world = world;
+    this.#life = life;
+  }
+
+  put(name: string, entry: string, program: Program): void {
+    this.#programs.set(`${name} ${entry}`, program);
+  }
+
+  start(request: RunRequest): Running {
+    const { event, argsJson = '[]', entry = 'main' } = request;
+    const program = this.#programs.get(`${request.procedure ?? request.program?.id} ${entry}`);
+    if (!program) throw new Error('no such program');
+    const value = event ? decodeInner(event.json) : (decodeInner(argsJson) as Value[])[0];
+    const run: Running = { request, steps: program(value as ObjectValue), site: 0, isOpen: true };
+    this.#goOn(run, (steps) => steps.next(null));
+    return run;
+  }
+
+  answer(run: Running, reply: Answer): void {
+    this.#goOn(run, (steps) =>
+      'error' in reply ? steps.throw(reply.error) : steps.next(decodeInner('ok' in reply ? reply.ok : reply.list)),
+    );
+  }
+
+  drop(run: Running): void {
+    run.isOpen = false;
+  }
+
+  /** What a sandbox may do to a run whose request is under way: its isolate is over its memory, or is gone with more than can be repeated. */
+  #disturb(run: Running): void {
+    const { observer, event, id } = run.request;
+    if (!event || !this.#world.chance(this.harm)) return; // not of runs that somebody waits for
+    const times = this.#disturbed.get(event.key) ?? 0;
+    if (times === MOST_DISTURBED) return;
+    this.#disturbed.set(event.key, times + 1);
+    const isLost = this.#world.chance(0.5);
+    this.#world.onStep?.(`${isLost ? 'loses' : 'harms'} ${id.slice(id.indexOf('/'))}`);
+    run.isOpen = false;
+    if (isLost) observer.lost?.();
+    else observer.fail({ code: 'cascade.execution.memory', message: 'over its memory', params: [], status: 429, frames: [] });
+  }
+
+  #goOn(run: Running, step: (steps: ReturnType<Program>) => IteratorResult<Request, Value | void>): void {
+    this.#world.later(this.#life, 'step of a run', () => {
+      if (!run.isOpen) return;
+      const { observer } = run.request;
+      try {
+        const { done, value } = step(run.steps);
+        if (!done) {
+          const { kind, tail = false, ...payload } = value;
+          this.asked.add(run.request.id);
+          observer.op(String(run.site++), 0, kind, encodeInner(payload), tail);
+          return this.#disturb(run);
+        }
+        run.isOpen = false;
+        observer.done(encodeInner(value ?? null));
+      } catch (error) {
+        run.isOpen = false;
+        observer.fail({ ...(error as WireError), frames: [] });
+      }
+    });
+  }
+}

@@ -1,0 +1,86 @@
+// What all clients together make the service hold is bounded, over both bindings; what was held is given back.
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { openFakeServer, TOKEN } from '../testing/fake-engine.ts';
+import { openTestSocket } from '../testing/web-socket.ts';
+import { Budget } from './budget.ts';
+
+const LENGTH = 60_000;
+const HEAD = `POST /api/v1/resources/types HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: ${LENGTH}\r\n\r\n`;
+const BODY = JSON.stringify({ name: 'x'.repeat(LENGTH - 11) });
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+async function answerTo(socket: Socket): Promise<string> {
+  const [data] = (await once(socket, 'data')) as [Buffer];
+  return data.toString();
+}
+
+test('one owner has a share, all have a whole, and what is given back is there again', () => {
+  const budget = new Budget('bytes', 100, 60);
+  expect(budget.take('a', 60)).toBeNull();
+  expect(budget.take('a', 1)).toMatchObject({ code: 'cascade.quota.exceeded', status: 429, params: ['bytes', 60] });
+  expect(budget.take('b', 41)).toMatchObject({ params: ['bytes', 100] });
+  expect(budget.take('b', 40)).toBeNull();
+  budget.give('a', 60);
+  expect(budget.take('b', 20)).toBeNull();
+  expect(budget.total).toBe(60);
+});
+
+test('bodies that come slowly fill it; the next one is refused, and taken once there is room', async () => {
+  const budget = new Budget('requestBytes', 100_000, 100_000);
+  await using server = await openFakeServer({ budget });
+  const [first, second, third] = [0, 1, 2].map(() => connect(server.port, '127.0.0.1')) as [Socket, Socket, Socket];
+  first.write(HEAD + BODY.slice(0, -1));
+  await until(() => budget.total >= LENGTH - 1);
+  second.write(HEAD + BODY);
+  expect(await answerTo(second)).toMatch(/^HTTP\/1\.1 429 [^]*"params":\["requestBytes",100000\]/);
+  first.write(BODY.slice(-1));
+  expect(await answerTo(first)).toMatch(/^HTTP\/1\.1 200 /);
+  await until(() => budget.total === 0);
+  third.write(HEAD + BODY);
+  expect(await answerTo(third)).toMatch(/^HTTP\/1\.1 200 /);
+  first.destroy();
+  second.destroy();
+  third.write(HEAD + BODY.slice(0, -1));
+  await until(() => budget.total > 0);
+  third.destroy();
+  await until(() => budget.total === 0);
+});
+
+test('messages of sockets are counted until they are answered', async () => {
+  const budget = new Budget('requestBytes', 100_000, 100_000);
+  await using server = await openFakeServer({ budget });
+  let answer = (): void => undefined;
+  server.answer = () => new Promise((resolve) => (answer = () => resolve({ status: 200, body: '{}' })));
+  await using socket = await openTestSocket(server.port);
+  socket.send(JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: TOKEN }));
+  await socket.message(({ status }) => status === 200);
+  const insert = { op: 'insert', resourceName: 'types', object: { name: 'x'.repeat(LENGTH) } };
+  const asked = socket.ask(insert);
+  await until(() => budget.total > LENGTH);
+  const before = budget.total;
+  expect(await socket.ask(insert)).toMatchObject({ status: 429 });
+  expect(budget.total).toBe(before);
+  answer();
+  expect(await asked).toMatchObject({ status: 200 });
+  await until(() => budget.total === 0);
+});
+
+test('sockets without a login are few at a time', async () => {
+  const unknown = new Budget('unknownSockets', 2, 2);
+  await using server = await openFakeServer({ webSocket: { unknown } });
+  await using first = await openTestSocket(server.port);
+  await using second = await openTestSocket(server.port);
+  await using third = await openTestSocket(server.port);
+  expect(await third.closed()).toBe(1013);
+  first.send(JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: TOKEN }));
+  await first.message(({ status }) => status === 200);
+  await until(() => unknown.total === 1);
+  await using fourth = await openTestSocket(server.port);
+  await until(() => unknown.total === 2);
+  expect([second.closeCode, fourth.closeCode]).toEqual([undefined, undefined]);
+});

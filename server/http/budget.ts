@@ -1,0 +1,57 @@
+// What all clients together may make the service hold, and one of them alone: else a few could take all of its memory.
+import { fault } from '../../model/errors/faults.ts';
+
+/** Less is not counted: it is over in a moment, and there are very many of them. */
+export const COUNTED_BYTES = 16 * 1024;
+
+export class Budget {
+  readonly #name: string;
+  readonly #most: number;
+  readonly #mostEach: number;
+  readonly #held = new Map<string, number>();
+  #total = 0;
+
+  /**
+   * @param name as errors tell it
+   * @param mostEach of one owner: an address
+   */
+  constructor(name: string, most: number, mostEach: number) {
+    this.#name = name;
+    this.#most = most;
+    this.#mostEach = mostEach;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  /** @returns why there is no room for it; null when it is taken, and has to be given back */
+  take(owner: string, amount: number): Error | null {
+    const held = this.#held.get(owner) ?? 0;
+    if (held + amount > this.#mostEach) return fault('cascade.quota.exceeded', this.#name, this.#mostEach);
+    if (this.#total + amount > this.#most) return fault('cascade.quota.exceeded', this.#name, this.#most);
+    this.#held.set(owner, held + amount);
+    this.#total += amount;
+    return null;
+  }
+
+  give(owner: string, amount: number): void {
+    const left = (this.#held.get(owner) ?? 0) - amount;
+    if (left > 0) this.#held.set(owner, left);
+    else this.#held.delete(owner);
+    this.#total -= amount;
+  }
+}
+
+/** Of one body or message, where nothing else is set. */
+export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+const MOST_REQUEST_BYTES = 384 * 1024 * 1024;
+const MOST_REQUEST_BYTES_EACH = 128 * 1024 * 1024;
+/** Bodies of the greatest length for which there is room at least. */
+const LEAST_BODIES = 4;
+
+/** Of bodies and messages until they are answered. @param limitBytes of one of them */
+export function requestBudget(limitBytes: number): Budget {
+  const least = LEAST_BODIES * limitBytes;
+  return new Budget('requestBytes', Math.max(MOST_REQUEST_BYTES, 2 * least), Math.max(MOST_REQUEST_BYTES_EACH, least));
+}
