@@ -15,6 +15,7 @@ export const ORGANIZATIONS: AccountResource = {
   name: 'organizations',
   type: ORGANIZATION_SHAPE,
   unaudited: true,
+  needs: { update: (_space, { system }) => system === true, delete: (_space, { system }) => system === true },
   async list(space, caller) {
     return (await space.accounts.directory.organizations(caller.system === true ? null : space.name)).map(shown);
   },
