@@ -1,5 +1,5 @@
 // Requests to the host: the payload as text, Sequences in it read to their end first (language.md Q5).
-import { encodeInner, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, type Value } from '../values/index.ts';
+import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../values/index.ts';
 import { LIMITS } from './limits.ts';
 import type { OpKind } from './protocol.ts';
 import type { Run } from './run.ts';
