@@ -70,6 +70,7 @@ async function trickle({ host, port, signal, answered }: Target, head: string, r
     await Promise.race([sleep(everyMs, undefined, { signal }).catch(() => undefined), over]);
   }
   socket.destroy();
+  answered('ended');
 }
 
 /** Asks for much and does not read it. */

@@ -14,7 +14,11 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
   },
 });
-await using service = await startService({ expects: EXPECTED_ERRORS });
+/** Of the service's log, those about the main thread. */
+const onOutput = (text: string): void => {
+  for (const line of text.split('\n')) if (values.clients && line.includes('the main thread was kept')) console.log(line.slice(0, 250));
+};
+await using service = await startService({ expects: EXPECTED_ERRORS, onOutput });
 process.exitCode = (values.clients ? await ofClients(Number(values.seconds)) : await ofPrograms()) ? 0 : 1;
 
 async function ofPrograms(): Promise<boolean> {

@@ -1,9 +1,11 @@
 // All hostile clients together against a service, while a neighbour's namespace works: what it waits in quiet and under attack, how long the main
 // thread was kept, and what the processes hold.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RestClient, type StartedService } from '../../conformance/client/index.ts';
-import { attack, CLIENTS, PREPARED } from './clients.ts';
+import { CLIENTS, PREPARED } from './clients.ts';
 
 export interface PoolOutcome {
   /** Milliseconds from the neighbour's insert to its rule's effect. */
@@ -51,18 +53,17 @@ export async function pool(service: StartedService, seconds: number, tell: (line
     let most = before;
     const looking = setInterval(() => (most = Math.max(most, residentMb(service))), 500);
     tell(`${CLIENTS.reduce((sum, { at }) => sum + at, 0)} clients of ${CLIENTS.length} kinds for ${seconds} s`);
-    const ending = new AbortController();
-    const { hostname, port } = new URL(service.url);
-    const attacking = attack({ host: hostname, port: Number(port), token, signal: ending.signal });
+    const attackers = fork(new URL(import.meta.resolve('./attackers.js')).pathname, [service.url, token]); // not in the probe's own event loop
+    const attacking = once(attackers, 'message') as Promise<[[string, [string, number][]][]]>;
     const attackedMs = await probe(neighbour, quietMs.length, seconds, wrong);
-    ending.abort();
-    const answers = await attacking;
+    attackers.send('stop');
+    const answers = new Map((await attacking)[0].map(([does, how]) => [does, new Map(how)]));
     clearInterval(looking);
     await sleep(SETTLING_MS);
     for (const [does, how] of answers) if (how.size === 0) wrong.push(`nobody was answered who ${does}`);
     const inserted = quietMs.length + attackedMs.length;
-    const { text } = await neighbour.send('GET', '/custom/Heap?count=true&limit=1', {});
-    const effects = Number(/^\d+/.exec(text)?.[0] ?? JSON.parse(text).count);
+    const counted = await must(neighbour, 'POST', '/custom/Heap/aggregate', [{ $count: 'n' }]);
+    const effects = (JSON.parse(counted) as { n: number }[])[0]?.n ?? 0;
     if (effects !== inserted) wrong.push(`the neighbour has inserted ${inserted}, and its rule ${effects}`);
     return {
       quiet: latencies(quietMs),
