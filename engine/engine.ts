@@ -121,7 +121,7 @@ export async function openEngine({
     );
     if (!exclusive && (needsBus || bus)) await requirePeers(process, bus !== null);
     const tally = new Tally();
-    const stalls = new Stalls(log);
+    const stalls = new Stalls({ log });
     keep({ [Symbol.asyncDispose]: async () => stalls[Symbol.dispose]() });
     stalls.heard = (stall) => tally.stalled(stall);
     const egress = new Egress({

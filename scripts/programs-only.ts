@@ -10,7 +10,6 @@ import { CascadeError, langError } from '../stdlib/errors.ts';
 import {
   createDriver,
   type In,
-  type Out,
   type ProcedureInfo,
   refuseLambdasAsJson,
   type StartOptions,
@@ -18,6 +17,7 @@ import {
 } from '../stdlib/isolate/index.ts';
 import { decodeInner, encodeInner, isObject, type Value } from '../stdlib/values/index.ts';
 import { CascadeErrors, errorDocument, fault } from '../model/errors/faults.ts';
+import { readOutbox } from '../sandbox/outbox.ts';
 import { compileText } from '../runtime/programs/programs.ts';
 import { parseJson, toJson } from '../model/values/index.ts';
 
@@ -109,11 +109,11 @@ class ProgramsOnly {
     let batch = [first];
     let slices = 0;
     for (;;) {
-      const items = JSON.parse(this.#driver.step(JSON.stringify(batch))) as Out[];
+      const items = readOutbox(this.#driver.step(JSON.stringify(batch)));
       if (items.length === 0) throw new Error(`run ${id} neither ends nor asks for anything`);
       batch = [];
       for (const item of items) {
-        if (item[0] === 'done') return decodeInner(JSON.stringify(item[2]));
+        if (item[0] === 'done') return decodeInner(item[2]);
         if (item[0] === 'ended') return null;
         if (item[0] === 'fail') throw thrown(item[2]);
         if (item[0] === 'resolve') batch.push(['procedure', item[2], this.#procedures.get(item[2])?.info ?? null]);

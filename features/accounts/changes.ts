@@ -63,10 +63,10 @@ export async function updateAccount(
   { version, among }: { version?: bigint | undefined; among?: StoredEvent[] } = {},
 ): Promise<ObjectValue> {
   if (!resource.update) throw fault('cascade.method.not.allowed', 'update', resource.name);
-  if (Object.keys(changes).every(isServiceSet)) return stored;
   const { identity } = by.actor;
   const audit = auditOf(space, resource, 'update', by.actor);
   await resource.update(space, stored, changes, identity, { address: by.address, version, along: audit.store });
+  if (Object.keys(changes).every(isServiceSet)) return stored; // as whoever may change it is told
   note(space, resource, 'update', by, stored, changes);
   const after = await accountAt(space, resource, String(getOwn(stored, '_id')), identity); // its name may be another one now
   if (among) among.push(...audit.events);
@@ -127,6 +127,7 @@ export async function updateAccounts(
   actor: Actor,
 ): Promise<Answer> {
   const by = { actor: apart(actor), address: null };
+  requireCapability(space, resource, 'update', actor.identity);
   const found = await matching(space, resource, where, actor.identity);
   if (found.length === 0) return recorded(actor, unlessNamed(space, resource, where, actor.identity, null));
   if (found.length === 1) return recorded(actor, await updateAccount(space, resource, found[0]!, changes, by));
@@ -141,6 +142,7 @@ export async function updateAccounts(
 }
 
 export async function deleteAccounts(space: Namespace, resource: AccountResource, where: Value, actor: Actor): Promise<Answer> {
+  requireCapability(space, resource, 'delete', actor.identity);
   const found = await matching(space, resource, where, actor.identity);
   if (found.length === 0) return recorded(actor, unlessNamed(space, resource, where, actor.identity, 0));
   await removeAccounts(space, resource, found, where, { actor: apart(actor), address: null });
@@ -162,6 +164,22 @@ const hasSecret = (value: Value): boolean => isObject(value) && Object.keys(valu
 function unlessNamed<T extends Value>(space: Namespace, resource: AccountResource, where: Value, caller: Identity, none: T): T {
   if (queryOf(space, resource, where, caller)) throw fault('cascade.resource.not.found', `/${resource.name}`);
   return none;
+}
+
+/** What an operation asks for; others are commands. */
+const NEEDED = new Map([
+  ['aggregate', 'read'],
+  ['insert', 'insert'],
+  ['upsert', 'insert'],
+  ['update', 'update'],
+  ['patch', 'update'],
+  ['delete', 'delete'],
+] as const);
+
+/** @throws cascade.authorization.denied */
+export function requireCapability(space: Namespace, { name, needs }: AccountResource, operation: string, caller: Identity): void {
+  const need = needs?.[NEEDED.get(operation as 'insert') ?? 'command'];
+  if (need && !need(space, caller)) throw fault('cascade.authorization.denied', operation, name);
 }
 
 // ---------------------------------------------------------------- finding

@@ -15,7 +15,17 @@ import { eachInserted } from '../../resources/requests/insert.ts';
 import { counted, demandedVersion, namesVersion, NO_CONTENT, reply } from '../../resources/requests/request.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { Audited } from './along.ts';
-import { accountAt, bodyOf, command, insertAccount, matching, removeAccounts, updateAccount, upsertAccount } from './changes.ts';
+import {
+  accountAt,
+  bodyOf,
+  command,
+  insertAccount,
+  matching,
+  removeAccounts,
+  requireCapability,
+  updateAccount,
+  upsertAccount,
+} from './changes.ts';
 import { NAMESPACES } from './namespaces.ts';
 import { ORGANIZATIONS } from './organizations.ts';
 import { TOKENS } from './tokens.ts';
@@ -38,8 +48,17 @@ export interface AccountResource {
   /** What may be updated, but not patched (4.22). */
   readonly unpatched?: true;
   remove?(space: Namespace, stored: ObjectValue, caller: Identity, along: Audited): Promise<void>;
+  /** Each is for one that is named. */
+  readonly removesOneByOne?: true;
   readonly commands?: Readonly<Record<string, AccountCommand>>;
+  /**
+   * Who may do an operation to any at all (7.5): who may not is refused before it is looked whether there is such a one. Absent: which they are
+   * is the operation's own matter.
+   */
+  readonly needs?: Readonly<Partial<Record<'read' | 'insert' | 'update' | 'delete' | 'command', Need>>>;
 }
+
+type Need = (space: Namespace, caller: Identity) => boolean;
 
 export interface HowChanged {
   /** Of the client, where one asks. */
@@ -84,7 +103,9 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
   const caller = actor.identity;
   const by = { actor, address: request.address ?? null };
   const op = request.op === 'insert' && parameters['upsert'] === true ? 'upsert' : request.op;
-  if (GENERIC.has(op) && !operationsOf(resource).has(op)) throw fault('cascade.method.not.allowed', op, resource.name);
+  const isOffered = operationsOf(resource).has(op) && !(op === 'delete' && resourceId === undefined && resource.removesOneByOne);
+  if (GENERIC.has(op) && !isOffered) throw fault('cascade.method.not.allowed', op, resource.name);
+  if (op !== 'select' && op !== 'selectOne') requireCapability(space, resource, op, caller);
   switch (op) {
     case 'select':
     case 'selectOne': {

@@ -27,6 +27,12 @@ const INVITATION_MS = 2 * 24 * 60 * 60 * 1000;
 export const NAMESPACES: AccountResource = {
   name: 'namespaces',
   type: NAMESPACE_SHAPE,
+  removesOneByOne: true,
+  needs: {
+    update: (_space, caller) => isAdmin(caller),
+    delete: (_space, caller) => isAdmin(caller),
+    command: (_space, caller) => isAdmin(caller),
+  },
   async list(space, caller) {
     const { directory } = space.accounts;
     return (await directory.namespaces(caller.username, caller.system === true, await organizationOf(space, caller))).map(shown);
@@ -100,6 +106,7 @@ export const NAMESPACES: AccountResource = {
     async authorizeUser(space, stored, data, { identity: caller }, along) {
       const namespace = administered(space, stored, caller, 'authorizeUser');
       const body = objectOf(data);
+      requireKnown('namespaces', body, ['username', 'profiles']);
       const username = requiredText('namespaces', body, 'username').toLowerCase();
       const given = getOwn(body, 'profiles');
       const profiles = given === null ? DEFAULT_PROFILES : profilesIn(space, given, caller);

@@ -15,6 +15,7 @@ export const ORGANIZATIONS: AccountResource = {
   name: 'organizations',
   type: ORGANIZATION_SHAPE,
   unaudited: true,
+  needs: { update: (_space, { system }) => system === true, delete: (_space, { system }) => system === true },
   async list(space, caller) {
     return (await space.accounts.directory.organizations(caller.system === true ? null : space.name)).map(shown);
   },
@@ -34,6 +35,7 @@ export const ORGANIZATIONS: AccountResource = {
       ...(description !== undefined && { description }),
       ...(quota !== undefined && { quota: toJson(quota ?? {}) }),
     };
+    if (Object.keys(change).length === 0) return;
     await space.accounts.directory.changeOrganization(String(getOwn(stored, 'name')), change, { by: caller.username, version });
     space.accounts.quotas.forget();
   },

@@ -39,7 +39,6 @@ export function profilesIn(space: Namespace, value: Value, caller: Identity): st
   const [theirs = ''] = system;
   if (ours !== 'user' && ours !== 'admin' && !space.definitions.get('profiles', ours)) throw invalid(`there is no profile ${ours}`);
   if (theirs !== 'user__system' && theirs !== 'admin__system') throw invalid(`there is no profile ${theirs}`);
-  if (theirs !== 'user__system' && !caller.profiles.includes(theirs) && caller.system !== true)
-    throw fault('cascade.profile.escalation', theirs);
+  requireGrantable([ours, theirs], caller);
   return [ours, theirs];
 }

@@ -6,7 +6,7 @@ import type { Identity } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { TOKEN_TYPES, type TokenRecord, type TokenType } from '../../identity/index.ts';
 import { TOKEN_SHAPE } from '../../resources/catalog/system-types.ts';
-import { isAdmin } from '../../resources/access/rights.ts';
+import { isAdmin, mayInvoke } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { AccountResource } from './index.ts';
 import { profilesIn } from './rights.ts';
@@ -20,6 +20,10 @@ const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType
 export const TOKENS: AccountResource = {
   name: 'tokens',
   type: TOKEN_SHAPE,
+  needs: {
+    insert: (space, caller) => mayInvoke(space, 'createToken', caller),
+    update: (space, caller) => mayInvoke(space, 'updateToken', caller),
+  },
   async list(space, caller) {
     const tokens = await space.accounts.directory.tokens(space.name);
     return tokens.filter(({ username }) => isAdmin(caller) || username === caller.username).map((token) => shown(space, token));
@@ -29,7 +33,7 @@ export const TOKENS: AccountResource = {
     return (await space.accounts.directory.tokenWith(id, space.name)) === getOwn(token, '_id');
   },
   async insert(space, body, caller, along) {
-    requireAdmin(caller, 'insert', 'tokens');
+    if (!mayInvoke(space, 'createToken', caller)) throw fault('cascade.authorization.denied', 'insert', 'tokens');
     requireGiven(body);
     requireKept(body, caller);
     const name = requiredText('tokens', body, 'name');
@@ -60,7 +64,7 @@ export const TOKENS: AccountResource = {
   },
   unpatched: true,
   async update(space, token, changes, caller, { version, along }) {
-    requireAdmin(caller, 'update', 'tokens');
+    if (!mayInvoke(space, 'updateToken', caller)) throw fault('cascade.authorization.denied', 'update', 'tokens');
     requireGiven(changes);
     const other = Object.keys(changes).find(
       (key) => KNOWN.includes(key) && key !== 'name' && !eq(getOwn(changes, key), getOwn(token, key)),

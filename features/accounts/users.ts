@@ -1,11 +1,12 @@
 // The resource users (resources-and-api.md 4.11). Passwords go in and never come out.
 
+import { isServiceSet } from '../../model/types/index.ts';
 import { DateTime, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { USER_DETAILS, type UserDetail, type UserRecord } from '../../identity/index.ts';
 import { USER_SHAPE } from '../../resources/catalog/system-types.ts';
-import { isAdmin } from '../../resources/access/rights.ts';
+import { isAdmin, mayInvoke } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { AccountResource } from './index.ts';
 import { isGrantable, profilesIn } from './rights.ts';
@@ -25,14 +26,14 @@ export const USERS: AccountResource = {
     return users.filter(({ username }) => isAdmin(caller) || username === caller.username).map((user) => shown(space, user, caller));
   },
   upserts: true,
+  needs: { insert: (space, caller) => mayInvoke(space, 'createUser', caller), delete: (_space, caller) => isAdmin(caller) },
   isAt: (_space, id, user) => getOwn(user, 'username') === id.toLowerCase() || getOwn(user, '_id') === id,
   async insert(space, body, caller, along) {
-    requireAdmin(caller, 'insert', 'users');
+    if (!mayInvoke(space, 'createUser', caller)) throw denied('insert');
     requireKnown('users', body, KNOWN);
     const username = requiredText('users', body, 'username').toLowerCase();
     const password = requiredText('users', body, 'password');
-    const given = getOwn(body, 'profiles');
-    const profiles = given === null ? ['user', 'user__system'] : profilesIn(space, given, caller);
+    const profiles = profilesIn(space, getOwn(body, 'profiles') ?? ['user', 'user__system'], caller);
     const details = detailsIn(body);
     const active = activeIn(body) ?? true;
     const { identity, directory } = space.accounts;
@@ -74,6 +75,7 @@ export const USERS: AccountResource = {
       ...(active !== undefined && { active }),
       ...(profiles && { authorization: { namespace, profiles, isConsented: isSelf } }),
     };
+    if (Object.keys(changes).every(isServiceSet)) return;
     await identity.changeUser(username, change, (session) => along(session, username));
   },
   async remove(space, object, caller, along) {

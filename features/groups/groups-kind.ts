@@ -3,6 +3,7 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { fault } from '../../model/errors/faults.ts';
+import { checkName } from '../../model/types/index.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
 import { systemType } from '../../resources/catalog/system-type.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
@@ -10,7 +11,6 @@ import { checkFields, invalidField, textField } from '../../resources/definition
 import { membersOf } from './policy.ts';
 
 const SHAPE = systemType('ArsGroup', { name: 'String', owner: 'String', members: 'multi Any', description: 'String' }, ['name']);
-const NAME = /^[A-Za-z0-9_.@-]{1,100}$/;
 
 export const GROUPS: DefinitionResource = {
   kind: 'definitions',
@@ -22,7 +22,7 @@ export const GROUPS: DefinitionResource = {
   type: SHAPE,
   async define(space, body, stored, { identity }) {
     const name = textField('groups', body, 'name');
-    if (!NAME.test(name)) throw fault('cascade.resource.name.invalid', name, 'letters, digits and _ . @ - are expected');
+    checkName('group', name);
     const { members: given = null, ...others } = checkFields(GROUPS, body, 'refused');
     const owner = await ownerOf(space, body, stored, identity);
     const named = given === null ? [] : await membersIn(space, given);

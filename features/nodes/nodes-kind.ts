@@ -20,8 +20,9 @@ const CREDENTIALS: Readonly<Record<string, readonly string[]>> = { userpass: ['u
 const SECRET = ['password', 'accessToken'];
 const DELIVERY = new Set(['bestEffort', 'reliable']);
 const DEFAULT_TTL_SECONDS = 86_400;
-/** The installation itself; it is there in each namespace and nobody changes it. */
+/** The installation itself; it is there in each namespace, which may give it properties: then it is stored. */
 const SELF = new Map<string, ObjectValue>([['self', SELF_RECORD]]);
+const NONE = new Map<string, ObjectValue>();
 
 export const NODES: DefinitionResource = {
   kind: 'definitions',
@@ -47,14 +48,15 @@ export const NODES: DefinitionResource = {
     ['name'],
   ),
   hidden: SEALED,
-  builtIn: () => SELF,
+  builtIn: ({ definitions }) => (definitions.get('nodes', 'self') ? NONE : SELF),
+  storesBuiltIn: true,
   async define(space, body, stored) {
     const given = own(body, 'name');
     if (given === null) throw invalid('', 'it has no name');
     const name = textField('nodes', body, 'name');
     checkName('node', name);
-    if (SELF.has(name)) throw fault('cascade.authorization.denied', 'insert', 'nodes');
     const fields = checkFields(NODES, omit(body, [SEALED]), 'refused');
+    if (name === 'self') return { name, object: selfWith(fields, stored), apply: () => undefined };
     checkUri(name, own(fields, 'uri'));
     checkAddress(space, String(own(fields, 'uri')));
     const credentialType = own(fields, 'credentialType') ?? 'userpass';
@@ -83,10 +85,21 @@ export const NODES: DefinitionResource = {
   },
   show: (_space, stored) => omit(stored, [SEALED]),
   onCollection,
-  async remove() {
+  async remove(_space, stored) {
+    if (own(stored, 'name') === 'self') throw fault('cascade.authorization.denied', 'delete', 'nodes');
     return { apply: () => undefined };
   },
 };
+
+/** @throws authorization.denied: more than its properties would be changed */
+function selfWith(fields: ObjectValue, stored: ObjectValue | null): ObjectValue {
+  const properties = propertiesIn(fields, stored) ?? {};
+  const changes = omit(fields, ['properties', 'ars_properties']);
+  for (const [field, value] of Object.entries(changes))
+    if (value !== null && encodeInner(value) !== encodeInner(own(SELF_RECORD, field)))
+      throw fault('cascade.authorization.denied', 'update', 'nodes');
+  return { name: 'self', deliveryMode: own(SELF_RECORD, 'deliveryMode'), properties, ars_properties: properties };
+}
 
 const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 const invalid = (node: string, reason: string) => fault('cascade.node.invalid', node, reason);

@@ -22,6 +22,7 @@ export const PROFILES: DefinitionResource = {
   systemType: 'ArsProfile',
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   onExisting: 'update',
+  audited: true,
   type: SHAPE,
   builtIn: (space) => new Map(DEFAULTS.map((name, at) => [name, defaultProfile(space, name, at)])),
   refuseBuiltIn: (name) => fault('cascade.profile.immutable', name),

@@ -31,8 +31,8 @@ const MATRIX: Readonly<Record<string, Row>> = {
   documents: OWN,
   groups: OWN,
   users: { select: 'UA', insert: 'A', update: 'UA', delete: 'A', aggregate: 'UA' },
-  // A user without tokens is told that there is none (404), not that it may not.
-  tokens: { select: 'UA', insert: 'A', update: 'UA', delete: 'UA', aggregate: 'UA' },
+  // A user without tokens is told that there is none (404) to delete, not that it may not.
+  tokens: { select: 'UA', insert: 'A', update: 'A', delete: 'UA', aggregate: 'UA' },
   audits: { select: 'UA', insert: 'UA', update: '405', delete: 'A', aggregate: 'UA' },
   logs: { select: 'UA', insert: '405', update: '405', delete: 'A', aggregate: 'UA' },
   // Its namespace is the root of an organization.

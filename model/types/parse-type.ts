@@ -1,5 +1,5 @@
 // A submitted type, checked and normalised (resources-and-api.md 4.1). Whether it may take the place of a stored one: compare-types.ts.
-import { deepCopy, getOwn, isInteger, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { deepCopy, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../errors/faults.ts';
 import { type KnownNames, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
 import { type Fields, fieldsOf } from './fields.ts';
@@ -81,7 +81,7 @@ export function parseType(body: ObjectValue, known: KnownNames, options: ParseTy
     isPlain: [...properties.values()].every(({ kind }) => kind === 'base'),
     naturalKey,
     indexes,
-    foreignKeys: check(() => arrayOrNull(fields, 'foreignKeys'), null),
+    foreignKeys: check(() => foreignKeysOf(fields), null),
     audited: check(() => fields.boolean('audited'), false),
     groupEnabled,
     groupRequired,
@@ -160,7 +160,21 @@ function roleOf(fields: Fields): 'standard' | 'schema' {
   return role;
 }
 
-const arrayOrNull = (fields: Fields, field: string): Value => (fields.get(field) === null ? null : deepCopy(fields.array(field)));
+function foreignKeysOf(fields: Fields): Value {
+  if (fields.get('foreignKeys') === null) return null;
+  const given = fields.array('foreignKeys');
+  const wrong = given.findIndex((one) => !isForeignKey(one));
+  if (wrong >= 0)
+    throw fault('cascade.resource.property.invalid', 'types', `foreignKeys.${wrong}`, 'no type with keys of property and targetProperty');
+  return deepCopy(given);
+}
+
+function isForeignKey(value: Value): boolean {
+  const member = (of: Value, name: string): Value => (isObject(of) && Object.hasOwn(of, name) ? getOwn(of, name) : null);
+  const keys = member(value, 'keys');
+  const isPair = (key: Value): boolean => ['property', 'targetProperty'].every((name) => typeof member(key, name) === 'string');
+  return typeof member(value, 'type') === 'string' && Array.isArray(keys) && keys.every(isPair);
+}
 
 function accessLevel(typeName: string, fields: Fields, field: string, standard: string, own: ObjectValue): string {
   const level = fields.text(field) ?? standard;

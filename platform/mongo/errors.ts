@@ -19,6 +19,10 @@ export const isUnavailable = (error: unknown): boolean =>
 const CHANGING = new Set([91, 189, 10107, 11600, 11602, 13435, 13436, 134, 43]);
 const isChanging = (error: MongoError): boolean => typeof error.code === 'number' && CHANGING.has(error.code);
 
+/** This process is about to end and has closed its connections: what still waited for one comes to nothing. */
+export const isClosed = (error: unknown): boolean =>
+  error instanceof MongoError && (error.name === 'MongoNotConnectedError' || error.name === 'MongoClientClosedError');
+
 /** A conflict with another transaction: the same again may pass. */
 export const isTransient = (error: unknown): boolean => error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
 

@@ -10,7 +10,7 @@ export { endTransactionsOf } from './left-transactions.ts';
 export { EqualReads } from './equal-reads.ts';
 export { PointReads } from './point-reads.ts';
 export { Backoff, retryUntilAvailable } from './retry-until-available.ts';
-export { type Find, RowReader, type Rows } from './rows.ts';
+export { type Effort, type Find, RowReader, type Rows } from './rows.ts';
 
 const CONNECTIONS = 32;
 const QUERY_CONNECTIONS = 48;

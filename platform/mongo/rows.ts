@@ -1,10 +1,11 @@
 // Rows of a query as stored bytes, a batch at a time: what is held is a batch, however many rows there are and however slowly
 // they are taken. Batches are sized in bytes, by what the rows of a collection have weighed so far.
 
-import { type Db, type Document, Long, type RunCommandOptions } from 'mongodb';
+import { type ClientSession, type Db, type Document, Long, type RunCommandOptions } from 'mongodb';
 import { type Batch, batchIn } from './batch.ts';
 import { Fifo } from '../structures/fifo.ts';
-import { asRefused, asTooExpensive, inTime, isUnavailable } from './errors.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { asRefused, asTooExpensive, inTime, isClosed, isUnavailable } from './errors.ts';
 
 /** Of a batch, about: the store is told a number of rows. A single batch is 16 MB at most, and a row. */
 const BATCH_BYTES = 256 * 1024;
@@ -18,6 +19,8 @@ const MAJORITY = { level: 'majority' };
 const LONGEST_MS = 30_000;
 /** Commands of one namespace that the store works on at a time; with more, some namespaces would hold all connections. */
 const MOST_ASKED = 12;
+/** Of these, with work that the store may need all of its time for. */
+const MOST_SLOW = 2;
 
 export interface Rows {
   /** The rows of the next batch; none when all have been given. */
@@ -28,15 +31,21 @@ export interface Rows {
   close(): Promise<void>;
 }
 
-export interface Find {
+/** What the store may spend on a query. */
+export interface Effort {
+  /** What it may work on it, 30 s where absent; more is query.too.expensive. */
+  readonly maxTimeMS?: number;
+  /** It may well need so long, with a processor of its own: a namespace has few of these at a time. */
+  readonly isSlow?: boolean;
+}
+
+export interface Find extends Effort {
   readonly filter: Document;
   readonly sort?: Document | undefined;
   readonly projection?: Document | undefined;
   readonly skip?: number;
   /** 0: none. */
   readonly limit: number;
-  /** What the store may work on it, 30 s where absent; more is query.too.expensive. */
-  readonly maxTimeMS?: number;
 }
 
 /** Opens queries on the collections of a namespace. Nothing is asked of the store before the first `next`. */
@@ -45,8 +54,8 @@ export class RowReader {
   /** Bytes of a row, by collection. */
   readonly #means = new Map<string, number>();
 
-  #asked = 0;
-  readonly #waiting = new Fifo<() => void>();
+  readonly #turns = new StoreTurns(MOST_ASKED);
+  readonly #slowTurns = new StoreTurns(MOST_SLOW);
 
   /** @param db by connections that nothing but queries has (`Store.queries`) */
   constructor(db: Db) {
@@ -57,13 +66,14 @@ export class RowReader {
   count(
     collection: string,
     filter: Document,
-    { most = 0, maxTimeMS = LONGEST_MS }: { most?: number; maxTimeMS?: number } = {},
+    { most = 0, maxTimeMS = LONGEST_MS, isSlow = false }: Effort & { most?: number } = {},
   ): Promise<number> {
     const options = { maxTimeMS, ...(most > 0 ? { limit: most } : {}) };
-    return this.#inTurn(() => inTime(this.#db.collection(collection).countDocuments(filter, options)));
+    const turns = isSlow ? this.#slowTurns : this.#turns;
+    return turns.take(() => inTime(this.#db.collection(collection).countDocuments(filter, options)));
   }
 
-  find(collection: string, { filter, sort, projection, skip = 0, limit, maxTimeMS = LONGEST_MS }: Find): Rows {
+  find(collection: string, { filter, sort, projection, skip = 0, limit, maxTimeMS = LONGEST_MS, isSlow = false }: Find): Rows {
     const first = this.#rowsABatch(collection);
     const command: Document = {
       find: collection,
@@ -76,47 +86,45 @@ export class RowReader {
       ...(limit > 0 ? { limit } : {}),
       maxTimeMS,
     };
-    return this.#open(collection, collection, command);
+    return this.#open(collection, collection, command, isSlow);
   }
 
   /** @param options of the command: `maxTimeMS`, `allowDiskUse` */
-  aggregate(collection: string, pipeline: readonly Document[], options: Document = {}): Rows {
+  aggregate(collection: string, pipeline: readonly Document[], { isSlow = false, ...options }: Document & Effort = {}): Rows {
     // Its rows need not look like the collection's.
-    return this.#open(`${collection}|`, collection, {
-      aggregate: collection,
-      pipeline,
-      cursor: { batchSize: FIRST_ROWS },
-      maxTimeMS: LONGEST_MS,
-      ...options,
-    });
+    const command = { aggregate: collection, pipeline, cursor: { batchSize: FIRST_ROWS }, maxTimeMS: LONGEST_MS, ...options };
+    return this.#open(`${collection}|`, collection, command, isSlow);
   }
 
-  #open(learnt: string, collection: string, command: Document): Rows {
+  #open(learnt: string, collection: string, command: Document, isSlow: boolean): Rows {
     const db = this.#db;
-    // A cursor belongs to the session that it was opened in. Nothing else is done in this one, so it need not order anything.
-    const session = db.client.startSession({ causalConsistency: false });
+    // A cursor belongs to the session that it was opened in. Nothing else is done in this one, so it need not order anything. It is begun when the
+    // turn has come: a session that is given back costs the driver the more, the more of them there are.
+    let session: ClientSession | null = null;
     let cursor: bigint | null = null; // 0: the store has no more
-    const options = { raw: true, session } as RunCommandOptions;
-    const first = (): Promise<Document> => db.command({ ...command, readConcern: MAJORITY }, options);
     const ask = async (): Promise<Document> => {
+      session ??= db.client.startSession({ causalConsistency: false });
+      const options = { raw: true, session } as RunCommandOptions;
       if (cursor !== null)
         return db.command({ getMore: Long.fromBigInt(cursor), collection, batchSize: this.#rowsABatch(learnt) }, options);
       // Nothing was given yet, so the same again is harmless: the store may have been changing.
+      const first = (): Promise<Document> => db.command({ ...command, readConcern: MAJORITY }, options);
       return first().catch((error: unknown) => (isUnavailable(error) ? first() : Promise.reject(error)));
     };
     const end = (): void => {
       cursor = 0n;
-      session.endSession().catch(() => undefined); // gives it back to the pool; that cannot fail without a transaction
+      session?.endSession().catch(() => undefined); // gives it back to the pool; that cannot fail without a transaction
     };
+    const turns = isSlow ? this.#slowTurns : this.#turns;
     return {
       next: async () => {
         while (cursor !== 0n) {
           let batch: Batch;
           try {
-            batch = batchIn((await this.#inTurn(ask))['cursor'] as Uint8Array);
+            batch = batchIn((await turns.take(ask))['cursor'] as Uint8Array);
           } catch (error) {
             end();
-            throw 'find' in command ? asRefused(error) : asTooExpensive(error);
+            throw isClosed(error) ? fault('cascade.server.unavailable') : 'find' in command ? asRefused(error) : asTooExpensive(error);
           }
           // Closed meanwhile: what came is nobody's.
           if (cursor === 0n) break;
@@ -136,23 +144,11 @@ export class RowReader {
         const open = cursor;
         cursor = 0n;
         // A cursor that cannot be closed now is closed by the store in ten minutes.
-        if (open !== null)
+        if (open !== null && session)
           await db.command({ killCursors: collection, cursors: [Long.fromBigInt(open)] }, { session }).catch(() => undefined);
         end();
       },
     };
-  }
-
-  /** Asks the store when fewer than `MOST_ASKED` others of the namespace are asking. */
-  async #inTurn<Result>(ask: () => Promise<Result>): Promise<Result> {
-    if (this.#asked < MOST_ASKED) this.#asked++;
-    else await new Promise<void>((begin) => this.#waiting.push(begin)); // whoever ends leaves its turn to it
-    try {
-      return await ask();
-    } finally {
-      if (this.#waiting.size > 0) this.#waiting.shift()?.();
-      else this.#asked--;
-    }
   }
 
   #rowsABatch(collection: string): number {
@@ -166,5 +162,27 @@ export class RowReader {
     const mean = bytes / rows.length;
     const before = this.#means.get(collection) ?? mean;
     this.#means.set(collection, before + NEWS * (mean - before));
+  }
+}
+
+/** So many at a time, the others in the order in which they came. */
+class StoreTurns {
+  readonly #most: number;
+  #taken = 0;
+  readonly #waiting = new Fifo<() => void>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  async take<Result>(ask: () => Promise<Result>): Promise<Result> {
+    if (this.#taken < this.#most) this.#taken++;
+    else await new Promise<void>((begin) => this.#waiting.push(begin)); // whoever ends leaves its turn to it
+    try {
+      return await ask();
+    } finally {
+      if (this.#waiting.size > 0) this.#waiting.shift()?.();
+      else this.#taken--;
+    }
   }
 }

@@ -8,6 +8,15 @@ const STALL_MS = 20;
 const LOOK_EVERY_MS = 10;
 /** Of one namespace and work at most one line is logged in so long; the next one says how many there were. */
 const QUIET_MS = 10_000;
+
+export interface StallsOptions {
+  readonly log: Logger;
+  /** Used by this process so far, ms; what the system says when absent. */
+  readonly processorMs?: () => number;
+  /** See `QUIET_MS`. */
+  readonly quietMs?: number;
+}
+
 /** Lines within that time, of all together. */
 const MOST_LINES = 20;
 
@@ -37,7 +46,9 @@ export class Stalls implements Disposable {
   readonly #timer: NodeJS.Timeout;
   readonly #collections: PerformanceObserver;
   #lookedAt = performance.now();
-  #processorAt = process.cpuUsage();
+  readonly #processorMs: () => number;
+  readonly #quietMs: number;
+  #processorAt: number;
   /** The longest work since the last look. */
   #longest: Stall | null = null;
   #last: Omit<Stall, 'ms'> = { cause: 'other', namespace: null, what: 'nothing yet' };
@@ -47,8 +58,11 @@ export class Stalls implements Disposable {
   readonly #lines = new Map<string, number>();
   #linesSince = performance.now();
 
-  constructor(log: Logger) {
+  constructor({ log, processorMs = usedByProcess, quietMs = QUIET_MS }: StallsOptions) {
     this.#log = log;
+    this.#processorMs = processorMs;
+    this.#quietMs = quietMs;
+    this.#processorAt = processorMs();
     this.#collections = new PerformanceObserver((list) => {
       for (const { duration } of list.getEntries()) this.#collectedMs += duration;
     });
@@ -79,15 +93,16 @@ export class Stalls implements Disposable {
   #look(): void {
     const now = performance.now();
     const keptMs = now - this.#lookedAt - LOOK_EVERY_MS;
-    const processor = process.cpuUsage(this.#processorAt);
+    const processorAt = this.#processorMs();
+    const processorMs = processorAt - this.#processorAt;
     const [found, longest] = [this.#found, this.#longest];
-    this.#found = keptMs >= STALL_MS || longest ? { keptMs, processorMs: (processor.user + processor.system) / 1_000, longest } : null;
+    this.#found = keptMs >= STALL_MS || longest ? { keptMs, processorMs, longest } : null;
     this.#longest = null;
     this.#lookedAt = now;
-    this.#processorAt = process.cpuUsage();
+    this.#processorAt = processorAt;
     if (found) this.#tell(this.#nameOf(found));
     this.#collectedMs = this.#found ? this.#collectedMs : 0;
-    if (now - this.#linesSince > QUIET_MS) this.#forgetLines(now);
+    if (now - this.#linesSince > this.#quietMs) this.#forgetLines(now);
   }
 
   #nameOf({ keptMs, processorMs, longest }: Found): Stall {
@@ -116,4 +131,9 @@ export class Stalls implements Disposable {
     this.#lines.clear();
     this.#linesSince = now;
   }
+}
+
+function usedByProcess(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
 }

@@ -87,7 +87,7 @@ export async function aggregate(
   const read = whole.concat({ $limit: MOST_ROWS + 1 });
   const collection = resource.kind === 'instances' ? resource.collection : DEFINITIONS;
   const maxTimeMS = pipelineLimit(stages, LONGEST_MS);
-  const rows = space.rows.aggregate(collection, read, { maxTimeMS, allowDiskUse: false });
+  const rows = space.rows.aggregate(collection, read, { maxTimeMS, allowDiskUse: false, isSlow: true });
   const ahead = await readAhead(rows, streams ? READ_AHEAD_BYTES : Infinity).catch((error: unknown) => {
     throw asFault(space, collection, error);
   });
@@ -128,7 +128,7 @@ function givenRows({ rows }: Rows): Document[] {
 /** Whether there are more rows than the cap, for results that are too long to be read before they are sent. */
 async function hasMore(space: Namespace, collection: string, stages: readonly Document[], maxTimeMS: number): Promise<boolean> {
   const beyond = [...stages, { $skip: MOST_ROWS }, { $limit: 1 }, { $project: { _id: 1 } }];
-  const rows = space.rows.aggregate(collection, beyond, { maxTimeMS, allowDiskUse: false });
+  const rows = space.rows.aggregate(collection, beyond, { maxTimeMS, allowDiskUse: false, isSlow: true });
   return (await readAhead(rows, Infinity)).rows.length > 0;
 }
 

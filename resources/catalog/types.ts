@@ -162,6 +162,8 @@ export interface DefinitionResource {
   readonly listed?: TypeDefinition;
   /** Definitions of the service itself, by name: listed with the others, never changed. */
   builtIn?(space: Namespace): ReadonlyMap<string, ObjectValue>;
+  /** A change of one of the service's own stores it, changed, for the namespace: `define` says what may be changed. */
+  readonly storesBuiltIn?: true;
   /** What changes and deletions of the service's own are refused with; absent: cascade.authorization.denied. */
   refuseBuiltIn?(name: string): CascadeError;
   /** What others that are stored with it see of it, before anything is in force (definitions/together.ts). @param space seen by these alone */

@@ -63,7 +63,7 @@ async function again(
 function nameIn(space: Namespace, kind: DefinitionResource, body: ObjectValue): string | undefined {
   if (Object.hasOwn(body, 'ruleText') || !Object.hasOwn(body, 'name')) return undefined;
   const name = getOwn(body, 'name');
-  return typeof name === 'string' && space.definitions.get(kind.name, name) ? name : undefined;
+  return typeof name === 'string' && (space.definitions.get(kind.name, name) || changeableAt(space, kind, name)) ? name : undefined;
 }
 
 export const withoutVersion = (body: ObjectValue): ObjectValue => omit(body, ['ars_version']);
@@ -135,7 +135,8 @@ async function prepareAndStore(
   await defined.prepare?.(object);
   const seen = visible(kind, object);
   const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, seen, actor);
-  const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, stored, defined.beside?.(object))];
+  const replaced = stored === changeableAt(space, kind, defined.name) ? null : stored; // one of the service's own is not stored yet
+  const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, replaced, defined.beside?.(object))];
   await actor.commit(accompanied(space, change, { writes, events }), { ok: encodeInner(seen) });
   space.definitions.put(kind.name, defined.name, object);
   defined.apply(object);
@@ -190,6 +191,8 @@ export function findDefinition(
 ): { name: string; object: ObjectValue } {
   const found = space.definitions.find(kind.name, id);
   if (found) return found;
+  const builtIn = operation === 'update' ? changeableAt(space, kind, id) : undefined;
+  if (builtIn) return { name: String(getOwn(builtIn, 'name')), object: builtIn };
   if (builtInAt(space, kind, id)) throw kind.refuseBuiltIn?.(id) ?? fault('cascade.authorization.denied', operation, kind.name);
   throw notFound(kind, id);
 }
@@ -200,6 +203,9 @@ export function readDefinition(space: Namespace, kind: DefinitionResource, id: s
   if (!found) throw notFound(kind, id);
   return shown(space, kind, found);
 }
+
+const changeableAt = (space: Namespace, kind: DefinitionResource, id: string): ObjectValue | undefined =>
+  kind.storesBuiltIn ? builtInAt(space, kind, id) : undefined;
 
 function builtInAt(space: Namespace, kind: DefinitionResource, id: string): ObjectValue | undefined {
   const builtIn = kind.builtIn?.(space);

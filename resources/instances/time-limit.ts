@@ -1,6 +1,7 @@
 // Queries with a regular expression are bounded in time (resources-and-api.md 3.2): the store's engine is not linear.
 
 import type { Document } from 'mongodb';
+import type { Effort } from '../../platform/mongo/index.ts';
 
 const REGEX_MS = 1_000;
 /** What holds conditions; what else an operator takes are constants. */
@@ -20,7 +21,7 @@ function matches(part: unknown): boolean {
 }
 
 /** How long the store may work on a filter; more is query.too.expensive. */
-export const timeLimit = (filter: Document): { maxTimeMS?: number } => (hasPattern(filter) ? { maxTimeMS: REGEX_MS } : {});
+export const timeLimit = (filter: Document): Effort => (hasPattern(filter) ? { maxTimeMS: REGEX_MS, isSlow: true } : {});
 
 function hasPattern(filter: unknown): boolean {
   if (Array.isArray(filter)) return filter.some(hasPattern);

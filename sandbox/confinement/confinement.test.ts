@@ -73,23 +73,23 @@ async function attempts(level: Level): Promise<Map<string, string>> {
 
 const done = (found: Map<string, string>): string[] => [...found].flatMap(([what, outcome]) => (outcome === 'done' ? [what] : []));
 
-test.skipIf(!has('filtered'))('native code in a process confined by bubblewrap gets nothing', { timeout: 30_000 }, async () => {
+test.skipIf(!has('filtered'))('native code in a process confined by bubblewrap gets nothing', async () => {
   const found = await attempts('filtered');
   expect(found.size).toBeGreaterThan(7);
   expect(done(found)).toEqual([]);
 });
 
-test.skipIf(!has('namespaces'))('without bubblewrap, it gets nothing by the namespaces of unshare', { timeout: 30_000 }, async () => {
+test.skipIf(!has('namespaces'))('without bubblewrap, it gets nothing by the namespaces of unshare', async () => {
   const found = await attempts('namespaces');
   expect(done(found)).toEqual([]);
 });
 
-test.skipIf(!has('limits'))('with limits alone it opens nothing', { timeout: 30_000 }, async () => {
+test.skipIf(!has('limits'))('with limits alone it opens nothing', async () => {
   const found = await attempts('limits');
   expect(done(found).filter((what) => what !== 'end the service' && what !== 'enter a new namespace')).toEqual([]);
 });
 
-test.runIf(isLinux)('the harness finds the hole where nothing confines the process', { timeout: 30_000 }, async () => {
+test.runIf(isLinux)('the harness finds the hole where nothing confines the process', async () => {
   const found = await attempts('none');
   expect(done(found)).toEqual(
     expect.arrayContaining(['script reads a file', 'script runs a program', 'script connects', 'script listens']),

@@ -1,0 +1,167 @@
+// All hostile clients together against a service, while a neighbour's namespace works: what it waits in quiet and under attack, how long the main
+// thread was kept, and what the processes hold.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RestClient, type StartedService } from '../../conformance/client/index.ts';
+import { CLIENTS, PREPARED } from './clients.ts';
+
+export interface PoolOutcome {
+  /** Milliseconds from the neighbour's insert to its rule's effect. */
+  readonly quiet: Latencies;
+  readonly attacked: Latencies;
+  /** How often the main thread was kept for longer than 50 ms, by cause, as the service counts. */
+  readonly stalls: { readonly over50Ms: number; readonly byCause: Readonly<Record<string, number>> };
+  /** Of the service itself, MB: before, at most, and some seconds after. */
+  readonly residentMb: readonly [before: number, most: number, after: number];
+  readonly answers: Map<string, Map<string, number>>;
+  /** What is not right: what the neighbour lost, clients that were never answered. */
+  readonly wrong: string[];
+}
+
+export interface Latencies {
+  readonly count: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly most: number;
+}
+
+const NEIGHBOUR = 'neighbour';
+const ATTACKER = 'attacker';
+const PASSWORD = 'a-long-way-from-here';
+const ENDS_WITHIN_MS = 120_000;
+const SETTLING_MS = 5_000;
+
+/** @param tell told of what goes on */
+export async function pool(service: StartedService, seconds: number, tell: (line: string) => void): Promise<PoolOutcome> {
+  const client = new RestClient(service.url, 4, ENDS_WITHIN_MS);
+  const neighbour = new RestClient(service.url, 2, ENDS_WITHIN_MS);
+  const wrong: string[] = [];
+  try {
+    await client.login(service.user, service.password);
+    await makeNamespace(client, NEIGHBOUR);
+    await neighbour.login(NEIGHBOUR, PASSWORD);
+    await must(neighbour, 'POST', '/types', { name: 'Trap', properties: { n: { type: 'Integer' } } });
+    await must(neighbour, 'POST', '/types', { name: 'Heap', properties: { n: { type: 'Integer' } } });
+    await must(neighbour, 'POST', '/rules', 'RULE probe WHEN INSERT OCCURS ON Trap AS t INSERT Heap(n: t.n)');
+    const token = await prepareAttacker(service.url, client);
+    tell('the neighbour in quiet');
+    const quietMs = await probe(neighbour, 0, Math.max(5, seconds / 10), wrong);
+    const before = residentMb(service);
+    const stallsBefore = await stallsOf(service.url);
+    let most = before;
+    const looking = setInterval(() => (most = Math.max(most, residentMb(service))), 500);
+    tell(`${CLIENTS.reduce((sum, { at }) => sum + at, 0)} clients of ${CLIENTS.length} kinds for ${seconds} s`);
+    const attackers = fork(new URL(import.meta.resolve('./attackers.js')).pathname, [service.url, token]); // not in the probe's own event loop
+    const attacking = once(attackers, 'message') as Promise<[[string, [string, number][]][]]>;
+    const attackedMs = await probe(neighbour, quietMs.length, seconds, wrong);
+    attackers.send('stop');
+    const answers = new Map((await attacking)[0].map(([does, how]) => [does, new Map(how)]));
+    clearInterval(looking);
+    await sleep(SETTLING_MS);
+    for (const [does, how] of answers) if (how.size === 0) wrong.push(`nobody was answered who ${does}`);
+    const inserted = quietMs.length + attackedMs.length;
+    const counted = await must(neighbour, 'POST', '/custom/Heap/aggregate', [{ $count: 'n' }]);
+    const effects = (JSON.parse(counted) as { n: number }[])[0]?.n ?? 0;
+    if (effects !== inserted) wrong.push(`the neighbour has inserted ${inserted}, and its rule ${effects}`);
+    return {
+      quiet: latencies(quietMs),
+      attacked: latencies(attackedMs),
+      stalls: difference(await stallsOf(service.url), stallsBefore),
+      residentMb: [before, most, residentMb(service)],
+      answers,
+      wrong,
+    };
+  } finally {
+    client.close();
+    neighbour.close();
+  }
+}
+
+async function must(client: RestClient, method: string, path: string, body: unknown): Promise<string> {
+  const given = typeof body === 'string' ? { text: body } : { text: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  const { status, text } = await client.send(method, path, given);
+  if (status >= 300) throw new Error(`${method} ${path}: ${text}`);
+  return text;
+}
+
+const makeNamespace = (client: RestClient, namespace: string): Promise<string> =>
+  must(client, 'POST', '/namespaces', { namespace, organization: { name: namespace }, username: namespace, password: PASSWORD });
+
+/** A namespace with what the clients ask for. @returns a token there */
+async function prepareAttacker(url: string, client: RestClient): Promise<string> {
+  await makeNamespace(client, ATTACKER);
+  const attacker = new RestClient(url, 1, ENDS_WITHIN_MS);
+  try {
+    await attacker.login(ATTACKER, PASSWORD);
+    await must(attacker, 'POST', '/types', { name: 'Trap', properties: { what: { type: 'String' }, o: { type: 'Object' } } });
+    const heap = { n: { type: 'Integer' }, s: { type: 'String' }, o: { type: 'Object' } };
+    await must(attacker, 'POST', '/types', { name: 'Heap', properties: heap });
+    for (let i = 0; i < 5; i++) {
+      const rows = Array.from({ length: 1_000 }, (_, n) => ({ n: i * 1_000 + n, s: `${'ab'.repeat(100)}${n}` }));
+      await must(attacker, 'POST', '/custom/Heap', rows);
+    }
+    for (const text of PREPARED) await must(attacker, 'POST', '/procedures', text);
+    const made = await must(attacker, 'POST', '/tokens', { name: 'attack' });
+    return (JSON.parse(made) as { accessToken: string }).accessToken;
+  } finally {
+    attacker.close();
+  }
+}
+
+async function probe(neighbour: RestClient, from: number, seconds: number, wrong: string[]): Promise<number[]> {
+  const took: number[] = [];
+  for (const until = performance.now() + seconds * 1_000; performance.now() < until; ) {
+    const n = from + took.length + 1;
+    const begun = performance.now();
+    await must(neighbour, 'POST', '/custom/Trap', { n });
+    for (;;) {
+      const { text } = await neighbour.send('GET', `/custom/Heap?where=${encodeURIComponent(JSON.stringify({ n }))}`, {});
+      if (text.includes('_id')) break;
+      if (performance.now() - begun > ENDS_WITHIN_MS) {
+        wrong.push('the neighbour is not answered');
+        return took;
+      }
+      await sleep(1);
+    }
+    took.push(performance.now() - begun);
+    await sleep(20);
+  }
+  return took;
+}
+
+function latencies(all: readonly number[]): Latencies {
+  const sorted = [...all].sort((a, b) => a - b);
+  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)] ?? 0;
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), most: sorted.at(-1) ?? 0 };
+}
+
+function residentMb({ process }: StartedService): number {
+  const kB = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1];
+  return Number(kB ?? 0) / 1024;
+}
+
+interface Counted {
+  readonly within50Ms: number;
+  readonly all: number;
+  readonly byCause: ReadonlyMap<string, number>;
+}
+
+async function stallsOf(url: string): Promise<Counted> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const value = (name: RegExp): number => Number(name.exec(text)?.[1] ?? 0);
+  const byCause = new Map(
+    [...text.matchAll(/^cascade_stalls_total\{cause="(\w+)"\} (\d+)$/gm)].map(([, cause = '', n]) => [cause, Number(n)]),
+  );
+  return {
+    within50Ms: value(/^cascade_stall_seconds_bucket\{le="0\.05"\} (\d+)$/m),
+    all: value(/^cascade_stall_seconds_count (\d+)$/m),
+    byCause,
+  };
+}
+
+const difference = (now: Counted, before: Counted): PoolOutcome['stalls'] => ({
+  over50Ms: now.all - now.within50Ms - (before.all - before.within50Ms),
+  byCause: Object.fromEntries([...now.byCause].map(([cause, count]) => [cause, count - (before.byCause.get(cause) ?? 0)])),
+});
