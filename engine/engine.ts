@@ -153,6 +153,7 @@ export async function openEngine({
       exclusive,
       security,
       requireSessionRoom,
+      noted: (name, session) => cluster.owners.add(name, session),
       ...(passwordCost && { passwordCost }),
     });
     const keys = openNamespaceKeys(store.installation, masterKey ?? null);

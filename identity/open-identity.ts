@@ -1,6 +1,6 @@
 // The identity store over the installation's database: logins, renewals, and the accounts behind them.
 import { deleteNamespace } from './delete-namespace.ts';
-import { type Db, ObjectId } from 'mongodb';
+import { type ClientSession, type Db, ObjectId } from 'mongodb';
 import type { Identity } from './types.ts';
 import { CascadeError, fault } from '../model/errors/faults.ts';
 import { changeUser, inTransaction, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
@@ -32,6 +32,8 @@ export interface IdentityOptions {
   readonly security?: SecurityLog;
   /** There may be one more session in the namespace. @throws quota.exceeded */
   readonly requireSessionRoom?: (namespace: string) => Promise<void>;
+  /** What is noted of a new namespace elsewhere in the installation's database, in the transaction that makes it. */
+  readonly noted?: (namespace: string, session: ClientSession) => Promise<void>;
 }
 
 /**
@@ -41,7 +43,7 @@ export interface IdentityOptions {
 export function openIdentity(
   db: Db,
   now: () => number = Date.now,
-  { exclusive = false, passwordCost, security, requireSessionRoom: requireRoom = async () => undefined }: IdentityOptions = {},
+  { exclusive = false, passwordCost, security, requireSessionRoom: requireRoom = async () => undefined, noted }: IdentityOptions = {},
 ): IdentityStore {
   const collections = collectionsOf(db);
   const { users, tokens } = collections;
@@ -178,8 +180,13 @@ export function openIdentity(
       );
       security?.loggedOut(username);
     },
-    createNamespace: (namespace, also) =>
-      ending(namespace.admin?.username ?? namespace.createdBy, createNamespace(collections, hashing, namespace, date(), also)),
+    createNamespace(namespace, also) {
+      const along = async (session: ClientSession): Promise<void> => {
+        await noted?.(namespace.namespace, session);
+        await also?.(session);
+      };
+      return ending(namespace.admin?.username ?? namespace.createdBy, createNamespace(collections, hashing, namespace, date(), along));
+    },
     createUser: (user, along) => ending(user.username, insertUser(collections, hashing, user, date(), {}, along)),
     async changeUser(username, change, along) {
       await ending(username, changeUser(collections, hashing, username, change, date(), along));

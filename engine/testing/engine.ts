@@ -60,17 +60,22 @@ async function admit({ identity: store }: Engine, { username, namespace, profile
 export async function openTestEngine({
   clock,
   masterKey,
-  namespace = newName(),
+  namespace: given,
   mongoUri,
   exclusive = false,
   bus,
   idleAfterMs,
-  log: given,
+  log: logger,
   outboundAddresses = [],
 }: TestEngineOptions = {}): Promise<TestEngine> {
+  if (given !== undefined && mongoUri === undefined)
+    throw new Error(
+      'a namespace is opened again in a database of its own (openOwnDatabase): in the common one another file’s engine may have it',
+    );
+  const namespace = given ?? newName();
   const uri = mongoUri ?? process.env['CASCADE_TEST_MONGO'];
   if (!uri) throw new Error('CASCADE_TEST_MONGO is not set: the tests run through npm test or vitest, whose set-up gives it');
-  const log = given ?? pino({ level: process.env['CASCADE_TEST_LOG'] ?? 'silent' });
+  const log = logger ?? pino({ level: process.env['CASCADE_TEST_LOG'] ?? 'silent' });
   const engine = await openEngine({
     mongoUri: uri,
     exclusive,

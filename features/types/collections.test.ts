@@ -1,6 +1,7 @@
 // Where instances are stored: in a collection of the type's own, whatever types are made, renamed or deleted at the same time.
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openOwnDatabase } from '../../engine/testing/database.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { instancesIn } from '../../engine/testing/stored.ts';
 import { dropOrphans, undoHalfRenames } from './collections.ts';
@@ -42,15 +43,17 @@ test('a type of a name that was free again begins empty, and the one that was re
 });
 
 test('a collection that has the name of its type, as in earlier versions, stays where it is when the type changes', async () => {
-  const earlier = await openTestEngine();
+  await using database = await openOwnDatabase();
+  await using theirs = await new MongoClient(database.uri).connect();
+  const earlier = await openTestEngine({ mongoUri: database.uri });
   const { namespace } = earlier.identity;
-  const stored = client.db(`cascade_ns_${namespace}`);
+  const stored = theirs.db(`cascade_ns_${namespace}`);
   await earlier.type('Early', { n: { type: 'Integer' } });
   await earlier.ask('insert', 'Early', { body: '[{"n":1},{"n":2}]' });
   await earlier[Symbol.asyncDispose]();
   await (await instancesIn(stored, 'Early')).rename('t.Early');
   await stored.collection('resources').updateOne({ kind: 'types', name: 'Early' }, { $unset: { collection: '' } });
-  const later = await openTestEngine({ namespace });
+  const later = await openTestEngine({ mongoUri: database.uri, namespace });
   try {
     expect(await later.rows('Early')).toHaveLength(2);
     await later.ask('update', 'types', { id: 'Early', body: '{"indexes":[{"keys":["n"],"options":{"unique":true}}]}', custom: false });

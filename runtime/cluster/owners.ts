@@ -75,6 +75,12 @@ export class Owners {
     await this.#records.updateOne({ _id: namespace, epoch }, change);
   }
 
+  /** It is new: nobody has it, and nobody needs to until it is asked for. */
+  async add(namespace: string, session: ClientSession): Promise<void> {
+    const record = { process: null, epoch: 0, isResting: true };
+    await this.#records.updateOne({ _id: namespace }, { $setOnInsert: record }, { upsert: true, session });
+  }
+
   /** The namespace is deleted. */
   async remove(namespace: string): Promise<void> {
     await this.#records.deleteOne({ _id: namespace });

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterAll, expect, test } from 'vitest';
+import { openOwnDatabase } from '../../engine/testing/database.ts';
 import { openTestEngine } from '../../engine/testing/engine.ts';
 import type { CompiledProcedure } from '../../compiler/index.ts';
 import { Compiler } from './compiler.ts';
@@ -74,15 +75,17 @@ test('code that no compiler wrote is not used, however well its row is made', ()
   }));
 
 test('a rule that was stored works after a restart from its kept output', async () => {
-  const namespace = `kept${process.pid}x${Math.random().toString(36).slice(2, 8)}`;
+  await using database = await openOwnDatabase();
+  let namespace: string;
   const rule = 'RULE copies WHEN INSERT OCCURS ON Pump AS p WHERE p.rate > 5\nINSERT Copy(rate: p.rate)';
   {
-    await using before = await openTestEngine({ namespace });
+    await using before = await openTestEngine({ mongoUri: database.uri });
+    namespace = before.identity.namespace;
     await before.type('Pump', { rate: { type: 'Integer' } });
     await before.type('Copy', { rate: { type: 'Integer' } });
     await before.program('rules', rule);
   }
-  await using after = await openTestEngine({ namespace });
+  await using after = await openTestEngine({ mongoUri: database.uri, namespace });
   await after.ask('insert', 'Pump', { body: '[{"rate": 9}, {"rate": 1}]' });
   expect(await after.eventually('Copy', {}, 1)).toMatchObject([{ rate: 9 }]);
 });

@@ -10,15 +10,7 @@ const folders = [
 
 /** A command of node_modules/.bin: what it holds to be true, and how it is called. */
 export const checks = [
-  { holds: 'the types agree', command: ['tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', '.cache/tsc.json', '-p', '.'] },
-  {
-    holds: 'the types of the page agree',
-    command: ['tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', '.cache/tsc-inbox.json', '-p', 'inbox'],
-  },
-  {
-    holds: 'the linter agrees',
-    command: ['eslint', '--cache', '--cache-strategy', 'content', '--cache-location', '.cache/eslint.json', '--max-warnings', '0', '.'],
-  },
+  { holds: 'types and linter agree', command: ['oxlint', '--config', 'oxlint.config.ts', '--type-aware', '--type-check', '.'] },
   { holds: 'imports go one way', command: ['depcruise', '--config', '.dependency-cruiser.cjs', '--output-type', 'err', ...folders] },
   { holds: 'the formatter agrees', command: ['biome', 'format', '--colors=off', '.'] },
   { holds: 'no code is dead', command: ['knip', '--no-progress'] },

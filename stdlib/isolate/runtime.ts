@@ -21,7 +21,7 @@ import { tell } from './trace.ts';
 import { exceptionObject } from './wire-errors.ts';
 
 // The callers are emitted text; the verifier, not the type checker, sees to them.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any
 type Helper = (...args: any[]) => unknown;
 export type Runtime = Readonly<Record<RuntimeName | BuiltinForm, Helper>>;
 

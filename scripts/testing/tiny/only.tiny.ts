@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-// eslint-disable-next-line no-restricted-syntax -- what must be refused
+// oxlint-disable-next-line cascade/forbidden -- what must be refused
 test.only('leaves out the others', () => {
   expect(1).toBe(1);
 });
