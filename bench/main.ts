@@ -71,7 +71,14 @@ if (unknown !== undefined) {
   console.error(`There is no benchmark '${unknown}'; there are ${Object.keys(BENCHES).join(', ')}.`);
   process.exit(2);
 }
-const base = values.compare === undefined ? null : await readRun(values.compare); // before minutes of measuring
+// Before minutes of measuring.
+const base =
+  values.compare === undefined
+    ? null
+    : await readRun(values.compare).catch((error: Error) => {
+        console.error(`--compare: ${error.message}`);
+        process.exit(2);
+      });
 const figures: Figure[] = [];
 for (const name of names) {
   console.error(`· ${name}…`);
