@@ -20,7 +20,7 @@ import type { ObjectValue } from '../stdlib/values/index.ts';
 import { runPeer } from './peers/index.ts';
 import { type Figure, median, progress, timesAsMuch } from './report.ts';
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 const EVENTS = 1_000_000;
 const KEYS = 100_000;
 const WINDOWS = 1_000_000;

@@ -9,7 +9,7 @@ import pino from 'pino';
 import { type ApiRequest, type Engine, openEngine } from '../engine/index.ts';
 import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 const IN_FLIGHT = 64;
 const NAMESPACE = 'bench';
 const IDENTITY = { username: 'bench', namespace: NAMESPACE, profiles: ['admin', 'admin__system'] };

@@ -1,8 +1,13 @@
-// `npm run bench -- [NAME] [--json] [--rounds N] [--seconds S] [--peers] [--only PART]`: every figure beside a baseline measured in the same run.
+// `npm run bench -- [NAME] [--json] [--rounds N] [--seconds S] [--peers] [--only PART] [--report FILE] [--output FILE] [--compare FILE]`: every figure
+// beside a baseline measured in the same run, and beside those of an earlier run; exit code 1 when one is worse beyond noise.
 // Rounds and their length are those of the benchmarks under load (api, durable); peers are those of `rules` on a Java machine; the parts are those
 // of `durable`.
 
+import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { comparedCells } from '../server/cli/bench/index.ts';
+import { compareRuns, readRun } from './baseline.ts';
+import { htmlOf } from './html.ts';
 import { type Figure, machine, toText } from './report.ts';
 import { api } from './api.ts';
 import { builtins } from './builtins.ts';
@@ -46,10 +51,13 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '1.5' },
     peers: { type: 'boolean', default: false },
     only: { type: 'string' },
+    report: { type: 'string' },
+    output: { type: 'string' },
+    compare: { type: 'string' },
   },
 });
 const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds), peers: values.peers, only: values.only };
@@ -63,6 +71,14 @@ if (unknown !== undefined) {
   console.error(`There is no benchmark '${unknown}'; there are ${Object.keys(BENCHES).join(', ')}.`);
   process.exit(2);
 }
+// Before minutes of measuring.
+const base =
+  values.compare === undefined
+    ? null
+    : await readRun(values.compare).catch((error: Error) => {
+        console.error(`--compare: ${error.message}`);
+        process.exit(2);
+      });
 const figures: Figure[] = [];
 for (const name of names) {
   console.error(`· ${name}…`);
@@ -71,4 +87,11 @@ for (const name of names) {
     if (!values.json) console.log(toText(figure));
   }
 }
-if (values.json) console.log(JSON.stringify({ machine: machine(), figures }, null, 2));
+const run = { machine: machine(), figures };
+const compared = base ? compareRuns(base, run) : [];
+const text = JSON.stringify(run, null, 2);
+if (values.output !== undefined) await writeFile(values.output, `${text}\n`);
+if (values.report !== undefined) await writeFile(values.report, htmlOf(run, compared));
+if (values.json) console.log(text);
+else for (const one of compared) console.log(comparedCells(one).join('  '));
+if (compared.some(({ verdict }) => verdict === 'worse')) process.exitCode = 1;

@@ -1,4 +1,5 @@
-// One request at a time with a pause between them, from a thread of its own: what the load's thread does meanwhile is not counted.
+// One request at a time at even intervals, from a thread of its own: what the load's thread does meanwhile is not counted. A latency counts from
+// when the request was to be sent, so that a stall is felt by all that would have come meanwhile.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -7,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { HTTP } from './load.ts';
 
-const PAUSE_MS = 10;
+const EVERY_MS = 10;
 
 export interface Probe {
   readonly url: string;
@@ -27,14 +28,15 @@ async function measure({ url, request, seconds }: Probe): Promise<number> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay();
   await once(socket, 'connect');
-  const until = performance.now() + seconds * 1_000;
-  while (performance.now() < until) {
-    const begun = performance.now();
+  const begun = performance.now();
+  const count = Math.ceil((seconds * 1_000) / EVERY_MS);
+  for (let n = 0; n < count; n++) {
+    const due = begun + n * EVERY_MS;
+    while (performance.now() < due) await sleep(Math.max(1, due - performance.now()));
     socket.write(request);
     let answer = Buffer.alloc(0);
     while (HTTP.answerEnd(answer) === 0) answer = Buffer.concat([answer, ((await once(socket, 'data')) as [Buffer])[0]]);
-    latencies.record(Math.max(1, Math.round((performance.now() - begun) * 1_000)));
-    await sleep(PAUSE_MS);
+    latencies.record(Math.max(1, Math.round((performance.now() - due) * 1_000)));
   }
   socket.destroy();
   return latencies.percentile(99) / 1_000;

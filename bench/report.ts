@@ -65,7 +65,7 @@ export function toText(figure: Figure): string {
   return lines.join('\n');
 }
 
-function toLine({ what, is, side, bound }: Aim): string {
+export function toLine({ what, is, side, bound }: Aim): string {
   const isReached = side === 'atLeast' ? is >= bound : is <= bound;
   const written = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 2 });
   return `aim: ${what} ${side === 'atLeast' ? '≥' : '≤'} ${written(bound)}; it is ${written(is)}, ${isReached ? 'reached' : 'missed'}`;

@@ -12,7 +12,7 @@ import { type ApiRequest, type Engine, type Identity, openEngine } from '../../e
 import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 import { type Aim, type Figure, median, progress } from '../report.ts';
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 const RULES = 200;
 const SWAPS = 100;
 const INSERTS = 600;

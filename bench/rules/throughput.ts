@@ -12,7 +12,7 @@ import { type Aim, type Figure, median, progress, timesAsMuch } from '../report.
 import { events, handMade, jsonRulesEngine, PATH, READING, type Reading, rulesOf, sink } from './workload.ts';
 
 const COUNTS = [1, 10, 100, 1_000, 10_000, 100_000];
-const ROUNDS = 3;
+const ROUNDS = 5;
 const ROUND_MS = 400;
 /** json-rules-engine takes milliseconds an event beyond. */
 const MOST_FOR_PEER = 1_000;

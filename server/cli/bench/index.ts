@@ -13,7 +13,10 @@ import { atRate, core, type Measured, ramped, type Progress } from './rounds.ts'
 import { openElsewhere, openOwn, type Target } from './target.ts';
 import { textOf } from './text.ts';
 
+export { type Compared, compareFigures } from './compare.ts';
 export type { BenchOptions } from './options.ts';
+export { escapeHtml, pageOf, paragraphs, section, table } from './page.ts';
+export { comparedCells, number } from './text.ts';
 
 /**
  * @param project a folder with types/, rules/, …

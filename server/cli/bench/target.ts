@@ -27,9 +27,13 @@ const POLL_MS = 50;
 const LOADED_MS = 60_000;
 const USER = 'admin';
 
-/** @returns null when the project could not be loaded; the terminal has been told why */
+/** @returns null when the service does not start or the project could not be loaded; the terminal has been told why */
 export async function openOwn(project: string, options: BenchOptions, terminal: Terminal): Promise<Target | null> {
-  const service = await openBenchService(options.lanes);
+  const service = await openBenchService(options.lanes).catch((error: Error) => {
+    terminal.err(`The service does not start: ${error.message}\n`);
+    return null;
+  });
+  if (!service) return null;
   try {
     const { url, password } = service;
     const quiet = { ...terminal, out: terminal.err };
