@@ -91,6 +91,10 @@ test.each([
   [field('audio'), `{"f":"${PHOTO}"}`, 'value.invalid f type'],
   [field('video'), '{"f":"rcs/video/../x.mp4"}', 'value.invalid f type'],
   [field('video', ',"optional":true'), '{}', '{"f":null}'],
+  [field('audio', ',"default":"anything"'), '{}', 'required.missing f'],
+  [field('camera', ',"default":5'), '{}', 'required.missing f'],
+  [field('markupImage', `,"default":"${PHOTO}"`), '{}', 'required.missing f'],
+  [field('video', ',"optional":true,"default":{"a":1}'), '{}', '{"f":null}'],
   [field('hologram'), '{"f":1}', '{}'],
   [field('sectionLabel', ',"label":"x"'), '{"f":1}', '{}'],
 ])('%s with %s', async (fields, values, expected) => {
