@@ -1,10 +1,11 @@
 // Requests to the host: the payload as text, Sequences in it read to their end first (language.md Q5).
-import { encodeInner, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, type Value } from '../values/index.ts';
-import { LIMITS, VALUE_WEIGHT } from './limits.ts';
+import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../values/index.ts';
+import { LIMITS } from './limits.ts';
 import type { OpKind } from './protocol.ts';
 import type { Run } from './run.ts';
 import { drain, Sequence } from './sequence.ts';
 import { request, type Steps } from './steps.ts';
+import { isHeavier } from './weight.ts';
 
 /** One operation at a place of the text. */
 export function* operation(run: Run, site: number, kind: OpKind, payload: Value, tail: boolean): Steps<Value> {
@@ -27,24 +28,6 @@ export function outward(run: Run, value: Value): string {
 }
 export function refuseGiant(run: Run, value: Value): void {
   if (isHeavier(value, LIMITS.weight)) run.exceed('cascade.execution.memory', LIMITS.weight);
-}
-
-export const isHeavier = (value: Value, than: number): boolean =>
-  typeof value === 'object' && value !== null ? weigh(value, than, 0) < 0 : typeof value === 'string' && value.length > than;
-
-/** @returns what is left of the weight, below 0 when it does not suffice; a cycle is left to the encoder, which tells of it */
-function weigh(value: Value, left: number, depth: number): number {
-  if (typeof value === 'string') return left - value.length;
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return left;
-  let rest = left - VALUE_WEIGHT;
-  if (Array.isArray(value))
-    for (let i = 0; i < value.length && rest >= 0; i++) rest = weigh(value[i] ?? null, rest - VALUE_WEIGHT, depth + 1);
-  else if (isObject(value))
-    for (const key in value) {
-      if (rest < 0) break;
-      rest = weigh(value[key] ?? null, rest - VALUE_WEIGHT - key.length, depth + 1);
-    }
-  return rest;
 }
 
 /** Deeper than this there is none to find. */

@@ -3,9 +3,9 @@ import { toExceptionObject } from '../builtins/index.ts';
 import { CascadeError } from '../errors.ts';
 import { encodeInner, fromInner, type ObjectValue, type Value } from '../values/index.ts';
 import { LIMITS, limitError, MOST_MESSAGE, MOST_PARAMS_WEIGHT } from './limits.ts';
-import { isHeavier } from './operations.ts';
 import type { Frame, WireError } from './protocol.ts';
 import type { Run } from './run.ts';
+import { isHeavier } from './weight.ts';
 
 /** An error that the host reported, raised at the statement that asked. */
 export function errorFromWire(wire: WireError): CascadeError {
