@@ -48,6 +48,7 @@ test.each([
   expect(await answered(INSPECTION, values, submit)).toBe(expected);
 });
 
+// spec: integrations.md S9
 test.each([
   ['{"type":"footerButton","buttonLabel":"G","value":2}', '{}', 'null', 'submit.value 0'],
   ['{"type":"inlineButton","buttonLabel":"G","value":2}', '{}', '2', '2 {}'],
@@ -58,6 +59,7 @@ test.each([
 });
 
 const field = (type: string, more = ''): string => `{"type":"${type}","id":"f"${more}}`;
+// spec: integrations.md S10
 test.each([
   [field('inputInteger', ',"flavor":"slider","minValue":10,"maxValue":20'), '{}', '{"f":10}'],
   [field('inputReal', ',"flavor":"slider"'), '{"f":null}', '{"f":null}'],
