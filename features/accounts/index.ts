@@ -137,8 +137,9 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
     case 'update':
     case 'patch': {
       if (resourceId === undefined) throw fault('cascade.method.not.allowed', op, resource.name);
+      const named = op === 'patch' ? null : bodyOf(request.object);
       const stored = await accountAt(space, resource, resourceId, caller);
-      const changes = op === 'patch' ? patchChanges(stored, request.object ?? null) : bodyOf(request.object);
+      const changes = named ?? patchChanges(stored, request.object ?? null);
       const version = versionOfRequest(resource, request, stored);
       return reply(definitionJson(await updateAccount(space, resource, stored, changes, by, { version })));
     }

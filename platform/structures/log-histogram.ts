@@ -45,12 +45,12 @@ export class LogHistogram {
     return this.#maxMs;
   }
 
-  /** @param ms below 0 counts as 0 */
-  add(ms: number): void {
+  /** @param ms below 0 counts as 0 @param times how many of them */
+  add(ms: number, times = 1): void {
     const bounded = ms > 0 ? ms : 0;
-    this.#counts[bucketOf(bounded * 1_000)]!++;
-    this.#count++;
-    this.#sumMs += bounded;
+    this.#counts[bucketOf(bounded * 1_000)]! += times;
+    this.#count += times;
+    this.#sumMs += bounded * times;
     if (bounded > this.#maxMs) this.#maxMs = bounded;
   }
 

@@ -74,6 +74,7 @@ export function plan({ only, minutes, seed }) {
       command: npm('fuzz:api', '--minutes', String(minutes), '--seed', String(seed)),
     },
     { name: 'hostile', what: 'programs that try to take more than their share', command: npm('hostile') },
+    { name: 'hostile:clients', what: 'hostile clients of all kinds at once', command: npm('hostile', '--clients', '--seconds', '120') },
     { name: 'chaos', what: '200 kills of real processes', command: npm('chaos', '--kills', '200', '--seed', String(seed)) },
     {
       name: 'chaos:stands',

@@ -2,7 +2,9 @@
 // needed: a check of one file does not wait for a database driver.
 import { Command, CommanderError, Option } from 'commander';
 import type { ResetOptions } from './admin.ts';
+import type { BenchOptions } from './bench/index.ts';
 import type { RemoteOptions } from './remote.ts';
+import { wholeNumber } from './option-values.ts';
 import { addServeOptions, addStoreOptions, dropEmptyVariables, type ServeOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 import type { RotateOptions } from './rotate-keys.ts';
@@ -113,6 +115,15 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
       const { testFiles } = await import('./test.ts');
       code = await testFiles(files, options, terminal);
     });
+  addBenchOptions(
+    program
+      .command('bench')
+      .description("how fast a project's own rules are, stage by stage, under load that comes at its times whatever becomes of it")
+      .argument('<folder>', 'of the project'),
+  ).action(async (folder: string, options: BenchOptions) => {
+    const { bench } = await import('./bench/index.ts');
+    code = await bench(folder, options, terminal);
+  });
   const admin = program.command('admin').description('accounts, by whoever has the data folder or the database');
   addStoreOptions(
     admin
@@ -148,6 +159,32 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
     return 2;
   }
 }
+
+const addBenchOptions = (command: Command): Command =>
+  command
+    .option(
+      '--events <file>',
+      'NDJSON: {"type": "Pump", "object": {…}} inserts, {"topic": "/plant/alarm", "value": …} publishes; from the beginning again',
+    )
+    .option('--generate <type>', 'inserts instances of this type that are made up of its properties')
+    .option('--rate <n>', 'events a second', wholeNumber(1, 1_000_000))
+    .option('--ramp', 'finds the highest rate whose p99 is within --bound and that leaves no backlog')
+    .option('--core', 'index and sandbox alone, as fast as they go: no service, no database')
+    .option('--bound <ms>', 'of --ramp; 50 when absent', wholeNumber(1, 60_000))
+    .option('--seconds <s>', 'of a round, or of a step of a ramp', wholeNumber(1, 3_600), 5)
+    .option('--rounds <n>', 'or searches of a ramp; with fewer than 3 there is no comparison', wholeNumber(1, 100), 5)
+    .option('--connections <n>', 'on which requests may be under way', wholeNumber(1, 2_000), 64)
+    .option('--lanes <n>', 'threads that run code, of a service of its own and of --core', wholeNumber(1, 64))
+    .option('--seed <n>', 'of what is made up', wholeNumber(0, 999_999_999), 1)
+    .option('--subscribe <path...>', 'a client hears these events, so that the stage of subscribers is measured, too', [])
+    .option('--report <file>', 'writes an HTML page')
+    .option('--output <file>', 'writes the result as JSON, as --compare takes it')
+    .option('--compare <file>', 'a result of the same load; exit code 1 when a figure is worse beyond noise')
+    .option('--json', 'prints the result as JSON')
+    .option('--url <url>', 'of a running service that is loaded with events, with the definitions it has; one of its own when absent')
+    .option('--user <name>', 'CASCADE_USER when absent')
+    .option('--password <password>', 'CASCADE_PASSWORD when absent')
+    .option('--token <token>', 'CASCADE_TOKEN when absent');
 
 /** The service that a command asks, and as whom. */
 const remotely = (command: Command): Command =>

@@ -9,6 +9,8 @@ export interface RemoteOptions {
 }
 
 export interface Remote {
+  /** Bearer token of its requests. */
+  readonly token: string;
   /** A custom command on an instance of a resource; its answer as parsed JSON. @throws UsageError with the service's words */
   command(resource: string, id: string, op: string, data: unknown): Promise<unknown>;
   /** An instance, or null when there is none. */
@@ -26,6 +28,7 @@ export async function openRemote(given: RemoteOptions): Promise<Remote> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const address = (resource: string, id: string): string => `${url}/api/v1/resources/${resource}/${encodeURIComponent(id)}`;
   return {
+    token,
     async command(resource, id, op, data) {
       const answer = await reach(address(resource, id), { method: 'POST', headers, body: JSON.stringify({ op, data }) });
       if (!answer.ok) throw new UsageError(await told(answer));

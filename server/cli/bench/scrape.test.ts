@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { Tally } from '../../../resources/tally.ts';
+import { openMetrics } from '../../metrics.ts';
+import { countsOf, rulesBetween } from './scrape.ts';
+import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
+
+test('what rules have reached in between is read from the text of /metrics itself', async () => {
+  const tally = new Tally();
+  const load = async () => ({ queueDepth: 4, requestsWaiting: 0, reliablePending: 0, namespacesUnavailable: 0, sources: [] });
+  const metrics = openMetrics({ tally, load });
+  tally.stages.of('main').add('old', 'committed', 3);
+  tally.stages.of('main').add('watch', 'committed', 3);
+  const before = countsOf(await metrics.text());
+  for (const ms of [4, 4, 40, 90_000]) tally.stages.of('main').add('watch', 'committed', ms);
+  tally.ran('main', 'watch', 'failed', 0.1);
+  const after = countsOf(await metrics.text());
+  expect(after.openRuns).toBe(4);
+  const [only, ...others] = rulesBetween(before, after);
+  expect([only?.rule, only?.failed, others]).toEqual(['watch', 1, []]);
+  const committed = LogHistogram.from(only?.stages.committed as never);
+  expect([committed.count, committed.maxMs]).toEqual([4, 60_000]);
+  expect(committed.quantile(0.5)).toBeCloseTo(5, 0);
+});
