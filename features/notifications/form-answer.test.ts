@@ -48,6 +48,7 @@ test.each([
   expect(await answered(INSPECTION, values, submit)).toBe(expected);
 });
 
+// spec: integrations.md S9
 test.each([
   ['{"type":"footerButton","buttonLabel":"G","value":2}', '{}', 'null', 'submit.value 0'],
   ['{"type":"inlineButton","buttonLabel":"G","value":2}', '{}', '2', '2 {}'],
@@ -58,6 +59,7 @@ test.each([
 });
 
 const field = (type: string, more = ''): string => `{"type":"${type}","id":"f"${more}}`;
+// spec: integrations.md S10
 test.each([
   [field('inputInteger', ',"flavor":"slider","minValue":10,"maxValue":20'), '{}', '{"f":10}'],
   [field('inputReal', ',"flavor":"slider"'), '{"f":null}', '{"f":null}'],
@@ -91,6 +93,10 @@ test.each([
   [field('audio'), `{"f":"${PHOTO}"}`, 'value.invalid f type'],
   [field('video'), '{"f":"rcs/video/../x.mp4"}', 'value.invalid f type'],
   [field('video', ',"optional":true'), '{}', '{"f":null}'],
+  [field('audio', ',"default":"anything"'), '{}', 'required.missing f'],
+  [field('camera', ',"default":5'), '{}', 'required.missing f'],
+  [field('markupImage', `,"default":"${PHOTO}"`), '{}', 'required.missing f'],
+  [field('video', ',"optional":true,"default":{"a":1}'), '{}', '{"f":null}'],
   [field('hologram'), '{"f":1}', '{}'],
   [field('sectionLabel', ',"label":"x"'), '{"f":1}', '{}'],
 ])('%s with %s', async (fields, values, expected) => {

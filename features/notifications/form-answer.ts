@@ -81,6 +81,9 @@ const TYPES: Readonly<Record<string, Accept>> = {
 const MEDIA: ReadonlySet<string> = new Set(['audio', 'camera', 'markupImage', 'video']);
 const NEVER_MISSING: ReadonlySet<string> = new Set(['checkbox', 'currentDateTime', 'currentLocation']);
 
+/** The default of a field, where its type takes one: a recording has none, whatever the payload says. */
+const presetOf = (type: string, field: ObjectValue): Value => (MEDIA.has(type) ? null : own(field, 'default'));
+
 /**
  * @param payload a form that was found valid (payload-form.ts)
  * @throws CascadeError, CascadeErrors cascade.notification.submit.value; .value.invalid for each value that is: [id, reason];
@@ -144,7 +147,7 @@ function accepted(type: string, field: ObjectValue, given: Value): Taken {
 
 /** What a field has that nobody has entered anything in. */
 function untouched(type: string, field: ObjectValue, now: number): Value {
-  const preset = own(field, 'default');
+  const preset = presetOf(type, field);
   if (type === 'currentDateTime') return formatDateTime(now);
   if (type === 'checkbox') return preset ?? false;
   if (preset === null) return isSlider(type, field) ? (own(field, 'minValue') ?? 0) : null;
@@ -157,7 +160,7 @@ const isSlider = (type: string, field: ObjectValue): boolean =>
   (type === 'inputInteger' || type === 'inputReal') && own(field, 'flavor') === 'slider';
 
 const isMandatory = (type: string, field: ObjectValue): boolean =>
-  own(field, 'optional') !== true && own(field, 'default') === null && !NEVER_MISSING.has(type) && !isSlider(type, field);
+  own(field, 'optional') !== true && presetOf(type, field) === null && !NEVER_MISSING.has(type) && !isSlider(type, field);
 
 /** The values that a form can be submitted with. Without a button of its own it has one with the value 0. */
 function buttonsOf(fields: readonly ObjectValue[]): Value[] {

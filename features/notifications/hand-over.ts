@@ -1,6 +1,6 @@
 // Hands what was stored to push services: what is queued in a message's deliveries goes to its device, is tried again at growing distances, and is
 // noted as sent or failed. The leader of a namespace does so; what a crash interrupts is still queued, so a note may come twice, and never not at all.
-import { isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { addressFilters, read } from '../../resources/instances/find.ts';
@@ -13,7 +13,7 @@ import { HttpClient } from '../sources/http/index.ts';
 import { sourcesOf } from '../sources/namespace-state.ts';
 import { transportFor } from '../sources/protocols/push/connection.ts';
 import type { PushNote, PushOutcome } from '../sources/protocols/push/transport.ts';
-import { openWebPush } from '../sources/protocols/push/web-push.ts';
+import { NOBODYS_CONTACT, openWebPush } from '../sources/protocols/push/web-push.ts';
 import { type Delivery, deliveredAs, QUEUED, queuedIn } from './payload-messages.ts';
 import { type Device, devicesNamed, retire } from './push-targets.ts';
 import { webPushKey } from './web-push-key.ts';
@@ -109,7 +109,7 @@ async function send(
   if (!device?.token || device.username !== username) return { kind: 'failed', reason: 'the device is not registered any more' };
   const told = noteOf(message);
   if (transport === 'webpush') {
-    const subject = 'mailto:postmaster@localhost';
+    const subject = contactIn(space, own(message, 'source'));
     const webPush = openWebPush({ key: await webPushKey(space), subject, http, now: () => space.clock.now() });
     return webPush.send(device.token, told);
   }
@@ -119,6 +119,14 @@ async function send(
   } catch (error) {
     return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** Read when a note is sent, so that a corrected contact counts for what is tried again. */
+function contactIn(space: Namespace, source: Value): string {
+  const definition = space.definitions.get('sources', String(source));
+  const config = definition ? own(definition, 'config') : null;
+  const contact = isObject(config) ? own(config, 'webPushSubject') : null;
+  return typeof contact === 'string' ? contact : NOBODYS_CONTACT;
 }
 
 function noteOf(message: ObjectValue): PushNote {

@@ -11,6 +11,7 @@ import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
 import { together } from '../../resources/instances/together.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import { logOf } from '../sources/inbound.ts';
 import { tellDevices, usersOf } from './inbox.ts';
 import { checkForm } from './payload-form.ts';
 import { nameList, own, outOfRange, sourceNamed } from '../../resources/operations/arguments.ts';
@@ -20,6 +21,8 @@ import { deletedBy, isExpired, pendingRecipients, withdrawn } from './payload-me
 import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
 
 const LONGEST_TITLE = 256;
+/** Unknown users in one line of the logs. */
+const MOST_NAMED = 10;
 const MOST = 1_000;
 
 const onlyOf = (all: ReadonlyMap<string, readonly Device[]>, only: ReadonlySet<string> | null): ReadonlyMap<string, readonly Device[]> =>
@@ -41,7 +44,10 @@ export async function storeMessage(
   const present = new Set((await space.accounts.directory.users(space.name)).map(({ username }) => username));
   const [known, unknown] = [present, null].map((set) => [...new Set(users)].filter((name) => present.has(name) === (set !== null)));
   check();
-  if (unknown && unknown.length > 0) space.log.warn({ namespace: space.name, users: unknown }, 'a message names users that do not exist');
+  if (unknown && unknown.length > 0) {
+    const line = logOf(space, String(source), 'WARN', `Source ${String(source)}: ${unknownText(unknown)}`);
+    await gathering.commit({ writes: [], events: [], logs: [line] });
+  }
   const devices = onlyOf(await devicesOf(space, known ?? []), only);
   const record: ObjectValue = {
     ...message,
@@ -60,6 +66,13 @@ export async function storeMessage(
   if (before) await tellDevices(space, 'removed', before, usersOf(before, 'users'), gathering);
   if (after) await tellDevices(space, 'notify', after, known ?? [], gathering, (id) => !only || only.has(id));
   return after;
+}
+
+/** Not all of them where there are many: the message has them. */
+function unknownText(users: readonly string[]): string {
+  const named = users.slice(0, MOST_NAMED).map((user) => JSON.stringify(cut(user)));
+  const more = users.length > named.length ? ` and ${users.length - named.length} more` : '';
+  return `a message names users that do not exist: ${named.join(', ')}${more}.`;
 }
 
 export const cut = (value: Value): string => (value === null ? '' : String(value).slice(0, LONGEST_TITLE));

@@ -219,7 +219,8 @@ export async function logOnce(space: Namespace, source: string, code: string, me
 export const logLine = (space: Namespace, source: string, level: 'WARN' | 'ERROR', message: string): Promise<void> =>
   space.committer.submit({ writes: [], events: [], logs: [logOf(space, source, level, message)] }, true);
 
-function logOf(space: Namespace, source: string, level: string, message: string): LogEntry {
+/** Such a line, for who commits it with something else. */
+export function logOf(space: Namespace, source: string, level: 'WARN' | 'ERROR', message: string): LogEntry {
   return {
     _id: new ObjectId(),
     invocationId: source,

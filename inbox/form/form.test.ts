@@ -18,6 +18,7 @@ test.each<[Json, boolean, boolean]>([
   [{ type: 'inputString', id: 's', optional: true }, true, false],
   [{ type: 'inputString', id: 's', default: 'x' }, true, false],
   [{ type: 'inputString', id: 's', default: null }, true, true],
+  [{ type: 'camera', id: 'c', default: 'rcs/image/x.jpg' }, true, true],
   [{ type: 'checkbox', id: 'c' }, true, false],
   [{ type: 'inputInteger', id: 'n', flavor: 'slider' }, true, false],
   [{ type: 'inputInteger', id: 'n' }, true, true],

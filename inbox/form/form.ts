@@ -21,6 +21,9 @@ const WITH_VALUE: ReadonlySet<FieldType> = new Set([
   ...(['inputInteger', 'inputReal', 'inputString', 'map', 'markupImage', 'radioButtons', 'video'] as const),
 ]);
 const NEVER_MISSING: ReadonlySet<FieldType> = new Set(['checkbox', 'currentDateTime', 'currentLocation']);
+/** Types that take no default: one in the payload counts for nothing. */
+const WITHOUT_DEFAULT: ReadonlySet<FieldType> = new Set(['audio', 'camera', 'markupImage', 'video']);
+const defaultOf = ({ type, source }: Field): Json => (WITHOUT_DEFAULT.has(type) ? null : own(source, 'default'));
 
 /** Fields of types that are not known are left out. */
 export function fieldsOf(payload: JsonObject): Field[] {
@@ -41,7 +44,7 @@ export const isSlider = ({ type, source }: Field): boolean =>
 export const isRequired = (field: Field): boolean =>
   hasValue(field) &&
   own(field.source, 'optional') !== true &&
-  own(field.source, 'default') === null &&
+  defaultOf(field) === null &&
   !NEVER_MISSING.has(field.type) &&
   !isSlider(field);
 
@@ -77,7 +80,7 @@ export function placeOf(value: Json | undefined): Place | null {
 
 /** What a field shows while nobody has touched it. */
 export function presetOf(field: Field): Json {
-  const preset = own(field.source, 'default');
+  const preset = defaultOf(field);
   if (preset === null) return field.type === 'checkbox' ? false : isSlider(field) ? rangeOf(field).least : null;
   if (field.type === 'date' || field.type === 'datetime') {
     const at = new Date(String(preset));

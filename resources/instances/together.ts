@@ -35,7 +35,8 @@ export async function together(
       const gathering: Gathering = { ...actor, reading: null, gathering: true, commit: async (unit) => void gathered.push(unit) };
       const answer = { ok: encodeInner(await change(gathering)) };
       if (gathered.length === 0) return answer;
-      const unit: Unit = { writes: gathered.flatMap(({ writes }) => writes), events: gathered.flatMap(({ events }) => events) };
+      const [writes, events] = [gathered.flatMap((one) => one.writes), gathered.flatMap((one) => one.events)];
+      const unit: Unit = { writes, events, logs: gathered.flatMap(({ logs }) => logs ?? []) };
       try {
         await actor.commit(unit, answer);
         return answer;

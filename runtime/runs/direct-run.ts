@@ -230,7 +230,7 @@ class DirectRun implements RunObserver {
           reads: this.#history.recent,
         };
         const logs = this.#messages.waiting;
-        const whole = this.#withStep(unit, step, logs);
+        const whole = this.#withStep(unit, step, [...(unit.logs ?? []), ...logs]);
         const starts = unit.events.some((event) => event.runs.length > 0);
         const commit = () => this.#host.committer.submit(whole, this.#recorded || starts);
         await (starts ? this.#host.pressure.pass(commit) : commit());

@@ -600,7 +600,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
           reads: this.#history.recent,
         };
         const logs = this.#messages.waiting;
-        const whole = { ...unit, ...(ends ? { done: [this.id] } : { steps: [step] }), logs, after: this.#unstored() };
+        const change = { ...unit, logs: [...(unit.logs ?? []), ...logs] };
+        const whole = { ...change, ...(ends ? { done: [this.id] } : { steps: [step] }), after: this.#unstored() };
         const commit = () => this.#submit(whole);
         await (startsRuns(unit) ? this.#host.pressure.pass(commit) : commit());
         if (unit.writes.length > 0 || unit.events.length > 0) this.#reached('effect_committed');

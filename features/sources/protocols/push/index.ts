@@ -3,6 +3,7 @@ import { getOwn, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import { fault } from '../../../../model/errors/faults.ts';
 import { openPush } from './connection.ts';
 import { address, COMMON, flag, hostsIn, own, text, texts } from '../fields.ts';
+import { contactFault } from './web-push.ts';
 import type { Protocol } from '../protocol.ts';
 
 export const PUSH_NOTIF: Protocol = {
@@ -26,6 +27,7 @@ export const PUSH_NOTIF: Protocol = {
     transports: texts,
     fcmUri: address('https?'),
     apnsUri: address('https?'),
+    webPushSubject: contactFault,
   },
   together: (config: ObjectValue) => {
     const has = (...names: string[]): boolean => names.every((name) => own(config, name) !== null);

@@ -243,17 +243,17 @@ function decrypted(body: Buffer, ecdh: ReturnType<typeof createECDH>, auth: Buff
   return text.subarray(0, text.lastIndexOf(2)).toString();
 }
 
-test.each<[string, readonly Answer[], object, boolean]>([
-  ['taken', [[201]], { status: 'sent' }, true],
-  ['a subscription that has ended', [[410]], { status: 'failed', error: '410' }, false],
-  ['throttled, then taken', [[429, {}, { 'retry-after': '1' }], [201]], { status: 'sent' }, true],
-])('Web Push: %s', async (_name, answers, delivery, isActive) => {
+test.each<[string, readonly Answer[], object, boolean, string | undefined]>([
+  ['taken', [[201]], { status: 'sent' }, true, undefined],
+  ['a subscription that has ended', [[410]], { status: 'failed', error: '410' }, false, 'https://plant.example/contact'],
+  ['throttled, then taken', [[429, {}, { 'retry-after': '1' }], [201]], { status: 'sent' }, true, 'mailto:push@plant.example'],
+])('Web Push: %s', async (_name, answers, delivery, isActive, webPushSubject) => {
   const service = await httpService(answers);
   const [browser, auth] = [createECDH('prime256v1'), randomBytes(16)];
   browser.generateKeys();
   const keys = { p256dh: browser.getPublicKey('base64url'), auth: auth.toString('base64url') };
   const subscription = JSON.stringify({ endpoint: `${service.uri}/push/abc`, keys });
-  expect(await deliveryBy({}, 'web', subscription)).toMatchObject({ transport: 'webpush', ...delivery });
+  expect(await deliveryBy({ webPushSubject }, 'web', subscription)).toMatchObject({ transport: 'webpush', ...delivery });
   const [note] = service.heard;
   expect(note).toMatchObject({ path: '/push/abc', headers: { 'content-encoding': 'aes128gcm', ttl: expect.any(String) } });
   expect(JSON.parse(decrypted(note!.body, browser, auth))).toMatchObject({ title: 'Look', kind: 'notify' });
@@ -265,7 +265,7 @@ test.each<[string, readonly Answer[], object, boolean]>([
   expect(verify('sha256', Buffer.from(`${head}.${claims}`), { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url'))).toBe(
     true,
   );
-  expect(claimsIn(token)).toMatchObject({ aud: service.uri });
+  expect(claimsIn(token)).toMatchObject({ aud: service.uri, sub: webPushSubject ?? 'mailto:postmaster@localhost' });
   const told = JSON.parse((await t.ask('select', 'pushkey', { custom: false })).body ?? '') as object;
   expect(told).toEqual({ publicKey });
   expect([service.heard.length, await device()]).toEqual([answers.length, isActive]);

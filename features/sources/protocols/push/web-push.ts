@@ -52,9 +52,21 @@ export function subscriptionIn(token: string): PushSubscription | null {
   return fits ? { endpoint: url, publicKey, auth } : null;
 }
 
+/** Whom push services may write to where a source names nobody: theirs is to refuse it, as Apple's does. */
+export const NOBODYS_CONTACT = 'mailto:postmaster@localhost';
+const LONGEST_CONTACT = 256;
+const CONTACT = /^(?:mailto:[^\s@<>,?]+@[^\s@<>,?]+|https:\/\/[^/\s][!-~]*)$/;
+
+/** Why a value cannot be the `sub` of a VAPID token (RFC 8292 2.1: a mailto or https URI), or null. */
+export function contactFault(value: unknown): string | null {
+  if (typeof value !== 'string') return 'no String';
+  if (value.length > LONGEST_CONTACT) return `longer than ${LONGEST_CONTACT} characters`;
+  return CONTACT.test(value) && URL.canParse(value) ? null : 'neither a mailto: nor an https: address';
+}
+
 export interface WebPushOptions {
   readonly key: VapidKey;
-  /** Whom a push service may write to: `mailto:` or an address. */
+  /** Whom a push service may write to when it has trouble with us (`contactFault`). */
   readonly subject: string;
   readonly http: HttpClient;
   now(): number;
