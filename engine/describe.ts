@@ -1,7 +1,9 @@
 // What a namespace offers (its own types and procedures, and the resources of the service), for who describes the API to clients.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../stdlib/values/index.ts';
-import type { ApiDescription, DescribedProcedure, DescribedResource } from '../resources/api.ts';
+import { inSlices } from '../platform/structures/slices.ts';
+import { mayUse } from '../resources/access/gate.ts';
+import type { ApiDescription, DescribedProcedure, DescribedResource, Identity } from '../resources/api.ts';
 import { baseSchema, typeToSchema } from '../model/types/index.ts';
 import { instancesOf } from '../resources/catalog/catalogue.ts';
 import { commandsOf } from '../resources/requests/commands.ts';
@@ -9,12 +11,19 @@ import type { Namespace, Resource } from '../resources/catalog/types.ts';
 
 const PROGRAMS = new Set(['rules', 'procedures']);
 
-export function describe(space: Namespace): ApiDescription {
-  const own = [...space.types.values()]
-    .filter(({ role }) => role === 'standard')
-    .map((type) => described(space, type.name, true, instancesOf(type)));
-  const accounts = space.features.installation.map(
-    (account): DescribedResource => ({
+/** Without what the caller may not know of: types and procedures of groups that it is not in. */
+export async function describe(space: Namespace, caller: Identity): Promise<ApiDescription> {
+  return {
+    namespace: space.name,
+    resources: await inSlices(resourcesFor(space, caller)),
+    procedures: await inSlices(proceduresFor(space, caller)),
+  };
+}
+
+function* resourcesFor(space: Namespace, caller: Identity): Generator<DescribedResource> {
+  for (const { name, custom, resource } of space.features.addressed()) yield described(space, name, custom, resource);
+  for (const account of space.features.installation)
+    yield {
       name: account.name,
       custom: false,
       operations: account.operations,
@@ -22,20 +31,14 @@ export function describe(space: Namespace): ApiDescription {
       answers: 'object',
       isProgram: false,
       schema: typeToSchema(account.type),
-    }),
-  );
-  return {
-    namespace: space.name,
-    resources: [
-      ...[...space.features.addressed()].map(({ name, custom, resource }) => described(space, name, custom, resource)),
-      ...accounts,
-      ...own,
-    ],
-    procedures: space.definitions
-      .list('procedures')
-      .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC')
-      .map(([name, object]) => describedProcedure(name, object)),
-  };
+    };
+  for (const type of [...space.types.values()])
+    if (type.role === 'standard' && mayUse(space, 'types', type.name, caller)) yield described(space, type.name, true, instancesOf(type));
+}
+
+function* proceduresFor(space: Namespace, caller: Identity): Generator<DescribedProcedure> {
+  for (const [name, object] of space.definitions.list('procedures'))
+    if (getOwn(object, 'visibility') === 'PUBLIC' && mayUse(space, 'procedures', name, caller)) yield describedProcedure(name, object);
 }
 
 const described = (space: Namespace, name: string, custom: boolean, resource: Resource): DescribedResource => ({

@@ -288,7 +288,7 @@ export async function openEngine({
           sources: open.flatMap(({ space }) => sourcesUp(space)),
         };
       },
-      describe: ({ namespace }) => forwarding.describe(namespace),
+      describe: (identity) => forwarding.describe(identity),
       async subscribe(identity, path, options, deliver) {
         const usage = await quotas.of(identity.namespace);
         usage?.takeRequest();

@@ -73,7 +73,7 @@ export function openLocalEngine({ clock, shares, quotas, security, isSure, drop,
         shares.leave(space.name, place);
       }
     },
-    describe: ({ space }) => describe(space),
+    describe: ({ space }, caller) => describe(space, caller),
     async acknowledge({ space }, identity, { subscriptionName, partitionId, sequenceId }) {
       if ((await deliveriesOf(space).acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
         log.info({ subscriptionName, partitionId, sequenceId }, 'there was nothing to acknowledge');

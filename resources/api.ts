@@ -216,7 +216,7 @@ export interface Engine extends AsyncDisposable {
   execute(request: ApiRequest): Promise<ApiReply>;
   /** A request of others to the address of a source. @throws cascade.resource.not.found, and what its protocol refuses */
   accept(namespace: string, arrival: SourceArrival): Promise<ApiReply>;
-  /** What there is in the namespace of this identity, from the catalogue of resources and the definitions. */
+  /** What there is for this identity in its namespace, from the catalogue of resources and the definitions. */
   describe(identity: Identity): Promise<ApiDescription>;
   /**
    * Delivers the events of a path from now on, each after its commit, those of a path in the order of their commits.

@@ -19,7 +19,7 @@ export interface Acknowledgement {
 export interface LocalEngine {
   execute(space: OpenNamespace, request: ApiRequest): Promise<ApiReply>;
   accept(space: OpenNamespace, arrival: SourceArrival): Promise<ApiReply>;
-  describe(space: OpenNamespace): ApiDescription;
+  describe(space: OpenNamespace, caller: Identity): Promise<ApiDescription>;
   acknowledge(space: OpenNamespace, identity: Identity, acknowledgement: Acknowledgement): Promise<void>;
   unsubscribe(space: OpenNamespace, identity: Identity, name: string): Promise<void>;
   audit(space: OpenNamespace, heard: Heard): Promise<void>;
@@ -72,12 +72,12 @@ export class Forwarding {
     );
   }
 
-  describe(namespace: string): Promise<ApiDescription> {
+  describe(identity: Identity): Promise<ApiDescription> {
     return this.#routes.at(
-      namespace,
-      (space) => Promise.resolve(this.#local.describe(space)),
+      identity.namespace,
+      (space) => this.#local.describe(space, identity),
       async (owner) => {
-        const { body } = await this.#calls().call(owner, 'describe', { namespace });
+        const { body } = await this.#calls().call(owner, 'describe', { identity });
         return descriptionOf(body.toString());
       },
       true,
@@ -140,7 +140,10 @@ export class Forwarding {
           }
         }),
       describe: (_from, message) =>
-        enter(named(message), async (space): Promise<Answer> => ({ head: {}, body: Buffer.from(descriptionText(local.describe(space))) })),
+        enter(identityIn(message).namespace, async (space): Promise<Answer> => {
+          const description = await local.describe(space, identityIn(message));
+          return { head: {}, body: Buffer.from(descriptionText(description)) };
+        }),
       acknowledge: (_from, message) =>
         enter(identityIn(message).namespace, async (space) => {
           await local.acknowledge(space, identityIn(message), message.head['acknowledgement'] as Acknowledgement);

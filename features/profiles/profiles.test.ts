@@ -192,6 +192,13 @@ test('what is in a group is used by its members and admins only: types, procedur
     await use(admin);
     await expect(use(plain)).rejects.toMatchObject(DENIED);
   }
+  // The API describes it to those who may use it.
+  await as(admin, 'update', 'procedures', { id: 'inner', body: { visibility: 'PUBLIC' } });
+  const described = async (caller: Identity): Promise<string[]> => {
+    const { resources, procedures } = await t.engine.describe(caller);
+    return [...resources, ...procedures].map(({ name }) => name).filter((name) => /inner/i.test(name));
+  };
+  expect([await described(admin), await described(clerk), await described(plain)]).toEqual([['Inner', 'inner'], ['Inner', 'inner'], []]);
   await as(admin, 'update', 'groups', { id: 'inner', body: { owner: admin.username, members: [] } });
   const before = heard.length;
   await as(admin, 'publish', 'topics', { id: '/inner', body: 2 });

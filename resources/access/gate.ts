@@ -54,16 +54,19 @@ export function requireUse(space: Namespace, kind: UsedKind, name: string, opera
   if (found) for (const policy of space.features.policies) policy.use?.(space, found.object, operation, caller);
 }
 
-/** Whether a definition may be used by somebody without any right of its own, and so by everybody. */
-export function mayAnybodyUse(space: Namespace, kind: UsedKind, name: string): boolean {
+export function mayUse(space: Namespace, kind: UsedKind, name: string, caller: Identity): boolean {
   try {
-    requireUse(space, kind, name, 'use', { username: '', namespace: space.name, profiles: [] });
+    requireUse(space, kind, name, 'use', caller);
     return true;
   } catch (error) {
     if (error instanceof CascadeError) return false;
     throw error;
   }
 }
+
+/** Whether a definition may be used by somebody without any right of its own, and so by everybody. */
+export const mayAnybodyUse = (space: Namespace, kind: UsedKind, name: string): boolean =>
+  mayUse(space, kind, name, { username: '', namespace: space.name, profiles: [] });
 
 /** An instance that is about to be inserted, updated or deleted lies within the caller's rights. @throws cascade.authorization.denied */
 export function requireWithin(

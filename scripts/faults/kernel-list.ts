@@ -356,8 +356,8 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'an effect does not wait for the change that its run went on from',
     file: 'runtime/runs/durable-run.ts',
-    text: 'logs, after: this.#unstored() };',
-    replacement: 'logs, after: [] };',
+    text: ', after: this.#unstored() };',
+    replacement: ', after: [] };',
   },
   {
     what: 'other requests do not wait for the change that their run went on from',

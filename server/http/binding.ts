@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import type { ApiReply, Engine, Health, Identity } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { readBuild } from '../../platform/about/index.ts';
-import { toJson } from '../../model/values/index.ts';
 import type { Metrics } from '../metrics.ts';
 import { isLoopback } from '../transport/index.ts';
 import { authenticate, identify, refresh, revoke } from './authentication.ts';
@@ -16,7 +15,7 @@ import { errorReply } from './errors.ts';
 import { frontPage, wantsJson } from './front-page.ts';
 import { openInboxPage } from './inbox-page.ts';
 import { openManual } from './manual.ts';
-import { openApiDocument } from './openapi/index.ts';
+import { openApiText } from './openapi/index.ts';
 import { type Query, readQuery } from './parameters.ts';
 import { apiRequest } from './resources.ts';
 import { allowed, type PlainRoute, rememberingRoute, type PrivateRoute, type Route } from './routes.ts';
@@ -76,7 +75,7 @@ export function openBinding({
     },
     openapi: async (http, query) => {
       const identity = await identify(http, query, engine.identity);
-      return { status: 200, body: toJson(openApiDocument(await engine.describe(identity))) };
+      return { status: 200, body: await openApiText(await engine.describe(identity)) };
     },
     socketInfo: () => ({ status: 200, body: socketInfo(randomInt(2 ** 32)) }),
     document: async (http, query) => documentReply(http, engine, await identify(http, query, engine.identity)),

@@ -16,56 +16,56 @@ const ERRORS = {
 
 const TEXT: ObjectValue = { type: 'string' };
 
-export function components(schemas: ObjectValue): ObjectValue {
-  return {
-    securitySchemes: {
-      token: { type: 'http', scheme: 'bearer', description: 'A session token (24 hours) or a long-lived access token' },
-      tokenParameter: { type: 'apiKey', in: 'query', name: 'token', description: 'The same, where no header can be sent' },
-      password: { type: 'http', scheme: 'basic', description: 'For /authenticate alone' },
-    },
-    schemas: {
-      ...schemas,
-      '-Error': {
-        type: 'object',
-        required: ['code', 'message', 'params'],
-        properties: { code: TEXT, message: TEXT, params: { type: 'array' }, index: { type: 'integer' } },
-      },
-      '-Errors': { type: 'array', minItems: 1, items: schemaRef('-Error') },
-      '-Session': {
-        type: 'object',
-        required: ['accessToken', 'idToken', 'expiresAt', 'username', 'namespace', 'profiles'],
-        properties: {
-          accessToken: TEXT,
-          idToken: TEXT,
-          expiresAt: { type: 'string', format: 'date-time' },
-          username: TEXT,
-          preferredUsername: { type: ['string', 'null'] },
-          namespace: TEXT,
-          profiles: { type: 'array', items: TEXT },
-        },
-      },
-      '-Outcome': {
-        description: 'What became of one of several instances, where some failed',
-        type: 'object',
-        required: ['status'],
-        properties: { status: { type: 'integer' }, body: {}, errors: schemaRef('-Errors') },
-      },
-    },
-    responses: Object.fromEntries(
-      Object.entries(ERRORS).map(([status, description]): [string, Value] => [
-        `-${status}`,
-        {
-          description,
-          ...(status === '401' && { headers: { 'WWW-Authenticate': { schema: TEXT } } }),
-          ...(status === '405' && { headers: { Allow: { schema: TEXT } } }),
-          content: json(schemaRef('-Errors')),
-        },
-      ]),
-    ),
-  };
-}
-
 export const json = (schema: ObjectValue): ObjectValue => ({ 'application/json': { schema } });
+
+/** Their names are none of types. */
+export const SHARED_SCHEMAS: ObjectValue = {
+  '-Error': {
+    type: 'object',
+    required: ['code', 'message', 'params'],
+    properties: { code: TEXT, message: TEXT, params: { type: 'array' }, index: { type: 'integer' } },
+  },
+  '-Errors': { type: 'array', minItems: 1, items: schemaRef('-Error') },
+  '-Session': {
+    type: 'object',
+    required: ['accessToken', 'idToken', 'expiresAt', 'username', 'namespace', 'profiles'],
+    properties: {
+      accessToken: TEXT,
+      idToken: TEXT,
+      expiresAt: { type: 'string', format: 'date-time' },
+      username: TEXT,
+      preferredUsername: { type: ['string', 'null'] },
+      namespace: TEXT,
+      profiles: { type: 'array', items: TEXT },
+    },
+  },
+  '-Outcome': {
+    description: 'What became of one of several instances, where some failed',
+    type: 'object',
+    required: ['status'],
+    properties: { status: { type: 'integer' }, body: {}, errors: schemaRef('-Errors') },
+  },
+};
+
+/** The other components. */
+export const SHARED: ObjectValue = {
+  securitySchemes: {
+    token: { type: 'http', scheme: 'bearer', description: 'A session token (24 hours) or a long-lived access token' },
+    tokenParameter: { type: 'apiKey', in: 'query', name: 'token', description: 'The same, where no header can be sent' },
+    password: { type: 'http', scheme: 'basic', description: 'For /authenticate alone' },
+  },
+  responses: Object.fromEntries(
+    Object.entries(ERRORS).map(([status, description]): [string, Value] => [
+      `-${status}`,
+      {
+        description,
+        ...(status === '401' && { headers: { 'WWW-Authenticate': { schema: TEXT } } }),
+        ...(status === '405' && { headers: { Allow: { schema: TEXT } } }),
+        content: json(schemaRef('-Errors')),
+      },
+    ]),
+  ),
+};
 
 /** The errors that every operation may answer with. @param known false: without a login, so there is no 401 or 403 for want of one */
 export function errorResponses(known = true): ObjectValue {

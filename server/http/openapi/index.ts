@@ -1,15 +1,43 @@
 // The API of one namespace as an OpenAPI 3.1 document. Nothing is listed here that is listed elsewhere: addresses and methods are those of the
 // routes, parameters those that are read, resources and procedures those that the engine names.
+import { toJson } from '../../../model/values/index.ts';
+import { inSlices } from '../../../platform/structures/slices.ts';
 import type { ApiDescription } from '../../../resources/api.ts';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
-import { components } from './components.ts';
+import { SHARED, SHARED_SCHEMAS } from './components.ts';
 import { plainPaths } from './plain-paths.ts';
 import { resourcePaths } from './resource-paths.ts';
 import { schemasOf } from './schemas.ts';
 
-/** Pure: the same description gives the same document. */
-export function openApiDocument(description: ApiDescription): ObjectValue {
-  const { namespace, resources } = description;
+type Entry = readonly [string, Value];
+
+/** As JSON. The same description gives the same text. It is written in slices, as a namespace may have thousands of types. */
+export async function openApiText(description: ApiDescription): Promise<string> {
+  const paths = await written(pathsOf(description));
+  const schemas = await written([...schemasOf(description.resources), ...Object.entries(SHARED_SCHEMAS)]);
+  const components = { ...(await written(Object.entries(SHARED))), schemas: objectOf(schemas) };
+  return objectOf({ ...(await written(Object.entries(headOf(description)))), paths: objectOf(paths), components: objectOf(components) });
+}
+
+function* pathsOf(description: ApiDescription): Generator<Entry> {
+  yield* Object.entries(plainPaths());
+  yield* resourcePaths(description);
+}
+
+/** Each value as JSON; of several under one name the last. */
+async function written(entries: Iterable<Entry>): Promise<Record<string, string>> {
+  function* texts(): Generator<[string, string]> {
+    for (const [name, value] of entries) yield [name, toJson(value)];
+  }
+  return Object.fromEntries(await inSlices(texts()));
+}
+
+const objectOf = (texts: Readonly<Record<string, string>>): string =>
+  `{${Object.entries(texts)
+    .map(([name, text]) => `${JSON.stringify(name)}:${text}`)
+    .join(',')}}`;
+
+function headOf({ namespace, resources }: ApiDescription): ObjectValue {
   const tags = resources.map(({ name }): Value => ({ name }));
   return {
     openapi: '3.1.0',
@@ -24,7 +52,5 @@ export function openApiDocument(description: ApiDescription): ObjectValue {
     servers: [{ url: '/' }],
     security: [{ token: [] }, { tokenParameter: [] }],
     tags: [{ name: 'service', description: 'Sessions, batches, health' }, ...tags],
-    paths: { ...plainPaths(), ...resourcePaths(description) },
-    components: components(schemasOf(resources)),
   };
 }

@@ -8,21 +8,20 @@ import type { Method } from '../types.ts';
 import { errorResponses, json } from './components.ts';
 import { newSchema, readSchema, schemaRef } from './schemas.ts';
 
-export function resourcePaths({ resources, procedures }: ApiDescription): ObjectValue {
-  const paths: ObjectValue = {};
+export function* resourcePaths({ resources, procedures }: ApiDescription): Generator<[string, Value]> {
   for (const resource of resources) {
     const below = `${RESOURCES}${resource.custom ? 'custom/' : ''}${resource.name}`;
     for (const address of addressesOf(resource.name, resource.custom)) {
       const item = pathItem(resource, address);
-      if (Object.keys(item).length > 0) paths[`${below}${address.suffix}`] = item;
+      if (Object.keys(item).length > 0) yield [`${below}${address.suffix}`, item];
     }
   }
   const owner = resources.find(({ name, custom }) => name === 'procedures' && !custom);
   const instance = owner && addressesOf('procedures', false).find(({ suffix }) => suffix === '/{id}');
   if (owner && instance)
     for (const procedure of procedures)
-      paths[`${RESOURCES}procedures/${procedure.name}`] = pathItem(owner, { ...instance, suffix: '' }, procedure);
-  return { ...paths, ...publicPaths() };
+      yield [`${RESOURCES}procedures/${procedure.name}`, pathItem(owner, { ...instance, suffix: '' }, procedure)];
+  yield* Object.entries(publicPaths());
 }
 
 function pathItem(resource: DescribedResource, { suffix, methods }: Address, procedure?: DescribedProcedure): ObjectValue {

@@ -9,16 +9,14 @@ export const readSchema = ({ name }: DescribedResource): ObjectValue => schemaRe
 /** Of an instance that is to be made; changes name some of its properties only. */
 export const newSchema = ({ name }: DescribedResource): ObjectValue => schemaRef(`${name}.new`);
 
-export function schemasOf(resources: readonly DescribedResource[]): ObjectValue {
-  const schemas: ObjectValue = {};
+export function* schemasOf(resources: readonly DescribedResource[]): Generator<[string, Value]> {
   for (const resource of resources) {
     const { $schema: _, ...whole } = resource.schema;
     const shape = resource.answers === 'object' ? opened(whole) : whole;
     const { required, ...read } = shape;
-    schemas[resource.name] = read;
-    schemas[`${resource.name}.new`] = Array.isArray(required) && required.length > 0 ? { ...read, required } : read;
+    yield [resource.name, read];
+    yield [`${resource.name}.new`, Array.isArray(required) && required.length > 0 ? { ...read, required } : read];
   }
-  return schemas;
 }
 
 /** Definitions may have further fields, and where they hold an Object or several, it is for the service to say what it must be. */
