@@ -14,21 +14,24 @@ const MOST_ERRORS = 1_000;
  * that, of an unexpected one only a reference. */
 export function toWireError(error: unknown): WireError {
   if (error instanceof CascadeErrors && error.errors[0])
-    return { ...toWireError(error.errors[0]), errors: error.errors.slice(0, MOST_ERRORS).map(toWireError) };
+    return { ...oneToWire(error.errors[0]), errors: error.errors.slice(0, MOST_ERRORS).map(oneToWire) };
   if (!(error instanceof CascadeError))
     return toWireError(isPassing(error) ? fault('cascade.server.unavailable') : fault('cascade.server.error', randomUUID() as string));
-  return {
-    code: error.code,
-    message: error.message,
-    params: JSON.parse(encodeInner(error.params)) as unknown[],
-    status: error.status,
-  };
+  return { ...oneToWire(error), ...(error.errors && { errors: error.errors.map(oneToWire) }) };
 }
+
+const oneToWire = ({ code, message, params, status }: CascadeError): OneWireError => ({
+  code,
+  message,
+  params: JSON.parse(encodeInner(params)) as unknown[],
+  status,
+});
 
 /** What a client or a caller sees of an error that left a program. */
 export function fromWireError({ code, message, params, status, errors }: WireError): CascadeError | CascadeErrors {
-  if (errors && errors.length > 0) return new CascadeErrors(errors.map(oneOf));
-  return oneOf({ code, message, params, status });
+  const all = errors?.map(oneOf) ?? null;
+  if (all && all.length > 1) return new CascadeErrors(all);
+  return new CascadeError(code, message, fromInner(params) as Value[], status, all);
 }
 
 const oneOf = ({ code, message, params, status }: OneWireError): CascadeError =>
