@@ -1,7 +1,7 @@
 // Every type of field in a real browser: by mouse, by touch, by keyboard alone.
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ALL_FIELDS } from './testing/all-fields.ts';
+import { ALL_FIELDS } from './all-fields.ts';
 import { DESKTOP, openStage, PHONE, PLACE, type Row, shot, type Stage } from './testing/browser.ts';
 
 let stage: Stage;
@@ -221,6 +221,28 @@ test('inline buttons and those of a cluster submit with their own values', async
     expect(await heardOnce(username)).toMatchObject({ submitValue: value, values: {} });
     await context.close();
   }
+});
+
+test('a barcode is read by the camera where the browser can read codes', async () => {
+  await stage.send('codes', { fields: [{ type: 'barcode', id: 'code', label: 'Code' }] }, 'Codes');
+  const { page, context } = await stage.open('codes');
+  await page.addInitScript('window.BarcodeDetector = class { async detect() { return [{ rawValue: "4006381333931" }]; } };');
+  await page.reload();
+  await page.getByRole('link', { name: /Codes/ }).tap();
+  await page.locator('[data-field="code"]').getByRole('button').tap();
+  await expect.poll(() => page.locator('[data-field="code"] input').inputValue()).toBe('4006381333931');
+  await page.locator('.footer button').tap();
+  expect(await heardOnce('codes')).toMatchObject({ values: { code: '4006381333931' } });
+  await context.close();
+});
+
+test('who does not tell the place answers without it', async () => {
+  await stage.send('nowhere', { fields: [{ type: 'currentLocation', id: 'here' }] }, 'Nowhere');
+  const { page, context } = await stage.open('nowhere', { ...PHONE, permissions: [] });
+  await page.getByRole('link', { name: /Nowhere/ }).tap();
+  await page.locator('.footer button').tap();
+  expect(await heardOnce('nowhere')).toMatchObject({ values: { here: null } });
+  await context.close();
 });
 
 test('nothing is refused by the content security policy, and no script has failed', () => {
