@@ -44,8 +44,10 @@ export function parseJson(source: string | Uint8Array, options: ParseJsonOptions
   }
 }
 
-/** Characters that are read in one go, which takes a few milliseconds at most. */
-const PIECE = 32_768;
+/** Characters between two looks at the clock. */
+const PIECE = 4_096;
+/** What is read in one go; how much that is depends on what stands there: numbers take ten times as long as texts. */
+const SLICE_MS = 4;
 
 /**
  * As parseJson, for a long text: others have their turn between two pieces of it.
@@ -56,7 +58,11 @@ export async function parseLongJson(source: Uint8Array, pause: () => Promise<voi
   const text = decode(source, refuse);
   const reader = exactReader(text, { maxDepth, maxValues }, inBytes(text, options.onLoneSurrogate));
   try {
-    while (!reader.read(PIECE)) await pause();
+    for (let until = performance.now() + SLICE_MS; !reader.read(PIECE); ) {
+      if (performance.now() < until) continue;
+      await pause();
+      until = performance.now() + SLICE_MS;
+    }
   } catch (error) {
     throw refused(error, text, refuse);
   }
