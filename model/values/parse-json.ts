@@ -52,16 +52,22 @@ const SLICE_MS = 4;
 /**
  * As parseJson, for a long text: others have their turn between two pieces of it.
  * @param pause gives the others their turn
+ * @param now milliseconds of a steady clock; a parameter for the tests
  */
-export async function parseLongJson(source: Uint8Array, pause: () => Promise<void>, options: ParseJsonOptions = {}): Promise<Value> {
+export async function parseLongJson(
+  source: Uint8Array,
+  pause: () => Promise<void>,
+  options: ParseJsonOptions = {},
+  now: () => number = () => performance.now(),
+): Promise<Value> {
   const { maxDepth = MAX_DEPTH, maxValues = Number.POSITIVE_INFINITY, refuse = bodyInvalid } = options;
   const text = decode(source, refuse);
   const reader = exactReader(text, { maxDepth, maxValues }, inBytes(text, options.onLoneSurrogate));
   try {
-    for (let until = performance.now() + SLICE_MS; !reader.read(PIECE); ) {
-      if (performance.now() < until) continue;
+    for (let until = now() + SLICE_MS; !reader.read(PIECE); ) {
+      if (now() < until) continue;
       await pause();
-      until = performance.now() + SLICE_MS;
+      until = now() + SLICE_MS;
     }
   } catch (error) {
     throw refused(error, text, refuse);
