@@ -78,12 +78,15 @@ export class CascadeError extends Error {
   readonly code: string;
   readonly params: Value[];
   readonly status: number;
-  constructor(code: string, message: string, params: Value[] = [], status = 400) {
+  /** All refusals that were found together, this one first; null where there was but this one to look for. */
+  readonly errors: readonly CascadeError[] | null;
+  constructor(code: string, message: string, params: Value[] = [], status = 400, errors: readonly CascadeError[] | null = null) {
     super(message);
     this.name = 'CascadeError';
     this.code = code;
     this.params = params;
     this.status = status;
+    this.errors = errors;
   }
 }
 

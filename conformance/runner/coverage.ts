@@ -19,7 +19,9 @@ export type CoverageWithTests = Coverage & { readonly byTest: readonly string[] 
 
 /** Sections whose tables have rows without ids, which count by their number (`12.2/3`). */
 const NUMBERED: Readonly<Record<string, ReadonlySet<string>>> = {
-  'integrations.md': new Set('1.1 1.2 1.4 1.5 1.6 1.7 1.11 2.1 2.2 2.6 2.7 3.1 3.3 4.1 5 6.1 6.2 12.2'.split(' ')),
+  'integrations.md': new Set(
+    '1.1 1.2 1.4 1.5 1.6 1.7 1.11 2.1 2.2 2.6 2.7 3.1 3.3 4.1 5 6.1 6.2 7.1 7.2 7.3 8.1 8.2 8.3 8.6 12.2'.split(' '),
+  ),
 };
 
 /** @param tests references of tests: testReferences() */
@@ -113,7 +115,7 @@ export function coverageOf(file: string, text: string, named: ReadonlySet<string
       before = heading === undefined ? before + Math.max(numbered, 0) : 0;
       numbered = -2; // its head and the line below come first
     } else if (NUMBERED[file]?.has(section)) numbered++;
-    const row = numbered > 0 ? `${section}/${before + numbered}` : /^\|\s*([A-Z]\d+[a-z]?)\s*\|/.exec(line)?.[1];
+    const row = /^\|\s*([A-Z]\d+[a-z]?)\s*\|/.exec(line)?.[1] ?? (numbered > 0 ? `${section}/${before + numbered}` : undefined);
     if (row === undefined) continue;
     rows.push(row);
     if (named.has(row)) touched.add(section);

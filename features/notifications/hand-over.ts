@@ -43,7 +43,6 @@ const STATE = new StateKey<State>('notes to push services', () => ({ running: nu
 /** The push service that a device is reached by through a source; null: it has its inbox alone. */
 export function deviceTransport({ platform, token }: Device, source: ObjectValue): string | null {
   if (token === null || own(source, 'mockMode') === true) return null;
-  if (platform === 'web') return 'webpush';
   const config = own(source, 'config');
   return transportFor(platform, isObject(config) ? config : {});
 }

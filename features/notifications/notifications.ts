@@ -25,6 +25,9 @@ const LONGEST_TITLE = 256;
 const MOST_NAMED = 10;
 const MOST = 1_000;
 
+/** What a message that is replaced has kept of the one before. */
+const AS_NEW: ObjectValue = { expiresAt: null, clientName: null };
+
 const onlyOf = (all: ReadonlyMap<string, readonly Device[]>, only: ReadonlySet<string> | null): ReadonlyMap<string, readonly Device[]> =>
   only ? new Map([...all].map(([user, devices]) => [user, devices.filter(({ deviceId }) => only.has(deviceId))])) : all;
 
@@ -61,7 +64,7 @@ export async function storeMessage(
   };
   const before = messageId === null ? null : await readAt(space, PAYLOAD_MESSAGES, String(messageId));
   const after = before
-    ? await updateOne(space, PAYLOAD_MESSAGES, async () => before, changeOf(PAYLOAD_MESSAGES, record), gathering)
+    ? await updateOne(space, PAYLOAD_MESSAGES, async () => before, changeOf(PAYLOAD_MESSAGES, { ...AS_NEW, ...record }), gathering)
     : await insertOne(space, PAYLOAD_MESSAGES, record, gathering);
   if (before) await tellDevices(space, 'removed', before, usersOf(before, 'users'), gathering);
   if (after) await tellDevices(space, 'notify', after, known ?? [], gathering, (id) => !only || only.has(id));

@@ -41,7 +41,6 @@ const publishKey = entry(400, 'Publish to {0}: {1} is missing or invalid.', 'sou
 const mail = entry(400, 'The mail is invalid: {0}.', 'detail');
 const mailRefused = entry(500, 'The mail was not accepted: {1}.', 'source', 'answer');
 const chatMessage = entry(400, 'The message is invalid: {0}.', 'detail');
-const notUsable = entry(400, '{0} is not usable here.', 'value');
 const topic = entry(400, 'Topic {0}: {1}.', 'topic', 'reason');
 const scheduledEvent = entry(400, 'Scheduled event {0}: {1}.', 'name', 'reason');
 const node = entry(400, 'Node {0}: {1}.', 'node', 'reason');
@@ -224,10 +223,10 @@ const CATALOGUE = {
   'cascade.chatbot.send.failed': entry(500, 'The chat service answered {0}.', 'status', 'body'),
 
   // Notifications, topics, schedules, nodes
-  'cascade.notification.source': notUsable,
-  'cascade.notification.users': notUsable,
-  'cascade.notification.target.missing': notUsable,
-  'cascade.notification.submit.value': notUsable,
+  'cascade.notification.source': entry(400, 'Source {0} is not of type PUSH_NOTIF.', 'source'),
+  'cascade.notification.users': entry(400, 'Users are an array of one or more Strings, not {0}.', 'users'),
+  'cascade.notification.target.missing': entry(400, 'A notification through {0} needs users or devices, as an array of Strings.', 'source'),
+  'cascade.notification.submit.value': entry(400, 'No button of the form has the value {0}.', 'submitValue'),
   'cascade.notification.payload': entry(400, '{0}: {1}.', 'pointer', 'reason'),
   'cascade.notification.value.invalid': entry(400, '{0}: {1}.', 'fieldId', 'reason'),
   'cascade.notification.required.missing': entry(400, 'Required fields are empty.', 'fieldIds'),

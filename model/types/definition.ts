@@ -71,8 +71,10 @@ export interface TypeDefinition {
   readonly role: 'standard' | 'schema';
   /** In the order of declaration. */
   readonly properties: ReadonlyMap<string, PropertyDefinition>;
-  /** All of them have base types. */
+  /** All of them have base types, and are shown as they are stored. */
   readonly isPlain: boolean;
+  /** Of a type of the service's own: properties that are written and never shown. */
+  readonly secrets: readonly string[];
   readonly naturalKey: readonly string[];
   readonly indexes: readonly IndexDefinition[];
   /** Metadata only, never enforced. */

@@ -73,12 +73,16 @@ export function parseType(body: ObjectValue, known: KnownNames, options: ParseTy
   const levelOf = (field: string, standard: string): string =>
     check(() => accessLevel(name, fields, field, standard, accessLevels), standard);
   const expiresAfter = fields.get('expiresAfter');
+  const secrets = options.system
+    ? [...properties.values()].filter(({ other }) => other['secret'] === true).map(({ name: own }) => own)
+    : [];
   const type: TypeDefinition = {
     name,
     collection: options.collection ?? `t.${name}`,
     role,
     properties,
-    isPlain: [...properties.values()].every(({ kind }) => kind === 'base'),
+    isPlain: secrets.length === 0 && [...properties.values()].every(({ kind }) => kind === 'base'),
+    secrets,
     naturalKey,
     indexes,
     foreignKeys: check(() => foreignKeysOf(fields), null),

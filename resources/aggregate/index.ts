@@ -80,7 +80,7 @@ export async function aggregate(
   const secrets = [...resource.type.properties.values()]
     .filter(({ encrypted }) => encrypted)
     .map(({ name }) => name)
-    .concat(hidden);
+    .concat(resource.type.secrets, hidden);
   const [first, ...rest] = stages;
   const leads = first !== undefined && '$geoNear' in first;
   const whole = [...before, ...(leads ? [first] : []), ...(secrets.length > 0 ? [{ $unset: secrets }] : []), ...(leads ? rest : stages)];

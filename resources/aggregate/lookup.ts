@@ -34,7 +34,8 @@ export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed, vi
   const visible = visibleOf(type);
   const only = visible ? { pipeline: [{ $match: visible }] } : {};
   const join = (localField: string): Document => ({ $lookup: { from, localField, foreignField: foreign.path, as, ...only } });
-  const secrets = [...type.properties.values()].filter(({ encrypted }) => encrypted).map(({ name }) => `${as}.${name}`);
+  const encrypted = [...type.properties.values()].filter((property) => property.encrypted).map(({ name }) => name);
+  const secrets = [...encrypted, ...type.secrets].map((name) => `${as}.${name}`);
   const stages =
     local.isObjectId === foreign.isObjectId
       ? [join(local.path)]

@@ -18,14 +18,14 @@ export function toStored(space: Namespace, type: TypeDefinition, body: Value, ac
   return fill(space, 'toInternal', slots, actor).then(() => copy);
 }
 
-/** Stored instances as everybody outside sees them. */
+/** Stored instances as everybody outside sees them: without what is secret. */
 export async function toShown<T extends ObjectValue>(
   space: Namespace,
   type: TypeDefinition,
   stored: readonly T[],
   actor: Actor,
 ): Promise<ObjectValue[]> {
-  if (stored.length === 0 || !uses(type, 'toExternal')) return [...stored];
+  if (stored.length === 0 || !isShownOtherwise(type)) return [...stored];
   const each = stored.map((instance) => slotsOf(type, instance, 'toExternal'));
   await fill(
     space,
@@ -33,17 +33,18 @@ export async function toShown<T extends ObjectValue>(
     each.flatMap(({ slots }) => slots),
     actor,
   );
+  for (const { copy } of each) for (const name of type.secrets) delete copy[name];
   return each.map(({ copy }) => copy);
 }
 
 export function shownOne(space: Namespace, type: TypeDefinition, stored: ObjectValue, actor: Actor): Soon<ObjectValue> {
-  return uses(type, 'toExternal') ? toShown(space, type, [stored], actor).then(([shown]) => shown as ObjectValue) : stored;
+  return isShownOtherwise(type) ? toShown(space, type, [stored], actor).then(([shown]) => shown as ObjectValue) : stored;
 }
 
 /** Whether instances have another form for those outside than in the store. */
 export const isConverted = (type: TypeDefinition): boolean => uses(type, 'toInternal') || uses(type, 'toExternal');
 
-export const isShownOtherwise = (type: TypeDefinition): boolean => uses(type, 'toExternal');
+export const isShownOtherwise = (type: TypeDefinition): boolean => type.secrets.length > 0 || uses(type, 'toExternal');
 
 /**
  * What a BEFORE rule gave back, as it is stored: a value that the rule has left alone keeps its stored form and is not converted again.
@@ -56,9 +57,10 @@ export async function returned(
   result: ObjectValue,
   actor: Actor,
 ): Promise<ObjectValue> {
-  if (!uses(type, 'toInternal') && !uses(type, 'toExternal')) return result;
+  if (!uses(type, 'toInternal') && !isShownOtherwise(type)) return result;
   const changed: ObjectValue = {};
   const kept: ObjectValue = {};
+  for (const name of type.secrets) if (Object.hasOwn(stored, name) && !Object.hasOwn(result, name)) kept[name] = getOwn(stored, name);
   for (const name of Object.keys(result)) {
     const isKept = Object.hasOwn(shown, name) && encodeInner(getOwn(shown, name)) === encodeInner(getOwn(result, name));
     if (isKept && Object.hasOwn(stored, name)) kept[name] = getOwn(stored, name);

@@ -2,26 +2,37 @@
 
 import { randomUUID } from 'node:crypto';
 import { CascadeError } from '../../stdlib/errors.ts';
-import type { WireError } from '../../stdlib/isolate/protocol.ts';
+import type { OneWireError, WireError } from '../../stdlib/isolate/protocol.ts';
 import { encodeInner, fromInner, type Value } from '../../stdlib/values/index.ts';
 import { CascadeErrors, fault } from '../../model/errors/faults.ts';
 import { isPassing } from '../../platform/mongo/index.ts';
 
-/** What a program sees of an error of the host: of several problems the first, of one that goes by itself
+/** Of what was found together in one request, as much is told to a program. */
+const MOST_ERRORS = 1_000;
+
+/** What a program sees of an error of the host: of several problems the first with a list of all, of one that passes
  * that, of an unexpected one only a reference. */
 export function toWireError(error: unknown): WireError {
-  if (error instanceof CascadeErrors && error.errors[0]) return toWireError(error.errors[0]);
+  if (error instanceof CascadeErrors && error.errors[0])
+    return { ...oneToWire(error.errors[0]), errors: error.errors.slice(0, MOST_ERRORS).map(oneToWire) };
   if (!(error instanceof CascadeError))
     return toWireError(isPassing(error) ? fault('cascade.server.unavailable') : fault('cascade.server.error', randomUUID() as string));
-  return {
-    code: error.code,
-    message: error.message,
-    params: JSON.parse(encodeInner(error.params)) as unknown[],
-    status: error.status,
-  };
+  return { ...oneToWire(error), ...(error.errors && { errors: error.errors.map(oneToWire) }) };
 }
 
+const oneToWire = ({ code, message, params, status }: CascadeError): OneWireError => ({
+  code,
+  message,
+  params: JSON.parse(encodeInner(params)) as unknown[],
+  status,
+});
+
 /** What a client or a caller sees of an error that left a program. */
-export function fromWireError(error: Pick<WireError, 'code' | 'message' | 'params' | 'status'>): CascadeError {
-  return new CascadeError(error.code, error.message, fromInner(error.params) as Value[], error.status);
+export function fromWireError({ code, message, params, status, errors }: WireError): CascadeError | CascadeErrors {
+  const all = errors?.map(oneOf) ?? null;
+  if (all && all.length > 1) return new CascadeErrors(all);
+  return new CascadeError(code, message, fromInner(params) as Value[], status, all);
 }
+
+const oneOf = ({ code, message, params, status }: OneWireError): CascadeError =>
+  new CascadeError(code, message, fromInner(params) as Value[], status);

@@ -8,16 +8,12 @@ import { formatMessage } from './format.ts';
 /** Which error an exception object was made of, so that `rethrow` keeps its status (language.md H3). */
 const CAUGHT = new WeakMap<ObjectValue, CascadeError>();
 
-/** The Object that a handler gets. */
+/** The Object that a handler gets; `errors` lists all that were found together. */
 export function toExceptionObject(error: CascadeError): ObjectValue {
   const object: ObjectValue = { code: error.code, message: error.message, params: [...error.params], isFormatted: true };
+  if (error.errors) object.errors = error.errors.map(({ code, message, params }) => ({ code, message, params: [...params] }));
   CAUGHT.set(object, error);
   return object;
-}
-
-/** What a program raises has status 400, whatever its code says. */
-function raise(code: string, message: string, params: Value[], status = 400): never {
-  throw new CascadeError(code, message, params, status);
 }
 
 function listOf(params: Value): Value[] {
@@ -28,7 +24,7 @@ function listOf(params: Value): Value[] {
 function exception(_: BuiltinContext, code: string, message: Value, params: Value): never {
   if (code === '') fail('cascade.lang.range', 'code', code);
   const values = listOf(params);
-  return raise(code, typeof message === 'string' ? formatMessage(message, values) : text(message), values);
+  throw new CascadeError(code, typeof message === 'string' ? formatMessage(message, values) : text(message), values);
 }
 
 function rethrow(_: BuiltinContext, caught: ObjectValue): never {
@@ -37,9 +33,11 @@ function rethrow(_: BuiltinContext, caught: ObjectValue): never {
   const message = getOwn(caught, 'message');
   const params = listOf(getOwn(caught, 'params'));
   const formatted = getOwn(caught, 'isFormatted') === true || typeof message !== 'string';
-  const original = CAUGHT.get(caught);
-  const status = original?.code === code ? original.status : 400;
-  return raise(code, formatted ? text(message) : formatMessage(message, params), params, status);
+  const known = CAUGHT.get(caught);
+  const original = known?.code === code ? known : undefined;
+  const raised = formatted ? text(message) : formatMessage(message, params);
+  // What a program raises has status 400, whatever its code says.
+  throw new CascadeError(code, raised, params, original?.status ?? 400, original?.message === raised ? original.errors : null);
 }
 
 export const exceptions: readonly Declaration[] = [

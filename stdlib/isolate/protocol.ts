@@ -22,7 +22,10 @@ export interface WireError {
   message: string;
   params: Inner[];
   status: number;
+  /** Where several were found together: all of them, this one first. */
+  errors?: OneWireError[];
 }
+export type OneWireError = Omit<WireError, 'errors'>;
 /** Line and column (both from 1) in the emitted text; originalPosition() of the compiler's door leads to the rule's text. */
 export interface Frame {
   mod: ModuleId;

@@ -8,8 +8,8 @@ import type { Run } from './run.ts';
 import { isHeavier } from './weight.ts';
 
 /** An error that the host reported, raised at the statement that asked. */
-export function errorFromWire(wire: WireError): CascadeError {
-  return new CascadeError(wire.code, wire.message, wire.params.map(fromInner), wire.status);
+export function errorFromWire({ code, message, params, status, errors }: WireError): CascadeError {
+  return new CascadeError(code, message, params.map(fromInner), status, errors?.map(errorFromWire));
 }
 
 /** What CATCH (e) and ON ERROR (e) hold. */
@@ -26,10 +26,13 @@ function unexpected(error: unknown): CascadeError {
 /** The `fail` item of a run. */
 export function failItem(run: Run, error: unknown): string {
   const known = error instanceof RangeError ? limitError('cascade.execution.depth', run.options.resource, LIMITS.callDepth) : error;
-  const { code, message, params, status } = known instanceof CascadeError ? known : unexpected(known);
-  const wire = `"code":${JSON.stringify(code.slice(0, MOST_MESSAGE))},"message":${JSON.stringify(message.slice(0, MOST_MESSAGE))},"params":${paramsJson(params)},"status":${status}`;
-  return `["fail",${run.idJson},{${wire},"frames":${JSON.stringify(framesOf(error))}},${run.fuelUsed}]`;
+  const raised = known instanceof CascadeError ? known : unexpected(known);
+  const errors = raised.errors ? `,"errors":[${raised.errors.map((one) => `{${wireText(one)}}`).join(',')}]` : '';
+  return `["fail",${run.idJson},{${wireText(raised)}${errors},"frames":${JSON.stringify(framesOf(error))}},${run.fuelUsed}]`;
 }
+
+const wireText = ({ code, message, params, status }: CascadeError): string =>
+  `"code":${JSON.stringify(code.slice(0, MOST_MESSAGE))},"message":${JSON.stringify(message.slice(0, MOST_MESSAGE))},"params":${paramsJson(params)},"status":${status}`;
 
 /** Params are the program's values: one that cannot be sent must not hide the error, nor may it be as large as the program likes. */
 function paramsJson(params: Value[]): string {

@@ -17,16 +17,18 @@ const text = (config: ObjectValue, name: string): string | null => {
 
 /** Which service reaches a device of that platform by this config; null: none, its user sees messages in the inbox only. */
 export function transportFor(platform: string, config: ObjectValue): TransportName | null {
-  const name = platform === 'android' ? 'fcm' : platform === 'ios' ? 'apns' : null;
-  if (name === null || !isConfigured(name, config)) return null;
+  const name = Object.hasOwn(TRANSPORTS, platform) ? TRANSPORTS[platform] : undefined;
+  if (name === undefined || !isConfigured(name, config)) return null;
   const named = own(config, 'transports');
   return !Array.isArray(named) || named.includes(name) ? name : null;
 }
 
-function isConfigured(name: 'fcm' | 'apns', config: ObjectValue): boolean {
-  const has = (...names: string[]): boolean => names.every((one) => own(config, one) !== null);
-  // Secrets are not in a config as it is read: that the application is named stands for them.
-  return name === 'fcm' ? has('androidAppId') : has('iosAppId');
+const TRANSPORTS: Readonly<Record<string, TransportName>> = { web: 'webpush', android: 'fcm', ios: 'apns' };
+
+/** Secrets are not in a config as it is read: that the application is named stands for them. Web Push needs nothing. */
+function isConfigured(name: TransportName, config: ObjectValue): boolean {
+  if (name === 'webpush') return true;
+  return own(config, name === 'fcm' ? 'androidAppId' : 'iosAppId') !== null;
 }
 
 /** @throws ConnectionFailure: a key cannot be read */

@@ -1,10 +1,16 @@
 // PUSH_NOTIF (integrations.md 7.1): the definition of its sources.
-import { getOwn, type ObjectValue } from '../../../../stdlib/values/index.ts';
+import { getOwn, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { fault } from '../../../../model/errors/faults.ts';
 import { openPush } from './connection.ts';
-import { address, COMMON, flag, hostsIn, own, text, texts } from '../fields.ts';
+import { address, COMMON, type Fits, flag, hostsIn, own, text, texts } from '../fields.ts';
 import { contactFault } from './web-push.ts';
 import type { Protocol } from '../protocol.ts';
+import type { TransportName } from './transport.ts';
+
+const TRANSPORTS: readonly Value[] = ['inbox', 'webpush', 'fcm', 'apns'] satisfies readonly (TransportName | 'inbox')[];
+
+const transports: Fits = (value) =>
+  texts(value) ?? ([value].flat().every((one) => TRANSPORTS.includes(one)) ? null : `other names than ${TRANSPORTS.join(', ')}`);
 
 export const PUSH_NOTIF: Protocol = {
   type: 'PUSH_NOTIF',
@@ -24,7 +30,7 @@ export const PUSH_NOTIF: Protocol = {
     apnsKey: text,
     apnsKeyId: text,
     apnsTeamId: text,
-    transports: texts,
+    transports,
     fcmUri: address('https?'),
     apnsUri: address('https?'),
     webPushSubject: contactFault,

@@ -4,9 +4,11 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { createSecureServer, createServer as createHttp2Server, type ServerHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import type { Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { openTestEngine, type TestEngine } from '../../../../engine/testing/engine.ts';
 import { newAuthority } from '../../testing/certificates.ts';
 import { listening } from '../../testing/listening.ts';
+import { transportFor } from './connection.ts';
 import { encrypted, newVapidKey } from './web-push.ts';
 
 interface Heard {
@@ -307,4 +309,19 @@ test('a plain notification goes to users or to single devices, and names at leas
     recipients: [{ status: 'pending', deliveries: [{ deviceId: 'plain2' }] }],
   });
   expect(fcm.heard.map(({ body }) => (JSON.parse(String(body)) as { to: string }).to)).toEqual(['two']);
+});
+
+// spec: integrations.md 7.1/5
+test.each<[string, ObjectValue, string | null]>([
+  ['web', {}, 'webpush'],
+  ['web', { transports: ['inbox', 'fcm'] }, null],
+  ['web', { transports: ['webpush'] }, 'webpush'],
+  ['android', {}, null],
+  ['android', { androidAppId: 'a' }, 'fcm'],
+  ['android', { androidAppId: 'a', transports: ['inbox', 'apns'] }, null],
+  ['ios', { androidAppId: 'a' }, null],
+  ['ios', { iosAppId: 'a', transports: ['apns'] }, 'apns'],
+  ['toString', {}, null],
+])('a device of %s is reached through %j by %s', (platform, config, transport) => {
+  expect(transportFor(platform, config)).toBe(transport);
 });
