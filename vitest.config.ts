@@ -21,7 +21,7 @@ export default defineConfig({
     // tried again while they are being mended are named in scripts/testing/quarantine.json.
     retry: 0,
     allowOnly: false,
-    expect: { requireAssertions: true },
+    expect: { requireAssertions: true, poll: { timeout: 60_000 } },
     pool: 'forks',
     // One more than the cores of a small machine: what waits for services and databases leaves its core to others.
     maxWorkers: 3,

@@ -24,17 +24,28 @@ async function main() {
   }
   if (spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { stdio: 'inherit' }).status !== 0) return 1;
   const { runVitest } = await import('./testing/run-vitest.mjs');
-  const { readSeeds, seeded } = await import('./testing/random-tests.mjs');
   // One after the other beside the tests, so that neither core is idle; their output comes whole, when each ends.
-  const [failed, { reasons, notices }] = await Promise.all([patterns.length > 0 ? [] : runChecks(root), runVitest({ patterns })]);
-  // Random tests have the same seed in every run; those that found something once are tried besides.
-  for (const { file, seed } of patterns.length > 0 ? [] : readSeeds(root)) {
-    const again = await runVitest({ patterns: [file], env: seeded(file, seed) });
-    reasons.push(...again.reasons.map((reason) => `${reason} (with the kept seed ${seed})`));
-  }
+  const beside = async () => ({ failed: await runChecks(root), again: await runKeptSeeds(runVitest) });
+  const [{ failed, again }, { reasons, notices }] = await Promise.all([
+    patterns.length > 0 ? { failed: [], again: [] } : beside(),
+    runVitest({ patterns }),
+  ]);
+  reasons.push(...again);
   console.log(`in all ${seconds(begun)}`);
   for (const notice of notices) console.log(`NOTICE: ${notice}`);
   for (const holds of failed) console.error(`RED: not that ${holds}`);
   for (const reason of reasons) console.error(`RED: ${reason}`);
   return failed.length + reasons.length > 0 ? 1 : 0;
+}
+
+/** Random tests have the same seed in every run; those that found something once are tried besides. */
+async function runKeptSeeds(runVitest) {
+  const { readSeeds, seeded } = await import('./testing/random-tests.mjs');
+  const found = [];
+  for (const { file, seed } of readSeeds(root)) {
+    const { reasons, output } = await runVitest({ patterns: [file], env: seeded(file, seed), stdio: 'pipe' });
+    console.log(`${reasons.length === 0 ? '✓' : `✗\n${output}`} ${file} with the kept seed ${seed}`);
+    found.push(...reasons.map((reason) => `${reason} (with the kept seed ${seed})`));
+  }
+  return found;
 }

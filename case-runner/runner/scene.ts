@@ -14,6 +14,8 @@ export interface Pace {
   advance(ms: number): Promise<void>;
   /** Between two looks at something that is awaited: as long, or as good as. */
   pause(ms: number): Promise<void>;
+  /** How long something is awaited for which a case says nothing. */
+  readonly patienceMs: number;
 }
 
 const LONGEST_WAIT_MS = 10_000;
@@ -25,6 +27,7 @@ export const realTime: Pace = {
     await sleep(ms);
   },
   pause: (ms) => sleep(ms),
+  patienceMs: 60_000, // a busy machine is no failure
 };
 
 /** What a case has to work with: the server under the file's names, and what earlier steps have kept. */

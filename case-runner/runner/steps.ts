@@ -5,8 +5,6 @@ import { mismatch } from './match.ts';
 import { check, Failure, keep, numberText, same, type Scene } from './scene.ts';
 import { socketSteps } from './socket-steps.ts';
 
-const EVENTUALLY_MS = 8_000;
-
 export async function runStep(scene: Scene, { kind, body }: Step): Promise<void> {
   await steps[kind](scene, filledIn(body, scene) as WantedObject);
 }
@@ -157,7 +155,7 @@ function select(scene: Scene, { from, where, props, sort, page, limit, total, to
 
 /** Asks until the rows are as wanted. Waits longer and longer, as a suite that hammers makes the server slow. */
 async function eventually(body: WantedObject, ask: () => Promise<Reply>, scene: Scene): Promise<void> {
-  const until = performance.now() + (body.withinMs === undefined ? EVENTUALLY_MS : Number(numberText(body.withinMs)));
+  const until = performance.now() + (body.withinMs === undefined ? scene.pace.patienceMs : Number(numberText(body.withinMs)));
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.5, 250)) {
     try {
       const reply = await ask();

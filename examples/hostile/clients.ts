@@ -45,7 +45,12 @@ async function ask(
   const given = { ...(isKnown && { authorization: `Bearer ${token}` }), ...(body !== undefined && headers) };
   try {
     const url = `http://${host}:${port}${path}`;
-    const reply = await fetch(url, { method, headers: given, signal, ...(body !== undefined && { body: body as string }) });
+    const reply = await fetch(url, {
+      method,
+      headers: given,
+      signal: AbortSignal.any([signal]),
+      ...(body !== undefined && { body: body as string }),
+    });
     await reply.arrayBuffer();
     answered(String(reply.status));
   } catch {
@@ -62,7 +67,9 @@ async function trickle({ host, port, signal, answered }: Target, head: string, r
   const over = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   socket.on('error', () => undefined);
   socket.on('data', (data: Buffer) => answered(data.toString('latin1', 9, 12)));
-  signal.addEventListener('abort', () => socket.destroy(), { once: true });
+  const end = (): void => void socket.destroy();
+  signal.addEventListener('abort', end, { once: true });
+  socket.once('close', () => signal.removeEventListener('abort', end));
   socket.write(head);
   for (const byte of rest) {
     if (signal.aborted || socket.destroyed) break;

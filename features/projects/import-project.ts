@@ -12,6 +12,7 @@ import type { InstanceResource, Namespace } from '../../resources/catalog/types.
 import { Together } from '../../resources/definitions/together.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
 import { upsertKeys } from '../../resources/instances/natural-key.ts';
+import { nextSlice } from '../../platform/structures/slices.ts';
 import { duplicateOf } from '../../resources/instances/refusals.ts';
 import { upsertOne } from '../../resources/instances/upsert.ts';
 import { digestOfDocument, saveDocument } from '../documents/index.ts';
@@ -130,7 +131,7 @@ async function inPasses(
     for (const file of waiting) {
       if (performance.now() > sliceEnd) {
         if (performance.now() > deadline) throw fault('cascade.request.timeout', MOST_MS);
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextSlice();
         sliceEnd = performance.now() + SLICE_MS;
       }
       try {

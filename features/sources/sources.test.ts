@@ -22,7 +22,7 @@ async function source(name: string, config: object, more: object = {}): Promise<
 }
 const status = async (name: string): Promise<Record<string, unknown>> =>
   JSON.parse((await t.ask('status', 'sources', { id: name })).body ?? '');
-const isIn = (name: string, state: string) => expect.poll(async () => (await status(name))['state'], { timeout: 20_000 }).toBe(state);
+const isIn = (name: string, state: string) => expect.poll(async () => (await status(name))['state']).toBe(state);
 const send = (topic: string, payload: string | Buffer, qos: 0 | 1 = 1): Promise<void> =>
   new Promise((resolve, reject) =>
     broker.aedes.publish({ cmd: 'publish', topic, payload, qos, retain: false, dup: false }, (error) =>
@@ -70,7 +70,7 @@ test('what can be no event is dropped, logged with its beginning and acknowledge
   await send('d/2', 'x'.repeat(21));
   await send('d/3', '[1]');
   await rows('dropping', 1);
-  await expect.poll(() => status('dropping'), { timeout: 20_000 }).toMatchObject({ received: 3, dropped: 2, failed: 0 });
+  await expect.poll(() => status('dropping')).toMatchObject({ received: 3, dropped: 2, failed: 0 });
   const messages = (await t.rows('logs', { invocationId: 'dropping' })).map(({ message }) => String(message));
   expect(messages.find((one) => one.includes('malformed'))).toContain('{"half":');
   expect(messages.some((one) => one.includes('too.large'))).toBe(true);

@@ -2,6 +2,12 @@
 import { expect, test } from 'vitest';
 import { parseJson, parseLongJson } from './index.ts';
 
+/** A clock of which each look takes two milliseconds. */
+function ticking(): () => number {
+  let ms = 0;
+  return () => (ms += 2);
+}
+
 const repeated = (part: string, times: number): string => Array.from({ length: times }, () => part).join(',');
 
 const TEXTS: [string, string][] = [
@@ -31,7 +37,7 @@ test.each(TEXTS)('%s', async (name, text) => {
     pauses++;
     return Promise.resolve();
   };
-  const long = await outcome(() => parseLongJson(bytes, pause));
+  const long = await outcome(() => parseLongJson(bytes, pause, {}, ticking()));
   expect(long).toEqual(await outcome(() => parseJson(bytes)));
   if (name.startsWith('numbers')) expect(pauses).toBeGreaterThan(10);
 });
@@ -39,7 +45,7 @@ test.each(TEXTS)('%s', async (name, text) => {
 test('more values than allowed are refused as soon as they are seen', async () => {
   const bytes = Buffer.from(`[${repeated('1', 100_000)}]`);
   let pauses = 0;
-  const read = parseLongJson(bytes, async () => void pauses++, { maxValues: 1_000 });
+  const read = parseLongJson(bytes, async () => void pauses++, { maxValues: 1_000 }, ticking());
   await expect(read).rejects.toMatchObject({ code: 'cascade.request.body.invalid' });
   expect(pauses).toBe(0);
 });

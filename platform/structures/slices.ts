@@ -1,8 +1,38 @@
-// Work that may be long, done in slices: between them everything else of this process has its turn.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// Work that may be long, done in slices of some milliseconds: between two of them everything else of this process has its turn.
 
 /** Of one slice; a single part that takes longer is not cut. */
 const SLICE_MS = 5;
+
+/**
+ * Of each turn of the event loop one slice goes to all long works of the process together. So short work waits for one slice, however many long
+ * works there are; these share what is left, one after the other.
+ */
+class SliceTurns {
+  readonly #waiting: (() => void)[] = [];
+  #isPlanned = false;
+
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (this.#isPlanned) return;
+      this.#isPlanned = true;
+      setImmediate(this.#resume);
+    });
+  }
+
+  readonly #resume = (): void => {
+    const resume = this.#waiting.shift();
+    this.#isPlanned = this.#waiting.length > 0;
+    if (this.#isPlanned) setImmediate(this.#resume); // of the next turn
+    resume?.();
+  };
+}
+
+/** One for the process, as the event loop is. */
+const turns = new SliceTurns();
+
+/** To be awaited between two slices. */
+export const nextSlice = (): Promise<void> => turns.next();
 
 /** All that a generator yields, in its order. */
 export async function inSlices<T>(parts: Iterable<T>): Promise<T[]> {
@@ -11,7 +41,7 @@ export async function inSlices<T>(parts: Iterable<T>): Promise<T[]> {
   for (const part of parts) {
     all.push(part);
     if (performance.now() < until) continue;
-    await nextTurn();
+    await nextSlice();
     until = performance.now() + SLICE_MS;
   }
   return all;

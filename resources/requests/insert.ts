@@ -4,6 +4,7 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, type Enqueue, partOf } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
+import { nextSlice } from '../../platform/structures/slices.ts';
 import { CascadeErrors, errorDocument, fault, retryAfterSeconds } from '../../model/errors/faults.ts';
 import { instanceToJson, toJson } from '../../model/values/index.ts';
 import { definitionJson, putDefinition, shown } from '../definitions/operations.ts';
@@ -61,7 +62,7 @@ type Ready = ReadyInsert | (() => Promise<ObjectValue | null>) | Error;
 async function readyEach(space: Namespace, resource: InstanceResource, bodies: readonly Value[], actor: Actor): Promise<Ready[]> {
   const all: Ready[] = [];
   for (const body of bodies) {
-    if (all.length > 0 && all.length % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (all.length > 0 && all.length % SLICE === 0) await nextSlice();
     try {
       const ready = insertAtOnce(space, resource, body, actor);
       const full = ready && space.committer.refusal(ready.unit);

@@ -5,6 +5,7 @@ import { encodeInner } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { instanceFromBson, instanceToJson, type Spelling, transcoder, wholeTranscoder } from '../../model/values/index.ts';
+import { inSlices, nextSlice } from '../../platform/structures/slices.ts';
 import { cut } from '../representation/cut.ts';
 import type { Namespace } from '../catalog/types.ts';
 import { isShownOtherwise, toShown } from './convert.ts';
@@ -21,10 +22,10 @@ export function writeRows(
 ): WriteRows {
   // REST reads parts of an Object as parts from the store already; a program's rows come whole, for what it has seen of them is remembered.
   const cuts = props !== null && spelling === 'inner' && props.some((path) => path.includes('.'));
-  if (cuts && !isShownOtherwise(type)) return (rows) => rows.map((row) => encodeInner(cut(instanceFromBson(type, row), props)));
+  if (cuts && !isShownOtherwise(type)) return (rows) => writeEach(rows, (row) => encodeInner(cut(instanceFromBson(type, row), props)));
   if (!isShownOtherwise(type)) {
     const write = props ? transcoder(type, spelling, { props }) : wholeTranscoder(type, spelling);
-    return (rows) => rows.map(write);
+    return (rows) => writeEach(rows, write);
   }
   return async (rows) => {
     const shown = await toShown(
@@ -39,4 +40,22 @@ export function writeRows(
         : encodeInner(props && props.length > 0 ? cut(instance, props) : instance),
     );
   };
+}
+
+/** Up to here rows are written at once, which takes a few milliseconds. */
+const FEW_BYTES = 32 * 1024;
+
+function writeEach(rows: readonly Uint8Array[], write: (row: Uint8Array) => string): string[] | Promise<string[]> {
+  let bytes = 0;
+  for (const row of rows) bytes += row.byteLength;
+  return bytes <= FEW_BYTES ? rows.map(write) : writeMany(rows, write);
+}
+
+/** Many large results may come at once: each waits for its turn. */
+async function writeMany(rows: readonly Uint8Array[], write: (row: Uint8Array) => string): Promise<string[]> {
+  function* texts(): Generator<string> {
+    for (const row of rows) yield write(row);
+  }
+  await nextSlice();
+  return inSlices(texts());
 }

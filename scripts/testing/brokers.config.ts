@@ -10,6 +10,6 @@ export default defineConfig({
     retry: 0,
     allowOnly: false,
     fileParallelism: false,
-    expect: { requireAssertions: true },
+    expect: { requireAssertions: true, poll: { timeout: 60_000 } },
   },
 });

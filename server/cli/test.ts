@@ -13,6 +13,8 @@ import { openService, type Service } from '../service.ts';
 import { readSource, type Terminal, UsageError } from './terminal.ts';
 
 const LONGEST_PAUSE_MS = 25;
+/** Real time, of what is awaited for which a case says nothing. */
+const PATIENCE_MS = 8_000;
 
 export interface TestOptions {
   /** What time it is at first; the present when absent. */
@@ -61,6 +63,7 @@ const paceOf = (clock: VirtualClock, service: Service): Pace => {
       await advance(ms);
       await sleep(Math.min(ms, LONGEST_PAUSE_MS));
     },
+    patienceMs: PATIENCE_MS,
   };
 };
 

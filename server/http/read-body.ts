@@ -1,6 +1,6 @@
 // What clients send as JSON, short or long: a long text is read piece by piece, so that it keeps nobody else waiting.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MAX_BODY_VALUES, parseJson, type ParseJsonOptions, parseLongJson } from '../../model/values/index.ts';
+import { nextSlice } from '../../platform/structures/slices.ts';
 import type { Soon } from '../../platform/structures/soon.ts';
 import type { Value } from '../../stdlib/values/index.ts';
 
@@ -10,5 +10,5 @@ export const SHORT_BYTES = 64 * 1024;
 /** At most `MAX_BODY_VALUES` values. @throws request.body.invalid, at once or later */
 export function readBody(bytes: Uint8Array, options: ParseJsonOptions = {}): Soon<Value> {
   const bounded = { maxValues: MAX_BODY_VALUES, ...options };
-  return bytes.length <= SHORT_BYTES ? parseJson(bytes, bounded) : parseLongJson(bytes, nextTurn, bounded);
+  return bytes.length <= SHORT_BYTES ? parseJson(bytes, bounded) : parseLongJson(bytes, nextSlice, bounded);
 }

@@ -54,7 +54,7 @@ test.each(versions)(
     const context = contextOf(configOf(protocol, [at(queue)]));
     const source = await open(context);
     await source.publish!({ topic: at(queue), message: { n: 1 }, properties: { k: 'v' }, correlationId: 'c', subject: 's' }, NOBODY);
-    await vi.waitFor(() => expect(textsOf(context)).toEqual(['{"n":1}']));
+    await expect.poll(() => textsOf(context)).toEqual(['{"n":1}']);
     expect(context.delivered[0]).toMatchObject({
       topic: at(queue),
       contentType: 'application/json',
@@ -71,15 +71,15 @@ test.each(versions)('%s: what is not settled comes again after the broker was ki
   const never = contextOf(configOf(protocol, [at(queue)], { prefetch: 2 }), { take: () => new Promise(() => undefined) });
   await open(never);
   for (const n of [1, 2, 3]) channel.sendToQueue(queue, Buffer.from(String(n)), { persistent: true });
-  await vi.waitFor(() => expect(textsOf(never)).toEqual(['1', '2'])); // no more than the prefetch
+  await expect.poll(() => textsOf(never)).toEqual(['1', '2']); // no more than the prefetch
   await new Promise((resolve) => setTimeout(resolve, 4_000)); // RabbitMQ writes what it knows of queues every two seconds
   await rabbit.kill();
-  await vi.waitFor(() => expect(never.losses.length).toBeGreaterThan(0));
+  await expect.poll(() => never.losses.length).toBeGreaterThan(0);
   await rabbit.restart();
   await reconnect();
   const again = contextOf(configOf(protocol, [at(queue)]));
   const source = await vi.waitFor(() => open(again), 60_000);
-  await vi.waitFor(() => expect(textsOf(again).sort()).toEqual(['1', '2', '3']));
+  await expect.poll(() => textsOf(again).sort()).toEqual(['1', '2', '3']);
   await source.close();
 });
 
@@ -94,7 +94,7 @@ test.each(versions)('%s: malformed messages are rejected, those of a failed pipe
   const context = contextOf(configOf(protocol, [at(queue)]), { take, isReliable: true });
   const source = await open(context);
   for (const text of ['bad', '1']) channel.sendToQueue(queue, Buffer.from(text));
-  await vi.waitFor(() => expect(textsOf(context)).toEqual(['bad', '1', '1']), 10_000);
+  await expect.poll(() => textsOf(context)).toEqual(['bad', '1', '1']);
   await source.close();
   expect((await channel.checkQueue(queue)).messageCount).toBe(0);
 });
@@ -113,9 +113,9 @@ test.each(versions)('%s: a source that polls takes what there is at each interva
   for (const n of [1, 2, 3]) channel.sendToQueue(queue, Buffer.from(String(n)));
   const context = contextOf(configOf(protocol, [at(queue)], { pollingInterval: 1 }));
   const source = await open(context);
-  await vi.waitFor(() => expect(textsOf(context)).toEqual(['1', '2', '3']), 20_000);
+  await expect.poll(() => textsOf(context)).toEqual(['1', '2', '3']);
   channel.sendToQueue(queue, Buffer.from('4'));
-  await vi.waitFor(() => expect(textsOf(context)).toEqual(['1', '2', '3', '4']), 20_000);
+  await expect.poll(() => textsOf(context)).toEqual(['1', '2', '3', '4']);
   await source.close();
 });
 
@@ -125,7 +125,7 @@ test('0-9-1: `exchange/key` is a queue of one’s own; what the broker cannot ro
   const source = await openAmqp091(context);
   const queue = await newQueue();
   await source.publish!({ topic: 'plant/mill.3', message: 1 }, NOBODY);
-  await vi.waitFor(() => expect(context.delivered).toHaveLength(1));
+  await expect.poll(() => context.delivered).toHaveLength(1);
   expect(context.delivered[0]).toMatchObject({
     topic: 'plant/mill.*',
     properties: { annotations: { exchange: 'plant', routingKey: 'mill.3' } },
@@ -150,7 +150,7 @@ test('1.0: a target that is not there fails that publish alone', async () => {
     status: 500,
   });
   await source.publish!({ topic: `/amq/queue/${queue}`, message: 2 }, NOBODY);
-  await vi.waitFor(() => expect(textsOf(context)).toEqual(['2']));
+  await expect.poll(() => textsOf(context)).toEqual(['2']);
   expect(context.losses).toEqual([]);
   await source.close();
 });

@@ -1,7 +1,7 @@
 // The tables of MQTT sources, a row a line, against a broker in this process (integrations.md 3.1, 3.3).
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newAuthority } from '../../testing/certificates.ts';
 import { type MqttBroker, openMqttBroker } from './testing/mqtt-broker.ts';
 import { contextOf, NOBODY } from '../testing/context.ts';
@@ -53,7 +53,7 @@ test('over TLS and over WebSocket', async () => {
   const context = contextOf({ serverURI: `ws://127.0.0.1:${web.port}/mqtt`, topics: ['a'] });
   const source = await openMqtt(context);
   await source.publish!({ topic: 'a', message: 1, qos: 1 }, NOBODY);
-  await vi.waitFor(() => expect(context.delivered).toHaveLength(1));
+  await expect.poll(() => context.delivered).toHaveLength(1);
   await source.close();
 });
 
@@ -72,7 +72,7 @@ test('no more than maxInflight publishes are without an acknowledgement', async 
   const held: (() => void)[] = [];
   broker.aedes.authorizePublish = (_client, _packet, done) => void held.push(() => done(null));
   const publishing = Array.from({ length: 8 }, (_, n) => source.publish!({ topic: 'a', message: n, qos: 1 }, NOBODY));
-  await vi.waitFor(() => expect(held).toHaveLength(3));
+  await expect.poll(() => held).toHaveLength(3);
   while (held.length > 0 || publishing.length > 0) {
     const most = held.length;
     expect(most).toBeLessThanOrEqual(3);
@@ -120,7 +120,7 @@ test.each<[object, object, object]>([
   broker.aedes.on('publish', note);
   const source = await openMqtt(contextOf({ serverURI: uri, ...config }));
   await source.publish!({ topic: 'out/1', ...request }, NOBODY);
-  await vi.waitFor(() => expect(seen).toHaveLength(1));
+  await expect.poll(() => seen).toHaveLength(1);
   expect(seen[0]).toMatchObject(packet);
   broker.aedes.off('publish', note);
   await source.close();

@@ -1,6 +1,6 @@
 // MQTT against a real mosquitto that is killed and started again.
 import mqtt from 'mqtt';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Broker, startMosquitto } from '../../../../scripts/brokers/index.ts';
 import { contextOf, NOBODY, type TestContext } from '../testing/context.ts';
 import { openMqtt } from './connection.ts';
@@ -32,16 +32,16 @@ test.each([
   const client = await mqtt.connectAsync(uri);
   const sent = Array.from({ length: 10 }, (_, n) => String(n));
   for (const text of sent) await client.publishAsync(topic, text, { qos: qos as 1 | 2 });
-  await vi.waitFor(() => expect(textsOf(never)).toEqual(sent));
+  await expect.poll(() => textsOf(never)).toEqual(sent);
   await client.endAsync(true);
   broker.process.kill('SIGUSR1'); // it writes its store now, which it else does now and then
   await new Promise((resolve) => setTimeout(resolve, 500));
   await broker.kill();
-  await vi.waitFor(() => expect(never.losses.length).toBeGreaterThan(0));
+  await expect.poll(() => never.losses.length).toBeGreaterThan(0);
   await broker.restart();
   const again = contextOf(config);
   const source = await openMqtt(again);
-  await vi.waitFor(() => expect([...new Set(textsOf(again))]).toEqual(sent));
+  await expect.poll(() => [...new Set(textsOf(again))]).toEqual(sent);
   await source.close();
 });
 
@@ -52,14 +52,14 @@ test('a will is published when the connection ends without a farewell; a retaine
   const reader = contextOf({ serverURI: uri, topics: ['last/#'] });
   const source = await openMqtt(reader);
   await broker.kill();
-  await vi.waitFor(() => expect(reader.losses.length).toBeGreaterThan(0));
+  await expect.poll(() => reader.losses.length).toBeGreaterThan(0);
   await source.close();
   await broker.restart();
   const publisher = await openMqtt(contextOf({ serverURI: uri }));
   await publisher.publish!({ topic: 'last/words', message: 'kept', retain: true, qos: 1 }, NOBODY);
   const late = contextOf({ serverURI: uri, topics: ['last/#'], contentType: 'text/plain' });
   const reading = await openMqtt(late);
-  await vi.waitFor(() => expect(late.delivered[0]).toMatchObject({ topic: 'last/words', properties: { retain: true } }));
+  await expect.poll(() => late.delivered[0]).toMatchObject({ topic: 'last/words', properties: { retain: true } });
   await reading.close();
   await publisher.close();
 });
@@ -69,7 +69,7 @@ test('version 5 carries user properties, a response topic and a content type of 
   const context = contextOf({ serverURI: uri, topics: ['five'], protocolVersion: 5 });
   const source = await openMqtt(context);
   await source.publish!({ topic: 'five', message: 'plain', contentType: 'text/plain', userProperties: { line: '3' }, qos: 1 }, NOBODY);
-  await vi.waitFor(() => expect(context.delivered).toHaveLength(1));
+  await expect.poll(() => context.delivered).toHaveLength(1);
   expect(context.delivered[0]).toMatchObject({
     contentType: 'text/plain',
     properties: { userProperties: { line: '3' }, contentType: 'text/plain' },
@@ -84,7 +84,7 @@ test('two sources that share a subscription get each message once between them',
   const sources = await Promise.all(both.map((context) => openMqtt(context)));
   const client = await mqtt.connectAsync(uri);
   for (let n = 0; n < 20; n++) await client.publishAsync('work', String(n), { qos: 1 });
-  await vi.waitFor(() => expect(both.flatMap(textsOf)).toHaveLength(20));
+  await expect.poll(() => both.flatMap(textsOf)).toHaveLength(20);
   expect(new Set(both.flatMap(textsOf)).size).toBe(20);
   await client.endAsync();
   for (const source of sources) await source.close();

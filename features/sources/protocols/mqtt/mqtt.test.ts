@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { Aedes } from 'aedes';
 import mqtt, { type MqttClient } from 'mqtt';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { contextOf, NOBODY } from '../testing/context.ts';
 import type { Outcome } from '../protocol.ts';
 import { openMqtt } from './connection.ts';
@@ -42,7 +42,7 @@ test('a message is handed over with its topic and properties, and acknowledged o
   let isAcknowledged = false;
   [...sockets].at(-1)?.on('data', (bytes: Buffer) => (isAcknowledged ||= (bytes[0] as number) >> 4 === 4)); // PUBACK
   await other.publishAsync('mill/3/speed', '{"rpm":900}', { qos: 1 });
-  await vi.waitFor(() => expect(context.delivered).toHaveLength(1));
+  await expect.poll(() => context.delivered).toHaveLength(1);
   expect(context.delivered[0]).toMatchObject({
     topic: 'mill/3/speed',
     contentType: 'application/json',
@@ -50,7 +50,7 @@ test('a message is handed over with its topic and properties, and acknowledged o
   });
   expect(isAcknowledged).toBe(false);
   stored.resolve('stored');
-  await vi.waitFor(() => expect(isAcknowledged).toBe(true));
+  await expect.poll(() => isAcknowledged).toBe(true);
   await source.close();
   expect(context.losses).toEqual([]);
 });
@@ -60,12 +60,12 @@ test('what was not acknowledged comes again to a session that is kept', async ()
   const never = contextOf(config, { take: () => new Promise(() => undefined) });
   await openMqtt(never);
   for (const n of [1, 2, 3]) await other.publishAsync('a/b', String(n), { qos: 1 });
-  await vi.waitFor(() => expect(never.delivered).toHaveLength(3));
+  await expect.poll(() => never.delivered).toHaveLength(3);
   for (const socket of sockets) if (socket !== [...sockets][0]) socket.destroy();
-  await vi.waitFor(() => expect(never.losses).toHaveLength(1));
+  await expect.poll(() => never.losses).toHaveLength(1);
   const again = contextOf(config);
   const source = await openMqtt(again);
-  await vi.waitFor(() => expect(again.delivered).toHaveLength(3));
+  await expect.poll(() => again.delivered).toHaveLength(3);
   expect(again.delivered.map((one) => ('payload' in one ? Buffer.from(one.payload).toString() : ''))).toEqual(['1', '2', '3']);
   await source.close();
 });
@@ -76,7 +76,7 @@ test('publishes with level, retention and encoding; resolves when the broker too
   await source.publish!({ topic: 'mill/1', message: { rpm: 900 } }, NOBODY);
   await source.publish!({ topic: 'mill/2', message: 'plain', contentType: 'text/plain', qos: 'AT_LEAST_ONCE', retain: true }, NOBODY);
   await source.publish!({ topic: 'mill/3', message: null, qos: 2 }, NOBODY);
-  await vi.waitFor(() => expect(received).toHaveLength(3));
+  await expect.poll(() => received).toHaveLength(3);
   expect(received).toEqual([
     { topic: 'mill/1', text: '{"rpm":900}', retain: false, qos: 0 },
     { topic: 'mill/2', text: 'plain', retain: false, qos: 1 },
@@ -107,7 +107,7 @@ test('the first address that answers is taken; a lost connection is told, and fa
   publishing.catch(() => undefined);
   for (const socket of sockets) socket.destroy();
   await expect(publishing).rejects.toMatchObject({ code: 'cascade.source.publish.failed', status: 500 });
-  await vi.waitFor(() => expect(context.losses).toHaveLength(1));
+  await expect.poll(() => context.losses).toHaveLength(1);
 });
 
 test('refused credentials are said to be that', async () => {
@@ -123,9 +123,9 @@ test('one that only publishes beside the consumer subscribes nothing and takes a
   const beside = contextOf(config, { consumes: false });
   const [first, second] = [await openMqtt(consumer), await openMqtt(beside)];
   await other.publishAsync('a', '1', { qos: 1 });
-  await vi.waitFor(() => expect(consumer.delivered).toHaveLength(1));
+  await expect.poll(() => consumer.delivered).toHaveLength(1);
   await second.publish!({ topic: 'a', message: 2, qos: 1 }, NOBODY);
-  await vi.waitFor(() => expect(consumer.delivered).toHaveLength(2));
+  await expect.poll(() => consumer.delivered).toHaveLength(2);
   expect([beside.delivered.length, consumer.losses, beside.losses]).toEqual([0, [], []]);
   await first.close();
   await second.close();

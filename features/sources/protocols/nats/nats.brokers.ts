@@ -1,7 +1,7 @@
 // NATS against a real nats-server that is killed and started again: core subscriptions, and a stream that nothing is lost of.
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core/internal';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Broker, startNats } from '../../../../scripts/brokers/index.ts';
 import { contextOf, NOBODY, type TestContext } from '../testing/context.ts';
 import { openNats, wireTo } from './connection.ts';
@@ -41,7 +41,7 @@ test('core: messages come with subject and headers; what is published arrives', 
   await source.publish!({ topic: 'mill.3.speed', message: { rpm: 900 }, headers: { line: '3' } }, NOBODY);
   await source.publish!({ topic: 'yard.a.b', message: 'plain', contentType: 'text/plain', replyTo: 'answers' }, NOBODY);
   await source.publish!({ topic: 'other', message: 1 }, NOBODY);
-  await vi.waitFor(() => expect(context.delivered).toHaveLength(2));
+  await expect.poll(() => context.delivered).toHaveLength(2);
   expect(context.delivered).toMatchObject([
     { topic: 'mill.3.speed', contentType: 'application/json', properties: { headers: { line: '3' } } },
     { topic: 'yard.a.b', contentType: 'text/plain', properties: { replyTo: 'answers' } },
@@ -72,7 +72,7 @@ test('two sources that share their subscription get each message once between th
   const both = [1, 2].map(() => contextOf({ serverURIs: uri, topics: ['work'], shared: true }));
   const sources = await Promise.all(both.map((context) => openNats(context)));
   for (const text of numbers(0, 50)) await sources[0]?.publish!({ topic: 'work', message: text, contentType: 'text/plain' }, NOBODY);
-  await vi.waitFor(() => expect(both.flatMap(textsOf)).toHaveLength(50));
+  await expect.poll(() => both.flatMap(textsOf)).toHaveLength(50);
   expect(new Set(both.flatMap(textsOf)).size).toBe(50);
   for (const source of sources) await source.close();
 });
@@ -83,23 +83,23 @@ test('a stream: acknowledged when it is stored, brought again when it was not, a
   const never = contextOf(config, { take: () => new Promise(() => undefined) });
   await openNats(never);
   await published('orders.a', numbers(0, 10));
-  await vi.waitFor(() => expect(new Set(textsOf(never)).size).toBe(10));
+  await expect.poll(() => new Set(textsOf(never)).size).toBe(10);
   await broker.kill();
-  await vi.waitFor(() => expect(never.losses).toHaveLength(1));
+  await expect.poll(() => never.losses).toHaveLength(1);
   await broker.restart();
   const again = contextOf(config);
   const source = await openNats(again);
-  await vi.waitFor(() => expect(new Set(textsOf(again))).toEqual(new Set(numbers(0, 10))), 20_000);
+  await expect.poll(() => new Set(textsOf(again))).toEqual(new Set(numbers(0, 10)));
   const keys = (context: TestContext): Set<unknown> => new Set(context.delivered.map(({ onceKey }) => onceKey));
   expect(keys(again)).toEqual(keys(never));
   await published('orders.b', ['last']);
-  await vi.waitFor(() => expect(textsOf(again)).toContain('last'), 20_000);
+  await expect.poll(() => textsOf(again)).toContain('last');
   expect(again.delivered.at(-1)).toMatchObject({ topic: 'orders.b', properties: { stream: 'ORDERS', sequence: 11, redelivered: false } });
   await source.close();
   const later = contextOf(config);
   const reading = await openNats(later);
   await published('orders.c', ['after']);
-  await vi.waitFor(() => expect(textsOf(later)).toContain('after'), 20_000);
+  await expect.poll(() => textsOf(later)).toContain('after');
   expect(textsOf(later)).toEqual(['after']);
   await reading.close();
 });
@@ -111,7 +111,7 @@ test('a publish to a stream waits for it; one that it does not have fails, of tw
   for (const message of [1, 2]) await source.publish!({ topic: 'kept.a', message, messageId: 'x' }, NOBODY);
   await source.publish!({ topic: 'kept.b', message: 3 }, NOBODY);
   await source.publish!({ topic: 'kept.a', message: 4 }, NOBODY);
-  await vi.waitFor(() => expect(textsOf(context)).toEqual(['1', '4']));
+  await expect.poll(() => textsOf(context)).toEqual(['1', '4']);
   await expect(source.publish!({ topic: 'elsewhere', message: 1 }, NOBODY)).rejects.toMatchObject({
     code: 'cascade.source.publish.failed',
   });
@@ -136,7 +136,7 @@ test('a message that can be no event does not come again; one whose pipeline fai
   );
   const source = await openNats(context);
   await published('faulty', ['bad', 'again', 'good']);
-  await vi.waitFor(() => expect(tries).toBe(2), 20_000);
+  await expect.poll(() => tries).toBe(2);
   expect(textsOf(context).filter((text) => text !== 'again')).toEqual(['bad', 'good']);
   await source.close();
 });

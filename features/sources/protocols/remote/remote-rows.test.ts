@@ -265,7 +265,7 @@ test('a SINK does not poll', async () => {
   await source('sinking', { uri: `${server.url}/poll`, pollingInterval: 1 }, { direction: 'SINK' });
   expect(await status('sinking')).toMatchObject({ state: 'connected', consumers: [] });
   await source('asking', { uri: `${server.url}/poll/after`, pollingInterval: 1000 });
-  await expect.poll(() => polled, { timeout: 20_000 }).toEqual(['/poll/after']);
+  await expect.poll(() => polled).toEqual(['/poll/after']);
 });
 
 const OAUTH = { oauthSourceName: 'issuer', oauthGrantType: 'client_credentials', oauthClientId: 'me:1', oauthClientSecret: 'hush/2' };
