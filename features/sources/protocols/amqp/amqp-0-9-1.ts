@@ -7,7 +7,18 @@ import { isObject, type ObjectValue, type Value } from '../../../../stdlib/value
 import { fault } from '../../../../model/errors/faults.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type SourceContext } from '../protocol.ts';
-import { type BrokerAddress, firstOf, Interval, type Publication, publicationOf, socketTo, topicsOf, typeOf } from './common.ts';
+import {
+  type BrokerAddress,
+  credentialsOf,
+  firstOf,
+  Interval,
+  mechanismsOf,
+  type Publication,
+  publicationOf,
+  socketTo,
+  topicsOf,
+  typeOf,
+} from './common.ts';
 import { Intake } from '../intake.ts';
 
 // amqplib makes its own sockets; these are the parts of it below that, which take one that is connected (the version is pinned for it).
@@ -239,18 +250,17 @@ function optionsOf(publication: Omit<Publication, 'address' | 'body'>, messageId
   };
 }
 
+/** One is named before the broker has said which it takes: the first. */
+function saslOf(config: ObjectValue): { mechanism: string; response: () => Buffer } {
+  const [first] = mechanismsOf(config);
+  if (first === 'PLAIN') return credentials.plain(...credentialsOf(config));
+  return first === 'EXTERNAL' ? credentials.external() : { mechanism: 'ANONYMOUS', response: () => Buffer.alloc(0) };
+}
+
 /** @throws ConnectionFailure */
 async function modelOn(context: SourceContext, address: BrokerAddress): Promise<Model> {
   const socket = await socketTo(context, address);
-  const username = own(context.config, 'username');
-  const mechanisms = own(context.config, 'enabledSaslMechanisms');
-  const isExternal = Array.isArray(mechanisms) && mechanisms.includes('EXTERNAL');
-  const { mechanism, response } =
-    typeof username === 'string'
-      ? credentials.plain(username, String(own(context.config, 'password') ?? ''))
-      : isExternal
-        ? credentials.external()
-        : { mechanism: 'ANONYMOUS', response: () => Buffer.alloc(0) };
+  const { mechanism, response } = saslOf(context.config);
   const wire = new Wire(socket);
   await new Promise<void>((resolve, reject) => {
     const abandoned = (): void => reject(new ConnectionFailure('it is not wanted any more'));

@@ -6,7 +6,18 @@ import { DateTime, isObject, type ObjectValue, type Value } from '../../../../st
 import { fault } from '../../../../model/errors/faults.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type InboundValue, type SourceContext } from '../protocol.ts';
-import { type BrokerAddress, firstOf, Interval, type Publication, publicationOf, socketTo, topicsOf, typeOf } from './common.ts';
+import {
+  type BrokerAddress,
+  credentialsOf,
+  firstOf,
+  Interval,
+  mechanismsOf,
+  type Publication,
+  publicationOf,
+  socketTo,
+  topicsOf,
+  typeOf,
+} from './common.ts';
 import { Intake } from '../intake.ts';
 
 const CONNECT_WITHIN_MS = 15_000;
@@ -298,16 +309,12 @@ function messageOf({ body, contentType, properties, durable, ttl, correlationId,
 
 /** @throws ConnectionFailure */
 function connectionOn({ config, signal }: SourceContext, address: BrokerAddress, socket: Socket): Promise<rhea.Connection> {
-  const username = own(config, 'username');
   const container = rhea.create_container({ id: `cascade-${randomUUID()}` });
-  container.options.enable_sasl_external = mechanismsOf(config)?.includes('EXTERNAL') ?? false;
   const connection = container.connect({
     hostname: address.host,
     reconnect: false,
     idle_time_out: IDLE_MS,
-    // SASL ANONYMOUS, where there is a name without a password.
-    username: typeof username === 'string' ? username : 'anonymous',
-    ...(typeof username === 'string' && { password: String(own(config, 'password') ?? '') }),
+    sasl_mechanisms: saslOf(container, config),
     connection_details: () => ({
       host: address.host,
       port: address.port,
@@ -334,7 +341,7 @@ function connectionOn({ config, signal }: SourceContext, address: BrokerAddress,
     });
     connection.once('connection_error', ({ error }: EventContext) => {
       const text = textOf(error) ?? textOf(connection.error) ?? 'the broker refused the connection';
-      fail(new ConnectionFailure(text, { isAuthentication: /unauthorized|authenticat|sasl/i.test(text) }));
+      fail(new ConnectionFailure(text, { isAuthentication: /unauthorized|authenticat|sasl|mechanism/i.test(text) }));
     });
     connection.once('protocol_error', (error: Error) => fail(new ConnectionFailure(error.message)));
     connection.once('disconnected', ({ error }: EventContext) =>
@@ -347,10 +354,16 @@ function connectionOn({ config, signal }: SourceContext, address: BrokerAddress,
   });
 }
 
-const mechanismsOf = (config: ObjectValue): readonly string[] | null => {
-  const named = own(config, 'enabledSaslMechanisms');
-  return Array.isArray(named) ? named.map(String) : null;
-};
+/** Of these the broker's first choice is taken. */
+function saslOf(container: rhea.Container, config: ObjectValue): unknown {
+  const mechanisms = container.sasl.client_mechanisms();
+  for (const name of mechanismsOf(config)) {
+    if (name === 'PLAIN') mechanisms.enable_plain(...credentialsOf(config));
+    else if (name === 'EXTERNAL') mechanisms.enable_external();
+    else mechanisms.enable_anonymous('anonymous');
+  }
+  return mechanisms;
+}
 
 const linkFailure = (topic: string, error: unknown): ConnectionFailure => {
   const text = textOf(error) ?? 'the broker refused the link';

@@ -28,6 +28,24 @@ export const addressesOf = (config: ObjectValue): BrokerAddress[] =>
       return { host, port: port === '' ? (isSecure ? 5_671 : 5_672) : Number(port), isSecure, virtualHost: path === '' ? '/' : path };
     });
 
+/** Mechanisms of SASL by which a broker may be told who it is. */
+export type Mechanism = 'PLAIN' | 'EXTERNAL' | 'ANONYMOUS';
+
+/** Those that a config allows and has the means for, in its order: by name and password, else as nobody, where it says nothing (4.1/5). */
+export function mechanismsOf(config: ObjectValue): readonly Mechanism[] {
+  const isNamed = own(config, 'username') !== null;
+  const enabled = own(config, 'enabledSaslMechanisms');
+  if (!Array.isArray(enabled)) return [isNamed ? 'PLAIN' : 'ANONYMOUS'];
+  const usable: readonly Mechanism[] = isNamed ? ['PLAIN', 'EXTERNAL', 'ANONYMOUS'] : ['EXTERNAL', 'ANONYMOUS'];
+  return enabled.flatMap((name) => usable.filter((one) => one === name));
+}
+
+/** Name and password for PLAIN. */
+export const credentialsOf = (config: ObjectValue): readonly [name: string, password: string] => [
+  String(own(config, 'username') ?? ''),
+  String(own(config, 'password') ?? ''),
+];
+
 /** The first broker that answers. @throws what the last one failed with */
 export async function firstOf<T>(context: SourceContext, open: (address: BrokerAddress) => Promise<T>): Promise<T> {
   let failure: unknown;

@@ -4,7 +4,7 @@ import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../tls.ts';
 import { openAmqp091 } from './amqp-0-9-1.ts';
 import { openAmqp10 } from './amqp-1-0.ts';
-import { publicationOf } from './common.ts';
+import { mechanismsOf, publicationOf } from './common.ts';
 
 export const AMQP: Protocol = {
   type: 'AMQP',
@@ -28,6 +28,10 @@ export const AMQP: Protocol = {
     shared: flag,
     options: object,
   },
+  together: (config) =>
+    mechanismsOf(config).length === 0
+      ? ['enabledSaslMechanisms', 'none of PLAIN (with a username), EXTERNAL (with a client certificate), ANONYMOUS']
+      : null,
   hosts: (config) => hostsIn(config, 'serverURIs'),
   isStanding: () => true,
   checkPublish: (source, config, request) => void publicationOf({ source, config }, request),

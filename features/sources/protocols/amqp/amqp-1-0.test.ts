@@ -1,0 +1,143 @@
+// AMQP 1.0 against a broker of our own, for what real ones hardly let see: which mechanism was taken, how a link was asked for, TLS.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import rhea, { type EventContext, type Receiver, type Sender } from 'rhea';
+import { afterEach, expect, test } from 'vitest';
+import type { ObjectValue } from '../../../../stdlib/values/index.ts';
+import { newAuthority } from '../../testing/certificates.ts';
+import { contextOf, NOBODY } from '../testing/context.ts';
+import { tlsOptions } from '../tls.ts';
+import { openAmqp10 } from './amqp-1-0.ts';
+import { AMQP } from './index.ts';
+
+interface Heard {
+  /** Of the SASL exchange. */
+  readonly mechanisms: string[];
+  readonly links: { address: string | undefined; dynamic: boolean; durable: unknown; filter: unknown; name: string }[];
+  readonly messages: string[];
+}
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** Takes the mechanisms that are named, gives each consumer one message, and keeps what is sent. */
+async function broker(mechanisms: readonly string[], tls: object = {}): Promise<Heard & { readonly port: number }> {
+  const heard: Heard = { mechanisms: [], links: [], messages: [] };
+  const container = rhea.create_container({ id: 'broker' });
+  const server = container.sasl_server_mechanisms as Record<string, () => unknown> & {
+    enable_plain(check: object): void;
+    enable_anonymous(): void;
+  };
+  if (mechanisms.includes('PLAIN')) server.enable_plain((_name: string, password: string) => password === 'right');
+  if (mechanisms.includes('ANONYMOUS')) server.enable_anonymous();
+  if (mechanisms.includes('EXTERNAL')) container.sasl.server_add_external(server);
+  for (const name of mechanisms) {
+    const make = server[name]!;
+    server[name] = () => {
+      heard.mechanisms.push(name);
+      return make.call(server);
+    };
+  }
+  container.on('sender_open', ({ sender }: EventContext) => {
+    const { address, dynamic, durable, filter } = (sender as Sender).source as unknown as Record<string, unknown>;
+    heard.links.push({ address: address as string, dynamic: dynamic === true, durable, filter, name: (sender as Sender).name });
+    (sender as Sender).set_source({ address: dynamic === true ? 'made-up' : (address as string) });
+  });
+  container.once('sendable', ({ sender }: EventContext) => void sender?.send({ body: 'first' }));
+  container.on('receiver_open', ({ receiver }: EventContext) =>
+    (receiver as Receiver).set_target({ address: (receiver as Receiver).target.address }),
+  );
+  container.on('message', ({ message }: EventContext) =>
+    heard.messages.push(Buffer.from((message?.body as { content: Buffer }).content).toString()),
+  );
+  for (const event of ['disconnected', 'error', 'connection_error']) container.on(event, () => undefined);
+  const listener = container.listen({ port: 0, host: '127.0.0.1', ...tls } as never);
+  ends.push(() => listener.close());
+  await once(listener, 'listening');
+  return { ...heard, port: (listener.address() as AddressInfo).port };
+}
+
+const open = (port: number, config: ObjectValue, more: object = {}, scheme = 'amqp') => {
+  const context = { ...contextOf({ serverURIs: `${scheme}://127.0.0.1:${port}`, topics: [], ...config }), ...more };
+  return openAmqp10(context).then((source) => ({ source, context }));
+};
+
+// spec: integrations.md 4.1/4 4.1/5
+test.each<[readonly string[], ObjectValue, string]>([
+  [['ANONYMOUS', 'PLAIN'], { username: 'ann', password: 'right' }, 'PLAIN'],
+  [['ANONYMOUS', 'PLAIN'], {}, 'ANONYMOUS'],
+  [['ANONYMOUS', 'PLAIN'], { username: 'ann', password: 'right', enabledSaslMechanisms: ['ANONYMOUS'] }, 'ANONYMOUS'],
+  [['ANONYMOUS', 'PLAIN'], { username: 'ann', password: 'right', enabledSaslMechanisms: ['SCRAM-SHA-1', 'PLAIN'] }, 'PLAIN'],
+])('of a broker with %j and a config %j it is %s', async (offered, config, taken) => {
+  const heard = await broker(offered);
+  const { source } = await open(heard.port, config);
+  await source.close();
+  expect(heard.mechanisms).toEqual([taken]);
+});
+
+test('a mechanism that the broker does not have, and a wrong password, are told as such', async () => {
+  const { port } = await broker(['PLAIN']);
+  const anonymous = { enabledSaslMechanisms: ['ANONYMOUS'] };
+  await expect(open(port, anonymous)).rejects.toMatchObject({ isAuthentication: true });
+  await expect(open(port, { username: 'ann', password: 'wrong' })).rejects.toMatchObject({ isAuthentication: true });
+});
+
+test('mechanisms that nothing can be done with are refused with the definition', () => {
+  const fault = (config: ObjectValue) => AMQP.together!(config)?.[0] ?? null;
+  expect(fault({ enabledSaslMechanisms: ['SCRAM-SHA-256'] })).toBe('enabledSaslMechanisms');
+  expect(fault({ enabledSaslMechanisms: ['PLAIN'] })).toBe('enabledSaslMechanisms');
+  expect(fault({ enabledSaslMechanisms: ['PLAIN'], username: 'ann' })).toBeNull();
+  expect(fault({ enabledSaslMechanisms: ['EXTERNAL'] })).toBeNull();
+  expect(fault({})).toBeNull();
+});
+
+// spec: integrations.md 4.1/10
+test('several consumers of one queue divide its messages, whether they say that it is shared or not', async () => {
+  expect(AMQP.fields['shared']!('yes')).not.toBeNull();
+  const heard = await broker(['ANONYMOUS']); // has one message
+  const both = await Promise.all([true, false].map((shared) => open(heard.port, { topics: ['work'], shared })));
+  await expect.poll(() => both.flatMap(({ context }) => context.delivered)).toHaveLength(1);
+  expect(heard.links.map(({ address, durable }) => [address, durable ?? 0])).toEqual([
+    ['work', 0],
+    ['work', 0],
+  ]);
+  for (const { source } of both) await source.close();
+});
+
+// spec: integrations.md 4.1/11
+test('a link is asked for with its selector, lasting, or of an address that the broker makes up', async () => {
+  const heard = await broker(['ANONYMOUS']);
+  const options = { picked: { selector: "colour = 'red'" }, kept: { durable: true }, own: { dynamic: true }, plain: {} };
+  const { source, context } = await open(heard.port, { topics: Object.keys(options), options });
+  await expect.poll(() => context.delivered).toHaveLength(1);
+  expect(context.delivered[0]).toMatchObject({ value: 'first' });
+  await source.close();
+  const [picked, kept, made, plain] = heard.links;
+  expect(JSON.stringify(picked?.filter)).toContain("colour = 'red'");
+  expect(kept).toMatchObject({ address: 'kept', durable: 2, name: 'main.feed.kept' });
+  expect(made).toMatchObject({ dynamic: true });
+  expect(plain).toMatchObject({ address: 'plain', dynamic: false });
+  expect(plain?.filter ?? null).toBeNull();
+});
+
+// spec: integrations.md 4.1/12 4.1/1
+test('over TLS the broker’s certificate must be of a known authority; a client’s own one is who it is', async () => {
+  const authority = newAuthority('Plant');
+  const { cert, key } = authority.issue('broker', '127.0.0.1');
+  const tls = { transport: 'tls', cert, key, ca: [authority.cert], requestCert: true, rejectUnauthorized: false };
+  const heard = await broker(['EXTERNAL', 'ANONYMOUS'], tls);
+  await expect(open(heard.port, {}, {}, 'amqps')).rejects.toThrow(/certificate|issuer|signed/i);
+  const client = authority.issue('cascade');
+  const config = {
+    pemTrustOptions: { certValues: [authority.cert] },
+    pemKeyCertOptions: { certValues: [client.cert], keyValues: [client.key] },
+  };
+  const sasl = { enabledSaslMechanisms: ['EXTERNAL'] };
+  const { source } = await open(heard.port, { ...config, ...sasl }, { tls: tlsOptions(config) }, 'amqps');
+  await source.publish!({ topic: 'out', message: 'sealed' }, NOBODY);
+  expect(heard.messages).toEqual(['"sealed"']);
+  await source.close();
+  expect(heard.mechanisms).toEqual(['EXTERNAL']);
+});
