@@ -68,6 +68,23 @@ test.each<[string, BrowserContextOptions]>([
   await own.close();
 });
 
+test('the page may be installed, and its policy lets nothing run but its own scripts', async () => {
+  await stage.send('installs', { fields: [] }, 'Installs');
+  const { page, context } = await stage.open('installs');
+  const response = await page.reload();
+  const policy = response?.headers()['content-security-policy'] ?? '';
+  expect(policy).toMatch(/^default-src 'none'; script-src 'self';/);
+  expect(policy).not.toContain('unsafe');
+  const devtools = await context.newCDPSession(page);
+  const manifest = await devtools.send('Page.getAppManifest');
+  expect(manifest.errors).toEqual([]);
+  expect(JSON.parse(manifest.data ?? '')).toMatchObject({ display: 'standalone', start_url: '/ui/inbox' });
+  // A context of a test is one in which nothing is kept, which chromium does not install to: there is nothing else against it.
+  const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors');
+  expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito')).toEqual([]);
+  await context.close();
+});
+
 test('nothing scrolls sideways on a phone, whatever the language', async () => {
   for (const locale of ['en-GB', 'de-DE', 'ar']) {
     const username = `wide-${locale.toLowerCase()}`;
