@@ -28,7 +28,7 @@ const SYSTEM_RESOURCES = new Set(
     ' ',
   ),
 );
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 /** A connection that nobody used for so long is not used again: the server ends it after ten seconds, perhaps just when a request is on its way. */
 const IDLE_MS = 5_000;
 

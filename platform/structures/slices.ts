@@ -3,10 +3,10 @@
 /** Of one slice; a single part that takes longer is not cut. */
 const SLICE_MS = 5;
 
-/**
- * Of each turn of the event loop one slice goes to all long works of the process together. So short work waits for one slice, however many long
- * works there are; these share what is left, one after the other.
- */
+/** In a turn of the event loop, of all long works together. */
+const SLICES_A_TURN = 2;
+
+/** So short work waits for two slices at most, however many long works there are; these take turns. */
 class SliceTurns {
   readonly #waiting: (() => void)[] = [];
   #isPlanned = false;
@@ -21,10 +21,10 @@ class SliceTurns {
   }
 
   readonly #resume = (): void => {
-    const resume = this.#waiting.shift();
+    const resumed = this.#waiting.splice(0, SLICES_A_TURN);
     this.#isPlanned = this.#waiting.length > 0;
     if (this.#isPlanned) setImmediate(this.#resume); // of the next turn
-    resume?.();
+    for (const resume of resumed) resume();
   };
 }
 

@@ -173,8 +173,7 @@ export class Subscriptions {
       } catch (error) {
         if (this.#entries.get(entry.key) !== entry) continue; // ended meanwhile
         this.#end(entry);
-        if (!this.#closed)
-          this.#options.sendError(error instanceof CascadeError ? error : fault('cascade.event.path.gone', entry.path), entry.headers);
+        if (!this.#closed) this.#options.sendError(whyEnded(error, entry.path), entry.headers);
       }
   }
 
@@ -229,4 +228,9 @@ function whole(value: Value): number | null {
 function takenText(path: string, { namespace }: Identity, name: string, headers: string): string {
   const body = JSON.stringify({ op: 'unsubscribe', path, namespace, subscriptionName: name });
   return `{"status":100,"contentType":"application/json","headers":${headers},"body":${body}}`;
+}
+
+/** It was there when it was subscribed to: what is not found any more is gone, whoever notices it first. */
+function whyEnded(error: unknown, path: string): CascadeError {
+  return error instanceof CascadeError && error.status !== 404 ? error : fault('cascade.event.path.gone', path);
 }
