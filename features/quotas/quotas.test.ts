@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
 import type { ApiReply, Identity } from '../../resources/api.ts';
+import type { ObjectValue } from '../../stdlib/values/index.ts';
 
 const PASSWORD = 'correct horse';
 const mark = randomBytes(4).toString('hex');
@@ -28,9 +29,10 @@ interface Asked {
   id?: string;
   body?: object;
   text?: string;
+  where?: ObjectValue;
 }
 
-const as = (identity: Identity, op: string, resourceName: string, { id, body, text }: Asked = {}): Promise<ApiReply> =>
+const as = (identity: Identity, op: string, resourceName: string, { id, body, text, where }: Asked = {}): Promise<ApiReply> =>
   t.engine.execute({
     identity,
     op,
@@ -39,7 +41,7 @@ const as = (identity: Identity, op: string, resourceName: string, { id, body, te
     ...(id !== undefined && { resourceId: id }),
     ...(body && { object: parseJson(JSON.stringify(body)) }),
     ...(text !== undefined && { text }),
-    parameters: {},
+    parameters: where ? { where } : {},
   });
 
 const give = (quota: object): Promise<ApiReply> => as(SYSTEM, 'update', 'organizations', { id: organization, body: { quota } });
@@ -61,6 +63,13 @@ test('each quota refuses what goes beyond it, and says which it is', async () =>
   const [one] = JSON.parse((await as(boss, 'select', 'Pump')).body ?? '[]') as { _id: string }[];
   await as(boss, 'delete', 'Pump', { id: one?._id as string });
   await as(boss, 'insert', 'Pump', { body: { n: 4 } });
+
+  // An array that just fits fits, and of one that does not as much as does.
+  await as(boss, 'delete', 'Pump', { where: {} });
+  await as(boss, 'insert', 'Pump', { body: [{ n: 1 }, { n: 2 }] });
+  await as(boss, 'delete', 'Pump', { where: {} });
+  const three = await as(boss, 'insert', 'Pump', { body: [{ n: 1 }, { n: 2 }, { n: 3 }] });
+  expect((JSON.parse(three.body ?? '') as object[]).filter((one) => '_id' in one)).toHaveLength(2);
 
   await as(boss, 'insert', 'users', { body: { username: `ann.${mark}`, password: PASSWORD } });
   const more = as(boss, 'insert', 'users', { body: { username: `bob.${mark}`, password: PASSWORD } });

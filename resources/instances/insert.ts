@@ -19,12 +19,21 @@ import { laidOut } from './late-collections.ts';
 import { noteType } from './late-writes.ts';
 import { asFault, sizeOf, sizeWithin } from './refusals.ts';
 
-/** Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
-export function insertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+/**
+ * Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it.
+ * @param isAdmitted `insertAtOnce` has asked whether it may be stored
+ */
+export function insertOne(
+  space: Namespace,
+  resource: InstanceResource,
+  body: Value,
+  actor: Actor,
+  isAdmitted = false,
+): Promise<ObjectValue | null> {
   if (resource.guard?.insert) return resource.guard.insert(space, resource, body, actor, false);
   const stored = toStored(space, resource.type, resource.receive?.(body, actor, true) ?? body, actor);
-  if (stored instanceof Promise) return stored.then((all) => insertStored(space, resource, all, actor));
-  return insertStored(space, resource, stored, actor);
+  if (stored instanceof Promise) return stored.then((all) => insertStored(space, resource, all, actor, isAdmitted));
+  return insertStored(space, resource, stored, actor, isAdmitted);
 }
 
 /** Text that is made when it is asked for: only a run's record, or a repeated request's, wants it. */
@@ -39,12 +48,18 @@ class LateAnswer {
 }
 
 /** The same for a body in its stored form. */
-export async function insertStored(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
+export async function insertStored(
+  space: Namespace,
+  resource: InstanceResource,
+  body: Value,
+  actor: Actor,
+  isAdmitted = false,
+): Promise<ObjectValue | null> {
   const ready = prepared(space, resource, body, actor);
   const instance = ready instanceof Promise ? await ready : ready;
   if (!instance) return null;
   const stamped = stampNew(instance, actor);
-  const admitted = admitInsert(space, resource, stamped, actor);
+  const admitted = isAdmitted ? undefined : admitInsert(space, resource, stamped, actor);
   if (admitted) await admitted;
   const soon = shownOne(space, resource.type, stamped, actor);
   const shown = soon instanceof Promise ? await soon : soon;
@@ -67,10 +82,10 @@ export interface ReadyInsert {
 
 /**
  * The unit that stores one instance, where that is known without waiting for anybody (a BEFORE rule, a procedure of a scalar, the store); null
- * where it is not: then `insertOne` has to be asked.
+ * where it is not: then `insertOne` has to be asked. A promise: so it has, behind it, when it is admitted; it is counted by then.
  * @throws what is wrong with the instance
  */
-export function insertAtOnce(space: Namespace, resource: InstanceResource, body: Value, doer: Doer): ReadyInsert | null {
+export function insertAtOnce(space: Namespace, resource: InstanceResource, body: Value, doer: Doer): ReadyInsert | Promise<void> | null {
   const { type } = resource;
   if (type.maxStorage > 0 || resource.late || resource.guard?.insert || isConverted(type)) return null;
   if (!type.rulesSuppressed && space.before.has(`/types/${type.name}/insert`)) return null;
@@ -79,8 +94,8 @@ export function insertAtOnce(space: Namespace, resource: InstanceResource, body:
   const stamped = stampNew(instance, doer);
   const waits = admitInsert(space, resource, stamped, doer);
   if (waits) {
-    waits.catch(() => undefined); // it is asked again, and refused then
-    return null;
+    waits.catch(() => undefined); // who waits for it is told
+    return waits;
   }
   return { unit: unitOf(space, resource, stamped, stamped, doer).unit, stamped };
 }

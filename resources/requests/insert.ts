@@ -65,6 +65,10 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
     if (all.length > 0 && all.length % SLICE === 0) await nextSlice();
     try {
       const ready = insertAtOnce(space, resource, body, actor);
+      if (ready instanceof Promise) {
+        all.push(() => ready.then(() => insertOne(space, resource, body, actor, true)));
+        continue;
+      }
       const full = ready && space.committer.refusal(ready.unit);
       if (full) {
         // Nor will the others be taken: to refuse has to cost less than to do, or under a flood nothing else is done any more.
