@@ -1,7 +1,7 @@
 // Every type of field in a real browser: by mouse, by touch, by keyboard alone.
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ALL_FIELDS } from './testing/all-fields.ts';
+import { ALL_FIELDS } from './all-fields.ts';
 import { DESKTOP, openStage, PHONE, PLACE, type Row, shot, type Stage } from './testing/browser.ts';
 
 let stage: Stage;
@@ -221,6 +221,87 @@ test('inline buttons and those of a cluster submit with their own values', async
     expect(await heardOnce(username)).toMatchObject({ submitValue: value, values: {} });
     await context.close();
   }
+});
+
+/** A document that everybody may read. */
+async function putDocument(name: string, type: string, bytes: Buffer): Promise<void> {
+  const body = new FormData();
+  body.append(name, new Blob([new Uint8Array(bytes)], { type }), name.split('/').at(-1));
+  const headers = { authorization: `Bearer ${stage.admin.token}` };
+  const reply = await fetch(`${stage.service.url}/api/v1/resources/documents`, { method: 'POST', headers, body });
+  expect(reply.status).toBe(200);
+}
+
+test('documents are shown, played and drawn on; where a picture cannot be had, a photo does', async () => {
+  const plain = await stage.browser.newPage();
+  const png = await plain.screenshot();
+  await plain.close();
+  await putDocument('public/plan.png', 'image/png', png);
+  await putDocument('public/sound.m4a', 'audio/mp4', Buffer.from('no sound'));
+  await putDocument('public/film.mp4', 'video/mp4', Buffer.from('no film'));
+  const fields = [
+    { type: 'image', url: 'public/plan.png', size: 50 },
+    { type: 'image', url: 'public/none.png', label: 'None' },
+    { type: 'document', url: 'public/plan.png', flavor: 'vimage', label: 'Plan' },
+    { type: 'document', url: 'public/sound.m4a', flavor: 'vaudio', label: 'Sound' },
+    { type: 'document', url: 'public/film.mp4', flavor: 'vvideo', label: 'Film' },
+    { type: 'document', url: 'https://plant.example/page', label: 'Page' },
+    { type: 'document', url: 'javascript:alert(1)', label: 'Program' },
+    { type: 'markupImage', id: 'plan', label: 'Mark the plan', source: 'public/plan.png' },
+    { type: 'markupImage', id: 'gone', label: 'Mark what is gone', source: 'public/none.png' },
+  ];
+  await stage.send('shown', { fields }, 'Shown');
+  const { page, context } = await stage.open('shown');
+  await page.getByRole('link', { name: /Shown/ }).tap();
+  const widthOf = (at: number) =>
+    page
+      .locator('figure img')
+      .nth(at)
+      .evaluate((image) => (image as { naturalWidth?: number }).naturalWidth);
+  await expect.poll(() => page.locator('figure img').count()).toBe(2);
+  await expect.poll(() => widthOf(0)).toBeGreaterThan(0);
+  await expect.poll(() => widthOf(1)).toBeGreaterThan(0);
+  await page.getByText('The image cannot be loaded.').waitFor();
+  for (const kind of ['audio', 'video']) expect(await page.locator(`figure ${kind}`).getAttribute('src')).toMatch(/^blob:/);
+  expect(await page.getByRole('link', { name: 'View the Web document' }).getAttribute('href')).toBe('https://plant.example/page');
+  await page.getByText('This address cannot be opened.').waitFor();
+  const dialog = page.locator('dialog[open]');
+  await page.locator('[data-field="plan"] button').first().tap();
+  await dialog.locator('canvas').tap({ position: { x: 30, y: 30 } });
+  await dialog.getByRole('button', { name: 'Use this' }).tap();
+  await page.locator('[data-field="plan"] img').waitFor();
+  await page.locator('[data-field="gone"] button').first().tap();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByRole('button', { name: 'Take Photo' }).tap();
+  await dialog.locator('canvas').tap({ position: { x: 30, y: 30 } });
+  await dialog.getByRole('button', { name: 'Use this' }).tap();
+  await page.locator('[data-field="gone"] img').waitFor();
+  await page.locator('.footer button').tap();
+  const image = expect.stringMatching(/^rcs\/image\/.*\.jpg$/);
+  expect(await heardOnce('shown')).toMatchObject({ values: { plan: image, gone: image } });
+  await context.close();
+});
+
+test('a barcode is read by the camera where the browser can read codes', async () => {
+  await stage.send('codes', { fields: [{ type: 'barcode', id: 'code', label: 'Code' }] }, 'Codes');
+  const { page, context } = await stage.open('codes');
+  await page.addInitScript('window.BarcodeDetector = class { async detect() { return [{ rawValue: "4006381333931" }]; } };');
+  await page.reload();
+  await page.getByRole('link', { name: /Codes/ }).tap();
+  await page.locator('[data-field="code"]').getByRole('button').tap();
+  await expect.poll(() => page.locator('[data-field="code"] input').inputValue()).toBe('4006381333931');
+  await page.locator('.footer button').tap();
+  expect(await heardOnce('codes')).toMatchObject({ values: { code: '4006381333931' } });
+  await context.close();
+});
+
+test('who does not tell the place answers without it', async () => {
+  await stage.send('nowhere', { fields: [{ type: 'currentLocation', id: 'here' }] }, 'Nowhere');
+  const { page, context } = await stage.open('nowhere', { ...PHONE, permissions: [] });
+  await page.getByRole('link', { name: /Nowhere/ }).tap();
+  await page.locator('.footer button').tap();
+  expect(await heardOnce('nowhere')).toMatchObject({ values: { here: null } });
+  await context.close();
 });
 
 test('nothing is refused by the content security policy, and no script has failed', () => {

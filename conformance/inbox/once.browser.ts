@@ -1,5 +1,6 @@
 // Each answer arrives once: without a connection and back, tapped often, from two tabs, with a service that is killed meanwhile.
-import type { Page } from 'playwright-core';
+import events from 'node:events';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Stage } from './testing/browser.ts';
 
@@ -111,27 +112,83 @@ test('a message is dismissed, and is gone on the service, too', async () => {
   await context.close();
 });
 
-test('a service that is killed between the tap and its answer hears it once', async () => {
-  await stage.send('killed', FORM, 'Killed');
-  const { page, context } = await stage.open('killed');
-  await isKept(page);
-  await fill(page, 'through a kill');
-  // The answer of the first try is lost on its way: the service has stored it, and is killed.
+/** SIGTERM, and waits for the end. */
+async function stop(): Promise<void> {
+  const ended = events.once(stage.service.process, 'exit');
+  stage.service.process.kill('SIGTERM');
+  await ended;
+}
+
+// The reply to the first try is lost on its way, whatever the service has done with it.
+test.each<[string, (route: Route) => Promise<unknown>]>([
+  ['is killed when it has stored it', (route) => route.fetch().then(() => stage.service.kill())],
+  ['is killed before it comes', () => stage.service.kill()],
+  ['is killed while it comes', (route) => Promise.allSettled([route.fetch(), stage.service.kill()])],
+  ['stops when it has stored it', (route) => route.fetch().then(stop)],
+  ['stops while it comes', (route) => Promise.allSettled([route.fetch(), stop()])],
+])('a service that %s hears an answer once', async (what, end) => {
+  const username = what.replaceAll(' ', '');
+  await stage.send(username, FORM, 'Killed');
+  const { page, context } = await stage.open(username);
+  await fill(page, 'through an end');
   let tries = 0;
   await context.route(/\/submit$/, async (route) => {
     tries++;
     if (tries > 1) return route.continue();
-    await route.fetch();
-    await stage.service.kill();
+    await end(route);
+    await stage.service.restart();
     await route.abort('connectionreset');
   });
   await submitButton(page).tap();
-  await expect.poll(() => tries).toBe(1);
-  await stage.service.restart();
+  await expect.poll(() => tries).toBeGreaterThan(1); // the service is there again
   await stage.admin.login(stage.service.user, stage.service.password);
   await expect.poll(() => page.locator('a.message').count()).toBe(0);
-  await expect.poll(() => answers('killed')).toEqual(['through a kill']);
-  expect(tries).toBeGreaterThan(1);
+  await expect.poll(() => answers(username)).toEqual(['through an end']);
+  await context.close();
+});
+
+test('a draft with its recordings is there after the page was closed', async () => {
+  await stage.send('draft', FORM, 'Draft');
+  const { page, context } = await stage.open('draft');
+  await fill(page, 'half a sentence');
+  await page.close();
+  const again = await stage.another(context);
+  await again.locator('a.message').first().tap();
+  await expect.poll(() => again.locator('#field-0').inputValue()).toBe('half a sentence');
+  await expect.poll(() => again.locator('[data-field="photo"] img').count()).toBe(1);
+  await submitButton(again).tap();
+  await expect.poll(() => answers('draft')).toEqual(['half a sentence']);
+  await context.close();
+});
+
+test('an upload that was cut off is taken up again, and what has arrived is not sent again', async () => {
+  const photos = ['one', 'two'].map((id) => ({ type: 'camera', id, label: id }));
+  await stage.send('cut', { fields: photos }, 'Cut');
+  const { page, context } = await stage.open('cut');
+  await isKept(page);
+  await page.locator('a.message').first().tap();
+  for (const { id } of photos) {
+    await page.locator(`[data-field="${id}"]`).getByRole('button', { name: 'Take Photo' }).tap();
+    await page.locator('dialog[open]').getByRole('button', { name: 'Take Photo' }).tap();
+    await expect.poll(() => page.locator(`[data-field="${id}"] img`).count()).toBe(1);
+  }
+  const uploads: string[] = [];
+  let isCut = true;
+  await context.route(/\/documents(?:\?|$)/, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    uploads.push(uploads.length === 0 || !isCut ? 'arrived' : 'cut off');
+    if (uploads.at(-1) === 'arrived') return route.continue();
+    return route.abort('connectionreset');
+  });
+  await submitButton(page).tap();
+  await expect.poll(() => uploads).toContain('cut off');
+  await page.reload();
+  await page.locator('.mark', { hasText: 'Waiting to be sent' }).waitFor();
+  isCut = false;
+  await expect.poll(() => page.locator('a.message').count()).toBe(0);
+  const [answer] = await stage.heardFrom('cut');
+  expect(answer).toMatchObject({ values: { one: expect.stringMatching(/^rcs/), two: expect.stringMatching(/^rcs/) } });
+  expect(uploads.filter((one) => one === 'arrived')).toHaveLength(2);
   await context.close();
 });
 

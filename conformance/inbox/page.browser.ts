@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ALL_FIELDS } from './testing/all-fields.ts';
+import { ALL_FIELDS } from './all-fields.ts';
 import { DESKTOP, openStage, PHONE, shot, type Stage } from './testing/browser.ts';
 
 let stage: Stage;
@@ -68,6 +68,23 @@ test.each<[string, BrowserContextOptions]>([
   await own.close();
 });
 
+test('the page may be installed, and its policy lets nothing run but its own scripts', async () => {
+  await stage.send('installs', { fields: [] }, 'Installs');
+  const { page, context } = await stage.open('installs');
+  const response = await page.reload();
+  const policy = response?.headers()['content-security-policy'] ?? '';
+  expect(policy).toMatch(/^default-src 'none'; script-src 'self';/);
+  expect(policy).not.toContain('unsafe');
+  const devtools = await context.newCDPSession(page);
+  const manifest = await devtools.send('Page.getAppManifest');
+  expect(manifest.errors).toEqual([]);
+  expect(JSON.parse(manifest.data ?? '')).toMatchObject({ display: 'standalone', start_url: '/ui/inbox' });
+  // A context of a test is one in which nothing is kept, which chromium does not install to: there is nothing else against it.
+  const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors');
+  expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito')).toEqual([]);
+  await context.close();
+});
+
 test('nothing scrolls sideways on a phone, whatever the language', async () => {
   for (const locale of ['en-GB', 'de-DE', 'ar']) {
     const username = `wide-${locale.toLowerCase()}`;
@@ -114,6 +131,32 @@ test('hostile texts in every field stay texts', async () => {
     expect(links.filter((href) => href !== null && !/^(?:https?|blob):/.test(href))).toEqual([]);
     await context.close();
   }
+});
+
+test('hostile texts that are entered arrive as they were entered', async () => {
+  const fields = [
+    { type: 'inputString', id: 'line', label: 'Line' },
+    { type: 'inputString', id: 'lines', label: 'Lines', flavor: 'multiline' },
+    { type: 'droplist', id: 'list', label: 'List', values: HOSTILE },
+    { type: 'radioButtons', id: 'radio', label: 'Radio', values: HOSTILE },
+  ];
+  await stage.send('entering', { fields, state: HOSTILE }, 'Entering');
+  const { page, context } = await stage.open('entering');
+  await page.locator('a.message').tap();
+  const [text = '', other = ''] = HOSTILE;
+  await page.locator('[data-field="line"] input').fill(text);
+  await page.locator('[data-field="lines"] textarea').fill(`${text}\n${other}`);
+  await page.locator('[data-field="list"] select').selectOption({ label: other });
+  await page
+    .locator('[data-field="radio"] input')
+    .nth(HOSTILE.length - 1)
+    .check();
+  await page.locator('.footer button').tap();
+  await expect.poll(() => stage.heardFrom('entering')).toHaveLength(1);
+  const values = { line: text, lines: `${text}\n${other}`, list: other, radio: HOSTILE.at(-1) };
+  expect((await stage.heardFrom('entering'))[0]).toMatchObject({ values, state: HOSTILE });
+  expect(await page.evaluate('typeof window.hit')).toBe('undefined');
+  await context.close();
 });
 
 /** What a form is refused for when it is anything. */

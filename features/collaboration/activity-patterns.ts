@@ -16,7 +16,8 @@ import { nameList, outOfRange, own } from '../../resources/operations/arguments.
 import { chat } from './chat.ts';
 import { assigned, changeCollaboration, closed, requireActive, withMember } from './collaborations.ts';
 import { startTrack, TRACK_DEFAULTS } from './location-tracking.ts';
-import { storeMessage } from '../notifications/notifications.ts';
+import { handOver } from '../notifications/hand-over.ts';
+import { cut, storeMessage } from '../notifications/notifications.ts';
 import { checkForm } from '../notifications/payload-form.ts';
 import { recommend } from './recommend.ts';
 import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
@@ -48,7 +49,7 @@ const PREDEFINED: Readonly<Record<string, Predefined>> = {
     required: ['source', 'title', 'payload', 'users'],
     run: async ({ space, collaboration, config, gathering }) => {
       const [source, users, payload] = [own(config, 'source'), own(config, 'users'), own(config, 'payload')];
-      const texts = { category: String(own(config, 'category') ?? ''), title: String(own(config, 'title')) };
+      const texts = { category: cut(own(config, 'category')), title: cut(own(config, 'title')) };
       const message = { source, messageId: null, ...texts, payload, users, collaborationId: getOwn(collaboration, 'id') };
       return { value: await storeMessage(space, message, () => checkForm(payload), gathering) };
     },
@@ -205,6 +206,7 @@ const run: HostBuiltin = async (space, [name = null, id = null, activity = null,
     },
     () => value,
   );
+  if (pattern.name === 'Notify') handOver(space);
   return answer;
 };
 

@@ -18,7 +18,9 @@ interface CaptureProps {
 const KIB = 1_024;
 
 export function CaptureDialog({ field, onDone, onClose }: CaptureProps) {
+  const { say } = useUi();
   const [photo, setPhoto] = useState<Blob | null>(null);
+  const [isBroken, setBroken] = useState(false);
   const isMarkup = field.type === 'markupImage';
   const source = textOf(field.source, 'source', 'camera');
   if (field.type === 'audio' || field.type === 'video')
@@ -27,14 +29,23 @@ export function CaptureDialog({ field, onDone, onClose }: CaptureProps) {
         <Recorder field={field} onDone={onDone} />
       </Dialog>
     );
-  if (isMarkup && (photo || source !== 'camera'))
+  if (isMarkup && (photo || (source !== 'camera' && !isBroken)))
     return (
       <Dialog field={field} onClose={onClose}>
-        <Markup picture={photo ?? source} onDone={onDone} />
+        <Markup
+          picture={photo ?? source}
+          onDone={onDone}
+          onBroken={() => {
+            setPhoto(null);
+            setBroken(true);
+          }}
+        />
       </Dialog>
     );
+  // Where the picture cannot be loaded, a photo does: else a field that is required could not be filled.
   return (
     <Dialog field={field} onClose={onClose}>
+      {isBroken && <p role="alert">{say('noImage')}</p>}
       <Photo field={field} onDone={async (blob) => (isMarkup ? setPhoto(blob) : onDone(blob))} />
     </Dialog>
   );

@@ -14,8 +14,15 @@ const COLORS = ['#d00000', '#ffd400', '#0060d0', '#000000', '#ffffff'];
 const PEN = 1 / 120;
 const STEP = 1 / 50;
 
-/** @param picture a photo, an address, or the name of a document */
-export function Markup({ picture, onDone }: { picture: Blob | string; onDone: (blob: Blob) => Promise<void> }) {
+interface MarkupProps {
+  /** A photo, an address, or the name of a document. */
+  readonly picture: Blob | string;
+  readonly onDone: (blob: Blob) => Promise<void>;
+  /** The picture cannot be had, or is none. */
+  readonly onBroken: () => void;
+}
+
+export function Markup({ picture, onDone, onBroken }: MarkupProps) {
   const { say, services } = useUi();
   const canvas = useRef<HTMLCanvasElement>(null);
   const image = useRef<ImageBitmap | null>(null);
@@ -23,7 +30,6 @@ export function Markup({ picture, onDone }: { picture: Blob | string; onDone: (b
   const [strokes, setStrokes] = useState<readonly Stroke[]>([]);
   const [color, setColor] = useState(COLORS[0] as string);
   const [pen, setPen] = useState<{ x: number; y: number; isDown: boolean } | null>(null);
-  const [isBroken, setBroken] = useState(false);
   const [isReady, setReady] = useState(false);
 
   useEffect(() => {
@@ -35,7 +41,7 @@ export function Markup({ picture, onDone }: { picture: Blob | string; onDone: (b
       image.current = bitmap;
       setReady(true);
     };
-    load().catch(() => setBroken(true));
+    load().catch(() => isOver || onBroken());
     return () => {
       isOver = true;
       image.current?.close();
@@ -78,7 +84,6 @@ export function Markup({ picture, onDone }: { picture: Blob | string; onDone: (b
     await onDone(await jpegOf(target));
   };
 
-  if (isBroken) return <p role="alert">{say('noImage')}</p>;
   return (
     <>
       <p id="markup-hint">{say('markUpHint')}</p>

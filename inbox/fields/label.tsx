@@ -106,7 +106,12 @@ export function Framed({
 }: Omit<FieldProps, 'value' | 'onChange'> & { control?: string; children: ComponentChildren }) {
   const { say } = useUi();
   return (
-    <div class={problem ? 'field wrong' : 'field'} data-field={field.id} {...(control === undefined && groupOf(field, problem))}>
+    <div
+      class={problem ? 'field wrong' : 'field'}
+      data-field={field.id}
+      style={{ '--side': sideOf(field) }}
+      {...(control === undefined && groupOf(field, problem))}
+    >
       <Label field={field} {...(control !== undefined && { control })} />
       {children}
       {problem && (
@@ -117,6 +122,10 @@ export function Framed({
     </div>
   );
 }
+
+/** Where buttons, pictures and boxes stand: below their label. */
+export const sideOf = ({ source }: Field): string =>
+  textOf(source, 'label') === '' ? 'start' : ({ left: 'left', right: 'right' }[textOf(source, 'align')] ?? 'center');
 
 const groupOf = (field: Field, problem: Problem | null) => ({
   role: 'group' as const,

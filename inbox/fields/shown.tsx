@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Field, numberOf, own, textOf } from '../form/types.ts';
 import { useUi } from '../views/context.ts';
-import { textStyle } from './label.tsx';
+import { sideOf, textStyle } from './label.tsx';
 
 /** Addresses of other places; everything else is the name of a document. */
 const isAddress = (url: string): boolean => /^(?:https?:\/\/|\/)/i.test(url);
@@ -95,7 +95,7 @@ export function Document({ field }: { field: Field }) {
   const flavor = textOf(field.source, 'flavor', 'html');
   const played = Object.hasOwn(PLAYED, flavor) ? PLAYED[flavor as keyof typeof PLAYED] : null;
   return (
-    <figure class="figure">
+    <figure class="figure" style={{ textAlign: sideOf(field) }}>
       <Caption field={field} />
       {played ? <Played field={field} as={played} /> : <DocumentLink field={field} isPdf={flavor === 'pdf'} />}
     </figure>
@@ -129,7 +129,7 @@ function DocumentLink({ field, isPdf }: { field: Field; isPdf: boolean }) {
 export function Dashboard({ field }: { field: Field }) {
   const { say, services } = useUi();
   return (
-    <figure class="figure">
+    <figure class="figure" style={{ textAlign: sideOf(field) }}>
       <Caption field={field} />
       <button type="button" class="button" dir="auto" onClick={() => services.openDashboard(textOf(field.source, 'startTab'))}>
         {textOf(field.source, 'placeholder') || say('viewDashboard')}

@@ -155,18 +155,22 @@ function Person({ inbox, snapshot }: { inbox: Inbox; snapshot: Snapshot }) {
   const logOut = async (): Promise<void> => {
     if (snapshot.kept.answers.size === 0 || confirm(say('logOutUnsent'))) await inbox.logOut();
   };
+  const { messageId } = usePlaceInPage();
+  const isInList = messageId === '';
   return (
-    <div class="person">
-      <span dir="auto">{snapshot.session?.shownName}</span>
-      {push === 'possible' && (
-        <button type="button" class="quiet-button" onClick={() => void enablePush(inbox).then(setPush)}>
+    <>
+      <div class="person">
+        <span dir="auto">{snapshot.session?.shownName}</span>
+        <button type="button" class="quiet-button" onClick={() => void logOut()}>
+          {say('logOut')}
+        </button>
+      </div>
+      {isInList && push === 'possible' && (
+        <button type="button" class="quiet-button below" onClick={() => void enablePush(inbox).then(setPush)}>
           {say('notify')}
         </button>
       )}
-      {push === 'denied' && <span class="quiet">{say('notifyDenied')}</span>}
-      <button type="button" class="quiet-button" onClick={() => void logOut()}>
-        {say('logOut')}
-      </button>
-    </div>
+      {isInList && push === 'denied' && <span class="quiet below">{say('notifyDenied')}</span>}
+    </>
   );
 }

@@ -81,7 +81,8 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
           {title || category || say('inbox')}
         </h1>
         <p class="quiet">
-          {category !== '' && <span dir="auto">{category}</span>} <Time iso={createdAt} language={language} />
+          {category !== '' && <span dir="auto">{category} · </span>}
+          <Time iso={createdAt} language={language} />
         </p>
       </header>
       {isBusy && <p role="status">{say(snapshot.live === 'open' ? 'uploading' : 'kept')}</p>}
@@ -113,7 +114,9 @@ const isPlain = ({ payload }: Message): boolean => textOf(payload, 'responseTopi
 export function Time({ iso, language }: { iso: string; language: string }) {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return null;
-  return <time dateTime={iso}>{new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(at)}</time>;
+  // As it is written where the person lives, when that is in the same language.
+  const place = navigator.languages.find((one) => one.split('-', 1)[0] === language) ?? language;
+  return <time dateTime={iso}>{new Intl.DateTimeFormat(place, { dateStyle: 'medium', timeStyle: 'short' }).format(at)}</time>;
 }
 
 /** Looked for while the form is filled, so that the answer need not wait. Null where it is not known: the answer goes without it. */

@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['features/sources/protocols/**/*.brokers.ts', 'scripts/cluster/*.brokers.ts'],
+    globalSetup: ['scripts/testing/built.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
     retry: 0,

@@ -16,19 +16,20 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
   return { code: await main(['test', ...args], terminal), out, err };
 }
 
-test('the example over a month passes, at the time that is asked for; a case that fails is told with its line and reason, and the code is 1', async () => {
+test('the examples over a month and a day pass, at the time that is asked for; a case that fails is told with its line and reason, and the code is 1', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cascade-cases-'));
   const file = join(folder, 'wrong.yaml');
   await writeFile(
     file,
     'cases:\n  - name: time does not pass by itself\n    steps:\n      - compute: { body: "return date(now())", as: at }\n      - advance: { by: 1 day }\n      - compute: { body: "return date(now()) - 86400000", value: $at }\n      - compute: { body: "return 1", value: 2 }\n',
   );
-  const { code, out, err } = await run('examples/invoices', file, '--at', '2027-01-31T12:00:00Z');
+  const { code, out, err } = await run('examples/invoices', 'examples/inspection', file, '--at', '2027-01-31T12:00:00Z');
   await rm(folder, { recursive: true });
   expect({ code, err }, out).toEqual({ code: 1, err: '' });
   expect(out).toMatch(/^✓ .*invoices\.yaml \(3 cases, \d+ ms\)\n/m);
+  expect(out).toMatch(/^✓ .*inspection\.yaml \(2 cases, \d+ ms\)\n/m);
   expect(out).toContain('time does not pass by itself\n      line 7: the value is 1, wanted 2');
-  expect(out).toMatch(/\n3 passed, 1 failed\n$/);
+  expect(out).toMatch(/\n5 passed, 1 failed\n$/);
 });
 
 // spec: language.md Y9 K5; integrations.md 10.2-10.4

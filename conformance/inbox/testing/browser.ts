@@ -1,9 +1,10 @@
 // A service, a browser (Debian's chromium, whose camera, microphone and place are not real) and people with forms, for the tests of the page of
 // the inbox.
 import { mkdirSync } from 'node:fs';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { RestClient, type StartedService, startService } from '../../client/index.ts';
+import { openChromium } from '../chromium.ts';
 
 const PASSWORD = 'a password of the tests';
 export const TOPIC = '/inbox/reply';
@@ -12,7 +13,6 @@ export const PLACE = { longitude: 13.4, latitude: 52.5 };
 export const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 export const DESKTOP: BrowserContextOptions = { viewport: { width: 1_280, height: 800 } };
 
-const CHROMIUM = process.env['CASCADE_CHROMIUM'] ?? '/usr/bin/chromium';
 const SOURCE = 'inboxPush';
 const DEFINITIONS: readonly [string, string, object | string][] = [
   ['POST', '/sources', { name: SOURCE, type: 'PUSH_NOTIF', direction: 'SINK', config: {} }],
@@ -46,10 +46,7 @@ export interface Stage extends AsyncDisposable {
 
 export async function openStage(): Promise<Stage> {
   const service = await startService({ args: ['--host', '127.0.0.1'] });
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-gpu', '--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'],
-  });
+  const browser = await openChromium();
   const admin = new RestClient(service.url);
   await admin.login(service.user, service.password);
   const request = async (method: string, path: string, body: object | string): Promise<Row> => {
