@@ -174,9 +174,9 @@ export class SimulatedService {
       perform: (kind, payloadJson, actor) => perform(this.space, this.#locks, kind, decodeInner(payloadJson) as ObjectValue, actor),
       changeAtOnce: (kind, payloadJson, doer) => {
         const { type, value } = decodeInner(payloadJson) as ObjectValue;
-        return kind === 'insert'
-          ? (insertAtOnce(this.space, resourceOf(this.space, String(type)), value as Value, doer)?.unit ?? null)
-          : null;
+        if (kind !== 'insert') return null;
+        const ready = insertAtOnce(this.space, resourceOf(this.space, String(type)), value as Value, doer);
+        return ready && 'unit' in ready ? ready.unit : null;
       },
       release: (run) => this.#locks.freeAll(run),
       holdsLocks: (run) => this.#locks.holds(run),
