@@ -123,5 +123,5 @@ export async function shot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
 }
 
-/** What a browser says of requests that find nobody, or are refused: the page shows that itself. */
-const EXPECTED = /Failed to load resource|WebSocket connection to|net::ERR_/;
+/** What a browser says of requests that find nobody, or are refused, which the page shows itself; and of a header that counts over HTTPS alone. */
+const EXPECTED = /Failed to load resource|WebSocket connection to|net::ERR_|Cross-Origin-Opener-Policy header has been ignored/;
