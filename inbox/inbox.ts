@@ -5,6 +5,7 @@ import { listen, type Live, type LiveState } from './service/live.ts';
 import { openSender, type Outcome, type Sender } from './service/sender.ts';
 import { type Database, deleteDatabase } from './store/database.ts';
 import { type Answer, type Kept, type Medium, NOTHING_KEPT, openPerson, personDatabase, readKept, type Session } from './store/kept.ts';
+import { newUuid } from './store/uuid.ts';
 import type { Text } from './texts/index.ts';
 
 export interface Notice {
@@ -26,12 +27,13 @@ export interface Snapshot {
 /** A token is renewed when it has less than this left of its day. */
 const RENEW_BEFORE_MS = 12 * 60 * 60 * 1_000;
 const RENEW_EVERY_MS = 10 * 60 * 1_000;
+const [EXPIRY_MARGIN_MS, AFTER_EXPIRY_MS, LONGEST_WATCH_MS] = [500, 30_000, 60 * 60 * 1_000];
 
 export class Inbox {
   readonly #device: Database;
   readonly deviceId: string;
   /** Which of the browser's tabs this is. */
-  readonly tab = crypto.randomUUID();
+  readonly tab = newUuid();
   readonly #changed = new Set<() => void>();
   /** Tells the other tabs that what is kept has changed. */
   readonly #tabs = new BroadcastChannel('cascade-inbox');
@@ -39,6 +41,7 @@ export class Inbox {
   #live: Live | null = null;
   #sender: Sender | null = null;
   #renewing: number | undefined;
+  #expiring: number | undefined;
   snapshot: Snapshot = { session: null, isExpired: false, kept: NOTHING_KEPT, live: 'connecting', isFresh: false, notice: null };
 
   private constructor(device: Database, deviceId: string) {
@@ -54,7 +57,7 @@ export class Inbox {
   static async open(device: Database): Promise<Inbox> {
     let deviceId = await device.get<string>('settings', 'deviceId');
     if (deviceId === undefined) {
-      deviceId = crypto.randomUUID();
+      deviceId = newUuid();
       await device.change(['settings'], ({ put }) => put('settings', 'deviceId', deviceId));
     }
     const inbox = new Inbox(device, deviceId);
@@ -182,6 +185,7 @@ export class Inbox {
 
   async #end(): Promise<void> {
     clearInterval(this.#renewing);
+    clearTimeout(this.#expiring);
     this.#live?.close();
     this.#sender?.close();
     this.#person?.close();
@@ -232,13 +236,26 @@ export class Inbox {
       for (const message of messages) write.put('messages', message.messageId, message);
     });
     this.#show({ isFresh: true });
+    this.#watchExpiry();
+  }
+
+  /** Asks what waits when the next message should have expired: that is for the service to say, whose clock may differ from ours. */
+  #watchExpiry(): void {
+    clearTimeout(this.#expiring);
+    const times = this.snapshot.kept.messages.flatMap(({ expiresAt }) => (expiresAt === null ? [] : [Date.parse(expiresAt)]));
+    const next = Math.min(...times.filter((time) => !Number.isNaN(time)));
+    if (next === Number.POSITIVE_INFINITY) return;
+    const waitMs = next - Date.now();
+    const inBounds = waitMs < 0 ? AFTER_EXPIRY_MS : Math.min(waitMs, LONGEST_WATCH_MS) + EXPIRY_MARGIN_MS;
+    this.#expiring = setTimeout(() => void this.#readAll().catch(() => this.#watchExpiry()), inBounds);
   }
 
   async #event(value: JsonObject): Promise<void> {
     const [kind, messageId] = [textOf(value, 'kind'), textOf(value, 'messageId')];
     if (kind === 'notify') {
       const message = messageOfEvent(value);
-      return this.#change(['messages'], ({ put }) => put('messages', messageId, message));
+      await this.#change(['messages'], ({ put }) => put('messages', messageId, message));
+      return this.#watchExpiry();
     }
     const known = this.snapshot.kept.messages.find((message) => message.messageId === messageId);
     if (!known) return;

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALL_FIELDS } from './all-fields.ts';
+import { ELSEWHERE } from './chromium.ts';
 import { DESKTOP, openStage, PHONE, shot, type Stage } from './testing/browser.ts';
 
 let stage: Stage;
@@ -82,6 +83,44 @@ test('the page may be installed, and its policy lets nothing run but its own scr
   // A context of a test is one in which nothing is kept, which chromium does not install to: there is nothing else against it.
   const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors');
   expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito')).toEqual([]);
+  await context.close();
+});
+
+test('over plain HTTP from another machine a form is filled with a file in place of the camera, and sent', async () => {
+  const png = await (await stage.browser.newPage()).screenshot();
+  const fields = [
+    { type: 'camera', id: 'photo', label: 'Photo' },
+    { type: 'inputString', id: 's', label: 'Remark' },
+    { type: 'currentLocation', id: 'here' },
+  ];
+  await stage.send('plain', { fields }, 'Plain');
+  const { page, context } = await stage.open('plain', PHONE, stage.service.url.replace('127.0.0.1', ELSEWHERE));
+  expect(await page.evaluate('isSecureContext')).toBe(false);
+  await page.locator('a.message').tap();
+  await page.locator('[data-field="s"] input').fill('without a lock');
+  await page.locator('[data-field="photo"] button').first().tap();
+  await page.locator('dialog[open] input[type=file]').setInputFiles({ name: 'p.png', mimeType: 'image/png', buffer: png });
+  await page.locator('[data-field="photo"] img').waitFor();
+  await page.locator('.footer button').tap();
+  await expect.poll(() => stage.heardFrom('plain')).toHaveLength(1);
+  const photo = expect.stringMatching(/^rcs\/image\/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.jpg$/);
+  expect((await stage.heardFrom('plain'))[0]).toMatchObject({ values: { s: 'without a lock', photo, here: null } });
+  await context.close();
+});
+
+test('a message that expires leaves the list, and what has expired never comes into it', async () => {
+  const expire = async (id: string, at: Date): Promise<void> => {
+    const reply = await stage.admin.send('PUT', `/custom/ArsPayloadMessage/${id}`, { body: { expiresAt: at.toISOString() } });
+    expect(reply.status).toBe(200);
+  };
+  await expire(await stage.send('expiry', { fields: [] }, 'Over'), new Date(0));
+  await expire(await stage.send('expiry', { fields: [] }, 'Short'), new Date(Date.now() + 15_000));
+  await stage.send('expiry', { fields: [] }, 'Long');
+  const { page, context } = await stage.open('expiry');
+  await page.locator('a.message').first().waitFor();
+  const titles = () => page.locator('a.message .title').allTextContents();
+  expect(await titles()).not.toContain('Over');
+  await expect.poll(titles).toEqual(['Long']);
   await context.close();
 });
 

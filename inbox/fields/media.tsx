@@ -3,6 +3,7 @@ import { lazy } from './lazy.tsx';
 import { useEffect, useState } from 'preact/hooks';
 import { type Field, textOf } from '../form/types.ts';
 import type { Text } from '../texts/index.ts';
+import { newUuid } from '../store/uuid.ts';
 import { useUi } from '../views/context.ts';
 import { controlAttributes, Framed, type FieldProps } from './label.tsx';
 
@@ -28,7 +29,7 @@ export function MediaField({ field, value, problem, onChange }: FieldProps) {
   const [isOpen, setOpen] = useState(false);
   const { folder, extension, shown } = NAMES[field.type as Medium];
   const keep = async (blob: Blob): Promise<void> => {
-    const name = `rcs/${folder}/${crypto.randomUUID()}.${extension}`;
+    const name = `rcs/${folder}/${newUuid()}.${extension}`;
     await services.keepMedium(name, blob);
     setOpen(false);
     onChange(name);

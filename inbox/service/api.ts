@@ -108,9 +108,10 @@ export const registerDevice = (token: string, { token: pushToken, ...device }: D
 export const unregisterDevice = (token: string, deviceId: string): Promise<Json> =>
   ask(`${TARGETS}/${encodeURIComponent(deviceId)}`, { method: 'DELETE', token });
 
-/** What waits for a person. */
+/** What waits for a person, and has not expired by the service's clock. */
 export async function pendingMessages(token: string, username: string): Promise<JsonObject[]> {
-  const where = encodeURIComponent(JSON.stringify({ pendingUsers: username }));
+  const isOpen = [{ expiresAt: null }, { expiresAt: { $gt: { ars_substitution: 'ars_currentDateTime' } } }];
+  const where = encodeURIComponent(JSON.stringify({ pendingUsers: username, $or: isOpen }));
   const rows = await ask(`${MESSAGES}?where=${where}&sort=${encodeURIComponent('{"sentAt":1}')}`, { token });
   return (Array.isArray(rows) ? rows : []).filter(isObject);
 }

@@ -6,6 +6,7 @@ import type { Entered, Message, Place } from '../form/types.ts';
 import { textOf } from '../form/types.ts';
 import type { Inbox, Snapshot } from '../inbox.ts';
 import { whereAmI } from '../capture/camera.ts';
+import { newUuid } from '../store/uuid.ts';
 import { useUi } from './context.ts';
 import { FormView } from './form-view.tsx';
 
@@ -54,7 +55,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
     const values: Entered = { ...entered, ...Object.fromEntries(times) };
     const media = mediaIn(fields, values);
     try {
-      await inbox.answer({ messageId, title, requestId: crypto.randomUUID(), submitValue, values, location: await place.current(), media });
+      await inbox.answer({ messageId, title, requestId: newUuid(), submitValue, values, location: await place.current(), media });
     } catch (error) {
       isTapped.current = false;
       inbox.say('notAccepted', error instanceof Error ? error.message : String(error));

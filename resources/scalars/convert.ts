@@ -42,7 +42,7 @@ export function shownOne(space: Namespace, type: TypeDefinition, stored: ObjectV
 }
 
 /** Whether instances have another form for those outside than in the store. */
-export const isConverted = (type: TypeDefinition): boolean => uses(type, 'toInternal') || uses(type, 'toExternal');
+export const isConverted = (type: TypeDefinition): boolean => uses(type, 'toInternal') || isShownOtherwise(type);
 
 export const isShownOtherwise = (type: TypeDefinition): boolean => type.secrets.length > 0 || uses(type, 'toExternal');
 

@@ -39,7 +39,7 @@ export interface Stage extends AsyncDisposable {
   /** What a person has answered, in order. */
   heardFrom(username: string): Promise<Row[]>;
   /** A page with the inbox of a person, logged in. */
-  open(username: string, options?: BrowserContextOptions): Promise<{ page: Page; context: BrowserContext }>;
+  open(username: string, options?: BrowserContextOptions, origin?: string): Promise<{ page: Page; context: BrowserContext }>;
   /** One more in the same browser of the person. */
   another(context: BrowserContext): Promise<Page>;
 }
@@ -88,14 +88,14 @@ export async function openStage(): Promise<Stage> {
       const rows = JSON.parse((await admin.send('GET', '/custom/Heard', { query })).text) as Row[];
       return rows.map((row) => row['v'] as Row);
     },
-    async open(username, options = PHONE) {
+    async open(username, options = PHONE, origin = service.url) {
       await person(username);
       const context = await browser.newContext({
         ...{ locale: 'en-GB', timezoneId: 'Europe/Berlin', geolocation: PLACE, permissions: ['geolocation', 'camera', 'microphone'] },
         ...options,
       });
       const page = await watched(context);
-      await page.goto(`${service.url}/ui/inbox`);
+      await page.goto(`${origin}/ui/inbox`);
       await page.locator('#username').fill(username);
       await page.locator('#secret').fill(PASSWORD);
       await page.locator('button[type=submit]').click();
@@ -123,5 +123,5 @@ export async function shot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
 }
 
-/** What a browser says of requests that find nobody, or are refused: the page shows that itself. */
-const EXPECTED = /Failed to load resource|WebSocket connection to|net::ERR_/;
+/** What a browser says of requests that find nobody, or are refused, which the page shows itself; and of a header that counts over HTTPS alone. */
+const EXPECTED = /Failed to load resource|WebSocket connection to|net::ERR_|Cross-Origin-Opener-Policy header has been ignored/;
