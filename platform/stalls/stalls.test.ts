@@ -31,11 +31,12 @@ test('work that keeps the thread is told of with its namespace, in the log once'
     processorMs,
     quietMs: 3_600_000,
   });
-  const isOurs = ({ namespace }: Stall): boolean => namespace === 'loud';
+  // Besides, a busy machine may keep the thread just behind it.
+  const isOurs = ({ cause, namespace }: Stall): boolean => cause === 'request' && namespace === 'loud';
   const work = (): void => stalls.run('request', 'loud', 'execute procedures', () => spin(120));
-  expect(await next(stalls, work, isOurs)).toMatchObject({ cause: 'request', what: 'execute procedures' });
+  expect(await next(stalls, work, isOurs)).toMatchObject({ what: 'execute procedures' });
   expect((await next(stalls, work, isOurs)).ms).toBeGreaterThanOrEqual(120);
-  expect(lines.filter(({ namespace }) => namespace === 'loud')).toHaveLength(1);
+  expect(lines.filter(({ cause, namespace }) => cause === 'request' && namespace === 'loud')).toHaveLength(1);
 });
 
 test('what nobody named is told of with what was begun last', async () => {
