@@ -161,6 +161,21 @@ test('a draft with its recordings is there after the page was closed', async () 
   await context.close();
 });
 
+test('a tap on a message that has only just appeared opens it', async () => {
+  await stage.send('quick', FORM, 'Quick');
+  const { page, context } = await stage.open('quick');
+  await page.locator('a.message').waitFor();
+  await page.close();
+  // As soon as it is in the page, before anything else of the page has its turn.
+  await context.addInitScript(`new MutationObserver((_, observer) => {
+    const link = document.querySelector('a.message');
+    if (link) observer.disconnect(), link.click();
+  }).observe(document, { childList: true, subtree: true })`);
+  const again = await stage.another(context);
+  await again.locator('#field-0').waitFor();
+  await context.close();
+});
+
 test('an upload that was cut off is taken up again, and what has arrived is not sent again', async () => {
   const photos = ['one', 'two'].map((id) => ({ type: 'camera', id, label: id }));
   await stage.send('cut', { fields: photos }, 'Cut');

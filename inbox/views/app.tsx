@@ -30,6 +30,7 @@ export function usePlaceInPage(): Place {
   useEffect(() => {
     const changed = (): void => setPlace(placeIn(location.hash));
     addEventListener('hashchange', changed);
+    changed(); // a link may have been followed since the page was drawn
     return () => removeEventListener('hashchange', changed);
   }, []);
   return place;
@@ -41,6 +42,7 @@ export function useScheme(): Scheme {
   useEffect(() => {
     const changed = (): void => setDark(query.matches);
     query.addEventListener('change', changed);
+    changed();
     return () => query.removeEventListener('change', changed);
   }, []);
   return isDark ? 'dark' : 'light';
