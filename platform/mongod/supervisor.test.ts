@@ -42,7 +42,7 @@ const test = base.extend<{ room: Room }>({
       hosts.push(child);
       const line = await Promise.race([
         once(createInterface(child.stdout), 'line').then(([text]) => String(text)),
-        once(child, 'exit').then(() => 'failed "it ended"'),
+        once(child, 'close').then(() => 'failed "it ended"'), // behind its last line
       ]);
       if (line.startsWith('failed ')) throw new Error(JSON.parse(line.slice(7)) as string);
       return { process: child, ...(JSON.parse(line.slice(6)) as Omit<Host, 'process'>) };
