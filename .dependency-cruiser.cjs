@@ -120,7 +120,10 @@ module.exports = {
     forbid(
       'one-transport-a-file',
       'the libraries that speak HTTP and WebSocket are behind one interface each',
-      { path: service, pathNot: '^(server/transport|features/sources/protocols/mqtt)/' },
+      {
+        path: service,
+        pathNot: '^(server/transport|platform/egress|features/sources/protocols/mqtt)/|^features/federation/socket-client\\.test',
+      },
       { path: 'node_modules/(uWebSockets\\.js|ws)/' },
     ),
     forbid('resolvable', 'what is imported exists', {}, { couldNotResolve: true, pathNot: '^estree$' }),

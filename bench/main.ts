@@ -19,6 +19,7 @@ import { documents } from './documents.ts';
 import { durable } from './durable.ts';
 import { front } from './front.ts';
 import { mqttBench } from './mqtt/index.ts';
+import { nodesBench } from './nodes/index.ts';
 import { rights } from './rights.ts';
 import { rules } from './rules/index.ts';
 import { sandbox } from './sandbox.ts';
@@ -45,6 +46,7 @@ const BENCHES: Readonly<
   cluster,
   builtins,
   mqtt: mqttBench,
+  nodes: nodesBench,
 };
 
 const { values, positionals } = parseArgs({

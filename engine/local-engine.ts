@@ -87,7 +87,7 @@ export function openLocalEngine({ clock, shares, quotas, security, isSure, drop,
 const actorOf = (space: Namespace, request: ApiRequest, clock: Clock, cameMs: number): Actor => ({
   identity: request.identity,
   clock,
-  chain: { root: null, depth: 0 },
+  chain: request.federation ? { root: null, depth: 0, hop: request.federation.hop } : { root: null, depth: 0 },
   since: { fromMs: cameMs, rule: null },
   commit: (unit) => {
     const full = space.committer.refusal(unit);

@@ -244,7 +244,7 @@ export async function openNamespace({
     mostOpen: mostOpenEvaluations,
   });
   const schedule = new Schedule(() => space);
-  const federation = new Federation(() => space, egress.outletOf(name));
+  const federation = new Federation(() => space, egress.nodesOutletOf(name));
   const runs: RunHost = {
     namespace: name,
     clock,
@@ -359,7 +359,7 @@ export async function openNamespace({
   /** What acts by itself begins after what was left open has been taken over. */
   const beginUpkeep = async (): Promise<void> => {
     schedule.start();
-    federation.outbox.open();
+    federation.open();
     await resumeBuilds(space);
     await dropOrphans(db, clock.now(), true);
     await deliveries.look();

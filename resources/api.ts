@@ -66,6 +66,8 @@ export interface ApiRequest {
   headers?: Readonly<Record<string, string>>;
   /** A statement of another installation (integrations.md 11.3): values keep their types both ways where `isTyped`. */
   federation?: { readonly hop: number; readonly isTyped: boolean; readonly deadlineMs?: number } | undefined;
+  /** Of an EXECUTE of another installation: aborted when that wants no answer any more, and then the run is ended. */
+  signal?: AbortSignal;
   /** Bytes go in or out beside the request; only HTTP can. */
   transfer?: Transfer;
 }

@@ -15,7 +15,7 @@ const UPLOAD = 'upload';
 // ---------------------------------------------------------------- requests
 /** @param to the process that is asked: what is uploaded is lent to it */
 export function requestMessage(calls: Calls, to: number, request: ApiRequest): { head: Record<string, unknown>; body: Uint8Array } {
-  const { object, parameters, transfer, ...plain } = request;
+  const { object, parameters, transfer, signal: _, ...plain } = request;
   const head: Record<string, unknown> = { request: plain, parameters: encodeInner(parameters) };
   if (transfer?.kind === 'download') head['transfer'] = 'download';
   if (transfer?.kind === UPLOAD) {

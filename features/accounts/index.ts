@@ -124,7 +124,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       const pipeline = request.object ?? parameters['pipeline'];
       if (pipeline === undefined) throw fault('cascade.request.parameter.invalid', 'pipeline', null);
       const rows = { kind: 'rows' as const, name: resource.name, type: resource.type, rows: await resource.list(space, caller) };
-      const written = { streams: request.streams === true, exactReals: request.exactReals === true };
+      const written = { streams: request.streams === true, exactReals: request.exactReals === true, isTyped: false };
       return { status: 200, ...(await aggregate(space, rows, pipeline, actor, written)) };
     }
     case 'insert':

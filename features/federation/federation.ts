@@ -4,17 +4,20 @@ import { fault } from '../../model/errors/faults.ts';
 import type { Outlet } from '../../platform/egress/index.ts';
 import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { nodeCredentials } from '../nodes/index.ts';
+import { nodeCredentials, type NodeCredentials } from '../nodes/index.ts';
 import { HttpClient } from '../sources/http/index.ts';
 import { tlsOptions } from '../sources/protocols/tls.ts';
-import { NodeClient } from './client.ts';
+import type { NodeClient } from './node-client.ts';
 import { Outbox } from './outbox.ts';
+import { RestNodeClient } from './rest-client.ts';
+import { SocketNodeClient } from './socket-client.ts';
 import type { NodeStatement } from './statement.ts';
 
 export const FEDERATION = new StateKey<Federation>('federation');
 
 /** Statements under way; nobody asks any more for those that are put away first. */
 const MOST_STATEMENTS = 10_000;
+const SWEEP_EVERY_MS = 5_000;
 
 interface Kept {
   /** The node as it was when the client was made. */
@@ -26,12 +29,16 @@ export class Federation {
   readonly outlet: Outlet;
   readonly outbox: Outbox;
   readonly #space: () => Namespace;
+  readonly #made: (name: string, node: ObjectValue) => NodeClient;
   readonly #clients = new Map<string, Kept>();
   readonly #statements = new Map<string, NodeStatement>();
+  #sweeping: NodeJS.Timeout | null = null;
 
-  constructor(space: () => Namespace, outlet: Outlet) {
+  /** @param made makes the client of a node; absent: one that speaks what the node's address says */
+  constructor(space: () => Namespace, outlet: Outlet, made?: (name: string, node: ObjectValue) => NodeClient) {
     this.#space = space;
     this.outlet = outlet;
+    this.#made = made ?? ((name, node) => this.#clientFor(name, node));
     this.outbox = new Outbox(space, (node, request, carriage) => this.clientOf(node).ask(request, carriage));
   }
 
@@ -41,21 +48,47 @@ export class Federation {
     const node = space.definitions.get('nodes', name);
     const kept = this.#clients.get(name);
     if (kept && kept.node === node) return kept.client;
-    if (kept) void kept.client.close();
+    kept?.client.retire();
     this.#clients.delete(name);
     if (!node) throw fault('cascade.federation.unreachable', name, 'the node is not registered any more');
-    const options = getOwn(node, 'clientOptions');
-    const http = new HttpClient({ outlet: this.outlet, tls: isObject(options) ? tlsOptions(options) : {} });
-    const authorization = async (): Promise<string | null> => (await nodeCredentials(space, name, node))?.authorization ?? null;
-    const client = new NodeClient(name, String(getOwn(node, 'uri')), http, authorization);
+    const client = this.#made(name, node);
     this.#clients.set(name, { node, client });
     return client;
+  }
+
+  #clientFor(name: string, node: ObjectValue): NodeClient {
+    const { outlet } = this;
+    const options = getOwn(node, 'clientOptions');
+    const tls = isObject(options) ? tlsOptions(options) : {};
+    const credentials = (): Promise<NodeCredentials | null> => nodeCredentials(this.#space(), name, node);
+    const uri = new URL(String(getOwn(node, 'uri')));
+    if (/^wss?:$/.test(uri.protocol)) return new SocketNodeClient(name, { uri, outlet, tls, credentials });
+    return new RestNodeClient(name, uri.href, new HttpClient({ outlet, tls }), credentials);
+  }
+
+  open(): void {
+    this.outbox.open();
+    this.#sweeping = setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
+  }
+
+  /** Connections to nodes that were deleted, or changed and not asked since, are closed. */
+  #sweep(): void {
+    for (const [name, { node, client }] of this.#clients)
+      if (this.#space().definitions.get('nodes', name) !== node) {
+        client.retire();
+        this.#clients.delete(name);
+      }
   }
 
   /** What the last request to a node has told. */
   conditionOf(name: string): { state: 'unknown' | 'reachable' | 'unreachable'; latencyMs: number | null } {
     const client = this.#clients.get(name)?.client;
     return { state: client?.state ?? 'unknown', latencyMs: client?.latencyMs ?? null };
+  }
+
+  /** Statements that somebody may still take results of. */
+  get underWay(): number {
+    return this.#statements.size;
   }
 
   statement(key: string): NodeStatement | undefined {
@@ -80,6 +113,7 @@ export class Federation {
 
   async close(): Promise<void> {
     for (const key of [...this.#statements.keys()]) this.drop(key);
+    if (this.#sweeping) clearInterval(this.#sweeping);
     await this.outbox.close();
     await Promise.all([...this.#clients.values()].map(({ client }) => client.close()));
     this.#clients.clear();

@@ -4,11 +4,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { type CascadeError, fault } from '../../model/errors/faults.ts';
 import type { ProgramOperation } from '../../resources/feature.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { invocationOf } from '../../runtime/runs/messages.ts';
 import { nodesThat, shownNode } from '../nodes/index.ts';
+import { HttpFailure } from '../sources/http/index.ts';
 import { failureOf } from './failures.ts';
 import { FEDERATION } from './federation.ts';
 import { onSelf } from './self.ts';
@@ -83,6 +84,16 @@ function begun(
   const federation = space.states.get(FEDERATION);
   const hop = hopOf(actor);
   const deadline = Date.now() + within;
+  const late = async (name: string): Promise<CascadeError> => {
+    const isReliableWrite = isWrite(String(getOwn(payload, 'kind'))) && isReliable(space.definitions.get('nodes', name));
+    if (!isReliableWrite) return fault('io.service.federation.request.timeout', name, within);
+    try {
+      await federation.outbox.isStored(requestIdOf(space, key, name));
+    } catch (error) {
+      return failureOf(name, error);
+    }
+    return fault('cascade.federation.delivery.pending', name, `no answer within ${within} ms`);
+  };
   return new NodeStatement(left, {
     run: actor.state?.run ?? '',
     withinMs: within,
@@ -95,11 +106,8 @@ function begun(
         : async (request) => federation.clientOf(name).ask(request, { hop, signal, deadline });
       return carriedOut(space, asked, send, pages);
     },
-    failure: failureOf,
-    late: (name) =>
-      isWrite(String(getOwn(payload, 'kind'))) && isReliable(space.definitions.get('nodes', name))
-        ? fault('cascade.federation.delivery.pending', name, `no answer within ${within} ms`)
-        : fault('io.service.federation.request.timeout', name, within),
+    failure: (name, error) => (error instanceof HttpFailure && error.kind === 'timeout' ? late(name) : failureOf(name, error)),
+    late,
   });
 }
 
@@ -140,10 +148,9 @@ function checkCount(found: number, cardinality: Value): void {
   if (cardinality === 'atLeastOne' && found < 1) throw fault('cascade.federation.nodes', found, 'at least 1');
 }
 
-/** @throws cascade.federation.hops */
-function hopOf({ headers }: Actor): number {
-  const come = headers?.['x-cascade-federation'] === '1' ? Number(headers['x-cascade-hop'] ?? 1) : 0;
-  const hop = Number.isSafeInteger(come) && come >= 0 ? come + 1 : 1;
+/** One more than what led here, be it through rules. @throws cascade.federation.hops */
+function hopOf({ chain }: Actor): number {
+  const hop = (chain.hop ?? 0) + 1;
   if (hop > MOST_HOPS) throw fault('cascade.federation.hops', `more than ${MOST_HOPS} installations follow one another`);
   return hop;
 }

@@ -8,14 +8,13 @@ import { openText, sealText } from '../../model/values/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { DuplicateKey, VersionMiss } from '../../runtime/transactions/index.ts';
 import { deadLetter } from '../delivery/dead-letters.ts';
-import type { NodeAnswer, NodeRequest } from './client.ts';
+import { DEAD_LETTERS } from '../delivery/delivery-types.ts';
+import type { Carriage, NodeAnswer, NodeRequest } from './node-client.ts';
 import { failureOf, mayPass } from './failures.ts';
 
 const OUTBOX = 'outbox';
 const PLACE = 'outbox';
 const LOOK_EVERY_MS = 1_000;
-/** What other processes have stored is looked for this seldom. */
-const LOOKS_BETWEEN = 5;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 const ANSWER_MS = 60_000;
@@ -34,11 +33,7 @@ interface Waiting {
   readonly request: string;
 }
 
-export type Ask = (
-  node: string,
-  request: NodeRequest,
-  carriage: { hop: number; signal: AbortSignal; deadline: number },
-) => Promise<NodeAnswer>;
+export type Ask = (node: string, request: NodeRequest, carriage: Carriage) => Promise<NodeAnswer>;
 
 export class Outbox {
   readonly #space: () => Namespace;
@@ -47,11 +42,17 @@ export class Outbox {
   readonly #waits = new Map<string, { until: number; ms: number }>();
   /** The last thing that is done for a node, or waits its turn. */
   readonly #turns = new Map<string, Promise<void>>();
+  /** By request id. */
+  readonly #storing = new Map<string, Promise<Waiting>>();
+  /** By node: ids of what is stored and has no answer yet, in the order of the commits. Only the owner of the namespace writes there. */
+  readonly #backlog = new Map<string, Set<string>>();
+  #loading: Promise<void> | null = null;
+  /** What has its answer and is still stored: sent once more after a crash, it changes nothing there. */
+  readonly #answered = new Map<string, Waiting>();
+  #removing: Promise<void> | null = null;
   /** Nodes whose entries are sent when their turn comes. */
   readonly #senders = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
-  #looks = 0;
-  #mayWait = true;
 
   constructor(space: () => Namespace, ask: Ask) {
     this.#space = space;
@@ -65,39 +66,58 @@ export class Outbox {
   open(): void {
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
     this.#timer.unref();
+    this.#look();
   }
 
   async close(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     this.#closing.abort();
     await Promise.allSettled([...this.#turns.values()]);
+    await this.#removeAnswered();
   }
 
   /** How many requests wait for a node. */
-  waiting(node: string): Promise<number> {
-    return this.#entries().countDocuments({ node });
+  async waiting(node: string): Promise<number> {
+    await this.#loaded();
+    return this.#backlog.get(node)?.size ?? 0;
   }
 
   /**
-   * Stores a request, then sends it, unless others wait before it.
+   * Stores a request at once, then sends it, unless others wait before it.
    * @throws CascadeError cascade.federation.delivery.pending when it is sent later; what the node refuses it with
    */
   deliver(node: string, request: NodeRequest, by: string, hop: number, signal: AbortSignal): Promise<NodeAnswer> {
+    const storing = this.#store(node, request, by, hop);
+    const { requestId = '' } = request;
+    const over = storing.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#storing.set(requestId, storing);
+    void over.then(() => this.#storing.get(requestId) === storing && this.#storing.delete(requestId));
     return this.#inTurn(node, async () => {
-      const entry = await this.#store(node, request, by, hop);
-      const before = await this.#entries().findOne({ node, order: { $lt: entry.order } }, { projection: { _id: 1 } });
-      if (before) throw fault('cascade.federation.delivery.pending', node, 'others wait before it');
+      const entry = await storing;
+      const backlog = this.#backlogOf(node);
+      const id = entry._id.toHexString();
+      // One that is not there has been sent meanwhile: it is asked for its answer.
+      if (backlog.has(id) && backlog.values().next().value !== id)
+        throw fault('cascade.federation.delivery.pending', node, 'others wait before it');
       try {
         const answer = await this.#ask(node, request, { hop, signal, deadline: Date.now() + ANSWER_MS });
-        await this.#remove(entry);
+        this.#settled(entry);
         return answer;
       } catch (error) {
         const failed = failureOf(node, error);
         if (signal.aborted || mayPass(failed)) throw fault('cascade.federation.delivery.pending', node, failed.message);
-        await this.#remove(entry);
+        this.#settled(entry);
         throw failed;
       }
     });
+  }
+
+  /** Resolves when a request that was given for delivery is stored: before that nobody may be told that it will be sent. @throws what keeps it */
+  async isStored(requestId: string): Promise<void> {
+    await this.#storing.get(requestId);
   }
 
   /** One thing at a time for a node, in the order in which they came. */
@@ -112,7 +132,31 @@ export class Outbox {
     return turn;
   }
 
+  /** What an earlier process has left. @throws what keeps the store from telling */
+  #loaded(): Promise<void> {
+    this.#loading ??= this.#load().catch((error: unknown) => {
+      this.#loading = null;
+      throw error;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    const left = await this.#entries()
+      .find({}, { projection: { node: 1 } })
+      .sort({ order: 1 })
+      .toArray();
+    for (const { _id, node } of left) this.#backlogOf(node).add(_id.toHexString());
+  }
+
+  #backlogOf(node: string): Set<string> {
+    const known = this.#backlog.get(node) ?? new Set<string>();
+    this.#backlog.set(node, known);
+    return known;
+  }
+
   async #store(node: string, request: NodeRequest, by: string, hop: number): Promise<Waiting> {
+    await this.#loaded();
     const space = this.#space();
     const _id = ObjectId.createFromHexString((request.requestId ?? '').replaceAll('-', '').slice(0, 24));
     const entry: Waiting = {
@@ -125,13 +169,46 @@ export class Outbox {
       hop,
       request: sealText(space.cipher, JSON.stringify(request), PLACE),
     };
-    this.#mayWait = true;
     try {
       await space.committer.submit({ writes: [{ collection: OUTBOX, op: 'insert', document: { ...entry } }], events: [] }, true);
+      this.#backlogOf(node).add(_id.toHexString());
       return entry;
     } catch (error) {
       if (!(error instanceof DuplicateKey)) throw error;
-      return (await this.#entries().findOne({ _id })) ?? entry; // a repetition of the run: it waits already
+      return (await this.#entries().findOne({ _id })) ?? entry; // a repetition of the run: it waits already, or has its answer
+    }
+  }
+
+  /** It has its answer: it is no longer in the way of others, and leaves the store with the next batch. */
+  #settled(entry: Waiting): void {
+    const id = entry._id.toHexString();
+    if (!this.#backlogOf(entry.node).delete(id)) return;
+    this.#waits.delete(entry.node);
+    this.#answered.set(id, entry);
+    if (this.#answered.size >= AT_A_TIME) void this.#removeAnswered();
+  }
+
+  /** All that is answered, in batches; what the store doesn't take now it is asked to take at the next look. Never rejects. */
+  #removeAnswered(): Promise<void> {
+    this.#removing ??= this.#removeBatches()
+      .catch((err: unknown) => this.#space().log.warn({ err }, 'answered requests to nodes stay stored for now'))
+      .finally(() => {
+        this.#removing = null;
+      });
+    return this.#removing;
+  }
+
+  async #removeBatches(): Promise<void> {
+    while (this.#answered.size > 0) {
+      const batch = [...this.#answered].slice(0, AT_A_TIME);
+      const writes = batch.map(([, { _id }]) => ({ collection: OUTBOX, op: 'delete', id: _id, version: 1n }) as const);
+      try {
+        await this.#space().committer.submit({ writes, events: [] }, true);
+      } catch (error) {
+        if (!(error instanceof VersionMiss)) throw error;
+        for (const [, entry] of batch) await this.#remove(entry); // somebody else has removed one of them
+      }
+      for (const [id] of batch) this.#answered.delete(id);
     }
   }
 
@@ -152,30 +229,39 @@ export class Outbox {
   }
 
   #look(): void {
-    const space = this.#space();
-    if (!this.#mayWait && ++this.#looks % LOOKS_BETWEEN !== 0) return;
-    this.#mayWait = false;
-    this.#send(space).catch((err: unknown) => {
-      this.#mayWait = true;
-      space.log.warn({ err, namespace: space.name }, 'what waits for nodes could not be looked at: it is tried again');
-    });
+    const { log } = this.#space();
+    if (this.#closing.signal.aborted) return;
+    void this.#removeAnswered();
+    this.#loaded().then(
+      () => this.#send(),
+      (err: unknown) => log.warn({ err }, 'what waits for nodes could not be looked at: it is tried again'),
+    );
   }
 
-  async #send(space: Namespace): Promise<void> {
-    for (const node of await this.#entries().distinct('node')) {
-      this.#mayWait = true;
-      if (this.#senders.has(node) || (this.#waits.get(node)?.until ?? 0) > Date.now()) continue;
+  #send(): void {
+    const space = this.#space();
+    for (const [node, backlog] of this.#backlog) {
+      if (backlog.size === 0 || this.#senders.has(node) || (this.#waits.get(node)?.until ?? 0) > Date.now()) continue;
       this.#senders.add(node); // behind those who wait already: new statements must not keep it from its turn
       const sent = this.#inTurn(node, () => this.#sendTo(space, node)).finally(() => this.#senders.delete(node));
-      sent.catch((err: unknown) => space.log.warn({ err, node }, 'what waits for a node could not be sent: it is tried again'));
+      sent.then(
+        (isMore) => isMore && this.#look(),
+        (err: unknown) => space.log.warn({ err, node }, 'what waits for a node could not be sent: it is tried again'),
+      );
     }
   }
 
-  /** In order, until the node fails. */
-  async #sendTo(space: Namespace, node: string): Promise<void> {
-    const entries = await this.#entries().find({ node }).sort({ order: 1 }).limit(AT_A_TIME).toArray();
+  /** In order, until the node fails. @returns whether it has taken all, and there is more */
+  async #sendTo(space: Namespace, node: string): Promise<boolean> {
+    const backlog = this.#backlogOf(node);
+    const entries = await this.#entries()
+      .find({ node })
+      .sort({ order: 1 })
+      .limit(2 * AT_A_TIME)
+      .toArray();
     for (const entry of entries) {
-      if (this.#closing.signal.aborted) return;
+      if (this.#closing.signal.aborted) return false;
+      if (!backlog.has(entry._id.toHexString())) continue; // it has its answer
       const registered = space.definitions.get('nodes', node);
       if (!registered) {
         await this.#bury(entry, fault('cascade.federation.unreachable', node, 'the node was deleted'));
@@ -185,17 +271,25 @@ export class Outbox {
         await this.#bury(entry, fault('cascade.federation.unreachable', node, 'its time is over'));
         continue;
       }
+      const request = this.#requestOf(entry);
+      if (!Object.hasOwn(request, 'op')) {
+        await this.#bury(entry, fault('cascade.federation.protocol', node, 'it was stored by an earlier version'));
+        continue;
+      }
       try {
         const carriage = { hop: entry.hop, signal: this.#closing.signal, deadline: Date.now() + ANSWER_MS };
-        await this.#ask(node, this.#requestOf(entry), carriage);
-        this.#waits.delete(node);
-        await this.#remove(entry);
+        await this.#ask(node, request, carriage);
+        this.#settled(entry);
       } catch (error) {
         const failed = failureOf(node, error);
-        if (mayPass(failed) || failed.code === 'io.service.security.authentication.failed') return this.#stepBack(node);
+        if (mayPass(failed) || failed.code === 'io.service.security.authentication.failed') {
+          this.#stepBack(node);
+          return false;
+        }
         await this.#bury(entry, failed);
       }
     }
+    return backlog.size > 0;
   }
 
   #stepBack(node: string): void {
@@ -210,8 +304,15 @@ export class Outbox {
   /** It becomes a dead letter, in the same commit in which it leaves the outbox. */
   async #bury(entry: Waiting, error: CascadeError): Promise<void> {
     const space = this.#space();
-    const { method, path, query = {}, body, requestId = '' } = this.#requestOf(entry);
-    const value: ObjectValue = { method, path, query: query, body: body ?? null, requestId };
+    const { op, resource, id = null, parameters = {}, object = null, requestId = '' } = this.#requestOf(entry);
+    const leave = (): boolean => this.#backlogOf(entry.node).delete(entry._id.toHexString());
+    // A run that was repeated after a crash has stored it once more: one dead letter is enough.
+    if (await space.db.collection(DEAD_LETTERS.collection).findOne({ 'event.uuid': requestId })) {
+      await this.#remove(entry);
+      leave();
+      return;
+    }
+    const value: ObjectValue = { op, resource, id, parameters: { ...parameters }, object, requestId };
     const uuid = requestId;
     const event = { uuid, path: `/nodes/${entry.node}`, value: JSON.stringify(value), at: entry.at, by: entry.by, runs: [] };
     const dead = deadLetter(space, {
@@ -222,6 +323,7 @@ export class Outbox {
       deliveries: 1,
     });
     await this.#remove(entry, dead);
+    leave();
   }
 }
 

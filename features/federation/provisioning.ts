@@ -4,13 +4,13 @@ import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../st
 import type { Actor } from '../../runtime/context/actor.ts';
 import { type CascadeError, fault } from '../../model/errors/faults.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
-import { toTypedJson } from '../../model/values/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { own } from '../../resources/operations/arguments.ts';
 import { NODE_SHAPE } from '../nodes/index.ts';
-import type { NodeRequest } from './client.ts';
+import type { NodeRequest } from './node-client.ts';
 import { failureOf } from './failures.ts';
 import { FEDERATION } from './federation.ts';
+import { definitionRequest } from './requests.ts';
 
 const WITHIN_MS = 60_000;
 const MADE_BY_SERVICE = /^(?:_id|ars_(?:namespace|version|createdAt|createdBy|modifiedAt|modifiedBy))$/;
@@ -37,7 +37,7 @@ export async function provision(
   }
 }
 
-const removal = (kind: string, name: string): NodeRequest => ({ method: 'DELETE', path: `${kind}/${encodeURIComponent(name)}` });
+const removal = (kind: string, name: string): NodeRequest => ({ op: 'delete', resource: kind, id: name });
 
 /** @throws cascade.resource.not.found */
 function installation(space: Namespace, node: string, kind: string, name: string, actor: Actor): NodeRequest {
@@ -47,14 +47,11 @@ function installation(space: Namespace, node: string, kind: string, name: string
   const shown = resource.show?.(space, found) ?? found;
   const constraint = constraintOf(own(shown, 'activationConstraint'));
   const active = constraint === null ? null : isActiveOn(space, node, constraint, actor);
-  if (kind === 'rules' || kind === 'procedures') {
-    const query: Record<string, string> = kind === 'rules' ? { active: String(active ?? own(shown, 'active') !== false) } : {};
-    return { method: 'POST', path: kind, query, body: JSON.stringify({ ruleText: own(shown, 'ruleText') }) };
-  }
+  if (kind === 'rules') return definitionRequest(kind, { ruleText: own(shown, 'ruleText') }, active ?? own(shown, 'active') !== false);
+  if (kind === 'procedures') return definitionRequest(kind, { ruleText: own(shown, 'ruleText') }, null);
   const body: ObjectValue = {};
   for (const field of Object.keys(shown)) if (!MADE_BY_SERVICE.test(field)) setOwn(body, field, getOwn(shown, field));
-  if (active !== null) setOwn(body, 'active', active);
-  return { method: 'POST', path: kind, query: { upsert: 'true' }, body: toTypedJson(body, true) };
+  return definitionRequest(kind, body, active);
 }
 
 function constraintOf(value: Value): ObjectValue | null {

@@ -1,18 +1,15 @@
 // Statements as requests of the generic API (integrations.md 11.3): no text of the language crosses the wire, only values.
-import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { type AggregateName } from '../../stdlib/isolate/protocol.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { aggregated } from './aggregates.ts';
+import { whole } from './options.ts';
 import { CascadeError, fault } from '../../model/errors/faults.ts';
 import { toTypedJson, Untransferable } from '../../model/values/index.ts';
-import { aggregateRows } from '../../resources/aggregate/aggregate-rows.ts';
 import { own } from '../../resources/operations/arguments.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { errorIn, type NodeAnswer, type NodeRequest } from './client.ts';
+import { errorIn, type NodeAnswer, type NodeRequest } from './node-client.ts';
 
 export const PAGE_ROWS = 1_000;
-const MOST_ROWS = 10_000;
 const USUAL_ROWS = 1_000;
-/** A longer condition goes in the body. */
-const LONGEST_WHERE = 4_000;
 
 /** Sends a request to the node. */
 export type Send = (request: NodeRequest) => Promise<NodeAnswer>;
@@ -43,14 +40,13 @@ function json(value: Value, isCondition = false): string {
   }
 }
 
-const part = encodeURIComponent;
 const text = (object: ObjectValue, name: string): string => String(getOwn(object, name));
 
-/** The address of a resource: those of the service stand alone, types under `custom/`. */
-function resourcePath(space: Namespace, name: string): string {
-  const bare = name.replace(/^system\./, '');
-  const isSystem = space.features.named(bare) !== undefined || space.features.installationResource(bare, null) !== undefined;
-  return isSystem && !bare.startsWith('Ars') ? part(bare) : `custom/${part(bare)}`;
+/** The resource of a statement: those of the service stand alone, types apart. */
+function resourceOf(space: Namespace, statement: ObjectValue): Pick<NodeRequest, 'resource' | 'isType'> {
+  const resource = text(statement, 'resource').replace(/^system\./, '');
+  const isSystem = space.features.named(resource) !== undefined || space.features.installationResource(resource, null) !== undefined;
+  return isSystem && !resource.startsWith('Ars') ? { resource } : { resource, isType: true };
 }
 
 type Write = (
@@ -77,71 +73,76 @@ const KINDS: Readonly<Record<string, string>> = {
 /** The one request of each statement that changes something. */
 const writes: Readonly<Record<string, Write>> = {
   insert: (space, statement) => ({
-    request: { method: 'POST', path: resourcePath(space, text(statement, 'resource')), body: json(getOwn(statement, 'values')) },
+    request: { op: 'insert', ...resourceOf(space, statement), object: json(getOwn(statement, 'values')) },
     result: stored(statement),
   }),
   upsert: (space, statement) => ({
-    request: {
-      method: 'POST',
-      path: resourcePath(space, text(statement, 'resource')),
-      query: { upsert: 'true' },
-      body: json(getOwn(statement, 'values')),
-    },
+    request: { op: 'upsert', ...resourceOf(space, statement), object: json(getOwn(statement, 'values')) },
     result: stored(statement),
   }),
   update: (space, statement) => ({
     request: {
-      method: 'PUT',
-      path: resourcePath(space, text(statement, 'resource')),
-      query: { where: json(getOwn(statement, 'where'), true) },
-      body: json(getOwn(statement, 'values')),
+      op: 'update',
+      ...resourceOf(space, statement),
+      parameters: { where: json(getOwn(statement, 'where'), true) },
+      object: json(getOwn(statement, 'values')),
     },
     result: ({ value }) => value,
   }),
   delete: (space, statement) => ({
     request: {
-      method: 'DELETE',
-      path: resourcePath(space, text(statement, 'resource')),
-      query: { where: json(getOwn(statement, 'where'), true), count: 'true' },
+      op: 'delete',
+      ...resourceOf(space, statement),
+      parameters: { where: json(getOwn(statement, 'where'), true), count: 'true' },
     },
     result: ({ count, value }) => count ?? value,
   }),
   publish: (_space, statement) => {
     const schedule = own(statement, 'schedule');
     const [topic, message] = [text(statement, 'topic'), getOwn(statement, 'value')];
-    const body = schedule === null ? message : { ...scheduled(schedule), topic, message };
-    const path = schedule === null ? `topics/${topic.split('/').map(part).join('/')}` : 'scheduledevents';
-    return { request: { method: 'POST', path, body: json(body) }, result: nothing };
+    if (schedule === null) return { request: { op: 'publish', resource: 'topics', id: topic, object: json(message) }, result: nothing };
+    return {
+      request: { op: 'insert', resource: 'scheduledevents', object: json({ ...scheduled(schedule), topic, message }) },
+      result: nothing,
+    };
   },
   publishSource: (_space, statement) => {
     const [value, using] = [getOwn(statement, 'value'), own(statement, 'using')];
-    const body = isObject(value) && isObject(using) ? { ...value, ...using } : (value ?? using);
-    return { request: { method: 'POST', path: `sources/${part(text(statement, 'source'))}`, body: json(body) }, result: nothing };
+    const object = json(isObject(value) && isObject(using) ? { ...value, ...using } : (value ?? using));
+    return { request: { op: 'publish', resource: 'sources', id: text(statement, 'source'), object }, result: nothing };
   },
-  publishServiceEvent: (_space, statement) => ({
-    request: {
-      method: 'POST',
-      path: `services/${text(statement, 'target')
-        .replace(/^([^/]+)\.([^./]+)$/, '$1/$2')
-        .split('/')
-        .map(part)
-        .join('/')}`,
-      body: json(getOwn(statement, 'value')),
-    },
-    result: nothing,
-  }),
-  create: (_space, statement) => ({
-    request: { method: 'POST', path: KINDS[text(statement, 'kind')] ?? '', body: json(getOwn(statement, 'value')) },
-    result: ({ value }) => (Array.isArray(value) ? (value[0] ?? null) : value),
-  }),
+  publishServiceEvent: (_space, statement) => {
+    const id = text(statement, 'target').replace(/^([^/]+)\.([^./]+)$/, '$1/$2');
+    return { request: { op: 'publish', resource: 'services', id, object: json(getOwn(statement, 'value')) }, result: nothing };
+  },
+  create: (_space, statement) => {
+    const [value, options] = [getOwn(statement, 'value'), own(statement, 'options')];
+    const active = isObject(options) && Object.hasOwn(options, 'active') ? getOwn(options, 'active') : null;
+    const body: Value = typeof value === 'string' ? { ruleText: value } : value;
+    return {
+      request: definitionRequest(KINDS[text(statement, 'kind')] ?? '', body, typeof active === 'boolean' ? active : null),
+      result: ({ value: made }) => (Array.isArray(made) ? (made[0] ?? null) : made),
+    };
+  },
   drop: (_space, statement) => ({
-    request: { method: 'DELETE', path: `${KINDS[text(statement, 'kind')] ?? ''}/${part(text(statement, 'name'))}` },
+    request: { op: 'delete', resource: KINDS[text(statement, 'kind')] ?? '', id: text(statement, 'name') },
     result: nothing,
   }),
 };
 
-/** `SCHEDULE "5 minutes"`, a moment, or the fields of a scheduled event. */
-const scheduled = (schedule: Value): ObjectValue => (isObject(schedule) ? schedule : { occursAt: schedule });
+/** Makes a definition, or changes the one of its name. @param active null: as it is, or as it usually is */
+export function definitionRequest(kind: string, body: Value, active: boolean | null): Omit<NodeRequest, 'requestId'> {
+  const isProgram = kind === 'rules' || kind === 'procedures';
+  if (isProgram)
+    return { op: 'insert', resource: kind, ...(active !== null && { parameters: { active: String(active) } }), object: json(body) };
+  return { op: 'upsert', resource: kind, object: json(active === null || !isObject(body) ? body : { ...body, active }) };
+}
+
+/** @throws cascade.scheduledevent.schedule.invalid */
+function scheduled(schedule: Value): ObjectValue {
+  if (!isObject(schedule)) throw fault('cascade.scheduledevent.schedule.invalid', '', 'SCHEDULE takes an Object');
+  return schedule;
+}
 
 /** The request of a statement that changes something. @throws cascade.federation.value */
 export function writeOf(
@@ -172,22 +173,20 @@ export async function* carriedOut(space: Namespace, asked: Asked, send: Send, fr
     yield [writtenValue(await send(request), result)];
   } else if (kind === 'execute') yield [await executed(text(statement, 'name'), statement, send)];
   else if (kind === 'executeAll') yield [await executedAll(statement, send)];
-  else if (kind === 'query')
-    yield [
-      (await send({ method: 'POST', path: `sources/${part(text(statement, 'source'))}/query`, body: json(getOwn(statement, 'request')) }))
-        .value,
-    ];
-  else throw fault('cascade.federation.value', `${kind} is no statement for nodes`);
+  else if (kind === 'query') {
+    const object = json(getOwn(statement, 'request') ?? {});
+    yield [(await send({ op: 'query', resource: 'sources', id: text(statement, 'source'), object })).value];
+  } else throw fault('cascade.federation.value', `${kind} is no statement for nodes`);
 }
 
 async function executed(name: string, statement: ObjectValue, send: Send): Promise<Value> {
   const [args, named] = [own(statement, 'args'), own(statement, 'named')];
-  return (await send({ method: 'POST', path: `procedures/${part(name)}`, body: json(named ?? args ?? []) })).value;
+  return (await send({ op: 'execute', resource: 'procedures', id: name, object: json(named ?? args ?? []) })).value;
 }
 
 async function executedAll(statement: ObjectValue, send: Send): Promise<Value> {
-  const query = { where: json(getOwn(statement, 'where'), true), props: '["name","visibility"]' };
-  const { value } = await send({ method: 'GET', path: 'procedures', query });
+  const parameters = { where: json(getOwn(statement, 'where'), true), props: '["name","visibility"]' };
+  const { value } = await send({ op: 'select', resource: 'procedures', parameters });
   const results: Value[] = [];
   for (const procedure of Array.isArray(value) ? value : [])
     if (isObject(procedure) && own(procedure, 'visibility') !== 'PRIVATE')
@@ -201,7 +200,11 @@ async function* selected(space: Namespace, asked: Asked, send: Send, from: numbe
   const cardinality = getOwn(statement, 'cardinality');
   const [limit, skip] = [whole(statement, 'limit'), whole(statement, 'skip') ?? 0];
   if (Object.hasOwn(statement, 'aggregates') || listIn(statement, 'groupBy').length > 0) {
-    if (from === 0) yield await aggregated(space, statement, send);
+    if (from > 0) return;
+    const pageOf = (query: ObjectValue, skip: number): Promise<Value[]> => page(space, query, send, skip, PAGE_ROWS);
+    const pipeline = async (stages: Value[]): Promise<Value[]> =>
+      rowsIn(await send({ op: 'aggregate', ...resourceOf(space, statement), object: json(stages, true) }));
+    yield await aggregated(statement, { page: pageOf, pageRows: PAGE_ROWS, pipeline, order: sortOf(statement) });
     return;
   }
   if (cardinality === 'one' || cardinality === 'exactlyOne') {
@@ -223,16 +226,6 @@ async function* selected(space: Namespace, asked: Asked, send: Send, from: numbe
   if (gathers) yield [all];
 }
 
-/** @throws cascade.query.limit.range */
-function whole(statement: ObjectValue, name: string): number | null {
-  const value = own(statement, name);
-  if (value === null) return null;
-  const isLimit = name === 'limit';
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || (isLimit && value > MOST_ROWS))
-    throw fault('cascade.query.limit.range', name, 0, MOST_ROWS);
-  return value;
-}
-
 const listIn = (object: ObjectValue, name: string): string[] => {
   const value = own(object, name);
   return Array.isArray(value) ? (value as string[]) : [];
@@ -243,90 +236,24 @@ const sortOf = (statement: ObjectValue): ObjectValue =>
   Object.fromEntries(orderOf(statement).map(([path, descending]) => [path, descending ? -1 : 1] as const));
 
 async function page(space: Namespace, statement: ObjectValue, send: Send, skip: number, limit: number): Promise<Value[]> {
-  const path = resourcePath(space, text(statement, 'resource'));
+  const resource = resourceOf(space, statement);
   const where = getOwn(statement, 'where');
   const props = own(statement, 'props');
   if (skip % limit !== 0) {
     const stages: Value[] = [{ $match: where }, { $sort: { ...sortOf(statement), _id: 1 } }, { $skip: skip }, { $limit: limit }];
     if (Array.isArray(props)) stages.push({ $project: Object.fromEntries(props.map((name) => [String(name), 1] as const)) });
-    return rowsIn(await send({ method: 'POST', path: `${path}/aggregate`, body: json(stages, true) }));
+    return rowsIn(await send({ op: 'aggregate', ...resource, object: json(stages, true) }));
   }
-  const query: Record<string, string> = { limit: String(limit), page: String(skip / limit + 1) };
-  if (Array.isArray(props)) query['props'] = JSON.stringify(props);
-  if (orderOf(statement).length > 0) query['sort'] = JSON.stringify(sortOf(statement));
+  const parameters: Record<string, string> = { limit: String(limit), page: String(skip / limit + 1) };
+  if (Array.isArray(props)) parameters['props'] = JSON.stringify(props);
+  if (orderOf(statement).length > 0) parameters['sort'] = JSON.stringify(sortOf(statement));
   const condition = json(where, true);
-  if (condition.length > LONGEST_WHERE) return rowsIn(await send({ method: 'POST', path: `${path}/select`, query, body: condition }));
-  return rowsIn(await send({ method: 'GET', path, query: condition === '{}' ? query : { where: condition, ...query } }));
+  if (condition !== '{}') parameters['where'] = condition;
+  return rowsIn(await send({ op: 'select', ...resource, parameters }));
 }
 
 /** @throws cascade.federation.protocol */
 function rowsIn({ value }: NodeAnswer): Value[] {
   if (!Array.isArray(value)) throw new CascadeError('cascade.federation.protocol', 'The answer is no list of rows.', [], 500);
   return value;
-}
-
-/** Of each group the first instance: groups come in the order of their first appearance. */
-const FIRST = 'ars_first';
-
-const ACCUMULATORS: Readonly<Record<string, string>> = {
-  sum: '$sum',
-  avg: '$avg',
-  min: '$min',
-  max: '$max',
-  first: '$first',
-  last: '$last',
-};
-
-/** Aggregates act on the node (D8); what its pipeline has no accumulator for is worked out from the rows. */
-async function aggregated(space: Namespace, statement: ObjectValue, send: Send): Promise<Value[]> {
-  const groupBy = listIn(statement, 'groupBy');
-  const wanted = Object.entries(own(statement, 'aggregates') ?? {}) as unknown as [string, [AggregateName, string | null]][];
-  const resource = text(statement, 'resource');
-  const names = [...wanted.map(([name]) => name), ...groupBy];
-  const isPlain = wanted.every(([, [fn, path]]) => path === null || fn === 'count' || Object.hasOwn(ACCUMULATORS, fn));
-  const none = (async function* () {})();
-  if (!isPlain || names.some((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) {
-    const rows = (async function* () {
-      for (let at = 0; ; at += PAGE_ROWS) {
-        const found = await page(space, { ...statement, props: null }, send, at, PAGE_ROWS);
-        yield { rows: found.map(encodeInner), isLast: found.length < PAGE_ROWS };
-        if (found.length < PAGE_ROWS) return;
-      }
-    })();
-    return cutTo(statement, await aggregateRows(resource, rows, wanted, groupBy));
-  }
-  const group: ObjectValue = { _id: groupBy.length === 0 ? null : Object.fromEntries(groupBy.map((name) => [name, `$${name}`] as const)) };
-  for (const [name, [fn, path]] of wanted) setOwn(group, name, accumulator(fn, path));
-  setOwn(group, FIRST, { $first: '$_id' });
-  const shown: ObjectValue = { _id: 0 };
-  for (const name of groupBy) setOwn(shown, name, `$_id.${name}`);
-  for (const [name] of wanted) setOwn(shown, name, 1);
-  const order = orderOf(statement);
-  const stages: Value[] = [
-    { $match: getOwn(statement, 'where') },
-    { $sort: { _id: 1 } },
-    { $group: group },
-    { $sort: { [FIRST]: 1 } },
-    { $project: shown },
-  ];
-  if (order.length > 0) stages.push({ $sort: sortOf(statement) });
-  const path = `${resourcePath(space, resource)}/aggregate`;
-  const rows = rowsIn(await send({ method: 'POST', path, body: json(stages, true) }));
-  const ordered = rows.map((row) =>
-    Object.fromEntries([...groupBy, ...wanted.map(([name]) => name)].map((name) => [name, isObject(row) ? own(row, name) : null])),
-  );
-  const found = rows.length === 0 && groupBy.length === 0 ? await aggregateRows(resource, none, wanted, groupBy) : ordered;
-  return cutTo(statement, found);
-}
-
-function accumulator(fn: string, path: string | null): Value {
-  if (path === null) return { $sum: 1 };
-  if (fn === 'count') return { $sum: { $cond: [{ $gt: [`$${path}`, null] }, 1, 0] } };
-  return { [ACCUMULATORS[fn] ?? '$sum']: `$${path}` };
-}
-
-function cutTo(statement: ObjectValue, rows: Value[]): Value[] {
-  const single = ['one', 'exactlyOne'].includes(text(statement, 'cardinality'));
-  const [limit, skip] = [whole(statement, 'limit'), whole(statement, 'skip') ?? 0];
-  return single ? rows.slice(0, 1) : rows.slice(skip, limit === null ? undefined : skip + limit);
 }

@@ -7,6 +7,8 @@ import type { Carried } from './requests.ts';
 const AT_A_TIME = 32;
 /** Pages that wait for the program. */
 const MOST_WAITING = 64;
+/** How long others are waited for when something has come. */
+const GATHER_MS = 3;
 
 /** What is not taken yet of one node: how many of its pages were. */
 export interface Left {
@@ -27,9 +29,9 @@ export interface Terms {
   /** Begins the statement on a node, behind the pages that were taken. */
   readonly begin: (left: Left, signal: AbortSignal) => Carried;
   /** What a node without a complete answer within the time is told as. */
-  readonly late: (name: string) => CascadeError;
+  readonly late: (name: string) => Promise<CascadeError>;
   /** What the failure of a node is told as. */
-  readonly failure: (name: string, error: unknown) => CascadeError;
+  readonly failure: (name: string, error: unknown) => CascadeError | Promise<CascadeError>;
 }
 
 interface Taken {
@@ -67,6 +69,9 @@ export class NodeStatement {
   /** The next items, and what is then left: none at the end. */
   async next(): Promise<Page> {
     while (this.#queue.length === 0 && this.#left.size > 0) await new Promise<void>((resolve) => (this.#arrived = resolve));
+    // Nodes mostly answer close together, and a page costs a step of the run.
+    const heard = new Set(this.#queue.map(({ name }) => name));
+    if (heard.size < this.#left.size) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
     const taken = this.#queue.splice(0, MOST_WAITING);
     for (const { name, isLast } of taken) {
       if (isLast) this.#left.delete(name);
@@ -109,8 +114,7 @@ export class NodeStatement {
       this.#put({ name, items: [[name, 'end']], isLast: true });
     } catch (error) {
       void pages.return().catch(() => undefined);
-      const told = this.#isLate ? this.#terms.late(name) : this.#terms.failure(name, error);
-      const { code, message, params, status } = told;
+      const { code, message, params, status } = await (this.#isLate ? this.#terms.late(name) : this.#terms.failure(name, error));
       this.#put({ name, items: [[name, 'error', { code, message, params: params, status }]], isLast: true });
     }
   }

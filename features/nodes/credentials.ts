@@ -2,10 +2,8 @@
 import { decodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
-export interface NodeCredentials {
-  /** The value of the header Authorization. */
-  readonly authorization: string;
-}
+/** What a login takes: a long-lived token, or a user's name and password. */
+export type NodeCredentials = { readonly token: string } | { readonly username: string; readonly password: string };
 
 /** What seals a secret field of a node. */
 export const placeOf = (node: string, field: string): string => `node ${node} ${field}`;
@@ -20,9 +18,8 @@ export async function nodeCredentials(space: Namespace, name: string, node: Obje
   };
   if (getOwn(node, 'credentialType') === 'token') {
     const token = open('accessToken');
-    return token === null ? null : { authorization: `Bearer ${token}` };
+    return token === null ? null : { token };
   }
   const password = open('password');
-  const username = String(getOwn(node, 'username'));
-  return password === null ? null : { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };
+  return password === null ? null : { username: String(getOwn(node, 'username')), password };
 }

@@ -8,6 +8,6 @@ export { MAX_BODY_VALUES, parseJson, type ParseJsonOptions, parseLongJson } from
 export { idToBson, instanceToBson, propertyToBson, storedProperty, toBson } from './to-bson.ts';
 export { instanceToJson, propertyToJson, referenceText, toJson } from './to-json.ts';
 export { openText, sealText } from './sealed-text.ts';
-export { fromTyped, toTypedJson, Untransferable } from './typed-json.ts';
+export { fromTyped, instanceToTypedJson, toTypedJson, Untransferable } from './typed-json.ts';
 export { storedVersion } from './stored-version.ts';
 export { transcode, type TranscodeOptions, type Transcoder, transcoder, wholeTranscoder, type Spelling } from './transcode.ts';

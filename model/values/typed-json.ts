@@ -7,6 +7,7 @@ import {
   formatReal,
   getOwn,
   isObject,
+  isReference,
   type ObjectValue,
   parseCurrency,
   parseDateTime,
@@ -16,6 +17,7 @@ import {
   setOwn,
   type Value,
 } from '../../stdlib/values/index.ts';
+import { SYSTEM_PROPERTIES, type TypeDefinition } from '../types/definition.ts';
 
 /** Another value than data: a Function, Lock, Map, Matcher or Sequence. */
 export class Untransferable extends Error {}
@@ -32,18 +34,34 @@ export function toTypedJson(value: Value, isCondition = false): string {
   if (value instanceof Currency) return `{"$cur":"${value.toString()}"}`;
   if (Array.isArray(value)) return `[${value.map((element) => toTypedJson(element, isCondition)).join(',')}]`;
   if (!isObject(value)) throw new Untransferable();
+  if (!isCondition && isReference(value) && !value.resource.includes('/'))
+    return `{"$ref":${JSON.stringify(`/${value.resource}/${value.resourceId}`)}}`;
   const keys = Object.keys(value);
   const text = `{${keys.map((key) => `${JSON.stringify(key)}:${toTypedJson(getOwn(value, key), isCondition)}`).join(',')}}`;
   return keys.length === 1 && keys[0]?.startsWith('$') && !isCondition ? `{"$obj":${text}}` : text;
+}
+
+/** As `instanceToJson`, with typed values. */
+export function instanceToTypedJson(type: TypeDefinition, instance: ObjectValue): string {
+  const shown: ObjectValue = {};
+  for (const name of ['_id', ...type.properties.keys(), ...Object.keys(SYSTEM_PROPERTIES)])
+    if (Object.hasOwn(instance, name)) setOwn(shown, name, getOwn(instance, name));
+  return toTypedJson(shown);
 }
 
 const READERS: Readonly<Record<string, (text: string) => Value | null>> = {
   $dt: parseDateTime,
   $dec: parseDecimal,
   $cur: parseCurrency,
-  $ref: (text) => text,
+  $ref: referenceOf,
   $long: parseInteger,
 };
+
+/** `/resource/id`; any other text stays one. */
+function referenceOf(text: string): Value {
+  const [, resource, resourceId] = /^\/([^/]+)\/(.*)$/s.exec(text) ?? [];
+  return resource === undefined || resourceId === undefined ? text : { resource, resourceId };
+}
 
 /** The values of such JSON, of the tree that it was parsed to. What is no value of the form stays an Object. */
 export function fromTyped(tree: Value): Value {

@@ -47,6 +47,14 @@ export interface Outlet {
 }
 
 const SOCKETS_PER_NAMESPACE = 256;
+const NODE_SOCKETS_PER_NAMESPACE = 4_096;
+
+/** Whose sockets are counted together. */
+interface Account {
+  readonly namespace: string;
+  readonly account: string;
+  readonly most: number;
+}
 
 export class Egress {
   readonly #allowed: Networks;
@@ -62,13 +70,22 @@ export class Egress {
   }
 
   outletOf(namespace: string): Outlet {
+    return this.#outlet(namespace, namespace, this.#mostSockets);
+  }
+
+  /** For the nodes of a namespace, which only its admins register: counted apart, so that a fleet and the sources don't take each other's sockets. */
+  nodesOutletOf(namespace: string): Outlet {
+    return this.#outlet(namespace, `${namespace}\nnodes`, NODE_SOCKETS_PER_NAMESPACE);
+  }
+
+  #outlet(namespace: string, account: string, most: number): Outlet {
     const open = this.#open;
     return {
       checkLiteral: (host) => this.#checkLiteral(host),
-      connect: (target) => this.#connect(namespace, target),
+      connect: (target) => this.#connect({ namespace, account, most }, target),
       secure: securedWithin,
       get open() {
-        return open.get(namespace) ?? 0;
+        return open.get(account) ?? 0;
       },
     };
   }
@@ -106,8 +123,8 @@ export class Egress {
     return false;
   }
 
-  async #connect(namespace: string, target: ConnectTarget): Promise<Socket> {
-    const place = this.#enter(namespace);
+  async #connect(who: Account, target: ConnectTarget): Promise<Socket> {
+    const place = this.#enter(who);
     const deadline = new Deadline(target.timeoutMs, target.host, target.signal);
     try {
       const socket = await this.#socketTo(target, deadline);
@@ -151,18 +168,18 @@ export class Egress {
     throw new EgressError('connect', host, reasonOf(failed));
   }
 
-  #enter(namespace: string): { leave(): void } {
-    const count = this.#open.get(namespace) ?? 0;
-    if (count >= this.#mostSockets) throw new EgressError('limit', namespace, `the namespace has ${count} connections open`);
-    this.#open.set(namespace, count + 1);
+  #enter({ namespace, account, most }: Account): { leave(): void } {
+    const count = this.#open.get(account) ?? 0;
+    if (count >= most) throw new EgressError('limit', namespace, `the namespace has ${count} connections open`);
+    this.#open.set(account, count + 1);
     let isIn = true;
     return {
       leave: () => {
         if (!isIn) return;
         isIn = false;
-        const left = (this.#open.get(namespace) ?? 1) - 1;
-        if (left > 0) this.#open.set(namespace, left);
-        else this.#open.delete(namespace);
+        const left = (this.#open.get(account) ?? 1) - 1;
+        if (left > 0) this.#open.set(account, left);
+        else this.#open.delete(account);
       },
     };
   }

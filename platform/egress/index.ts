@@ -3,3 +3,4 @@ export { type ConnectTarget, Egress, type EgressOptions, type Outlet } from './e
 export { EgressError, type EgressFailure, reasonOf } from './errors.ts';
 export { Networks } from './networks.ts';
 export type { Proxy } from './tunnel.ts';
+export { NoWebSocket, openWebSocket, type OutgoingSocket, type WebSocketListener, type WebSocketTarget } from './web-socket.ts';

@@ -16,7 +16,7 @@ import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts'
 import { Budget } from './expressions.ts';
 import { restriction } from '../access/gate.ts';
 import { toShown, withConstraints } from '../scalars/index.ts';
-import { rowToJson, typedPart } from './results.ts';
+import { rowToJson, rowToTypedJson, typedPart } from './results.ts';
 import { shapeOf } from './shape.ts';
 import { buildPipeline } from './stages.ts';
 
@@ -43,6 +43,8 @@ export interface Written {
   readonly streams: boolean;
   /** Whether a Real is told from an Integer by its point. */
   readonly exactReals: boolean;
+  /** Whether values keep their types, for another installation. */
+  readonly isTyped: boolean;
 }
 
 /**
@@ -54,7 +56,7 @@ export async function aggregate(
   resource: Resource | Rows,
   pipeline: Value,
   actor: Actor,
-  { streams, exactReals }: Written,
+  { streams, exactReals, isTyped }: Written,
 ): Promise<Pick<ApiReply, 'body' | 'pieces' | 'truncated'>> {
   const isDefinition = resource.kind === 'definitions';
   const condition = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
@@ -97,7 +99,10 @@ export async function aggregate(
     const write = async (batch: readonly Uint8Array[]): Promise<string[]> => {
       const parts = batch.map((row) => typedPart(shape, row));
       const typed = await toShown(space, shape.type, parts, actor);
-      return batch.map((row, index) => rowToJson(shape, row, typed[index] as ObjectValue, exactReals));
+      return batch.map((row, index) => {
+        const own = typed[index] as ObjectValue;
+        return isTyped ? rowToTypedJson(shape, row, own) : rowToJson(shape, row, own, exactReals);
+      });
     };
     if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES)) {
       const texts = await write(isMore ? ahead.rows.slice(0, MOST_ROWS) : ahead.rows);

@@ -1,8 +1,8 @@
 // Rows of a pipeline in the external form: what the type still describes as its properties, the rest by what it is in the store.
 
-import { Decimal, isObject, isReference, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { Decimal, getOwn, isObject, isReference, type ObjectValue, parseCurrency, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { SYSTEM_PROPERTIES, type SystemProperty } from '../../model/types/index.ts';
-import { fromBson, instanceFromBson, propertyToJson, referenceText } from '../../model/values/index.ts';
+import { fromBson, instanceFromBson, propertyToJson, referenceText, toTypedJson } from '../../model/values/index.ts';
 import type { Shape } from './shape.ts';
 
 /** What of a row still is what the type says; other members are left out. */
@@ -22,6 +22,30 @@ export function rowToJson(shape: Shape, raw: Uint8Array, typed: ObjectValue, exa
     if (json !== null) members.push(`${JSON.stringify(name)}:${json}`);
   }
   return `{${members.join(',')}}`;
+}
+
+/** As `rowToJson`, in JSON in which values keep their types (integrations.md 11.3). */
+export function rowToTypedJson(shape: Shape, raw: Uint8Array, typed: ObjectValue): string {
+  const row = fromBson(raw);
+  const shown: ObjectValue = {};
+  for (const name of Object.keys(row)) {
+    if (Object.hasOwn(typed, name)) setOwn(shown, name, getOwn(typed, name));
+    else if (!shape.whole || name === '_id') setOwn(shown, name, inside(getOwn(row, name)));
+  }
+  return toTypedJson(shown);
+}
+
+/** Currencies lie in two members. */
+function inside(value: Value): Value {
+  if (Array.isArray(value)) return value.map(inside);
+  if (!isObject(value)) return value;
+  const names = Object.keys(value);
+  const { c: code, v: amount } = value;
+  if (names.length === 2 && typeof code === 'string' && amount instanceof Decimal)
+    return parseCurrency(`${code}:${amount.toString()}`) ?? value;
+  const result: ObjectValue = {};
+  for (const name of names) setOwn(result, name, inside(getOwn(value, name)));
+  return result;
 }
 
 function typedJson(shape: Shape, name: string, value: Value, exactReals: boolean): string {

@@ -9,7 +9,7 @@ import { fault } from '../../model/errors/faults.ts';
 import type { Rows } from '../../platform/mongo/index.ts';
 import { instanceFromBson, type Spelling } from '../../model/values/index.ts';
 import { AHEAD_BYTES, readAhead } from '../representation/large-results.ts';
-import { type RankedOrder, rankedOrder, writeRows } from '../scalars/index.ts';
+import { type RankedOrder, rankedOrder, type RowForm, writeRows } from '../scalars/index.ts';
 import { idOf } from '../representation/stamp.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { condition, remember } from './find.ts';
@@ -57,13 +57,13 @@ export interface Selected {
   readonly truncated: boolean;
 }
 
-/** The rows of a request as REST text: whole, or as pieces where it is long and `streams` allows it. */
+/** The rows of a request as text for a client: whole, or as pieces where it is long and `streams` allows it. */
 export async function selectPage(
   space: Namespace,
   resource: InstanceResource,
   parameters: Readonly<Record<string, Value>>,
   actor: Actor,
-  streams: boolean,
+  { streams, form }: { streams: boolean; form: RowForm },
 ): Promise<Pick<ApiReply, 'body' | 'pieces' | 'count' | 'truncated'>> {
   const predicate = await condition(space, resource, parameters['where'] ?? {}, actor);
   const order = await orderOf(space, resource, predicate, parameters['sort'], actor);
@@ -74,7 +74,7 @@ export async function selectPage(
   const isWhole = !props?.some((name) => name.includes('.'));
   if (page.capped && isWhole && order === resource.defaultSort && parameters['count'] !== true) {
     const shared = await sharedRows(space, resource, toFilter(predicate), page.limit);
-    if (shared) return { body: `[${(await writeRows(space, resource.type, 'rest', props, actor)(shared)).join(',')}]` };
+    if (shared) return { body: `[${(await writeRows(space, resource.type, form, props, actor)(shared)).join(',')}]` };
   }
   const rows = rowsOf(space, resource, predicate, order, window, toProjection(props, resource.type));
   const counting = parameters['count'] === true ? countOf(space, resource, predicate) : undefined;
@@ -86,7 +86,7 @@ export async function selectPage(
       ? ahead.rows.length > page.limit
       : page.capped && (await hasMore(space, resource, predicate, count, page.limit));
     const news = { ...(count === undefined ? {} : { count }), ...(isMore ? { truncated: true } : {}) };
-    const write = writeRows(space, resource.type, 'rest', props, actor);
+    const write = writeRows(space, resource.type, form, props, actor);
     if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES))
       return { body: `[${(await write(isMore ? ahead.rows.slice(0, page.limit) : ahead.rows)).join(',')}]`, ...news };
     const elements = {

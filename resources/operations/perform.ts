@@ -119,7 +119,9 @@ async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promi
   const single = cardinality === 'one' || cardinality === 'exactlyOne';
   if (aggregates || groupBy.length > 0) {
     const rows = await aggregated(space, resource, payload, aggregates ?? {}, groupBy, actor);
-    return single ? { ok: encodeInner(rows[0] ?? null) } : { list: encodeInner(rows) };
+    if (single) return { ok: encodeInner(rows[0] ?? null) };
+    const [from, most] = [wholeOption(payload, 'skip') ?? 0, wholeOption(payload, 'limit') ?? rows.length];
+    return { list: encodeInner(rows.slice(from, from + most)) };
   }
   const limit = wholeOption(payload, 'limit') ?? ARRAY_ROWS;
   if (limit > MOST_ARRAY_ROWS) throw fault('cascade.query.limit.range', 'limit', 0, MOST_ARRAY_ROWS);
@@ -189,7 +191,7 @@ async function aggregated(
   groupBy: readonly string[],
   actor: Actor,
 ): Promise<ObjectValue[]> {
-  const query: ProgramQuery = { ...queryOf(payload, 0), props: null };
+  const query: ProgramQuery = { ...queryOf(payload, 0), skip: 0, props: null }; // limit and skip are of the groups
   const pages =
     'kind' in resource && resource.kind === 'instances'
       ? selectPages(space, resource, query, { ...actor, reading: null }, 1 << 20)

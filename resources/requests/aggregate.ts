@@ -9,6 +9,7 @@ import type { Namespace, Resource } from '../catalog/types.ts';
 export async function aggregate(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const pipeline = request.object ?? request.parameters['pipeline'];
   if (pipeline === undefined) throw fault('cascade.request.parameter.invalid', 'pipeline', null);
-  const written = { streams: request.streams === true, exactReals: request.exactReals === true };
-  return { status: 200, ...(await runPipeline(space, resource, pipeline, actor, written)) };
+  const isTyped = request.federation?.isTyped === true;
+  const written = { streams: request.streams === true, exactReals: request.exactReals === true, isTyped };
+  return { status: 200, ...(await runPipeline(space, resource, pipeline, actor, written)), ...(isTyped && { isTyped }) };
 }

@@ -6,7 +6,7 @@ import { decodeInner, encodeInner, isObject, type ObjectValue, type Value } from
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { instanceToJson, parseJson, toJson, toTypedJson } from '../../model/values/index.ts';
+import { instanceToJson, parseJson, toJson } from '../../model/values/index.ts';
 import { changeDefinition, definitionJson, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
 import { deleteDependents, deleteWithDependents } from '../instances/dependent-definitions.ts';
 import { toFilter } from '../../model/query/index.ts';
@@ -19,6 +19,7 @@ import type { DefinitionResource, InstanceResource, Namespace, Resource } from '
 import { perform } from '../operations/perform.ts';
 import { asRun } from '../../runtime/runs/index.ts';
 import { answersArray, bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
+import { changedReply, instanceText, typedIf } from './typed.ts';
 
 /** Persistent subscriptions that one deletion looks at in one go. */
 const AT_A_TIME = 1_000;
@@ -54,7 +55,8 @@ export async function patch(space: Namespace, resource: Resource, request: ApiRe
 }
 
 /** The UPDATE of another installation: what it gives in the language, the number of instances or the one that was named. */
-async function updateWhere(space: Namespace, { name }: Resource, { parameters, object }: ApiRequest, actor: Actor): Promise<ApiReply> {
+async function updateWhere(space: Namespace, { name }: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { parameters, object } = request;
   const { where } = parameters;
   if (where === undefined) throw fault('cascade.request.parameter.invalid', 'where', null);
   if (!isObject(object ?? null)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
@@ -62,7 +64,7 @@ async function updateWhere(space: Namespace, { name }: Resource, { parameters, o
   const answer = await perform(space, 'update', encodeInner(statement), actor);
   if ('error' in answer)
     throw new CascadeError(answer.error.code, answer.error.message, answer.error.params as Value[], answer.error.status);
-  return { ...reply(toTypedJson(decodeInner('list' in answer ? answer.list : answer.ok))), isTyped: true };
+  return changedReply(request, decodeInner('list' in answer ? answer.list : answer.ok));
 }
 
 /** A patch is written against what a client sees. */
@@ -107,8 +109,8 @@ async function instanceUpdate(
   const version = demandedVersion(resource, request, first);
   const { type } = resource;
   const answered = (instance: ObjectValue): ApiReply => {
-    const json = instanceToJson(type, instance);
-    return reply(answersArray(resource) ? `[${json}]` : json);
+    const json = instanceText(request, type, instance);
+    return { ...reply(answersArray(resource) ? `[${json}]` : json), ...typedIf(request, resource) };
   };
   if (namesNothing(await change(first))) return answered(await shownOne(space, type, first, actor));
   let known: ObjectValue | null = first;

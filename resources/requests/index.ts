@@ -41,10 +41,14 @@ const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
 
 const GENERIC: ReadonlySet<string> = new Set(OPERATIONS);
 
+/** What is written with its types from the beginning, and need not be read again for it. */
+const STREAMED: ReadonlySet<string> = new Set(['select', 'aggregate']);
+
 /** Carries out a client's request. @throws CascadeError, CascadeErrors, at once or later */
 export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (!request.federation?.isTyped) return carriedOut(space, request, actor);
-  return carriedOut(space, { ...request, streams: false }, actor).then((given) => typedReply(space, request, given));
+  const streams = request.streams === true && STREAMED.has(request.op);
+  return carriedOut(space, { ...request, streams }, actor).then((given) => typedReply(space, request, given));
 }
 
 function carriedOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {

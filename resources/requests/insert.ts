@@ -6,13 +6,14 @@ import { type Actor, type Enqueue, partOf } from '../../runtime/context/actor.ts
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { nextSlice } from '../../platform/structures/slices.ts';
 import { CascadeErrors, errorDocument, fault, retryAfterSeconds } from '../../model/errors/faults.ts';
-import { instanceToJson, toJson } from '../../model/values/index.ts';
+import { toJson } from '../../model/values/index.ts';
 import { definitionJson, putDefinition, shown } from '../definitions/operations.ts';
 import { insertAtOnce, insertOne, type ReadyInsert } from '../instances/insert.ts';
 import { asFault, tooFull } from '../instances/refusals.ts';
 import { upsertOne } from '../instances/upsert.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { answersArray, bodyOf, counted, NO_CONTENT } from './request.ts';
+import { instanceText, typedIf } from './typed.ts';
 
 const MOST_INSTANCES = 10_000;
 /** So many errors are told of one request; of each instance that is refused at least the first. */
@@ -33,11 +34,12 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     return upsert ? upsertOne(space, resource, object, by) : insertOne(space, resource, object, by);
   };
   const textOf = (stored: ObjectValue): string =>
-    resource.kind === 'instances' ? instanceToJson(resource.type, stored) : definitionJson(shown(space, resource, stored));
+    resource.kind === 'instances' ? instanceText(request, resource.type, stored) : definitionJson(shown(space, resource, stored));
+  const typed = typedIf(request, resource);
   if (!Array.isArray(body)) {
     const stored = await one(body, actor);
     if (stored === null) return { ...NO_CONTENT, ...counted(request, 0) };
-    return { status: 200, body: answersArray(resource) ? `[${textOf(stored)}]` : textOf(stored), ...counted(request, 1) };
+    return { status: 200, body: answersArray(resource) ? `[${textOf(stored)}]` : textOf(stored), ...counted(request, 1), ...typed };
   }
   if (body.length > MOST_INSTANCES) throw fault('cascade.request.too.many.instances', MOST_INSTANCES);
   // Without user code in between they all share a tick, which keeps their order; else, and for definitions, one after the other.
@@ -51,8 +53,8 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   };
   const { enqueue } = actor;
   if (enqueue && resource.kind === 'instances' && !apart)
-    return several(request, await insertedEach(resource, await readyEach(space, resource, body, actor), textOf, enqueue));
-  return several(request, await (apart ? inTurn(body, part) : Promise.allSettled(body.map(part))));
+    return { ...several(request, await insertedEach(resource, await readyEach(space, resource, body, actor), textOf, enqueue)), ...typed };
+  return { ...several(request, await (apart ? inTurn(body, part) : Promise.allSettled(body.map(part)))), ...typed };
 }
 
 /** What stores an instance, or the way to store one for which that has to be waited for; an Error is what is wrong with it. */

@@ -10,7 +10,7 @@ import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, t
 import { type Actor, ChildKeys, type StepKeeper } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { DuplicateKey, type Step, type Unit, type Write } from '../../runtime/transactions/index.ts';
-import { instanceToJson, openText, parseJson, sealText, toJson, toTypedJson } from '../../model/values/index.ts';
+import { openText, parseJson, sealText, toJson } from '../../model/values/index.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import { definitionJson, shown } from '../definitions/operations.ts';
 import { fault } from '../../model/errors/faults.ts';
@@ -18,6 +18,7 @@ import type { Namespace } from '../catalog/types.ts';
 import { StateKey } from '../states.ts';
 import { carryOut } from './index.ts';
 import { NO_CONTENT, reply } from './request.ts';
+import { changedReply, instanceText, typedIf } from './typed.ts';
 
 export const ANSWERS = 'answers';
 const KEPT_SECONDS = 86_400;
@@ -262,13 +263,13 @@ const withRecord = ({ cipher }: Namespace, unit: Unit, { id, digest }: Pick<Reco
 /** The reply to a request about one thing, from what its change gave; undefined where that does not tell all. */
 function replyOf(space: Namespace, request: ApiRequest, answer: string | null): ApiReply | undefined {
   if (answer === null || Array.isArray(request.object)) return undefined;
-  if (request.federation && request.op === 'update') return { ...reply(toTypedJson(decodeInner(answer))), isTyped: true };
+  if (request.federation && request.op === 'update') return changedReply(request, decodeInner(answer));
   if (request.op === 'publish') return reply('{}');
   if (request.op === 'rename') return reply(definitionJson(decodeInner(answer) as ObjectValue));
   if (request.op !== 'insert' && request.op !== 'upsert') return undefined;
   const resource = resolve(space, request.resourceName, request.custom);
   const stored = decodeInner(answer) as ObjectValue;
   const json =
-    resource.kind === 'instances' ? `[${instanceToJson(resource.type, stored)}]` : definitionJson(shown(space, resource, stored));
-  return { ...reply(json), ...(request.parameters['count'] === true ? { count: 1 } : {}) };
+    resource.kind === 'instances' ? `[${instanceText(request, resource.type, stored)}]` : definitionJson(shown(space, resource, stored));
+  return { ...reply(json), ...(request.parameters['count'] === true ? { count: 1 } : {}), ...typedIf(request, resource) };
 }

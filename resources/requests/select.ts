@@ -9,10 +9,11 @@ import { storedVersion } from '../../model/values/index.ts';
 import { definitionJson, matching, readDefinition, selectDefinitions } from '../definitions/operations.ts';
 import { condition, storedAt, storedBy } from '../instances/find.ts';
 import { selectPage } from '../instances/select.ts';
-import { writeRows } from '../scalars/index.ts';
+import { type RowForm, writeRows } from '../scalars/index.ts';
 import { versionOf } from '../representation/stamp.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { namesVersion } from './request.ts';
+import { typedIf } from './typed.ts';
 
 export async function select(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (request.resourceId === undefined && request.op !== 'selectOne') return selectMany(space, resource, request, actor);
@@ -20,7 +21,7 @@ export async function select(space: Namespace, resource: Resource, request: ApiR
   const found = await oneOf(space, resource, request, actor, props ?? null);
   const version = String(found.version);
   if (request.ifNoneMatch !== undefined && namesVersion(request.ifNoneMatch, version)) return { status: 304, version };
-  return { status: 200, body: await found.json(), version };
+  return { status: 200, body: await found.json(), version, ...typedIf(request, resource) };
 }
 
 /** Null: all of them. */
@@ -37,38 +38,44 @@ const definition = (object: ObjectValue, props: Props): Found => ({
   json: () => definitionJson(object, props),
 });
 
-const instance = (space: Namespace, { type }: InstanceResource, raw: Uint8Array, props: Props, actor: Actor): Found => ({
+const instance = (space: Namespace, { type }: InstanceResource, raw: Uint8Array, { props, form }: Shown, actor: Actor): Found => ({
   version: storedVersion(raw),
-  json: async () => (await writeRows(space, type, 'rest', props, actor)([raw]))[0] as string,
+  json: async () => (await writeRows(space, type, form, props, actor)([raw]))[0] as string,
 });
+
+interface Shown {
+  readonly props: Props;
+  readonly form: RowForm;
+}
+
+const formOf = ({ federation }: ApiRequest): RowForm => (federation?.isTyped ? 'typed' : 'rest');
 
 async function selectMany(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { parameters, streams = false } = request;
-  if (resource.kind === 'instances') return { status: 200, ...(await selectPage(space, resource, parameters, actor, streams)) };
+  if (resource.kind === 'instances') {
+    const page = await selectPage(space, resource, parameters, actor, { streams, form: formOf(request) });
+    return { status: 200, ...page, ...typedIf(request, resource) };
+  }
   const { json, count, truncated } = selectDefinitions(space, resource, parameters, actor);
   return { status: 200, body: json, ...(count === undefined ? {} : { count }), ...(truncated ? { truncated } : {}) };
 }
 
 /** By its id, or by a condition that only it meets. */
-async function oneOf(
-  space: Namespace,
-  resource: Resource,
-  { resourceId, parameters }: ApiRequest,
-  actor: Actor,
-  props: Props,
-): Promise<Found> {
+async function oneOf(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, props: Props): Promise<Found> {
+  const { resourceId, parameters } = request;
+  const shown = { props, form: formOf(request) };
   if (resourceId !== undefined) {
     if (resource.kind === 'definitions') return definition(readDefinition(space, resource, resourceId), props);
     const projection = toProjection(props, resource.type);
     const stored = await storedAt(space, resource, resourceId, actor, projection && { ...projection, ars_version: 1 });
-    return instance(space, resource, stored, props, actor);
+    return instance(space, resource, stored, shown, actor);
   }
   const where: Value = parameters['where'] ?? {};
   const [found, second] =
     resource.kind === 'definitions'
       ? matching(space, resource, where, actor).map((object) => definition(object, props))
       : (await storedBy(space, resource, toFilter(await condition(space, resource, where, actor)), 2)).map((raw) =>
-          instance(space, resource, raw, props, actor),
+          instance(space, resource, raw, shown, actor),
         );
   if (second) throw fault('cascade.query.not.unique', resource.name);
   if (!found) throw fault('cascade.resource.not.found', `/${resource.name}`);

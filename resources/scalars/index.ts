@@ -1,5 +1,5 @@
 // User scalars (resources-and-api.md 4.2): base types with procedures of their own, between what is stored and what everybody sees.
 export { isConverted, isShownOtherwise, returned, shownOne, toShown, toStored } from './convert.ts';
 export { keyConstant, withConstraints } from './constraints.ts';
-export { writeRows } from './write-rows.ts';
+export { type RowForm, writeRows } from './write-rows.ts';
 export { type RankedOrder, rankedOrder } from './order.ts';

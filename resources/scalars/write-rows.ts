@@ -1,10 +1,10 @@
 // Stored rows as text, for a client or a program: transcoded byte by byte, or, where scalars show themselves otherwise, by way of their
 // procedures, all rows of a call at once.
 
-import { encodeInner } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { instanceFromBson, instanceToJson, type Spelling, transcoder, wholeTranscoder } from '../../model/values/index.ts';
+import { instanceFromBson, instanceToJson, type Spelling, toTypedJson, transcoder, wholeTranscoder } from '../../model/values/index.ts';
 import { inSlices, nextSlice } from '../../platform/structures/slices.ts';
 import { cut } from '../representation/cut.ts';
 import type { Namespace } from '../catalog/types.ts';
@@ -12,14 +12,21 @@ import { isShownOtherwise, toShown } from './convert.ts';
 
 export type WriteRows = (rows: readonly Uint8Array[]) => string[] | Promise<string[]>;
 
+/** `typed`: for another installation, plain JSON in which values keep their types (integrations.md 11.3). */
+export type RowForm = Spelling | 'typed';
+
 /** @param props the properties to keep, paths into them included; null means all */
-export function writeRows(
-  space: Namespace,
-  type: TypeDefinition,
-  spelling: Spelling,
-  props: readonly string[] | null,
-  actor: Actor,
-): WriteRows {
+export function writeRows(space: Namespace, type: TypeDefinition, form: RowForm, props: readonly string[] | null, actor: Actor): WriteRows {
+  if (form !== 'typed') return writeSpelt(space, type, form, props, actor);
+  const write = writeSpelt(space, type, 'inner', props, actor);
+  return async (rows) => inSlices(typedTexts(await write(rows)));
+}
+
+function* typedTexts(inner: readonly string[]): Generator<string> {
+  for (const text of inner) yield toTypedJson(decodeInner(text));
+}
+
+function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, props: readonly string[] | null, actor: Actor): WriteRows {
   // REST reads parts of an Object as parts from the store already; a program's rows come whole, for what it has seen of them is remembered.
   const cuts = props !== null && spelling === 'inner' && props.some((path) => path.includes('.'));
   if (cuts && !isShownOtherwise(type)) return (rows) => writeEach(rows, (row) => encodeInner(cut(instanceFromBson(type, row), props)));

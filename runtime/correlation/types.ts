@@ -101,7 +101,7 @@ export interface MachineSurroundings {
 /** @param paths spellings of the path that are kept already */
 export function toHappening({ uuid, path, value, at, by, chain, transport }: StoredEvent, paths: readonly string[] = []): Happening {
   const known = paths.find((one) => one === path) ?? path;
-  const began = chain.root === uuid && chain.depth === 0;
+  const began = chain.root === uuid && chain.depth === 0 && chain.hop === undefined;
   return { uuid, path: known, value, atMs: at.getTime(), by, chain: began ? null : chain, ...(transport ? { transport } : {}) };
 }
 

@@ -87,7 +87,8 @@ const underIn = ({ profiles, restricted, lent }: Identity): ObjectValue => ({
 export const asyncRun = (procedure: string): RunReference => ({ rule: procedure, program: ASYNC, binds: 'value' });
 
 /** The chain that an event belongs to: it goes on, or begins with the event. */
-function chainOf(uuid: string, { chain: { root, depth, via } }: Actor): StoredEvent['chain'] {
+function chainOf(uuid: string, { chain: { root, depth, via, hop } }: Actor): StoredEvent['chain'] {
+  if (hop !== undefined) return { root: root ?? uuid, depth, ...(via && { via }), hop };
   return via ? { root: root ?? uuid, depth, via } : { root: root ?? uuid, depth };
 }
 

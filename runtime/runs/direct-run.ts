@@ -34,6 +34,8 @@ export interface DirectCall {
   readonly cpuTimeMs?: number;
   /** When it is over, from now on: who asked does not wait for longer. */
   readonly deadlineMs?: number;
+  /** Aborted when nobody waits for it any more: it is ended. */
+  readonly signal?: AbortSignal;
   /** Whether an escaping error is kept as a snapshot (language.md H4). */
   readonly snapshot: boolean;
 }
@@ -42,6 +44,10 @@ export interface DirectCall {
 export function runDirect(host: RunHost, call: DirectCall): Promise<string> {
   return new Promise((resolve, reject) => new DirectRun(host, call, resolve, reject).start());
 }
+
+/** A run that is not recorded has often nothing to store with what it was answered. */
+const isNothing = ({ writes, events, steps, logs }: Unit): boolean =>
+  writes.length === 0 && events.length === 0 && !steps?.length && !logs?.length;
 
 class DirectRun implements RunObserver {
   readonly #host: RunHost;
@@ -58,6 +64,7 @@ class DirectRun implements RunObserver {
   readonly #trail = new Trail();
   #open: OpenRun | null = null;
   #deadline: NodeJS.Timeout | null = null;
+  #isOver = false;
 
   constructor(host: RunHost, call: DirectCall, resolve: (valueJson: string) => void, reject: (error: unknown) => void) {
     this.#host = host;
@@ -76,8 +83,10 @@ class DirectRun implements RunObserver {
 
   start(): void {
     this.#host.executionTimes.begin(this.#expire);
-    const { deadlineMs } = this.#call;
+    const { deadlineMs, signal } = this.#call;
     if (deadlineMs !== undefined) this.#deadline = setTimeout(() => this.#expire(`${deadlineMs} ms`), deadlineMs);
+    if (signal?.aborted) return this.#leave();
+    signal?.addEventListener('abort', this.#leave, { once: true });
     whenAdmitted(
       this.#host,
       this.#call.identity,
@@ -87,6 +96,7 @@ class DirectRun implements RunObserver {
   }
 
   #go(): void {
+    if (this.#isOver) return; // while it was asked whether it may run
     const { cpuTimeMs } = this.#call;
     const { opts, ...given } = this.#given();
     const { at, seed, ...lasting } = opts;
@@ -135,6 +145,8 @@ class DirectRun implements RunObserver {
     this.fail({ ...toWireError(fault('cascade.execution.timeout', this.#call.executable.resource, limit)), frames: [] });
   };
 
+  readonly #leave = (): void => this.#expire('its caller has gone');
+
   log(k: number, level: string, text: string): void {
     this.#messages.add(k, level, text);
   }
@@ -182,11 +194,17 @@ class DirectRun implements RunObserver {
 
   /** What it is a part of starts again. */
   #giveUp(reason: StartAgain): void {
-    this.#host.executionTimes.end(this.#expire);
-    if (this.#deadline) clearTimeout(this.#deadline);
+    this.#unwatch();
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#host.release(this.#id);
     this.#reject(reason);
+  }
+
+  #unwatch(): void {
+    this.#isOver = true;
+    this.#host.executionTimes.end(this.#expire);
+    if (this.#deadline) clearTimeout(this.#deadline);
+    this.#call.signal?.removeEventListener('abort', this.#leave);
   }
 
   #answer(answer: Answer, at: Date): void {
@@ -233,7 +251,7 @@ class DirectRun implements RunObserver {
         const whole = this.#withStep(unit, step, [...(unit.logs ?? []), ...logs]);
         const starts = unit.events.some((event) => event.runs.length > 0);
         const commit = () => this.#host.committer.submit(whole, this.#recorded || starts);
-        await (starts ? this.#host.pressure.pass(commit) : commit());
+        if (!isNothing(whole)) await (starts ? this.#host.pressure.pass(commit) : commit());
         this.#messages.stored(logs);
         caller.childKey?.keeper?.stored?.(step);
         if (this.#recorded) this.#history.committed(step);
@@ -250,8 +268,7 @@ class DirectRun implements RunObserver {
 
   /** Stores what is left to store before the caller hears of the end. */
   async #settle(unit: Pick<Unit, 'writes' | 'events'>): Promise<void> {
-    this.#host.executionTimes.end(this.#expire);
-    if (this.#deadline) clearTimeout(this.#deadline);
+    this.#unwatch();
     this.#host.release(this.#id);
     const logs = this.#messages.waiting;
     if (logs.length === 0 && unit.writes.length === 0 && unit.events.length === 0) return;

@@ -407,8 +407,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   get #chain(): Chain {
-    const { root, depth, via = [] } = this.#event.chain;
-    return { root, depth: depth + 1, via: [...via.slice(1 - NAMES_KEPT), this.#executable.name] };
+    const { root, depth, via = [], hop } = this.#event.chain;
+    return { root, depth: depth + 1, via: [...via.slice(1 - NAMES_KEPT), this.#executable.name], ...(hop !== undefined && { hop }) };
   }
 
   get #isTraced(): boolean {

@@ -84,7 +84,8 @@ function eventOf(text: string, heads: readonly Head[]): StoredEvent {
 
 /** Whether two events differ in nothing but what their texts say: told of the usual ones only, which is enough. */
 function haveOneHead(a: StoredEvent, b: StoredEvent): boolean {
-  if (a.path !== b.path || a.by !== b.by || a.chain.depth !== b.chain.depth || a.chain.via !== b.chain.via) return false;
+  if (a.path !== b.path || a.by !== b.by || a.chain.depth !== b.chain.depth) return false;
+  if (a.chain.via !== b.chain.via || a.chain.hop !== b.chain.hop) return false;
   if (isUnusual(a) || isUnusual(b) || a.runs.length !== b.runs.length) return false;
   for (const [index, one] of a.runs.entries()) {
     const other = b.runs[index];

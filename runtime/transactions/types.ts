@@ -83,6 +83,8 @@ export interface Chain<Root = string> {
   readonly root: Root;
   readonly depth: number;
   readonly via?: readonly string[];
+  /** Installations that a statement has come through to begin it (integrations.md 11.3); absent: none. */
+  readonly hop?: number;
 }
 
 export const attemptOf = (event: StoredEvent): number => event.attempt ?? 1;

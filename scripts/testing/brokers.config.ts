@@ -1,11 +1,17 @@
-// Tests against real brokers (mosquitto, rabbitmq-server, nats-server), a step of the nightly run: they want programs that not every machine has.
+// Tests against real brokers (mosquitto, rabbitmq-server, nats-server) and many services, a step of the nightly run: they want programs that not
+// every machine has, or more of it than `npm test` should take.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['features/sources/protocols/**/*.brokers.ts', 'scripts/cluster/*.brokers.ts'],
+    include: [
+      'features/sources/protocols/**/*.brokers.ts',
+      'scripts/cluster/*.brokers.ts',
+      'conformance/federation/*.brokers.ts',
+      'examples/stations/*.brokers.ts',
+    ],
     globalSetup: ['scripts/testing/built.ts'],
-    testTimeout: 300_000,
+    testTimeout: 900_000,
     hookTimeout: 300_000,
     retry: 0,
     allowOnly: false,

@@ -30,6 +30,12 @@ export function plan({ only, minutes, seed }) {
       command: ['node', 'scripts/fuzz.mjs', '--minutes', String(minutes), '--only', 'engine/crash-simulation.test.ts'],
     },
     {
+      name: 'simulation:nodes',
+      what: 'statements on nodes in a simulated world, 10,000 new seeds',
+      env: { CASCADE_FLEET_SEEDS: '10000', CASCADE_SIMULATION_FROM: String(seed) },
+      command: ['node', 'scripts/test.mjs', 'engine/fleet-simulation'],
+    },
+    {
       name: 'fuzz',
       what: `all random tests, new seeds for ${minutes} min`,
       command: ['node', 'scripts/fuzz.mjs', '--minutes', String(minutes)],
@@ -55,7 +61,7 @@ export function plan({ only, minutes, seed }) {
     },
     {
       name: 'brokers',
-      what: 'sources against mosquitto, RabbitMQ and NATS, killed and started again (their Debian packages must be there)',
+      what: 'sources against mosquitto, RabbitMQ and NATS, killed and started again (their Debian packages must be there); many installations',
       command: ['node', 'node_modules/vitest/vitest.mjs', 'run', '--root', '.', '--config', 'scripts/testing/brokers.config.ts'],
     },
     {

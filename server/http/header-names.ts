@@ -17,7 +17,7 @@ export const REQUEST_HEADERS = [
 type ForeignHeader = 'accept' | 'accept-encoding' | 'forwarded' | 'host' | 'if-range' | 'origin' | 'range' | 'via' | 'x-forwarded-for';
 
 /** Those that another installation sets, which no script is. */
-type FederationHeader = 'x-cascade-federation' | 'x-cascade-deadline-ms' | 'x-cascade-hop' | 'x-cascade-values';
+export type FederationHeader = 'x-cascade-federation' | 'x-cascade-deadline-ms' | 'x-cascade-hop' | 'x-cascade-values';
 
 export type RequestHeader = Lowercase<(typeof REQUEST_HEADERS)[number]> | ForeignHeader | FederationHeader;
 

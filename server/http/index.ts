@@ -8,4 +8,5 @@ export { Deadlines } from './deadlines.ts';
 export { errorReply } from './errors.ts';
 export type { CorsOrigins } from './headers.ts';
 export { type ParameterName, parameterValues } from './parameters.ts';
+export { federationIn, typedRequest } from './resources.ts';
 export { bindHttp, type HttpSockets, type SocketOptions } from './sockets.ts';

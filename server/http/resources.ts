@@ -5,6 +5,7 @@ import type { Soon } from '../../platform/structures/soon.ts';
 import { fromTyped } from '../../model/values/index.ts';
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import { type ParameterName, parameters, type Query } from './parameters.ts';
+import type { FederationHeader } from './header-names.ts';
 import { readBody } from './read-body.ts';
 import type { Action, ResourceRoute } from './routes.ts';
 import type { HttpRequest } from './types.ts';
@@ -68,8 +69,13 @@ export function apiRequest(http: HttpRequest, place: ResourceRoute, action: Acti
   };
   if (publicIn !== undefined) request.publicOnly = true;
   const requestId = publicIn === undefined ? headers.get('x-cascade-request-id') : undefined; // nobody's record would be everybody's
-  const federation = publicIn === undefined ? federationIn(headers) : undefined;
+  const federation = publicIn === undefined ? federationIn((name) => headers.get(name.toLowerCase() as FederationHeader)) : undefined;
   if (federation) request.federation = federation;
+  if (federation && action === 'execute' && http.onGone) {
+    const ending = new AbortController();
+    http.onGone(() => ending.abort());
+    request.signal = ending.signal;
+  }
   const isRepeated = http.method === 'POST' || (federation !== undefined && http.method !== 'GET');
   if (requestId && isRepeated) request.requestId = requestId;
   if (action === 'execute') request.headers = forPrograms(headers);
@@ -87,23 +93,27 @@ export function apiRequest(http: HttpRequest, place: ResourceRoute, action: Acti
 const PUBLIC_BYTES = 256 * 1024;
 const PUBLIC_VALUES = 20_000;
 
-const shaped = (action: Action, request: ApiRequest): ApiRequest => shapes[action]?.(typed(request)) ?? typed(request);
+const shaped = (action: Action, request: ApiRequest): ApiRequest => shapes[action]?.(typedRequest(request)) ?? typedRequest(request);
 
 const MOST_HOPS = 8;
 
-/** What another installation says of its statement (integrations.md 11.3). @throws cascade.federation.hops */
-export function federationIn(headers: HttpRequest['headers']): ApiRequest['federation'] {
-  if (headers.get('x-cascade-federation') !== '1') return undefined;
-  const hop = Number(headers.get('x-cascade-hop') ?? 1);
+/**
+ * What another installation says of its statement (integrations.md 11.3).
+ * @param valueOf a header, by its name
+ * @throws cascade.federation.hops
+ */
+export function federationIn(valueOf: (name: string) => string | undefined): ApiRequest['federation'] {
+  if (valueOf('X-Cascade-Federation') !== '1') return undefined;
+  const hop = Number(valueOf('X-Cascade-Hop') ?? 1);
   if (!Number.isSafeInteger(hop) || hop < 1 || hop > MOST_HOPS)
     throw fault('cascade.federation.hops', `the hop is none from 1 to ${MOST_HOPS}`);
-  const deadline = Number(headers.get('x-cascade-deadline-ms') ?? Number.NaN);
-  const isTyped = headers.get('x-cascade-values') === 'typed';
+  const deadline = Number(valueOf('X-Cascade-Deadline-Ms') ?? Number.NaN);
+  const isTyped = valueOf('X-Cascade-Values') === 'typed';
   return { hop, isTyped, ...(Number.isSafeInteger(deadline) && deadline > 0 && { deadlineMs: Math.min(deadline, 2 ** 31 - 1) }) };
 }
 
-/** Values that came with their types are these. */
-function typed(request: ApiRequest): ApiRequest {
+/** The request with the values that came with their types. */
+export function typedRequest(request: ApiRequest): ApiRequest {
   if (!request.federation?.isTyped) return request;
   const { object, parameters: given } = request;
   return {

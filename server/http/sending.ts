@@ -22,6 +22,7 @@ export interface SendOptions {
 export class Connection {
   readonly #exchange: Exchange;
   #isGone = false;
+  #gone: (() => void) | null = null;
   #wake = (): void => undefined;
 
   /** @param onGone called when the client goes away, or takes nothing for too long */
@@ -30,12 +31,19 @@ export class Connection {
     exchange.onAborted(() => {
       this.#isGone = true;
       onGone();
+      this.#gone?.();
       this.#wake();
     });
   }
 
   get isGone(): boolean {
     return this.#isGone;
+  }
+
+  /** @param gone as `onGone` of the constructor, for the one who answers; at once when that has been called */
+  onGone(gone: () => void): void {
+    this.#gone = gone;
+    if (this.#isGone) gone();
   }
 
   /**

@@ -169,6 +169,10 @@ class Received implements HttpRequest {
     return inflate(received, encoding, limitBytes);
   }
 
+  onGone(gone: () => void): void {
+    this.connection.onGone(gone);
+  }
+
   stream(): AsyncIterable<Uint8Array> {
     return this.#body.stream();
   }

@@ -30,6 +30,8 @@ export interface HttpRequest {
    * @throws request.body.too.large, request.body.invalid, request.content.type
    */
   body(mostBytes?: number): Soon<Uint8Array>;
+  /** @param gone called once when the client goes away before its answer; at once when it has. Absent: nobody can tell */
+  onGone?(gone: () => void): void;
   /** The body as it comes, no faster than it is taken, as it was sent. In place of `body`. @throws request.body.invalid */
   stream(): AsyncIterable<Uint8Array>;
 }

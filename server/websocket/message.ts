@@ -68,9 +68,19 @@ export function textIn(object: ObjectValue, name: string): string | undefined {
 }
 
 /** The headers of all messages that belong to a request: its id, when it has one. */
-export function headersOf({ parameters }: Pick<Message, 'parameters'>): string {
+export function headersOf(message: Pick<Message, 'parameters'>, answer?: Answer): string {
+  const id = requestIdOf(message);
+  const members = id === null ? [] : [`"X-Request-Id":${toJson(id)}`];
+  // What HTTP says in its headers, for other installations.
+  if (answer?.isTyped) members.push('"X-Cascade-Values":"typed"');
+  if (answer?.partial && memberOf(message.parameters, 'X-Cascade-Federation') !== null) members.push('"X-Partial-Result":"true"');
+  return `{${members.join(',')}}`;
+}
+
+/** Null: it has none, or one that is none. */
+export function requestIdOf({ parameters }: Pick<Message, 'parameters'>): string | number | null {
   const id = memberOf(parameters, 'requestId');
-  return typeof id === 'string' || typeof id === 'number' ? `{"X-Request-Id":${toJson(id)}}` : NO_HEADERS;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 export const NO_HEADERS = '{}';
 
@@ -81,6 +91,10 @@ export interface Answer {
   /** A long body in place of `body`. */
   readonly pieces?: Pieces;
   readonly count?: number;
+  /** Values keep their types in the body. */
+  readonly isTyped?: boolean;
+  /** Some of several instances failed. */
+  readonly partial?: boolean;
 }
 
 /** @param headers null: answers to logins have none, and clients rely on that */

@@ -1,8 +1,8 @@
 // A message as a request on a resource, in the words of the engine (resources-and-api.md 2.17). Pure.
 import { fault } from '../../model/errors/faults.ts';
 import type { ApiRequest, Identity } from '../../engine/index.ts';
-import { type ParameterName, parameterValues } from '../http/index.ts';
-import type { Message } from './message.ts';
+import { federationIn, type ParameterName, parameterValues, typedRequest } from '../http/index.ts';
+import { memberOf, type Message } from './message.ts';
 
 interface Reading {
   /** What the engine calls it, where it has another name. */
@@ -27,14 +27,19 @@ const READINGS: Readonly<Record<string, Reading>> = {
   query: { id: 'required', object: 'required', parameters: [] },
 };
 
+/** Another installation updates what a condition names (integrations.md 11.3). */
+const UPDATE_WHERE: Reading = { id: 'none', object: 'required', parameters: ['where'] };
+
 /** Custom commands (2.13): the operation is the command, its data the object. */
 const COMMAND: Reading = { parameters: [] };
 
-/** @throws operation.unknown, request.parameter.invalid */
+/** @throws operation.unknown, request.parameter.invalid, federation.hops */
 export function apiRequest(message: Message, identity: Identity): ApiRequest {
   const { op } = message;
   if (op === undefined) throw fault('cascade.operation.unknown', null);
-  const reading = Object.hasOwn(READINGS, op) ? READINGS[op]! : COMMAND;
+  const federation = federationIn((header) => headerIn(message, header));
+  const isUpdateWhere = federation !== undefined && op === 'update' && message.resourceId === undefined;
+  const reading = isUpdateWhere ? UPDATE_WHERE : Object.hasOwn(READINGS, op) ? READINGS[op]! : COMMAND;
   const name = required('resourceName', message.resourceName);
   const request: ApiRequest = {
     identity,
@@ -43,12 +48,24 @@ export function apiRequest(message: Message, identity: Identity): ApiRequest {
     custom: null,
     parameters: parameterValues(message.parameters, reading.parameters),
     ...(message.illFormedAt !== undefined && { illFormedAt: message.illFormedAt }),
+    ...(federation && { federation }),
   };
+  const requestId = headerIn(message, 'X-Cascade-Request-Id');
+  if (requestId !== undefined && !READS.has(op)) request.requestId = requestId;
   const id = reading.id === 'required' ? required('resourceId', message.resourceId) : message.resourceId;
   if (id !== undefined && reading.id !== 'none') request.resourceId = id;
   const object = reading.object === 'required' ? required('object', message.object) : message.object;
   if (object !== undefined && reading.object !== 'none') request.object = object;
-  return (SHAPES[op] ?? unchanged)(request);
+  return (SHAPES[op] ?? unchanged)(typedRequest(request));
+}
+
+/** These change nothing, and are answered anew each time. */
+const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate']);
+
+/** What HTTP has as a header stands in the parameters by the same name. */
+function headerIn({ parameters }: Message, name: string): string | undefined {
+  const value = memberOf(parameters, name);
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
 /** @throws request.parameter.invalid when it is missing */

@@ -6,7 +6,18 @@ import type { Pieces } from '../../resources/api.ts';
 import type { Identity } from '../../engine/index.ts';
 import { type Budget, COUNTED_BYTES, type Deadlines, errorReply, type Served, SHORT_BYTES, within } from '../http/index.ts';
 import { Ended, isLogin, Login } from './login.ts';
-import { type Answer, answerPieces, answerText, headersOf, type Message, NO_HEADERS, readLongMessage, readMessage } from './message.ts';
+import {
+  type Answer,
+  answerPieces,
+  answerText,
+  headersOf,
+  memberOf,
+  type Message,
+  NO_HEADERS,
+  readLongMessage,
+  readMessage,
+  requestIdOf,
+} from './message.ts';
 import { apiRequest } from './requests.ts';
 import { Subscriptions } from './subscriptions.ts';
 
@@ -55,6 +66,8 @@ export class Session {
   #waitingBytes = 0;
   /** What is taken of the budget, of those messages that are counted. */
   readonly #counted = new Map<object, number>();
+  /** Runs for other installations, by request id: they end when nobody waits for them any more. */
+  readonly #endable = new Map<string, AbortController>();
   /** Long messages that are being read, and what came behind them. */
   #reading: Promise<void> | null = null;
   #isEntering = false;
@@ -234,6 +247,7 @@ export class Session {
     this.#subscriptions.closeAll();
     this.#waiting.length = 0;
     this.#waitingBytes = 0;
+    for (const ending of this.#endable.values()) ending.abort();
     for (const counted of [...this.#counted.keys()]) this.#uncount(counted);
   }
 
@@ -284,6 +298,9 @@ export class Session {
     else if (message.op === 'acknowledge') {
       await this.#subscriptions.acknowledge(message, identity);
       this.#ended(message); // never answered (8.5)
+    } else if (isCancel(message)) {
+      this.#endable.get(message.resourceId ?? '')?.abort();
+      this.#ended(message); // what it means is not answered either
     } else this.#answered(message, await this.#ask(message, identity));
   }
 
@@ -292,16 +309,22 @@ export class Session {
     const { engine, deadlines, wire } = this.#options;
     request.address = wire.address;
     request.streams = true;
-    return within(request.op === 'execute' ? null : deadlines, engine.execute(request));
+    if (request.op !== 'execute') return within(deadlines, engine.execute(request));
+    const id = requestIdOf(message);
+    if (!request.federation || id === null) return engine.execute(request);
+    const ending = new AbortController();
+    this.#endable.set(String(id), ending);
+    request.signal = ending.signal;
+    return engine.execute(request).finally(() => this.#endable.delete(String(id)));
   }
 
   #answered(message: Message, answer: Answer): void {
     const { wire } = this.#options;
     if (answer.pieces) {
-      void wire.stream(answerPieces(answer.pieces, answer, headersOf(message))).finally(() => this.#ended(message));
+      void wire.stream(answerPieces(answer.pieces, answer, headersOf(message, answer))).finally(() => this.#ended(message));
       return;
     }
-    wire.send(answerText(answer, isLogin(message) ? null : headersOf(message)));
+    wire.send(answerText(answer, isLogin(message) ? null : headersOf(message, answer)));
     this.#ended(message);
   }
 
@@ -334,5 +357,8 @@ export class Session {
     this.#options.onAnswer?.();
   }
 }
+
+/** Another installation wants no answer any more to what it has asked for by this request id. */
+const isCancel = ({ op, parameters }: Message): boolean => op === 'cancel' && String(memberOf(parameters, 'X-Cascade-Federation')) === '1';
 
 const headersIn = (message: Message): string | null => (isLogin(message) ? null : headersOf(message));

@@ -76,7 +76,21 @@ export class HttpClient implements AsyncDisposable {
 
   /** @throws HttpFailure; EgressError `refused` and `limit` */
   async ask(ask: HttpAsk): Promise<HttpAnswer> {
-    const until = AbortSignal.timeout(WHOLE_MS);
+    // A controller and a timer of its own: a signal of AbortSignal.timeout would be held for all of its time by each request that is long over.
+    const ending = new AbortController();
+    const timer = setTimeout(() => ending.abort(), WHOLE_MS);
+    const leave = (): void => ending.abort();
+    if (ask.signal?.aborted) ending.abort();
+    else ask.signal?.addEventListener('abort', leave, { once: true });
+    try {
+      return await this.#followed(ask, ending.signal);
+    } finally {
+      clearTimeout(timer);
+      ask.signal?.removeEventListener('abort', leave);
+    }
+  }
+
+  async #followed(ask: HttpAsk, until: AbortSignal): Promise<HttpAnswer> {
     let [url, left, headers] = [ask.url, ask.redirects ?? 0, ask.headers];
     for (;;) {
       const isHome = url.origin === ask.url.origin;
@@ -98,7 +112,7 @@ export class HttpClient implements AsyncDisposable {
     await Promise.all([this.#agent.destroy(), this.#stranger.destroy()]);
   }
 
-  async #once({ url, method, headers, body, timeoutMs, signal }: HttpAsk, agent: Agent, until: AbortSignal): Promise<HttpAnswer> {
+  async #once({ url, method, headers, body, timeoutMs, signal: wanted }: HttpAsk, agent: Agent, until: AbortSignal): Promise<HttpAnswer> {
     const { proxy, unpacks, mostBytes = MOST_BYTES } = this.#options;
     const sent: string[] = headers.flat();
     if (unpacks) sent.push('Accept-Encoding', 'gzip, deflate');
@@ -117,14 +131,14 @@ export class HttpClient implements AsyncDisposable {
         body,
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
-        signal: signal ? AbortSignal.any([signal, until]) : until,
+        signal: until,
       });
       const declared = Number(received['content-length'] ?? 0);
       const bytes = declared > mostBytes && method !== 'HEAD' ? tooLarge(stream, mostBytes) : await collected(stream, mostBytes);
       const answer = { status: statusCode, statusText: STATUS_CODES[statusCode] ?? String(statusCode), headers: clean(received) };
       return { ...answer, body: unpacks ? await unpacked(bytes, received['content-encoding'], mostBytes) : bytes };
     } catch (error) {
-      throw failureOf(error, timeoutMs, until);
+      throw failureOf(error, timeoutMs, until.aborted && !wanted?.aborted);
     }
   }
 }
@@ -197,12 +211,12 @@ async function unpacked(bytes: Buffer, encoding: string | string[] | undefined, 
 const clean = (headers: Record<string, string | string[] | undefined>): Record<string, string | string[]> =>
   Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), value]])));
 
-function failureOf(error: unknown, timeoutMs: number, until: AbortSignal): Error {
+function failureOf(error: unknown, timeoutMs: number, isOver: boolean): Error {
   if (error instanceof HttpFailure) return error;
   if (error instanceof EgressError)
     return error.failure === 'refused' || error.failure === 'limit' ? error : new HttpFailure('unconnected', error.message);
   if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)
     return new HttpFailure('timeout', `no data within ${timeoutMs} ms`);
-  if (until.aborted) return new HttpFailure('timeout', `no whole answer within ${WHOLE_MS} ms`);
+  if (isOver) return new HttpFailure('timeout', `no whole answer within ${WHOLE_MS} ms`);
   return new HttpFailure('cut', reasonOf(error));
 }

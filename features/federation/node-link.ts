@@ -1,0 +1,252 @@
+// One WebSocket to a node: the login, requests side by side, their answers by request id, and signs of life (resources-and-api.md 2.15).
+import type { ConnectionOptions } from 'node:tls';
+import { isObject, type Value } from '../../stdlib/values/index.ts';
+import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import { fromTyped } from '../../model/values/index.ts';
+import { NoWebSocket, openWebSocket, type Outlet, type OutgoingSocket } from '../../platform/egress/index.ts';
+import type { NodeCredentials } from '../nodes/index.ts';
+import { HttpFailure } from '../sources/http/index.ts';
+import { type Carriage, memberOf, type NodeAnswer, type NodeRequest, readAnswer, tokenIn } from './node-client.ts';
+
+const PATH = '/api/v1/wsock/websocket';
+const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
+/** A longer message ends the socket of a node (resources-and-api.md 1.8), and with it all that is under way on it. */
+const MOST_MESSAGE_BYTES = 10 * 1024 * 1024;
+/** A silent node is asked for a sign of life, and is taken for gone without one. */
+const PING_AFTER_MS = 10_000;
+const GONE_AFTER_MS = 25_000;
+const LOOK_EVERY_MS = 5_000;
+/** The token of the socket was ended (resources-and-api.md 2.15). */
+const TOKEN_ENDED = 4401;
+
+export interface LinkTarget {
+  readonly node: string;
+  /** `ws:` or `wss:`; path, query and fragment are ignored. */
+  readonly uri: URL;
+  readonly outlet: Outlet;
+  readonly tls: ConnectionOptions;
+  /** Null where there are none that can be opened. */
+  readonly credentials: () => Promise<NodeCredentials | null>;
+  readonly refusal: (status: number, body: Value) => CascadeError;
+  readonly noProtocol: (detail: string) => CascadeError;
+}
+
+/** The token of the socket was ended before the request had an effect. */
+export class LoginEnded extends Error {
+  /** What it is where a new login doesn't help. */
+  readonly refusal: CascadeError;
+  constructor(refusal: CascadeError) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+interface Waiting {
+  /** It may be sent once more where the token was ended meanwhile. */
+  readonly isRepeatable: boolean;
+  readonly answered: (answer: Value) => void;
+  readonly failed: (error: Error) => void;
+}
+
+export class NodeLink {
+  readonly #target: LinkTarget;
+  readonly #socket: OutgoingSocket;
+  readonly #waiting = new Map<string, Waiting>();
+  /** Answers to logins have no request id. */
+  #login: Waiting | null = null;
+  #next = 1;
+  #heardAt = performance.now();
+  readonly #look: NodeJS.Timeout;
+  #reading: Promise<void> = Promise.resolve();
+
+  private constructor(target: LinkTarget, socket: OutgoingSocket) {
+    this.#target = target;
+    this.#socket = socket;
+    socket.listen({
+      message: (data) => this.#heard(data),
+      alive: () => {
+        this.#heardAt = performance.now();
+      },
+      closed: (code) => this.#closed(code),
+    });
+    this.#look = setInterval(() => this.#checkLife(), LOOK_EVERY_MS).unref();
+  }
+
+  /** @throws EgressError; CascadeError of a login that is refused, or for what is no answer of the service */
+  static async open(target: LinkTarget, timeoutMs: number): Promise<NodeLink> {
+    const { uri, outlet, tls, noProtocol } = target;
+    const url = new URL(PATH, uri);
+    let socket: OutgoingSocket;
+    try {
+      socket = await openWebSocket(outlet, { url, tls, timeoutMs, mostBytes: MOST_ANSWER_BYTES });
+    } catch (error) {
+      throw error instanceof NoWebSocket ? noProtocol(error.message) : error;
+    }
+    const link = new NodeLink(target, socket);
+    try {
+      await link.#enter();
+      return link;
+    } catch (error) {
+      link.close();
+      throw error;
+    }
+  }
+
+  get isGone(): boolean {
+    return !this.#socket.isOpen;
+  }
+
+  close(): void {
+    clearInterval(this.#look);
+    this.#socket.terminate();
+    this.#ended(new HttpFailure('cut', 'the connection was closed'));
+  }
+
+  /** @throws CascadeError that the node answers with; HttpFailure; LoginEnded */
+  async ask(request: NodeRequest, { hop, signal, deadline }: Carriage): Promise<NodeAnswer> {
+    const id = String(this.#next++);
+    const left = Math.max(1, deadline - Date.now());
+    const text = messageOf(request, { id, hop, left });
+    if (Buffer.byteLength(text) > MOST_MESSAGE_BYTES) throw fault('cascade.request.body.too.large', MOST_MESSAGE_BYTES);
+    const answer = await new Promise<Value>((resolve, reject) => {
+      if (signal.aborted) return reject(new HttpFailure('cut', 'it is not wanted any more'));
+      const cancel = (error: Error) => (): void => {
+        this.#settle(id);
+        this.#send(`{"op":"cancel","resourceName":"requests","resourceId":"${id}","parameters":{"X-Cascade-Federation":1}}`);
+        leave();
+        reject(error);
+      };
+      const aborted = cancel(new HttpFailure('cut', 'it is not wanted any more'));
+      const timer = setTimeout(cancel(new HttpFailure('timeout', `no answer within ${left} ms`)), left);
+      const leave = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', aborted);
+      };
+      signal.addEventListener('abort', aborted, { once: true });
+      this.#waiting.set(id, {
+        isRepeatable: request.requestId !== undefined || request.op === 'select' || request.op === 'aggregate',
+        answered: (value) => (leave(), resolve(value)),
+        failed: (error) => (leave(), reject(error)),
+      });
+      this.#send(text);
+    });
+    return this.#read(answer, request);
+  }
+
+  async #enter(): Promise<void> {
+    const credentials = await this.#target.credentials();
+    if (credentials === null) throw fault('io.service.security.authentication.failed');
+    const object = 'token' in credentials ? credentials.token : { username: credentials.username, password: credentials.password };
+    const op = 'token' in credentials ? 'validate' : 'authenticate';
+    const answer = await new Promise<Value>((answered, failed) => {
+      this.#login = { isRepeatable: false, answered, failed };
+      this.#send(JSON.stringify({ op, resourceName: 'credentials', object }));
+    });
+    const status = Number(memberOf(answer, 'status'));
+    const body = memberOf(answer, 'body');
+    if (status === 401 || status === 403) throw fault('io.service.security.authentication.failed');
+    if (status !== 200) throw this.#target.refusal(status, body);
+    if (tokenIn(body) === null) throw this.#target.noProtocol('its login gave no token');
+  }
+
+  #send(text: string): void {
+    if (this.#socket.isOpen) this.#socket.send(text);
+    else this.#ended(new HttpFailure('cut', 'the connection is closed'));
+  }
+
+  /** Answers are read one after the other, long ones in slices. */
+  #heard(data: Buffer): void {
+    this.#heardAt = performance.now();
+    this.#reading = this.#reading.then(async () => {
+      let answer: Value;
+      try {
+        answer = await readAnswer(data);
+      } catch {
+        answer = null;
+      }
+      if (!isObject(answer)) {
+        this.#ended(this.#target.noProtocol('its answer is no JSON object'));
+        this.#socket.terminate();
+        return;
+      }
+      const id = memberOf(memberOf(answer, 'headers'), 'X-Request-Id');
+      if (id === null) return this.#loginAnswered(answer);
+      this.#settle(String(id))?.answered(answer);
+    });
+  }
+
+  #loginAnswered(answer: Value): void {
+    const login = this.#login;
+    this.#login = null;
+    login?.answered(answer);
+  }
+
+  #settle(id: string): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
+  }
+
+  #read(answer: Value, { parameters }: NodeRequest): NodeAnswer {
+    const status = Number(memberOf(answer, 'status'));
+    const body = memberOf(answer, 'body');
+    if (status === 401) throw new LoginEnded(this.#target.refusal(status, body));
+    if (status !== 200 && status !== 204) throw this.#target.refusal(status, body);
+    const headers = memberOf(answer, 'headers');
+    const value = memberOf(headers, 'X-Cascade-Values') === 'typed' ? fromTyped(body) : body;
+    const isPartial = memberOf(headers, 'X-Partial-Result') === 'true';
+    if (parameters?.['count'] !== 'true' || !Array.isArray(value)) return { value, count: null, isPartial };
+    const [head, ...rest] = value; // the count is the first element
+    return { value: rest, count: Number(memberOf(head ?? null, 'count')), isPartial };
+  }
+
+  #closed(code: number): void {
+    clearInterval(this.#look);
+    if (code === TOKEN_ENDED)
+      for (const [id, { isRepeatable, failed }] of this.#waiting)
+        if (isRepeatable) {
+          this.#waiting.delete(id);
+          failed(new LoginEnded(fault('io.service.security.authentication.failed')));
+        }
+    this.#ended(new HttpFailure('cut', `the connection was closed (${code})`));
+  }
+
+  /** Nothing that is under way is answered any more. */
+  #ended(error: Error): void {
+    const all = [...this.#waiting.values()];
+    this.#waiting.clear();
+    if (this.#login) all.push(this.#login);
+    this.#login = null;
+    for (const { failed } of all) failed(error);
+  }
+
+  #checkLife(): void {
+    const silentMs = performance.now() - this.#heardAt;
+    if (silentMs > GONE_AFTER_MS) this.#socket.terminate();
+    else if (silentMs > PING_AFTER_MS) this.#socket.ping();
+  }
+}
+
+/** The text of a message; what comes from the request is JSON already. */
+function messageOf(
+  { op, resource, id: resourceId, parameters = {}, object, requestId }: NodeRequest,
+  { id, hop, left }: { id: string; hop: number; left: number },
+): string {
+  const given = Object.entries(parameters).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
+  const headers: Record<string, string | number> = {
+    requestId: id,
+    'X-Cascade-Federation': 1,
+    'X-Cascade-Hop': hop,
+    'X-Cascade-Deadline-Ms': left,
+    'X-Cascade-Values': 'typed',
+    ...(requestId !== undefined && { 'X-Cascade-Request-Id': requestId }),
+  };
+  const members = [
+    `"op":${JSON.stringify(op)}`,
+    `"resourceName":${JSON.stringify(resource)}`,
+    ...(resourceId === undefined ? [] : [`"resourceId":${JSON.stringify(resourceId)}`]),
+    ...(object === undefined ? [] : [`"object":${object}`]),
+    `"parameters":{${[...given, JSON.stringify(headers).slice(1, -1)].join(',')}}`,
+  ];
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,16 @@
+// The options of a SELECT on a node (language.md E11).
+import type { ObjectValue } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { own } from '../../resources/operations/arguments.ts';
+
+const MOST_ROWS = 10_000;
+
+/** `limit` or `skip`; null: not given. @throws cascade.query.limit.range */
+export function whole(statement: ObjectValue, name: string): number | null {
+  const value = own(statement, name);
+  if (value === null) return null;
+  const isLimit = name === 'limit';
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || (isLimit && value > MOST_ROWS))
+    throw fault('cascade.query.limit.range', name, 0, MOST_ROWS);
+  return value;
+}

@@ -1,0 +1,173 @@
+// A node over HTTP (integrations.md 11.3): login, session token, and the REST spelling of its messages.
+import type { Value } from '../../stdlib/values/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { fromTyped } from '../../model/values/index.ts';
+import type { NodeCredentials } from '../nodes/index.ts';
+import { basic, type HttpAnswer, type HttpAsk, type HttpClient } from '../sources/http/index.ts';
+import { type Carriage, memberOf, type NodeAnswer, NodeClient, type NodeRequest, readAnswer, tokenIn } from './node-client.ts';
+
+const RENEWED_BEFORE_MS = 300_000;
+const RESOURCES = '/api/v1/resources/';
+/** A longer condition goes in the body. */
+const LONGEST_WHERE = 4_000;
+
+interface Token {
+  readonly text: string;
+  readonly until: number;
+}
+
+export class RestNodeClient extends NodeClient {
+  readonly #origin: string;
+  readonly #http: HttpClient;
+  readonly #credentials: () => Promise<NodeCredentials | null>;
+  #login: Promise<Token> | null = null;
+
+  /** @param credentials of the login; null where there are none that can be opened */
+  constructor(node: string, uri: string, http: HttpClient, credentials: () => Promise<NodeCredentials | null>) {
+    super(node);
+    this.#origin = new URL(uri).origin;
+    this.#http = http;
+    this.#credentials = credentials;
+  }
+
+  async close(): Promise<void> {
+    await this.#http[Symbol.asyncDispose]();
+  }
+
+  protected async carry(request: NodeRequest, carriage: Carriage): Promise<NodeAnswer> {
+    const token = await this.#token(carriage);
+    const answer = await this.#send(request, token, carriage);
+    if (answer.status !== 401) return this.#read(answer);
+    this.#login = null;
+    return this.#read(await this.#send(request, await this.#token(carriage), carriage));
+  }
+
+  async #token(carriage: Carriage): Promise<string> {
+    for (;;) {
+      const login = (this.#login ??= this.#authenticate(carriage));
+      try {
+        const { text, until } = await login;
+        if (until - RENEWED_BEFORE_MS > Date.now() || this.#login !== login) return text;
+      } catch (error) {
+        if (this.#login === login) this.#login = null;
+        throw error;
+      }
+      this.#login = null;
+    }
+  }
+
+  async #authenticate({ signal, deadline }: Carriage): Promise<Token> {
+    const credentials = await this.#credentials();
+    if (credentials === null) throw fault('io.service.security.authentication.failed');
+    const authorization = 'token' in credentials ? `Bearer ${credentials.token}` : basic(credentials.username, credentials.password);
+    const answer = await this.#asked({
+      url: new URL('/authenticate', this.#origin),
+      method: 'GET',
+      headers: [['Authorization', authorization]],
+      body: null,
+      timeoutMs: Math.max(1, deadline - Date.now()),
+      signal,
+    });
+    if (answer.status === 401 || answer.status === 403) throw fault('io.service.security.authentication.failed');
+    const body = await this.#json(answer);
+    if (answer.status !== 200) throw this.refusal(answer.status, body);
+    const token = tokenIn(body);
+    if (token === null) throw this.noProtocol('its login gave no token');
+    const until = Date.parse(String(memberOf(body, 'expiresAt')));
+    const soonest = Date.now() + 2 * RENEWED_BEFORE_MS;
+    return { text: token, until: Number.isNaN(until) ? soonest : Math.max(until, soonest) };
+  }
+
+  async #send(request: NodeRequest, token: string, { hop, signal, deadline }: Carriage): Promise<HttpAnswer> {
+    const { method, path, query, body } = spelt(request);
+    const url = new URL(`${this.#origin}${RESOURCES}${path}`);
+    url.search = new URLSearchParams(query).toString();
+    const left = Math.max(1, deadline - Date.now());
+    const headers: [string, string][] = [
+      ['Authorization', `Bearer ${token}`],
+      ['X-Cascade-Federation', '1'],
+      ['X-Cascade-Hop', String(hop)],
+      ['X-Cascade-Deadline-Ms', String(left)],
+      ['X-Cascade-Values', 'typed'],
+    ];
+    if (request.requestId !== undefined) headers.push(['X-Cascade-Request-Id', request.requestId]);
+    if (body !== undefined) headers.push(['Content-Type', 'application/json']);
+    const began = performance.now();
+    const answer = await this.#asked({
+      url,
+      method,
+      headers,
+      body: body === undefined ? null : Buffer.from(body),
+      timeoutMs: left,
+      signal,
+    });
+    this.latencyMs = Math.round(performance.now() - began);
+    return answer;
+  }
+
+  async #asked(ask: HttpAsk): Promise<HttpAnswer> {
+    try {
+      const answer = await this.#http.ask(ask);
+      this.state = 'reachable';
+      return answer;
+    } catch (error) {
+      if (!ask.signal?.aborted) this.state = 'unreachable';
+      throw error;
+    }
+  }
+
+  async #read(answer: HttpAnswer): Promise<NodeAnswer> {
+    const { status, headers } = answer;
+    const isSuccess = status === 200 || status === 204;
+    const body = status === 204 ? null : await this.#json(answer);
+    if (!isSuccess) throw this.refusal(status, body);
+    const count = Number(headers['x-total-count'] ?? Number.NaN);
+    return {
+      value: headers['x-cascade-values'] === 'typed' ? fromTyped(body) : body,
+      count: Number.isSafeInteger(count) ? count : null,
+      isPartial: headers['x-partial-result'] === 'true',
+    };
+  }
+
+  async #json({ status, body }: HttpAnswer): Promise<Value> {
+    if (body.length === 0) throw this.noProtocol(`its answer ${status} is empty`);
+    try {
+      return await readAnswer(body);
+    } catch {
+      throw this.noProtocol(`its answer ${status} is no JSON`);
+    }
+  }
+}
+
+interface Spelling {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below the resources, each part encoded. */
+  readonly path: string;
+  readonly query: Record<string, string>;
+  readonly body: string | undefined;
+}
+
+/** A message in REST's spelling (resources-and-api.md 2). */
+export function spelt({ op, resource, isType, id, parameters = {}, object }: NodeRequest): Spelling {
+  const base = `${isType ? 'custom/' : ''}${encodeURIComponent(resource)}`;
+  const path = id === undefined ? base : `${base}/${id.split('/').map(encodeURIComponent).join('/')}`;
+  const query = { ...parameters };
+  switch (op) {
+    case 'select': {
+      const { where, ...rest } = query;
+      if (where !== undefined && where.length > LONGEST_WHERE) return { method: 'POST', path: `${path}/select`, query: rest, body: where };
+      return { method: 'GET', path, query, body: undefined };
+    }
+    case 'aggregate':
+    case 'query':
+      return { method: 'POST', path: `${path}/${op}`, query, body: object };
+    case 'upsert':
+      return { method: 'POST', path, query: { ...query, upsert: 'true' }, body: object };
+    case 'update':
+      return { method: 'PUT', path, query, body: object };
+    case 'delete':
+      return { method: 'DELETE', path, query, body: undefined };
+    default: // insert, publish, execute
+      return { method: 'POST', path, query, body: object };
+  }
+}

@@ -1,0 +1,108 @@
+// A node over one standing WebSocket (integrations.md 11.3): it is opened with the first request, logs in once, and carries all requests side by side.
+import { fault } from '../../model/errors/faults.ts';
+import { EgressError } from '../../platform/egress/index.ts';
+import { HttpFailure } from '../sources/http/index.ts';
+import { type Carriage, type NodeAnswer, NodeClient, type NodeRequest } from './node-client.ts';
+import { type LinkTarget, LoginEnded, NodeLink } from './node-link.ts';
+
+const CONNECT_MS = 60_000;
+
+type Terms = Omit<LinkTarget, 'node' | 'refusal' | 'noProtocol'>;
+
+export class SocketNodeClient extends NodeClient {
+  readonly #target: Terms;
+  #link: Promise<NodeLink> | null = null;
+  #isClosed = false;
+
+  constructor(node: string, target: Terms) {
+    super(node);
+    this.#target = target;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const link = await this.#link?.catch(() => null);
+    link?.close();
+  }
+
+  protected async carry(request: NodeRequest, carriage: Carriage): Promise<NodeAnswer> {
+    try {
+      return await this.#asked(request, carriage);
+    } catch (error) {
+      if (!(error instanceof LoginEnded)) throw error;
+    }
+    try {
+      return await this.#asked(request, carriage); // one new login, one more try
+    } catch (error) {
+      throw error instanceof LoginEnded ? error.refusal : error;
+    }
+  }
+
+  async #asked(request: NodeRequest, carriage: Carriage): Promise<NodeAnswer> {
+    const began = performance.now();
+    try {
+      const link = await wanted(this.#linked(), carriage);
+      const answer = await link.ask(request, carriage);
+      this.state = 'reachable';
+      this.latencyMs = Math.round(performance.now() - began);
+      return answer;
+    } catch (error) {
+      if (error instanceof HttpFailure || error instanceof EgressError) {
+        if (!carriage.signal.aborted) this.state = 'unreachable';
+      } else this.state = 'reachable';
+      throw error;
+    }
+  }
+
+  /** The link that stands, or a new one; all who want one while it is made share it. */
+  async #linked(): Promise<NodeLink> {
+    for (;;) {
+      if (this.#isClosed) throw fault('cascade.federation.unreachable', this.node, 'the node was changed or deleted');
+      const opening = (this.#link ??= this.#open());
+      try {
+        const link = await opening;
+        if (!link.isGone) return link;
+      } catch (error) {
+        if (this.#link === opening) this.#link = null;
+        throw error;
+      }
+      if (this.#link === opening) this.#link = null;
+    }
+  }
+
+  async #open(): Promise<NodeLink> {
+    const link = await NodeLink.open(
+      {
+        ...this.#target,
+        node: this.node,
+        refusal: (status, body) => this.refusal(status, body),
+        noProtocol: (detail) => this.noProtocol(detail),
+      },
+      CONNECT_MS,
+    );
+    if (this.#isClosed) link.close();
+    return link;
+  }
+}
+
+/** What others wait for, too, for as long as this statement wants it. */
+function wanted<T>(work: Promise<T>, { signal, deadline }: Carriage): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = (then: () => void) => (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
+      then();
+    };
+    const leave = settle(() => reject(new HttpFailure('cut', 'it is not wanted any more')));
+    const timer = setTimeout(
+      settle(() => reject(new HttpFailure('timeout', 'no connection in time'))),
+      Math.max(1, deadline - Date.now()),
+    );
+    if (signal.aborted) return leave();
+    signal.addEventListener('abort', leave, { once: true });
+    work.then(
+      (value) => settle(() => resolve(value))(),
+      (error: unknown) => settle(() => reject(error))(),
+    );
+  });
+}
