@@ -357,9 +357,26 @@ function mayEnd({ collection, document, updated }: Change): boolean {
 const DROP_MS = 5_000;
 
 async function dropNamespace(store: Store, identity: IdentityStore, name: string): Promise<void> {
-  await store.namespace(name).dropDatabase();
+  await dropDatabase(store, name);
   await identity.namespaceDropped(name);
 }
+
+/** Two processes that start at once both find what a deletion has left; the later of them waits for the earlier. */
+async function dropDatabase(store: Store, name: string): Promise<void> {
+  for (;;) {
+    try {
+      await store.namespace(name).dropDatabase();
+      return;
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== DATABASE_DROP_PENDING) throw error;
+      await sleep(DROP_PENDING_MS, new AbortController().signal);
+    }
+  }
+}
+
+/** MongoDB's error while a database is being dropped. */
+const DATABASE_DROP_PENDING = 215;
+const DROP_PENDING_MS = 50;
 
 /** Made with the first start. */
 async function nodeUuidOf(store: Store): Promise<string> {

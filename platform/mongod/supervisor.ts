@@ -16,6 +16,9 @@ const SET_NAME = 'cascade';
 const GRACE_MS = 10_000;
 const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 10_000;
+/** How long mongods that nobody can adopt may have the files. */
+const FILES_IN_USE_MS = 30_000;
+const LOOK_AGAIN_MS = 250;
 /** An adopted mongod is nobody's child that could tell us its end, so it is looked at. */
 const LOOK_EVERY_MS = 500;
 
@@ -50,8 +53,7 @@ export async function openEmbeddedMongod({
   let running: Running | undefined;
   try {
     const begun = performance.now();
-    running = (await adopt(folder, log, graceMs)) ?? (await startNew(folder, env, log)) ?? (await adopt(folder, log, graceMs));
-    if (!running) throw new Error(`another mongod has the files in ${folder.database}, and ended just now; try again`);
+    running = await adoptOrStart(folder, env, log, graceMs);
     await becomePrimary(running.port, SET_NAME, folder);
     if (!running.child) await endSessions(running.port, folder);
     const kept = folder.kept();
@@ -64,6 +66,19 @@ export async function openEmbeddedMongod({
     if (running) await stop(running, folder);
     lock[Symbol.dispose]();
     throw error;
+  }
+}
+
+/**
+ * Services that were killed while they started leave mongods that are on their way up or down: for a moment one of them has the files without
+ * being seen, or is seen and ends. Who has the files is asked again until it is one that answers, or ourselves.
+ */
+async function adoptOrStart(folder: DataFolder, env: NodeJS.ProcessEnv, log: Logger, graceMs: number): Promise<Running> {
+  for (const until = performance.now() + FILES_IN_USE_MS; ; await sleep(LOOK_AGAIN_MS)) {
+    const running = (await adopt(folder, log, graceMs)) ?? (await startNew(folder, env, log));
+    if (running) return running;
+    if (performance.now() > until)
+      throw new Error(`another mongod has the files in ${folder.database} and does not answer; end it, then start again`);
   }
 }
 
