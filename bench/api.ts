@@ -63,7 +63,8 @@ export async function api(effort: Effort): Promise<Figure[]> {
     if (reply.status !== 200) throw new Error(reply.text);
     const ownIds = (JSON.parse(reply.text) as { _id: string }[]).map(({ _id }) => _id);
     const otherIds = await fillBaseline(mongod.uri);
-    for (const kind of ['bare', 'grouped', 'fastify']) baselines.push(await startBaseline('./api-baseline.js', [mongod.uri, kind]));
+    for (const kind of ['bare', 'grouped', 'fastify'])
+      baselines.push(await startBaseline(new URL('./api-baseline.js', import.meta.url), [mongod.uri, kind]));
     const [bare, grouped, fastify] = baselines as [Baseline, Baseline, Baseline];
     const token = await tokenOf(service.url, service.user, service.password);
     const own = { name: 'cascade', url: service.url, pid: service.process.pid ?? 0 };

@@ -100,7 +100,8 @@ export async function durable(effort: Effort & { readonly only?: string | undefi
 async function connections(bench: Bench): Promise<Figure[]> {
   const baselines: Baseline[] = [];
   try {
-    for (const kind of ['bare', 'grouped']) baselines.push(await startBaseline('./durable-baseline.js', [bench.mongodUri, kind]));
+    for (const kind of ['bare', 'grouped'])
+      baselines.push(await startBaseline(new URL('./durable-baseline.js', import.meta.url), [bench.mongodUri, kind]));
     const [bare, grouped] = baselines as [Baseline, Baseline];
     const contestants = [ours(bench, 'BenchReading'), baseline('bare handler', bare), baseline('group commit by hand', grouped)];
     const figures: Figure[] = [];
@@ -301,7 +302,7 @@ async function neighbour({ service, client, token, effort, mongodUri }: Bench): 
       JSON.stringify(reading(n)),
     );
   const noisy = (n: number): string => insert(other.token ?? '', n);
-  const bare = await startBaseline('./durable-baseline.js', [mongodUri, 'bare']);
+  const bare = await startBaseline(new URL('./durable-baseline.js', import.meta.url), [mongodUri, 'bare']);
   const { seconds } = effort;
   const probes: Record<string, Probe> = {
     '': { url: service.url, request: insert(token, 0), seconds },

@@ -20,6 +20,7 @@ import { durable } from './durable.ts';
 import { front } from './front.ts';
 import { mqttBench } from './mqtt/index.ts';
 import { nodesBench } from './nodes/index.ts';
+import { remoteBench } from './remote/index.ts';
 import { rights } from './rights.ts';
 import { rules } from './rules/index.ts';
 import { sandbox } from './sandbox.ts';
@@ -46,6 +47,7 @@ const BENCHES: Readonly<
   cluster,
   builtins,
   mqtt: mqttBench,
+  remote: remoteBench,
   nodes: nodesBench,
 };
 

@@ -14,11 +14,10 @@ export interface Baseline {
   readonly process: ChildProcess;
 }
 
-/** Starts a program beside this file as `node FILE PORT ARGUMENTS…` and waits until it answers. */
-export async function startBaseline(file: string, args: readonly string[]): Promise<Baseline> {
+/** Starts a program as `node PROGRAM PORT ARGUMENTS…` and waits until it answers. */
+export async function startBaseline(program: URL, args: readonly string[]): Promise<Baseline> {
   const port = await freePort();
-  const program = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, [program, String(port), ...args], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [fileURLToPath(program), String(port), ...args], { stdio: 'inherit' });
   const url = `http://127.0.0.1:${port}`;
   try {
     await answers(url);

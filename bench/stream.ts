@@ -42,7 +42,7 @@ export async function stream(): Promise<Figure[]> {
       await store.db('bench_api_baseline').collection('readings').insertMany(some);
     }
     const token = await tokenOf(service.url, service.user, service.password);
-    baseline = await startBaseline('./api-baseline.js', [mongod.uri, 'bare']);
+    baseline = await startBaseline(new URL('./api-baseline.js', import.meta.url), [mongod.uri, 'bare']);
     const pid = service.process.pid ?? 0;
     const raised: Record<string, number[]> = {
       'cascade, REST': [await slowly(pid, 'REST', () => asked(service.url, restSelect(token)))],

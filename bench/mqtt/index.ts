@@ -6,10 +6,11 @@ import mqtt from 'mqtt';
 import { RestClient, startService } from '../../conformance/client/index.ts';
 import { startMosquitto } from '../../scripts/brokers/index.ts';
 import type { Effort } from '../compare.ts';
+import { startNodeRed } from '../node-red.ts';
 import { cpuSeconds, expectOk } from '../processes.ts';
 import { type Figure, median, progress, timesAsMuch } from '../report.ts';
 import { latency, ready, type Route, throughput } from './drive.ts';
-import { startNodeRed } from './node-red.ts';
+import { mqttFlow } from './flow.ts';
 
 const RATE = 1_000;
 const LEVELS = [0, 1] as const;
@@ -20,7 +21,7 @@ export async function* mqttBench({ rounds, seconds }: Effort): AsyncIterable<Fig
   if (!broker) throw new Error('this needs mosquitto (apt-get install mosquitto)');
   await using service = await startService({ args: ['--outbound-addresses', '127.0.0.1'], expects: 'any' });
   await defineSources(service.url, service.user, service.password, broker.port);
-  await using nodeRed = await startNodeRed(broker.port);
+  await using nodeRed = await startNodeRed(mqttFlow(broker.port));
   const script = fileURLToPath(new URL('./script.js', import.meta.url));
   const scripts = LEVELS.map((qos) => spawn(process.execPath, [script, String(broker.port), String(qos)], { stdio: 'ignore' }));
   const pids: Record<string, (qos: 0 | 1) => number> = {

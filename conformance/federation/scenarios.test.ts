@@ -22,6 +22,7 @@ describe.each(['http', 'ws'] as const)('over %s', (scheme) => {
 
 describe('what a node gives is what the same statement gives here', () => {
   beforeAll(() => prepareAlike(fleet));
+  afterAll(() => must(fleet.caller, 'DELETE', '/nodes/same', null));
 
   // spec: integrations.md 11.3
   describe.each(['http', 'ws'] as const)('over %s', (scheme) => {
