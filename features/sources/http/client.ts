@@ -56,6 +56,8 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const CONNECT_MS = 60_000;
 /** However slowly it goes on. */
 const WHOLE_MS = 600_000;
+const COARSE_FROM_MS = 1_000;
+const COARSE_BY_MS = 500;
 const MOST_HEADER_BYTES = 64 * 1024;
 const CONNECTIONS_PER_ORIGIN = 32;
 const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key']);
@@ -129,8 +131,8 @@ export class HttpClient implements AsyncDisposable {
         path: absolute ? `${url.origin}${url.pathname}${url.search}` : `${url.pathname}${url.search}`,
         headers: sent,
         body,
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
+        headersTimeout: notBefore(timeoutMs),
+        bodyTimeout: notBefore(timeoutMs),
         signal: until,
       });
       const declared = Number(received['content-length'] ?? 0);
@@ -142,6 +144,9 @@ export class HttpClient implements AsyncDisposable {
     }
   }
 }
+
+/** undici's timers of more than a second are coarse, and up to half a second early: nobody who has asked for so long is given up before it. */
+const notBefore = (ms: number): number => (ms > COARSE_FROM_MS ? ms + COARSE_BY_MS : ms);
 
 function agentOf({ outlet, proxy, connectTimeoutMs = CONNECT_MS }: HttpClientOptions, tls: ConnectionOptions): Agent {
   return new Agent({
