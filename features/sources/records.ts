@@ -57,8 +57,12 @@ export class SourceRecords {
     return (await this.#db.collection<StateDocument>(STATES).findOne({ _id: source }))?.polledAt ?? null;
   }
 
-  async notePoll(source: string, at: number | null): Promise<void> {
-    await this.#db.collection<StateDocument>(STATES).updateOne({ _id: source }, { $set: { polledAt: at } }, { upsert: true });
+  /** When the last poll of each began; null: as if there had been none. */
+  async notePolls(began: ReadonlyMap<string, number | null>): Promise<void> {
+    const updates = [...began].map(([source, polledAt]) => ({
+      updateOne: { filter: { _id: source }, update: { $set: { polledAt } }, upsert: true },
+    }));
+    await this.#db.collection<StateDocument>(STATES).bulkWrite(updates, { ordered: false });
   }
 
   // ---------------------------------------------------------------- what protocols keep

@@ -18,6 +18,7 @@ import { withNamedSecrets } from './named-secrets.ts';
 import { type Connection, ConnectionFailure, type Direction, protocolOf, type SourceContext } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
 import { faultyTls, tlsOptions } from './protocols/tls.ts';
+import { Polls } from './polls.ts';
 import { type ConsumerState, SourceRecords } from './records.ts';
 import { wholeConfig } from './secrets.ts';
 import { isActive, isMocked, unresolvedRule } from './state.ts';
@@ -46,6 +47,7 @@ const RENEW_EVERY_MS = 10_000;
 export class Sources {
   readonly counts: SourceCounts;
   readonly records: SourceRecords;
+  readonly #polls: Polls;
   readonly outlet: Outlet;
   readonly #options: SourcesOptions;
   readonly #entries = new Map<string, Entry>();
@@ -62,6 +64,7 @@ export class Sources {
     this.#options = options;
     this.counts = new SourceCounts(options.db);
     this.records = new SourceRecords(options.db);
+    this.#polls = new Polls((began) => this.records.notePolls(began));
     this.outlet = options.outlet;
   }
 
@@ -79,7 +82,7 @@ export class Sources {
     if (before && next.madeOf === before.madeOf) return void this.#entries.set(name, { ...before, source });
     if (before) this.#close(name, before);
     this.#entries.set(name, next);
-    if (before && before.source !== source) this.#inBackground(this.records.notePoll(name, null)); // a changed source polls at once
+    if (before && before.source !== source) this.#inBackground(this.records.notePolls(new Map([[name, null]]))); // a changed source polls at once
     if (isActive(source) && !isMocked(source) && protocolOf(String(own(source, 'type')))?.open) next.life.begin();
   }
 
@@ -275,7 +278,12 @@ export class Sources {
       keep: async (key, text) => records.seal(await space.accounts.keys.ensureCipher(space.name), name, key, text),
       kept: async (key) => records.unseal(await space.accounts.keys.ensureCipher(space.name), name, key),
       polledAt: () => records.polledAt(name),
-      notePoll: (at) => records.notePoll(name, at),
+      poll: async (poll) => {
+        await this.#polls.run(async () => {
+          await this.#polls.note(name, space.clock.now());
+          await poll();
+        });
+      },
       creator: async () => callerOf(space, { ...serviceActor(space), identity: await creatorOf(space, source) }),
       other: async (other) => {
         const found = space.definitions.get('sources', other);

@@ -148,9 +148,10 @@ export interface SourceContext {
   /** Texts that outlive the process, sealed; null removes. They go with the source. */
   keep(key: string, text: string | null): Promise<void>;
   kept(key: string): Promise<string | null>;
-  /** When the poll before began, over all processes since the source was last changed; and notes a new one. */
+  /** When the poll before began, over all processes since the source was last changed. */
   polledAt(): Promise<number | null>;
-  notePoll(at: number): Promise<void>;
+  /** Runs a poll when it is its turn among those of the namespace, and notes before when it began. @throws what it throws */
+  poll(poll: () => Promise<void>): Promise<void>;
   /** The creator of the source, for what it does of itself. */
   creator(): Promise<Caller>;
   /** Another source of the namespace: its type, and its config with secrets; null: there is none, or it is not active. */

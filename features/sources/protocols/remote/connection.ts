@@ -229,8 +229,9 @@ class Remote implements Connection {
       polledAt: () => context.polledAt(),
       poll: async () => {
         try {
-          await context.notePoll(context.now());
-          for (const path of paths) await this.#poll(path);
+          await context.poll(async () => {
+            for (const path of paths) await this.#poll(path);
+          });
           setImmediate(() => context.recovered());
         } catch (error) {
           setImmediate(() => context.troubled(error)); // after it counts as connected, where it is the first

@@ -62,7 +62,7 @@ export function contextOf(
     keep: async (key, text) => void (text === null ? records.delete(key) : records.set(key, text)),
     kept: async (key) => records.get(key) ?? null,
     polledAt: async () => null,
-    notePoll: async () => undefined,
+    poll: (poll) => poll(),
     creator: async () => NOBODY,
     other: async () => null,
     store: { put: async () => undefined, get: async () => null, remove: async () => undefined, all: async () => [] },

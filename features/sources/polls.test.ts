@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Polls } from './polls.ts';
+
+test('what is noted at the same time is written together, and nobody is told before', async () => {
+  const written: [string, number][][] = [];
+  const polls = new Polls(async (began) => {
+    await sleep(20);
+    written.push([...began]);
+  });
+  const first = polls.note('a', 1);
+  await sleep(1);
+  const others = Promise.all([polls.note('b', 2), polls.note('c', 3), polls.note('b', 4)]);
+  await first;
+  expect(written).toEqual([[['a', 1]]]);
+  await others;
+  expect(written).toEqual([
+    [['a', 1]],
+    [
+      ['b', 4],
+      ['c', 3],
+    ],
+  ]);
+});
+
+test('a note that could not be written fails for those who noted, and the next is written', async () => {
+  let isAway = true;
+  const polls = new Polls(async () => {
+    if (isAway) throw new Error('away');
+  });
+  await expect(polls.note('a', 1)).rejects.toThrow('away');
+  isAway = false;
+  await polls.note('a', 2);
+});
+
+test('no more than 64 are under way; the others come in their order', async () => {
+  const polls = new Polls(async () => undefined);
+  const begun: number[] = [];
+  const ends: ((error?: Error) => void)[] = [];
+  const all = Array.from({ length: 70 }, (_, n) =>
+    polls
+      .run(() => {
+        begun.push(n);
+        return new Promise<void>((resolve, reject) => ends.push((error) => (error ? reject(error) : resolve())));
+      })
+      .catch(() => undefined),
+  );
+  await sleep(1);
+  expect(begun).toHaveLength(64);
+  ends[3]?.(new Error('it failed'));
+  ends[7]?.();
+  await sleep(1);
+  expect(begun.slice(64)).toEqual([64, 65]);
+  for (let n = 0; n < ends.length; n++) {
+    ends[n]?.();
+    await sleep(0);
+  }
+  await Promise.all(all);
+  expect(begun).toHaveLength(70);
+});
