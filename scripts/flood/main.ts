@@ -1,150 +1,25 @@
-// `npm run flood -- [--seconds N] [--clients N] [--kind insert|reliable]`: clients bring far more than the rules can follow, for minutes. Afterwards
+// `npm run flood -- [--seconds N] [--kind insert|reliable|mqtt] [--clients N] [--rate N]`: more than a service is used to, for minutes. Afterwards
 // all that was acknowledged must be there with its effects, and the service must answer like before; meanwhile its memory must not grow.
-//   insert    batches of instances, each of which a rule answers with several inserts
+//   insert    batches of instances, each of which a rule answers with several inserts: far more than the rules can follow
 //   reliable  messages on a reliable topic whose rule never acknowledges, so that each comes again and again
-import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+//   mqtt      messages of level 1 by a real mosquitto, at a steady rate (10,000 a second), each of which runs a rule
 import { parseArgs } from 'node:util';
-import { type Json, parseJson, RestClient, startService } from '../../conformance/client/index.ts';
-
-const BATCH = 400;
-const EFFECTS = 10;
-const REFUSED_PAUSE_MS = 20;
-const LOOK_EVERY_MS = 5_000;
-/** What the service may hold at the end of the load, beside what it held when it first refused some of it. */
-const GROWTH = 1.25;
-const STUCK_MS = 180_000;
+import { floodByMqtt } from './mqtt.ts';
+import { floodByRequests } from './requests.ts';
 
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '120' },
     clients: { type: 'string', default: '64' },
+    rate: { type: 'string', default: '10000' },
     kind: { type: 'string', default: 'insert' },
   },
 });
-const seconds = Number(values.seconds);
-const clients = Number(values.clients);
-const isReliable = values.kind === 'reliable';
-if (!(seconds > 0 && clients > 0) || !['insert', 'reliable'].includes(values.kind))
-  throw new Error('--seconds and --clients are numbers above 0');
-
-await using service = await startService();
-const client = new RestClient(service.url, clients + 2);
-await client.login(service.user, service.password);
-const json = (value: unknown): Json => parseJson(JSON.stringify(value));
-const post = async (path: string, body: unknown): Promise<void> => {
-  const reply = await client.send('POST', path, typeof body === 'string' ? { text: body } : { body: json(body) });
-  if (reply.status >= 300) throw new Error(`${path}: ${reply.status} ${reply.text}`);
-};
-const count = async (type: string): Promise<number> => {
-  const reply = await client.send('GET', `/custom/${type}`, { query: { limit: '1', count: 'true', props: '["_id"]' } });
-  return Number(reply.headers['x-total-count']);
-};
-
-await post('/types', { name: 'Reading', properties: { n: { type: 'Integer' }, text: { type: 'String' } } });
-await post('/types', { name: 'Echo', properties: { n: { type: 'Integer' } } });
-await post('/topics', { name: '/flood', isReliable: true, redeliveryFrequency: 1, redeliveryTTL: 3_600 });
-const effects = `FOR (i IN range(0, ${EFFECTS}, 1)) { INSERT Echo(n: i) }`;
-await post(
-  '/rules',
-  isReliable
-    ? `RULE deaf WHEN EVENT OCCURS ON "/topics/flood" AS e\nINSERT Echo(n: e.deliveryCount)`
-    : `RULE echo WHEN INSERT OCCURS ON Reading AS r\n${effects}`,
-);
-
-let acknowledged = 0;
-let offered = 0;
-let refused = 0;
-let unheard = 0;
-const wrong: string[] = [];
-const load = new AbortController();
-const text = 'x'.repeat(200);
-const batch = json(Array.from({ length: BATCH }, (_, n) => ({ n, text })));
-const message = json({ text });
-
-async function one(): Promise<void> {
-  while (!load.signal.aborted) {
-    const units = isReliable ? 1 : BATCH;
-    offered += units;
-    const path = isReliable ? '/topics//flood' : '/custom/Reading';
-    const reply = await client.send('POST', path, { body: isReliable ? message : batch }).catch((error: unknown) => error as Error);
-    if (reply instanceof Error) {
-      unheard += units;
-      wrong.push(reply.message);
-      continue;
-    }
-    if (reply.status === 200) {
-      const stored = isReliable ? 1 : storedOf(reply.text);
-      acknowledged += stored;
-      refused += units - stored;
-    } else if (reply.status !== 429) wrong.push(`${reply.status} ${reply.text.slice(0, 200)}`);
-    else if (!reply.headers['retry-after']) wrong.push('429 without Retry-After');
-    else {
-      refused += units;
-      await sleep(REFUSED_PAUSE_MS);
-    }
-  }
-}
-
-/** Of several instances some may be stored and others refused: those that have an id. */
-const storedOf = (body: string): number => (JSON.parse(body) as { _id?: string }[]).filter(({ _id }) => _id !== undefined).length;
-
-const residentMb = (): number =>
-  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))?.[1]) / 1_024);
-
-const before = await timed();
-const memory: number[] = [];
-const begun = performance.now();
-const working = Promise.all(Array.from({ length: clients }, one));
-for (; performance.now() - begun < seconds * 1_000; await sleep(Math.min(LOOK_EVERY_MS, seconds * 100))) {
-  const megabytes = residentMb();
-  if (refused > 0) memory.push(megabytes); // until then what waits grows
-  const effectsNow = await count('Echo');
-  const elapsed = (performance.now() - begun) / 1_000;
-  console.log(
-    `${elapsed.toFixed(0).padStart(4)} s  offered ${offered}  acknowledged ${acknowledged}  refused ${refused}  effects ${effectsNow}  ${megabytes} MB`,
-  );
-}
-load.abort();
-await working;
-const done = (await count('Echo')) / (isReliable ? 1 : EFFECTS);
-const lasted = (performance.now() - begun) / 1_000;
-console.log(
-  `offered ${(offered / lasted).toFixed(0)}/s, done ${(done / lasted).toFixed(0)}/s: ${(offered / Math.max(done, 1)).toFixed(1)} times as much`,
-);
-
-const whole = isReliable ? acknowledged : acknowledged * EFFECTS;
-let found = 0;
-for (let since = performance.now(); found < whole && performance.now() - since < STUCK_MS; await sleep(500)) {
-  const now = await count('Echo').catch(() => found);
-  if (now > found) since = performance.now();
-  found = now;
-}
-if (!isReliable) {
-  const stored = await count('Reading');
-  if (stored < acknowledged + 1 || stored > acknowledged + unheard + 1)
-    wrong.push(`${stored} instances are stored, ${acknowledged + 1} were acknowledged`);
-  found -= EFFECTS; // of the probe
-  if (found > whole + unheard * EFFECTS)
-    wrong.push(`${found} effects instead of ${whole}, and ${unheard * EFFECTS} of what was not answered`);
-}
-if (found < whole) wrong.push(`${whole - found} effects are lost`);
-if (memory.length === 0) console.log('no client was refused: with more of them, or more time, the bound is reached');
-const [first = 0, last = 0] = [memory[0], Math.max(0, ...memory)];
-if (last > first * GROWTH) wrong.push(`memory went from ${first} to ${last} MB`);
-const after = await timed();
-console.log(
-  `acknowledged ${acknowledged}, refused ${refused}; memory ${first} to ${last} MB; one alone took ${before} ms before and ${after} ms after`,
-);
+const [seconds, clients, rate] = [Number(values.seconds), Number(values.clients), Number(values.rate)];
+if (!(seconds > 0 && clients > 0 && rate > 0)) throw new Error('--seconds, --clients and --rate are numbers above 0');
+const { kind } = values;
+if (kind !== 'insert' && kind !== 'reliable' && kind !== 'mqtt') throw new Error('--kind is insert, reliable or mqtt');
+const wrong = kind === 'mqtt' ? await floodByMqtt({ seconds, rate }) : await floodByRequests({ kind, seconds, clients });
 for (const line of [...new Set(wrong)].slice(0, 20)) console.log(`wrong: ${line}`);
 console.log(wrong.length === 0 ? 'nothing lost, nothing doubled, memory flat' : `${wrong.length} wrong`);
-client.close();
 process.exitCode = wrong.length === 0 ? 0 : 1;
-
-/** One insert with its rule, in milliseconds. */
-async function timed(): Promise<number> {
-  const [at, was] = [performance.now(), await count('Echo')];
-  await (isReliable ? post('/topics//flood', { text }) : post('/custom/Reading', { n: -1, text }));
-  while ((await count('Echo')) <= was) await sleep(2);
-  return Math.round(performance.now() - at);
-}
