@@ -48,12 +48,19 @@ export const startNats = (): Promise<Broker | null> =>
     spawn('nats-server', ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' }),
   );
 
-/** With AMQP 1.0 beside 0-9-1. */
-export const startRabbit = (): Promise<Broker | null> =>
+/** With AMQP 1.0 beside 0-9-1; `host` is the virtual host, and the user's only one. */
+export const startRabbit = ({ user = 'guest', password = 'guest', host = '/' } = {}): Promise<Broker | null> =>
   start('rabbitmq-server', async (folder, port) => {
     const enabled = join(folder, 'enabled_plugins');
     await writeFile(enabled, '[rabbitmq_amqp1_0].\n');
-    await writeFile(join(folder, 'rabbitmq.conf'), `listeners.tcp.1 = 127.0.0.1:${port}\nloopback_users = none\n`);
+    const lines = [
+      `listeners.tcp.1 = 127.0.0.1:${port}`,
+      'loopback_users = none',
+      `default_user = ${user}`,
+      `default_pass = ${password}`,
+      `default_vhost = ${host}`,
+    ];
+    await writeFile(join(folder, 'rabbitmq.conf'), `${lines.join('\n')}\n`);
     return spawn(RABBIT, [], {
       stdio: 'ignore',
       detached: true, // a shell script with children: all of them are ended together

@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'features/sources/protocols/**/*.brokers.ts',
+      'features/sources/**/*.brokers.ts',
       'scripts/cluster/*.brokers.ts',
       'conformance/federation/*.brokers.ts',
       'examples/stations/*.brokers.ts',
