@@ -43,10 +43,14 @@ export const startMosquitto = (): Promise<Broker | null> =>
     return spawn('mosquitto', ['-c', config], { stdio: 'ignore' });
   });
 
-export const startNats = (): Promise<Broker | null> =>
-  start('nats-server', async (folder, port) =>
-    spawn('nats-server', ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' }),
-  );
+/** @param tls PEM texts: then every client has to speak TLS */
+export const startNats = (tls?: { readonly cert: string; readonly key: string }): Promise<Broker | null> =>
+  start('nats-server', async (folder, port) => {
+    const files = { '--tlscert': 'cert.pem', '--tlskey': 'key.pem' };
+    if (tls) await Promise.all([writeFile(join(folder, 'cert.pem'), tls.cert), writeFile(join(folder, 'key.pem'), tls.key)]);
+    const secure = tls ? ['--tls', ...Object.entries(files).flatMap(([option, name]) => [option, join(folder, name)])] : [];
+    return spawn('nats-server', ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder, ...secure], { stdio: 'ignore' });
+  });
 
 /** With AMQP 1.0 beside 0-9-1; `host` is the virtual host, and the user's only one. */
 export const startRabbit = ({ user = 'guest', password = 'guest', host = '/' } = {}): Promise<Broker | null> =>

@@ -3,6 +3,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core/internal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Broker, startNats } from '../../../../scripts/brokers/index.ts';
+import { newAuthority } from '../../testing/certificates.ts';
 import { contextOf, NOBODY, type TestContext } from '../testing/context.ts';
 import { openNats, wireTo } from './connection.ts';
 
@@ -139,4 +140,26 @@ test('a message that can be no event does not come again; one whose pipeline fai
   await expect.poll(() => tries).toBe(2);
   expect(textsOf(context).filter((text) => text !== 'again')).toEqual(['bad', 'good']);
   await source.close();
+});
+
+test('TLS: the server is checked, and nothing is said in the clear to one that has none', async () => {
+  const [ours, theirs] = [newAuthority('ours'), newAuthority('theirs')];
+  await using secure = await startNats(ours.issue('server', '127.0.0.1'));
+  if (!secure) throw new Error('this needs nats-server (apt-get install nats-server)');
+  const at = `127.0.0.1:${secure.port}`;
+  const trusting = (serverURIs: string, { cert } = ours): TestContext => ({
+    ...contextOf({ serverURIs, topics: ['a'] }),
+    tls: { ca: cert },
+  });
+  for (const scheme of ['tls', 'nats']) {
+    const context = trusting(`${scheme}://${at}`); // a server that wants TLS says so, whatever the scheme
+    const source = await openNats(context);
+    await source.publish!({ topic: 'a', message: 1 }, NOBODY);
+    await expect.poll(() => context.delivered).toHaveLength(1);
+    await source.close();
+  }
+  await expect(openNats(trusting(`tls://${at}`, theirs))).rejects.toMatchObject({ failure: 'tls' });
+  await expect(openNats(trusting(uri.replace('nats:', 'tls:')))).rejects.toMatchObject({
+    failure: expect.stringMatching(/^(tls|timeout)$/),
+  });
 });
