@@ -31,6 +31,8 @@ export class DueDeliveries {
   readonly #sending: Sending;
   #timer: { at: number; timer: Timer } | null = null;
   #polling: Promise<void> | null = null;
+  /** A time came while a look was under way. */
+  #isDueAgain = false;
   /** Those that could not be brought on, which stand back so that they keep no others waiting. */
   readonly #failing = new Failing();
   #closed = false;
@@ -74,12 +76,19 @@ export class DueDeliveries {
 
   #poll(): void {
     this.#timer = null;
-    this.#polling ??= this.#deliverDue()
+    if (this.#closed) return;
+    if (this.#polling) return void (this.#isDueAgain = true); // the look that is under way may have missed it
+    this.#polling = this.#deliverDue()
       .catch((error: unknown) => {
         this.#options.space().log.error({ err: error }, 'redeliveries failed');
         this.arm(this.#options.space().clock.now() + STILL_RUNNING_MS);
       })
-      .finally(() => (this.#polling = null));
+      .finally(() => {
+        this.#polling = null;
+        if (!this.#isDueAgain) return;
+        this.#isDueAgain = false;
+        this.#poll();
+      });
   }
 
   async #deliverDue(): Promise<void> {

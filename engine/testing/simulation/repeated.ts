@@ -6,6 +6,8 @@ import type { SimulatedService } from './service.ts';
 const REQUESTS: Readonly<Record<string, readonly string[]>> = { r0: ['r0'], r1: ['r1'], r2: ['r2', 'r3', 'r4'] };
 /** A client that has heard nothing for so long asks again. */
 const PATIENCE_MS = 2_000;
+/** One that was refused does so after a pause: without, it would keep its world from ever letting time pass. */
+const PAUSE_MS = 100;
 
 export function repeatedRequests(): Part {
   const waiting = new Set<string>();
@@ -15,7 +17,7 @@ export function repeatedRequests(): Part {
     const objects = (REQUESTS[tag] as readonly string[]).map((one) => ({ tag: one }));
     const answer = service.request('Asked', objects.length > 1 ? objects : objects[0]!, `request ${tag}`).then(
       () => true,
-      () => false,
+      () => new Promise<boolean>((resolve) => setTimeout(resolve, PAUSE_MS, false)),
     );
     const late = new Promise<boolean>((resolve) => setTimeout(resolve, PATIENCE_MS, false));
     return Promise.race([answer, late]);
