@@ -269,3 +269,22 @@ test('rows of a group are there for its members and for admins, whoever that is 
   await as(plain, 'delete', 'groups', { id: 'night' });
   expect([await seenBy(plain), await seenBy(admin)]).toEqual([[2], [1, 2]]);
 });
+
+// spec: language.md E14
+test('a program that reads as its caller is refused types that the profile does not name, and is shown no row of a group of others', async () => {
+  await as(plain, 'insert', 'groups', { body: { name: 'watch' } });
+  await as(plain, 'insert', 'Shared', { body: { n: 41, ars_group: 'watch' } });
+  const read = 'var a = SELECT FROM Shared WHERE n == 41\nvar b = SELECT ONE FROM Shared WHERE n == 41\nreturn [a.length, b == null]';
+  expect([await called(plain, read), await called(clerk, read)]).toEqual([
+    [1, false],
+    [0, true],
+  ]);
+  for (const select of [
+    'SELECT FROM Order',
+    'SELECT ONE FROM Order',
+    'SELECT n = count() FROM Order',
+    'SELECT FROM Order AS o { log.info("x") }',
+  ])
+    await expect(called(clerk, `${select}\nreturn 1`), select).rejects.toMatchObject({ code: 'cascade.authorization.denied', status: 403 });
+  await as(plain, 'delete', 'groups', { id: 'watch' });
+});
