@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { buildWith, CHAOS_FAULTS, repository } from './faults.ts';
 import { chaosOfTwo } from './pair.ts';
+import { chaosOfMembers } from './members.ts';
 import { chaos } from './run.ts';
 
 const HELP = `npm run chaos -- [--kills N] [--seed S] [--verbose]
@@ -10,6 +11,9 @@ const HELP = `npm run chaos -- [--kills N] [--seed S] [--verbose]
 npm run chaos -- --stands N [--seed S] [--verbose]
   Two processes serve one database; N times one of them stands still for longer than its lease, is taken over by the other one, wakes and
   is started again.
+npm run chaos -- --members N [--seed S] [--verbose]
+  One process on a replica set of three members; N times a primary is killed, steps down or stands still, or a secondary is killed, now and
+  then with the service or its sandbox at the same time, and the clock of the service jumps (needs libfaketime; without it, it does not).
 npm run chaos -- --without marks|journal|versions …
   As above, against a copy of the service that lacks these; exits 1 when the checker is content.`;
 
@@ -17,6 +21,7 @@ const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },
     stands: { type: 'string' },
+    members: { type: 'string' },
     seed: { type: 'string', default: '1' },
     without: { type: 'string' },
     verbose: { type: 'boolean', default: false },
@@ -27,14 +32,14 @@ if (values.help) {
   console.log(HELP);
   process.exit();
 }
-const kills = Number(values.stands ?? values.kills);
+const kills = Number(values.stands ?? values.members ?? values.kills);
 const seed = Number(values.seed);
 if (!Number.isSafeInteger(kills) || kills < 0 || !Number.isSafeInteger(seed))
-  throw new Error('--kills, --stands and --seed take whole numbers');
+  throw new Error('--kills, --stands, --members and --seed take whole numbers');
 const fault = CHAOS_FAULTS.find(({ name }) => name === values.without);
 if (values.without !== undefined && !fault) throw new Error(`--without takes ${CHAOS_FAULTS.map(({ name }) => name).join(', ')}`);
 using copy = fault ? await buildWith(fault, repository()) : null;
-const outcome = await (values.stands === undefined ? chaos : chaosOfTwo)({
+const outcome = await (values.stands !== undefined ? chaosOfTwo : values.members !== undefined ? chaosOfMembers : chaos)({
   kills,
   seed,
   ...(copy && { program: copy.program }),
@@ -48,7 +53,7 @@ console.log(
   `promised ${outcome.promised}, not answered ${outcome.perhaps}${told && `, refused ${told}`}; ${outcome.effects} effects looked at`,
 );
 console.log(
-  `${outcome.kills} ${values.stands === undefined ? 'kills' : 'stands'}, seed ${seed}: lost ${outcome.lost.length}, doubled ${outcome.doubled.length}, wrong ${outcome.wrong.length}, unclear ${outcome.unclear.length}`,
+  `${outcome.kills} ${values.stands !== undefined ? 'stands' : values.members !== undefined ? 'ends of members' : 'kills'}, seed ${seed}: lost ${outcome.lost.length}, doubled ${outcome.doubled.length}, wrong ${outcome.wrong.length}, unclear ${outcome.unclear.length}`,
 );
 if (fault) {
   const noticed = outcome[fault.reported].length > 0;

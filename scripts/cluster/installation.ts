@@ -38,7 +38,7 @@ export async function openInstallation(count: number, expects: 'any' | readonly 
     opened.push(mongod);
     const client = new MongoClient(mongod.uri);
     opened.push({ [Symbol.asyncDispose]: () => client.close() });
-    const args = ['--mongo', mongod.uri, '--nats', `nats://127.0.0.1:${nats.port}`, '--lanes', '1'];
+    const args = ['--mongo', mongod.uri, '--nats', `nats://127.0.0.1:${nats.port}`, '--lanes', '1', '--outbound-addresses', '127.0.0.1'];
     const env = { CASCADE_ADMIN_PASSWORD: PASSWORD, CASCADE_SYSTEM_PASSWORD: PASSWORD };
     // All at once, on an empty database.
     const starting = await Promise.allSettled(Array.from({ length: count }, () => startService({ args, env, expects })));
@@ -75,6 +75,6 @@ export async function serveOnce(args: readonly string[]): Promise<{ code: number
   const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve)); // behind its last line
   return { code, said };
 }
