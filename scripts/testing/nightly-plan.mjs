@@ -88,6 +88,16 @@ export function plan({ only, minutes, seed }) {
       command: npm('chaos', '--stands', '10', '--seed', String(seed)),
     },
     {
+      name: 'chaos:members',
+      what: 'a replica set of three whose members die, step down and stand still 60 times, with clocks that jump',
+      command: npm('chaos', '--members', '60', '--seed', String(seed)),
+    },
+    {
+      name: 'flood:mqtt',
+      what: '10,000 messages a second into a rule for ten minutes (needs mosquitto)',
+      command: npm('flood', '--kind', 'mqtt', '--seconds', '600'),
+    },
+    {
       name: 'chaos:sources',
       what: 'brokers and the service disturbed 50 times each under load (needs the brokers)',
       command: npm('chaos:sources', '--seed', String(seed)),
