@@ -8,6 +8,7 @@ import type { ApiReply, ApiRequest, Engine, Health, Subscription } from '../reso
 import type { Bus } from '../platform/bus/index.ts';
 import { openProcess } from '../runtime/transactions/index.ts';
 import { fault } from '../model/errors/faults.ts';
+import { idsBy } from '../model/types/index.ts';
 import { openNamespace } from './namespace.ts';
 import { type Change, openChanges } from '../runtime/cluster/index.ts';
 import { type Cluster, openCluster } from './cluster.ts';
@@ -99,6 +100,7 @@ export async function openEngine({
   try {
     const store = keep(await openStore(mongoUri));
     const clock = given ?? keep(await openClockOf(exclusive ? null : store, log));
+    if (!given) idsBy(() => clock.now());
     let isFenced = false;
     let status: Health['status'] = 'starting';
     /** Another process has taken over: only a new start helps. */

@@ -191,7 +191,7 @@ class LiveSandbox implements Sandbox {
       replays: this.#replays,
       quarantinePid: this.#apart.pid,
       sparePid: this.#spare.pid,
-      quarantinedNamespaces: this.#quarantine.namespaces(Date.now()),
+      quarantinedNamespaces: this.#quarantine.namespaces(performance.now()),
       lanes: this.#main.lanes.map((lane) => lane.stats()),
     };
   }
@@ -212,7 +212,7 @@ class LiveSandbox implements Sandbox {
   }
 
   #homeFor({ isAlone, request: { id, namespace } }: LaneRun): IsolateState {
-    const isApart = isAlone || (!this.#quarantine.isEmpty && this.#quarantine.holds(namespace, Date.now()));
+    const isApart = isAlone || (!this.#quarantine.isEmpty && this.#quarantine.holds(namespace, performance.now()));
     if (isApart) return this.#quarantineLane().isolate(isAlone ? `${namespace}\n${id}` : namespace, namespace);
     const last = this.#lastHome;
     if (last?.namespace === namespace && this.#sharesLeft > 0 && !last.isLost && !last.isRetiring) {
@@ -413,7 +413,7 @@ class LiveSandbox implements Sandbox {
     const suspects = new Set<LaneRun>();
     for (const batch of batches) for (const run of batch.runs) if (run.home === batch.isolate) suspects.add(run);
     const guilty = [...suspects].filter((run) => run.home?.isOfOneRun);
-    for (const run of guilty) this.#quarantine.convict(run.request.namespace, Date.now());
+    for (const run of guilty) this.#quarantine.convict(run.request.namespace, performance.now());
     for (const run of suspects) {
       run.strikes += 1;
       this.#quarantine.suspect(run);
@@ -500,7 +500,7 @@ class LiveSandbox implements Sandbox {
   }
 
   #closeIdleQuarantine(): void {
-    if (!this.#apart.isOpen || this.#quarantine.namespaces(Date.now()).length > 0) return;
+    if (!this.#apart.isOpen || this.#quarantine.namespaces(performance.now()).length > 0) return;
     for (const lane of this.#apart.lanes) for (const isolate of lane.isolates) if (!isolate.isIdle) return;
     void this.#apart.close();
   }

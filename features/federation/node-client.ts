@@ -33,7 +33,7 @@ export interface NodeAnswer {
 export interface Carriage {
   readonly hop: number;
   readonly signal: AbortSignal;
-  /** When the statement is over, in ms since the epoch. */
+  /** When the statement is over, by `performance.now()`: the time of day may jump. */
   readonly deadline: number;
 }
 

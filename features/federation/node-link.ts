@@ -105,7 +105,7 @@ export class NodeLink {
   /** @throws CascadeError that the node answers with; HttpFailure; LoginEnded */
   async ask(request: NodeRequest, { hop, signal, deadline }: Carriage): Promise<NodeAnswer> {
     const id = String(this.#next++);
-    const left = Math.max(1, deadline - Date.now());
+    const left = Math.max(1, deadline - performance.now());
     const text = messageOf(request, { id, hop, left });
     if (Buffer.byteLength(text) > MOST_MESSAGE_BYTES) throw fault('cascade.request.body.too.large', MOST_MESSAGE_BYTES);
     const answer = await new Promise<Value>((resolve, reject) => {

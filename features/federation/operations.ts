@@ -83,7 +83,7 @@ function begun(
 ): NodeStatement {
   const federation = space.states.get(FEDERATION);
   const hop = hopOf(actor);
-  const deadline = Date.now() + within;
+  const deadline = performance.now() + within;
   const late = async (name: string): Promise<CascadeError> => {
     const isReliableWrite = isWrite(String(getOwn(payload, 'kind'))) && isReliable(space.definitions.get('nodes', name));
     if (!isReliableWrite) return fault('io.service.federation.request.timeout', name, within);

@@ -103,7 +103,7 @@ export class Outbox {
       if (backlog.has(id) && backlog.values().next().value !== id)
         throw fault('cascade.federation.delivery.pending', node, 'others wait before it');
       try {
-        const answer = await this.#ask(node, request, { hop, signal, deadline: Date.now() + ANSWER_MS });
+        const answer = await this.#ask(node, request, { hop, signal, deadline: performance.now() + ANSWER_MS });
         this.#settled(entry);
         return answer;
       } catch (error) {
@@ -241,7 +241,7 @@ export class Outbox {
   #send(): void {
     const space = this.#space();
     for (const [node, backlog] of this.#backlog) {
-      if (backlog.size === 0 || this.#senders.has(node) || (this.#waits.get(node)?.until ?? 0) > Date.now()) continue;
+      if (backlog.size === 0 || this.#senders.has(node) || (this.#waits.get(node)?.until ?? 0) > performance.now()) continue;
       this.#senders.add(node); // behind those who wait already: new statements must not keep it from its turn
       const sent = this.#inTurn(node, () => this.#sendTo(space, node)).finally(() => this.#senders.delete(node));
       sent.then(
@@ -277,7 +277,7 @@ export class Outbox {
         continue;
       }
       try {
-        const carriage = { hop: entry.hop, signal: this.#closing.signal, deadline: Date.now() + ANSWER_MS };
+        const carriage = { hop: entry.hop, signal: this.#closing.signal, deadline: performance.now() + ANSWER_MS };
         await this.#ask(node, request, carriage);
         this.#settled(entry);
       } catch (error) {
@@ -294,7 +294,7 @@ export class Outbox {
 
   #stepBack(node: string): void {
     const ms = Math.min(LONGEST_WAIT_MS, (this.#waits.get(node)?.ms ?? FIRST_WAIT_MS / 2) * 2);
-    this.#waits.set(node, { ms, until: Date.now() + ms });
+    this.#waits.set(node, { ms, until: performance.now() + ms });
   }
 
   #requestOf(entry: Waiting): NodeRequest {

@@ -26,7 +26,7 @@ export async function provision(
 ): Promise<CascadeError | null> {
   try {
     const request = operation === 'deploy' ? installation(space, node, kind, name, actor) : removal(kind, name);
-    const carriage = { hop: 1, signal: AbortSignal.timeout(WITHIN_MS), deadline: Date.now() + WITHIN_MS };
+    const carriage = { hop: 1, signal: AbortSignal.timeout(WITHIN_MS), deadline: performance.now() + WITHIN_MS };
     await space.states.get(FEDERATION).clientOf(node).ask(request, carriage);
     return null;
   } catch (error) {

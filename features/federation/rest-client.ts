@@ -65,7 +65,7 @@ export class RestNodeClient extends NodeClient {
       method: 'GET',
       headers: [['Authorization', authorization]],
       body: null,
-      timeoutMs: Math.max(1, deadline - Date.now()),
+      timeoutMs: Math.max(1, deadline - performance.now()),
       signal,
     });
     if (answer.status === 401 || answer.status === 403) throw fault('io.service.security.authentication.failed');
@@ -82,7 +82,7 @@ export class RestNodeClient extends NodeClient {
     const { method, path, query, body } = spelt(request);
     const url = new URL(`${this.#origin}${RESOURCES}${path}`);
     url.search = new URLSearchParams(query).toString();
-    const left = Math.max(1, deadline - Date.now());
+    const left = Math.max(1, deadline - performance.now());
     const headers: [string, string][] = [
       ['Authorization', `Bearer ${token}`],
       ['X-Cascade-Federation', '1'],

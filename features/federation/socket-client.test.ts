@@ -68,7 +68,7 @@ const answer = (socket: WebSocket, { parameters }: Message, rest: object): void 
 const carriage = (more: Partial<Carriage> = {}): Carriage => ({
   hop: 2,
   signal: new AbortController().signal,
-  deadline: Date.now() + 60_000,
+  deadline: performance.now() + 60_000,
   ...more,
 });
 const READ: NodeRequest = { op: 'select', resource: 'Pump', isType: true, parameters: { where: '{"a":1}', limit: '5' } };
@@ -165,7 +165,7 @@ test('what is not wanted any more is cancelled, and so is what gets no answer in
   await expect.poll(() => heard.length).toBe(1);
   unwanted.abort();
   await expect(asked).rejects.toMatchObject({ kind: 'cut' });
-  await expect(client.ask(READ, carriage({ deadline: Date.now() + 50 }))).rejects.toMatchObject({ kind: 'timeout' });
+  await expect(client.ask(READ, carriage({ deadline: performance.now() + 50 }))).rejects.toMatchObject({ kind: 'timeout' });
   await expect.poll(() => heard.filter(({ op }) => op === 'cancel').map(({ resourceId }) => resourceId)).toEqual(['1', '2']);
 });
 

@@ -96,7 +96,7 @@ function wanted<T>(work: Promise<T>, { signal, deadline }: Carriage): Promise<T>
     const leave = settle(() => reject(new HttpFailure('cut', 'it is not wanted any more')));
     const timer = setTimeout(
       settle(() => reject(new HttpFailure('timeout', 'no connection in time'))),
-      Math.max(1, deadline - Date.now()),
+      Math.max(1, deadline - performance.now()),
     );
     if (signal.aborted) return leave();
     signal.addEventListener('abort', leave, { once: true });

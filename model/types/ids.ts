@@ -31,12 +31,18 @@ export function idGenerator(process: number, now: () => number, perSecond = PER_
 const digits = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, '0');
 
 let ofThisProcess: (() => string) | null = null;
+let clock: () => number = Date.now;
+
+/** From now on ids have the time of a clock that is the same for all processes of the installation, and goes on where the machine's is set. */
+export function idsBy(now: () => number): void {
+  clock = now;
+}
 
 /**
  * The next id of this process, which is told from others by the millisecond of its first id. State of a module, as there must be one
  * counter a process however many engines it holds.
  */
 export function newId(): string {
-  ofThisProcess ??= idGenerator(Date.now() % 2 ** 40, Date.now);
+  ofThisProcess ??= idGenerator(clock() % 2 ** 40, () => clock());
   return ofThisProcess();
 }

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 import { endWritesWithTheirConnection } from './connection-writes.ts';
+import { readErrorsWhole } from './raw-errors.ts';
 
 export { inTime, isLockedOut, isPassing, isTransient, isUnavailable } from './errors.ts';
 export { insertAll, type Inserted, type WriteError } from './insert.ts';
@@ -34,6 +35,7 @@ export interface Store extends AsyncDisposable {
  */
 export async function openStore(uri: string): Promise<Store> {
   endWritesWithTheirConnection();
+  readErrorsWhole();
   const clientName = `cascade ${randomUUID()}`;
   const options = {
     writeConcern: { w: 'majority', journal: true },

@@ -1,6 +1,7 @@
 // What was left open goes on in the order in which it came, however often those who took it over died themselves.
 import { type Db, MongoClient } from 'mongodb';
 import { pino } from 'pino';
+import { systemClock } from '../../platform/clock/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readLeftOpen } from '../transactions/recovery.ts';
 import { storedRow } from '../transactions/row-form.ts';
@@ -49,7 +50,15 @@ test('copies have places of their own between what has come and what will, in wh
     holdCleaning: () => () => undefined,
     submit: async (unit: Unit) => void submitted.push(unit),
   } as unknown as Committer;
-  const taken = { name: 'n', db, cipher: null, committer, log: pino({ level: 'silent' }), executables: new Map([['r p', null as never]]) };
+  const taken = {
+    name: 'n',
+    db,
+    cipher: null,
+    committer,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    executables: new Map([['r p', null as never]]),
+  };
   await new TakeOver(taken, { client }, new Map()).take([2, 3]);
   const places = submitted
     .flatMap(({ events }) => events)

@@ -2,6 +2,7 @@
 
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
+import type { Clock } from '../../platform/clock/index.ts';
 import type { Cipher } from '../../model/values/index.ts';
 import {
   attemptOf,
@@ -30,6 +31,8 @@ export interface TakenNamespace {
   readonly cipher: Cipher | null;
   readonly committer: Committer;
   readonly log: Logger;
+  /** The same time for all processes: what ended is kept for a day of it. */
+  readonly clock: Pick<Clock, 'now'>;
   /** Rules as compiled, by rule and program: gets the texts that open runs began with. */
   readonly executables: Map<string, Executable>;
 }
@@ -56,10 +59,10 @@ export class TakeOver {
   /** @returns the events that they left open, in the order in which they came */
   async take(dead: readonly number[]): Promise<readonly StoredEvent[]> {
     if (dead.length === 0) return [];
-    const { db, cipher, committer, log, name } = this.#space;
+    const { db, cipher, committer, log, name, clock } = this.#space;
     // However long the store is away: each of these steps may be done again, and none does harm when it was done before.
-    await retryUntilAvailable(() => removeOldEnds(db));
-    await retryUntilAvailable(() => closeEpochs(db, dead, SLOTS));
+    await retryUntilAvailable(() => removeOldEnds(db, clock.now()));
+    await retryUntilAvailable(() => closeEpochs(db, dead, SLOTS, clock.now()));
     const left = await retryUntilAvailable(() => readLeftOpen(db, dead, cipher));
     const fresh = left.events.filter((event) => !this.#copied.has(keyOf(event)));
     const stepsOf = this.#stepsByEvent(left.steps, new Set(fresh.map(({ uuid }) => uuid)));
@@ -70,7 +73,7 @@ export class TakeOver {
     const placed = left.events.map((event, index) => ({ ...event, order: order + (index + 1) / (left.events.length + 1) }));
     await Promise.all(placed.map((event) => this.#copy(event, stepsOf.get(event.uuid) ?? [])));
     // What they left stands in our rows now, and must not be found a second time.
-    await retryUntilAvailable(() => removeRows(this.#store.client, db, dead));
+    await retryUntilAvailable(() => removeRows(this.#store.client, db, dead, clock.now()));
     this.#copied.clear();
     this.#resumeCleaning();
     this.#resumeCleaning = null;

@@ -75,7 +75,15 @@ class Service {
       executable: { program: { id: 'p' } } as CorrelatedRule['executable'],
     });
     const executables = { has: () => true };
-    this.#space = { name: 'main', db, cipher: null, committer: this.committer, executables, log: LOG } as unknown as Namespace;
+    this.#space = {
+      name: 'main',
+      db,
+      cipher: null,
+      committer: this.committer,
+      executables,
+      clock: systemClock,
+      log: LOG,
+    } as unknown as Namespace;
   }
 
   async open(dead: readonly number[]): Promise<void> {

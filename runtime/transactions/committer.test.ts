@@ -439,8 +439,8 @@ test('a process from which another has taken over finds no free place, though it
   const { db, committer, name } = await space(1);
   await committer.submit(insert(1, [event('heard')]));
   const [last] = await db.collection('journal').find().sort({ _id: -1 }).toArray();
-  await closeEpochs(db, [1], SLOTS);
-  await removeRows(client, db, [1]);
+  await closeEpochs(db, [1], SLOTS, Date.now());
+  await removeRows(client, db, [1], Date.now());
   const { committer: late } = await space(1, name); // it begins where it believes to be: at the place of the tick that is removed
   await expect(Promise.all([late.submit(insert(2, [event('late')])), late.submit(insert(3, [event('late too')]))])).rejects.toBeInstanceOf(
     Fenced,
@@ -458,8 +458,8 @@ test('what a dead process left open is read with its steps; what it finished is 
   const left = await readLeftOpen(db, [1]);
   expect(left.events.map((one) => [one.uuid, one.runs.map(({ rule }) => rule)])).toEqual([['open', ['a']]]);
   expect(left.steps.get('open/a/1')).toEqual([step]);
-  await closeEpochs(db, [1], SLOTS);
-  await removeRows(client, db, [1]);
+  await closeEpochs(db, [1], SLOTS, Date.now());
+  await removeRows(client, db, [1], Date.now());
   expect(await db.collection('journal').countDocuments({ closed: { $ne: true } })).toBe(0);
   await committer[Symbol.asyncDispose]();
 });
@@ -526,7 +526,7 @@ test('what one who comes back removes while his rows are read is not taken for o
 test('a closed epoch commits nothing more', async () => {
   const { db, committer } = await space(1);
   await committer.submit(insert(1, [event('before')]));
-  await closeEpochs(db, [1], SLOTS);
+  await closeEpochs(db, [1], SLOTS, Date.now());
   await expect(committer.submit(insert(2, [event('after')]))).rejects.toBeInstanceOf(Fenced);
   expect(await db.collection('t.Thing').countDocuments()).toBe(1);
   await expect(committer.submit(insert(3, [event('later')]))).rejects.toBeInstanceOf(Fenced);

@@ -21,7 +21,7 @@ export interface LeftOpen {
 }
 
 /** Ends the epochs for good: from here on no tick of theirs can commit. */
-export async function closeEpochs(db: Db, epochs: readonly number[], slots: number): Promise<void> {
+export async function closeEpochs(db: Db, epochs: readonly number[], slots: number, nowMs: number): Promise<void> {
   const journal = db.collection<StoredRow>('journal');
   for (const epoch of epochs)
     for (let slot = 0; slot < slots; slot++)
@@ -35,7 +35,7 @@ export async function closeEpochs(db: Db, epochs: readonly number[], slots: numb
             order: Number.MAX_SAFE_INTEGER,
             ...EMPTY,
             closed: true,
-            closedAt: new Date(Date.now()),
+            closedAt: new Date(nowMs),
           });
           break;
         } catch (error) {
@@ -154,7 +154,7 @@ async function readEnded(db: Db, epochs: readonly number[]): Promise<Set<RunId>>
  * mark goes before its event; then they go, so many at a time. Of each slot the row that ends it stays, and the place before it: a process that
  * comes back may not have heard that its last tick was committed, and must not find that place free.
  */
-export async function removeRows(client: MongoClient, db: Db, epochs: readonly number[]): Promise<void> {
+export async function removeRows(client: MongoClient, db: Db, epochs: readonly number[], nowMs: number): Promise<void> {
   if (epochs.length === 0) return;
   const journal = db.collection<StoredRow>('journal');
   // The last closed row of each slot: the place before it is closed, too, where an earlier try has come so far.
@@ -175,7 +175,7 @@ export async function removeRows(client: MongoClient, db: Db, epochs: readonly n
   );
   for (const { epoch, slot, seq } of ends) {
     const before = { epoch, slot, seq: seq - 1 };
-    await journal.updateOne({ _id: before }, { $set: { ...EMPTY, closed: true, closedAt: new Date(Date.now()), low } });
+    await journal.updateOne({ _id: before }, { $set: { ...EMPTY, closed: true, closedAt: new Date(nowMs), low } });
     const left = { ...rowsOfSlot(epoch, slot), closed: { $ne: true } };
     const [first] = await journal.find(left).sort({ _id: 1 }).limit(1).toArray();
     if (first) await removeRange(db, { epoch, slot }, Number(first._id.seq), seq);
@@ -183,8 +183,8 @@ export async function removeRows(client: MongoClient, db: Db, epochs: readonly n
 }
 
 /** Removes what ended epochs long ago. A process that stood still for so long finds that its lease is over before it stores anything. */
-export async function removeOldEnds(db: Db): Promise<void> {
-  await db.collection<StoredRow>('journal').deleteMany({ closed: true, closedAt: { $lt: new Date(Date.now() - ENDS_KEPT_MS) } });
+export async function removeOldEnds(db: Db, nowMs: number): Promise<void> {
+  await db.collection<StoredRow>('journal').deleteMany({ closed: true, closedAt: { $lt: new Date(nowMs - ENDS_KEPT_MS) } });
 }
 
 const rowsOfSlot = (epoch: number, slot: number) => ({ _id: { $gte: { epoch, slot, seq: 0 }, $lt: { epoch, slot: slot + 1, seq: 0 } } });

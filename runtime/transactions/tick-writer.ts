@@ -128,7 +128,7 @@ export class TickWriter {
    * @returns what turned out to be stored by one of these
    */
   async #store(all: readonly Unit[], marks: readonly RunId[], failed: Map<Unit, unknown>, doubt: Doubt): Promise<readonly Unit[]> {
-    const begun = Date.now();
+    const begun = performance.now(); // the time of day may jump
     let units = all;
     let aborts = 0;
     let transient = 0;
@@ -172,14 +172,14 @@ export class TickWriter {
         continue;
       }
       // An index that is being built takes the collection for a moment at its beginning and its end.
-      if (isLockedOut(error) && Date.now() - begun < LOCKED_FOR_MS) {
+      if (isLockedOut(error) && performance.now() - begun < LOCKED_FOR_MS) {
         await pause(LOCKED_RETRY_MS);
         continue;
       }
       // A miss that nobody is found for may be one that a majority does not hold yet.
       const mayPass = losers !== null || isTransient(error);
       if (mayPass && ++transient <= TRANSIENT_TRIES) continue;
-      if (mayPass && units.length === 1 && Date.now() - begun < CONFLICT_FOR_MS) {
+      if (mayPass && units.length === 1 && performance.now() - begun < CONFLICT_FOR_MS) {
         await pause(LOCKED_RETRY_MS);
         continue;
       }
@@ -202,9 +202,9 @@ export class TickWriter {
   async #attempt(units: readonly Unit[], row: TickRow | null, doubt: Doubt): Promise<Stored> {
     const { client, db } = this.#at;
     const backoff = new Backoff();
-    for (let goneSince = 0; ; ) {
+    for (let goneSince: number | null = null; ; ) {
       try {
-        const happened = goneSince > 0 ? await this.#happened(doubt) : null;
+        const happened = goneSince !== null ? await this.#happened(doubt) : null;
         if (happened) return happened;
         if (row) await commitWithRow(db, this.#session, units, row);
         else await insertPlain(db, units);
@@ -212,8 +212,8 @@ export class TickWriter {
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         if (row && doubt.at(-1)?.row !== row) doubt.push({ row, units });
-        goneSince ||= Date.now();
-        if (Date.now() - goneSince > UNAVAILABLE_FOR_MS) {
+        goneSince ??= performance.now();
+        if (performance.now() - goneSince > UNAVAILABLE_FOR_MS) {
           this.#told.away(error);
           if (!row) throw error;
         }

@@ -61,7 +61,7 @@ export function plan({ only, minutes, seed }) {
     },
     {
       name: 'brokers',
-      what: 'sources against mosquitto, RabbitMQ and NATS, killed and started again (their Debian packages must be there); many installations',
+      what: 'sources against mosquitto, RabbitMQ and NATS, killed and started again (installed by apt-get, as root); many installations',
       command: ['node', 'node_modules/vitest/vitest.mjs', 'run', '--root', '.', '--config', 'scripts/testing/brokers.config.ts'],
     },
     {
@@ -91,6 +91,11 @@ export function plan({ only, minutes, seed }) {
       name: 'chaos:members',
       what: 'a replica set of three whose members die, step down and stand still 60 times, with clocks that jump',
       command: npm('chaos', '--members', '60', '--seed', String(seed)),
+    },
+    {
+      name: 'chaos:definitions',
+      what: 'rules and types change under load while the service is killed',
+      command: npm('chaos:definitions', '--seed', String(seed)),
     },
     {
       name: 'flood:mqtt',

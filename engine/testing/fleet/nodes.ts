@@ -80,7 +80,7 @@ export class SimulatedClient extends NodeClient {
         clearTimeout(timer);
         reject(new HttpFailure(kind, kind));
       };
-      const timer = setTimeout(() => fail('timeout'), Math.max(1, deadline - Date.now()));
+      const timer = setTimeout(() => fail('timeout'), Math.max(1, deadline - performance.now()));
       if (signal.aborted) return fail('cut');
       signal.addEventListener('abort', () => fail('cut'), { once: true });
       if (this.#to.isDown) return world.later(this.#life, `${name} refuses`, () => fail('unconnected'));

@@ -4,6 +4,7 @@ import { DateTime, type ObjectValue } from '../../../stdlib/values/index.ts';
 import { DEFINITIONS, definitionWrite } from '../../../resources/definitions/store.ts';
 import { countedBy, type Part } from './part.ts';
 import type { Program } from './sandbox.ts';
+import { steadyClock } from './timers.ts';
 
 const TOPIC = '/tick';
 /** When they are due first, after the beginning; and between two deliveries of the periodic one, longer than a world is quiet at its end. */
@@ -17,7 +18,7 @@ const ticked: Program = function* (message) {
 };
 
 function definition(name: string, afterMs: number, periodic: boolean): ObjectValue {
-  const now = new DateTime(Date.now());
+  const now = new DateTime(steadyClock.now());
   return {
     _id: new ObjectId().toHexString(),
     ars_version: 1,

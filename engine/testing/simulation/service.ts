@@ -5,7 +5,6 @@ import { pino } from 'pino';
 import type { Actor } from '../../../runtime/context/actor.ts';
 import type { Identity } from '../../../resources/api.ts';
 import { retryUntilAvailable } from '../../../platform/mongo/index.ts';
-import { systemClock } from '../../../platform/clock/index.ts';
 import { attemptOf, Committer, DuplicateKey, type RunId, type Step, type Unit } from '../../../runtime/transactions/index.ts';
 import { Correlations } from '../../../runtime/correlation/index.ts';
 import { compiledRule } from '../../../runtime/correlation/testing/machine.ts';
@@ -44,6 +43,7 @@ import { BSON, type Document, MongoServerError, ObjectId } from 'mongodb';
 import { decodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import { type Program, SimulatedSandbox } from './sandbox.ts';
 import { INTERRUPTED, type SimulatedStore } from './store.ts';
+import { steadyClock } from './timers.ts';
 import type { Life, World } from './world.ts';
 
 export interface Rule {
@@ -104,7 +104,7 @@ export class SimulatedService {
     const { rules, correlated, types, harm, onFenced, procedures = {}, topics = {}, failing = 0, mostOpen = 2_000 } = scenery;
     this.#store = store;
     const { client, db } = store.connect(life);
-    const clock = systemClock; // of simulated time
+    const clock = steadyClock;
     const surroundings = {
       typeOf: (name: string) => types.get(name) ?? null,
       builtin: () => undefined,

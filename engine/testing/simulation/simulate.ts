@@ -46,6 +46,10 @@ const TROUBLES = [0, 0, 0, 0.01];
 const AWAY = 0.15;
 const AWAY_MS = 25_000;
 const GOES_AWAY = 0.005;
+/** Worlds in which the machine's clock is set now and then, the chance of that at each step, and what it is wrong by afterwards. */
+const IS_SET = 0.3;
+const SETS = 0.005;
+const WRONG_BY_MS = [0, 2_000, -2_000, 3_600_000, -3_600_000, 3 * 86_400_000];
 /** Worlds in which processes die above all while they take over from others; how much more likely it is then. */
 const CASCADES = 0.3;
 const MORE_LIKELY = 6;
@@ -355,6 +359,7 @@ class OneWorld {
     const lingers = world.pick(LINGERS);
     const isCascading = world.chance(CASCADES);
     let isToGoAway = world.chance(AWAY);
+    const isSet = world.chance(IS_SET);
     store.faults = world.pick(FAULTS);
     store.troubles = world.pick(TROUBLES);
     store.interruptions = world.chance(INTERRUPTS) ? MOST_INTERRUPTIONS : 0;
@@ -372,6 +377,11 @@ class OneWorld {
         crashes--;
         this.#end(world.pick(this.#serving), world.chance(0.7));
         continue;
+      }
+      if (isSet && world.chance(SETS)) {
+        const ms = world.pick(WRONG_BY_MS);
+        world.onStep?.(`the time of day is wrong by ${ms} ms`);
+        this.#time.setWrongBy(ms);
       }
       if (isToGoAway && world.chance(GOES_AWAY)) {
         isToGoAway = false;

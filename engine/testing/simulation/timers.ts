@@ -1,5 +1,6 @@
 // Time and chance in a simulated world: timers and clocks stand still until the world lets time pass, and Math.random follows the world's seed.
 // While it is installed they are those of the whole process, so that the parts under test need not know of it.
+import type { Clock } from '../../../platform/clock/index.ts';
 import { randomFrom } from './world.ts';
 
 interface Armed {
@@ -13,6 +14,8 @@ const BEGIN_MS = 1_893_456_000_000;
 
 export class SimulatedTime implements Disposable {
   #nowMs = 0;
+  /** What the time of day is wrong by; what counts up knows nothing of it. */
+  #wrongByMs = 0;
   readonly #armed = new Set<Armed>();
   readonly #real = [globalThis.setTimeout, globalThis.clearTimeout, globalThis.setInterval, globalThis.clearInterval] as const;
   readonly #realNow = Date.now;
@@ -30,7 +33,7 @@ export class SimulatedTime implements Disposable {
     globalThis.setInterval = ((call: () => void, ms?: number) => arm(call, ms, true)) as typeof setInterval;
     globalThis.clearTimeout = clear;
     globalThis.clearInterval = clear;
-    Date.now = () => BEGIN_MS + this.#nowMs;
+    Date.now = () => BEGIN_MS + this.#nowMs + this.#wrongByMs;
     Object.defineProperty(performance, 'now', { value: () => this.#nowMs, configurable: true });
   }
 
@@ -38,7 +41,13 @@ export class SimulatedTime implements Disposable {
   reset(seed: number): void {
     this.#armed.clear();
     this.#nowMs = 0;
+    this.#wrongByMs = 0;
     Math.random = randomFrom(~seed); // not the numbers that lead the world itself
+  }
+
+  /** Somebody sets the machine's clock. */
+  setWrongBy(ms: number): void {
+    this.#wrongByMs = ms;
   }
 
   /** Lets so much time pass; what is due is called in the order of its times. */
@@ -63,3 +72,12 @@ export class SimulatedTime implements Disposable {
     Reflect.deleteProperty(performance, 'now');
   }
 }
+
+/** The clock of a simulated service, which goes by what counts up, as that of a real one does (platform/clock). */
+export const steadyClock: Clock = {
+  now: () => BEGIN_MS + performance.now(),
+  at(timeMs, call) {
+    const timer = setTimeout(call, Math.max(timeMs - (BEGIN_MS + performance.now()), 0));
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
