@@ -112,3 +112,40 @@ test('an attempt that comes late, after its repetition was refused, is stored an
   expect(commands.insert).toEqual(['t.Thing', 'journal', 't.Thing', 'journal']);
   expect([settled, failed.size, unread > 3]).toEqual([[unit], 0, true]);
 });
+
+test('a change that meets others again and again is tried for a minute and a half, whatever the time of day is set to meanwhile', async () => {
+  const world = new World(1);
+  const { client, db } = new SimulatedStore(world, {}).connect({ alive: true });
+  using time = new SimulatedTime();
+  time.reset(1);
+  let conflicts = 0;
+  const contested = {
+    collection: (name: string) => db.collection(name),
+    command: async (command: { insert: string }, options: object) => {
+      if (command.insert !== 't.Thing' || ++conflicts > 20) return db.command(command, options);
+      if (conflicts === 10) time.setWrongBy(3_600_000);
+      const error = new MongoServerError({ message: 'WriteConflict', code: 112 });
+      error.addErrorLabel('TransientTransactionError');
+      throw error;
+    },
+  } as unknown as Db;
+  const unit: Unit = {
+    writes: [{ collection: 't.Thing', op: 'insert', document: { _id: new ObjectId(), ars_version: Long.ONE } }],
+    events: [],
+    done: ['a/r/1'],
+  };
+  const settled: Unit[] = [];
+  const settle = (_: TickRow | null, units: readonly Unit[]): void => void settled.push(...units);
+  const at = { client, db: contested, findTaken: async () => new Map() };
+  const writer = new TickWriter(0, new Journal(db, 1, 1), at, { settled: settle, unnoted: () => undefined, away: () => undefined });
+  const failed = new Map<Unit, unknown>();
+  let isOver = false;
+  const written = writer.write([unit], [], failed).finally(() => (isOver = true));
+  written.catch(() => undefined); // awaited below
+  for (let step = 0; !isOver && step < 5_000; step++) {
+    if (!world.advance()) time.pass(200);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await written;
+  expect([conflicts, failed.size, settled]).toEqual([21, 0, [unit]]);
+});
