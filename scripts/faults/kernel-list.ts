@@ -113,7 +113,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a commit that nobody heard of is not looked for',
     file: 'runtime/transactions/tick-writer.ts',
-    text: 'const happened = goneSince > 0 ? await this.#happened(doubt) : null;',
+    text: 'const happened = goneSince !== null ? await this.#happened(doubt) : null;',
     replacement: 'const happened = null as Stored | null;',
     survives: 'nothing is lost by it: the next attempt meets what is stored, and that is looked at',
   },
@@ -198,7 +198,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'the place before the end of a slot is left free',
     file: 'runtime/transactions/recovery.ts',
-    text: '    await journal.updateOne({ _id: before }, { $set: { ...EMPTY, closed: true, closedAt: new Date(Date.now()), low } });\n',
+    text: '    await journal.updateOne({ _id: before }, { $set: { ...EMPTY, closed: true, closedAt: new Date(nowMs), low } });\n',
     replacement: '    void before;\n',
   },
   {
@@ -216,7 +216,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'the epochs of the dead are not closed',
     file: 'runtime/cluster/take-over.ts',
-    text: '    await retryUntilAvailable(() => closeEpochs(db, dead, SLOTS));\n',
+    text: '    await retryUntilAvailable(() => closeEpochs(db, dead, SLOTS, clock.now()));\n',
     replacement: '',
   },
   {
@@ -228,7 +228,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'rows of the dead stay',
     file: 'runtime/cluster/take-over.ts',
-    text: '    await retryUntilAvailable(() => removeRows(this.#store.client, db, dead));\n',
+    text: '    await retryUntilAvailable(() => removeRows(this.#store.client, db, dead, clock.now()));\n',
     replacement: '',
   },
   {
