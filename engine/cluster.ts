@@ -6,7 +6,7 @@ import { type Binary } from 'mongodb';
 import type { Logger } from 'pino';
 import type { Bus } from '../platform/bus/index.ts';
 import type { Store } from '../platform/mongo/index.ts';
-import { Calls, Owners } from '../runtime/cluster/index.ts';
+import { Calls, Owners, type Ownership } from '../runtime/cluster/index.ts';
 import { Fenced, type ServiceProcess } from '../runtime/transactions/index.ts';
 import { subscribe } from '../features/subscriptions/index.ts';
 import { failureHead, failureOf } from './forwarding/codec.ts';
@@ -25,7 +25,7 @@ export interface ClusterOptions {
   /** Names the installation on the bus. */
   readonly nodeUuid: string;
   readonly local: LocalEngine;
-  readonly open: (name: string, epoch: number, onFenced: () => void) => Promise<OpenNamespace>;
+  readonly open: (name: string, ownership: Ownership, onFenced: () => void) => Promise<OpenNamespace>;
   /** An error as it is answered to clients. */
   readonly asClientError: (error: unknown) => unknown;
   readonly idleAfterMs: number;

@@ -192,11 +192,12 @@ export async function openEngine({
         idleAfterMs,
         isServing: () => status === 'ok',
         log,
-        async open(name, epoch, onFenced) {
+        async open(name, { epoch, unclosed }, onFenced) {
           const opened = await openNamespace({
             name,
             store,
             epoch,
+            unclosed,
             processEpoch: process.epoch,
             onFenced,
             sandbox,

@@ -42,7 +42,7 @@ test('a text goes when no journal names it, also not as one of those between whi
   await stored.insertMany(['chosen one', 'chosen:2 two', 'other three'].map((_id) => ({ _id })));
   await leave(db, randomUUID(), between('one', 'two'));
   const executables = new Map(['chosen:2 two', 'other three'].map((key) => [key, {} as Executable]));
-  const programs = new KeptPrograms(db, executables);
+  const programs = new KeptPrograms({ db, executables, epoch: 1, committer: { references: () => [] } });
   await programs.open(0);
   expect(await programs.sweep(GRACE_MS, () => false)).toBe(1);
   expect(await left()).toEqual(['chosen one', 'chosen:2 two']);

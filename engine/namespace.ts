@@ -64,7 +64,7 @@ import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHo
 import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
 import { EqualReads, PointReads, RowReader, retryUntilAvailable, type Store } from '../platform/mongo/index.ts';
 import { presentIn, Subscribers } from '../features/subscriptions/index.ts';
-import { TakeOver } from '../runtime/cluster/take-over.ts';
+import { fence, TakeOver } from '../runtime/cluster/take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/index.ts';
 import type { ScalarDefinition } from '../model/types/index.ts';
 import { TypesInForce } from '../resources/catalog/types-in-force.ts';
@@ -75,11 +75,8 @@ import type { Cipher } from '../model/values/index.ts';
 export interface OpenNamespace extends AsyncDisposable {
   readonly space: Namespace;
   resolveProcedure(name: string): Promise<ResolvedProcedure | null>;
-  /**
-   * Takes over what former owners left here, and begins with what acts by itself. One that has failed may be tried again.
-   * @param unclosed epochs of owners whose journals may still be open, besides those that have rows here
-   */
-  assume(unclosed: readonly number[]): Promise<void>;
+  /** Takes over what former owners left here, and begins with what acts by itself. One that has failed may be tried again. */
+  assume(): Promise<void>;
   /** Whether nothing is left to be done here unless somebody asks: no process has to have it open. */
   isAtRest(): Promise<boolean>;
   /** Whether what its services keep between calls would be lost with it. */
@@ -115,6 +112,8 @@ export interface NamespaceOptions {
   readonly store: Store;
   /** Of this ownership: its journal bears it. */
   readonly epoch: number;
+  /** Epochs of former owners whose journals may still be open. */
+  readonly unclosed: readonly number[];
   /** Of the process: people are shown it. */
   readonly processEpoch: number;
   /** Another process has the namespace now. */
@@ -137,6 +136,7 @@ export async function openNamespace({
   name,
   store,
   epoch,
+  unclosed,
   processEpoch,
   onFenced,
   sandbox,
@@ -154,6 +154,8 @@ export async function openNamespace({
   const db = store.namespace(name);
   const rows = new RowReader(store.queries(name));
   await createCollections(db);
+  const others = (): Promise<number[]> => openEpochs(db, (one) => one !== epoch);
+  await fence(db, [...new Set([...unclosed, ...(await others())])], clock);
   await indexAnswers(db);
   await Outbox.index(db);
   await indexDependents(db);
@@ -329,7 +331,7 @@ export async function openNamespace({
     cipher,
     definitions,
     executables,
-    programs: new KeptPrograms(db, executables),
+    programs: new KeptPrograms({ db, executables, epoch, committer }),
     output,
     when: new TriggerIndex(surroundings),
     before: new TriggerIndex(surroundings),
@@ -367,9 +369,8 @@ export async function openNamespace({
   };
   const takeOver = new TakeOver(space, store, recorded);
   let assuming: Promise<void> = Promise.resolve();
-  const assume = async (unclosed: readonly number[]): Promise<void> => {
-    const others = await openEpochs(db, (one) => one !== epoch);
-    const events = await takeOver.take([...new Set([...unclosed, ...others])]);
+  const assume = async (): Promise<void> => {
+    const events = await takeOver.take([...new Set([...unclosed, ...(await others())])]);
     if (correlations.areAsleep) {
       await retryUntilAvailable(() => correlations.restore(db)); // not before the former owner's journal is closed: it moves what has long been open
       // First what that had taken, then what a process of an earlier version stored for its leader, then what is committed from now on.
@@ -406,7 +407,7 @@ export async function openNamespace({
   }
   return {
     space,
-    assume: (unclosed) => (assuming = assuming.catch(() => undefined).then(() => assume(unclosed))),
+    assume: () => (assuming = assuming.catch(() => undefined).then(assume)),
     async isAtRest() {
       if (runner.pending > 0 || correlations.isBusy || correlations.open > 0 || schedule.isBusy || !schedule.isEmpty) return false;
       if (definitions.list('sources').length > 0 || space.indexBuilds.areOpen) return false;

@@ -19,7 +19,7 @@ export interface OpenNamespacesOptions {
   /** @throws OwnedElsewhere */
   readonly acquire: (name: string) => Promise<Ownership>;
   /** @param onFenced another process has it now */
-  readonly open: (name: string, epoch: number, onFenced: () => void) => Promise<OpenNamespace>;
+  readonly open: (name: string, ownership: Ownership, onFenced: () => void) => Promise<OpenNamespace>;
   /** Before anything is committed there: those whose clients listened there do so again. */
   readonly gather: (name: string, space: OpenNamespace, ownership: Ownership) => Promise<void>;
   /** Nothing of former owners is left. */
@@ -271,7 +271,7 @@ export class OpenNamespaces {
     }
     const { space, ownership } = await opened;
     await this.#options.gather(name, space, ownership);
-    await space.assume(ownership.unclosed);
+    await space.assume();
     await this.#options
       .closed(name, ownership)
       .catch((error: unknown) =>
@@ -283,7 +283,7 @@ export class OpenNamespaces {
   async #open(name: string): Promise<Opened> {
     const ownership = await this.#options.acquire(name);
     this.#unopened.set(name, ownership.epoch);
-    const space = await this.#options.open(name, ownership.epoch, () => {
+    const space = await this.#options.open(name, ownership, () => {
       this.abandon(name).catch((err: unknown) => this.#options.log.error({ err, namespace: name }, 'a namespace did not close'));
     });
     this.#unopened.delete(name);

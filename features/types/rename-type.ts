@@ -9,6 +9,7 @@ import { raise } from '../../runtime/events/events.ts';
 import { stampChanged } from '../../resources/representation/stamp.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { findDefinition } from '../../resources/definitions/operations.ts';
+import { following, type Named } from '../../resources/definitions/follow.ts';
 import { definitionWrite } from '../../resources/definitions/store.ts';
 import { loadType } from './types-kind.ts';
 
@@ -80,7 +81,8 @@ async function rename(space: Namespace, renaming: Rename, actor: Actor): Promise
   const write = (named: string, next: ObjectValue, before: ObjectValue) =>
     definitionWrite('types', named, next, before, { collection: space.definitions.collectionOf(before) });
   const writes = [write(newName, renamed, stored), ...others.map((one) => write(one.other, one.changed, one.stored))];
-  await actor.commit({ writes, events }, { ok: encodeInner(renamed) });
+  const changed = [name, newName, ...others.map(({ other }) => other)].map((one): Named => ['types', one]);
+  await following(space, changed, actor.commit({ writes, events }, { ok: encodeInner(renamed) }));
   space.definitions.remove('types', name);
   space.definitions.put('types', newName, renamed);
   space.types.delete(name);

@@ -2,6 +2,7 @@
 // store that were done with the change. One that is known already is told by its version.
 
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import { isUnavailable, retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { fromBson } from '../../model/values/index.ts';
 import { idOf, versionOf } from '../representation/stamp.ts';
 import type { Namespace } from '../catalog/types.ts';
@@ -34,6 +35,26 @@ async function followRemoval(space: Namespace, kind: string, name: string): Prom
   await change(space, kind, name, null);
   space.subscribers.gone(kind, name);
   space.deliveries.gone(kind, name);
+}
+
+/** Kind and name. */
+export type Named = readonly [kind: string, name: string];
+
+/**
+ * A commit that changes definitions. Where it is given up because the store is away it may be stored yet: once nothing is under way any more, they are
+ * put in force as they are stored then.
+ * @throws as the commit
+ */
+export async function following(space: Namespace, changed: readonly Named[], commit: Promise<void>): Promise<void> {
+  try {
+    await commit;
+  } catch (error) {
+    if (isUnavailable(error))
+      space.committer
+        .exclusive(() => retryUntilAvailable(() => Promise.all(changed.map(([kind, name]) => refresh(space, kind, name)))))
+        .catch((err: unknown) => space.log.error({ err, changed, namespace: space.name }, 'definitions could not be read again'));
+    throw error;
+  }
 }
 
 /** Reads one definition again. */

@@ -14,6 +14,7 @@ import { idOf, stampChanged, stampNew, versionOf } from '../representation/stamp
 import { accompanied, admit } from '../access/gate.ts';
 import type { DefinitionResource, Namespace } from '../catalog/types.ts';
 import { cut } from '../representation/cut.ts';
+import { following } from './follow.ts';
 import { compareBy } from './sort.ts';
 import { definitionRemoval, definitionWrite, omit } from './store.ts';
 
@@ -137,7 +138,8 @@ async function prepareAndStore(
   const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, seen, actor);
   const replaced = stored === changeableAt(space, kind, defined.name) ? null : stored; // one of the service's own is not stored yet
   const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, replaced, defined.beside?.(object))];
-  await actor.commit(accompanied(space, change, { writes, events }), { ok: encodeInner(seen) });
+  const commit = actor.commit(accompanied(space, change, { writes, events }), { ok: encodeInner(seen) });
+  await following(space, [[kind.name, defined.name]], commit);
   space.definitions.put(kind.name, defined.name, object);
   defined.apply(object);
   await defined.settle?.();
@@ -164,7 +166,7 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
     const writes = kind.isTransient?.(object) ? [] : [definitionRemoval(object)];
     try {
       const unit = { writes: [...writes, ...along.writes], events: [...events, ...along.events] };
-      await actor.commit(accompanied(space, change, unit), { ok: '1' });
+      await following(space, [[kind.name, name]], actor.commit(accompanied(space, change, unit), { ok: '1' }));
     } catch (error) {
       if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
       continue;

@@ -11,6 +11,7 @@ import type { Change } from '../access/policy.ts';
 import { TypesInForce } from '../catalog/types-in-force.ts';
 import type { Defined, DefinitionResource, Namespace } from '../catalog/types.ts';
 import { stampChanged, stampNew } from '../representation/stamp.ts';
+import { following, type Named } from './follow.ts';
 import { visible, withoutVersion } from './operations.ts';
 import { definitionWrite } from './store.ts';
 
@@ -104,7 +105,8 @@ export class Together {
         events: units.flatMap(({ events }) => events),
         makes: new Set(made),
       };
-      await this.#actor.commit(whole, { ok: encodeInner(answer()) });
+      const changed = this.#planned.map(({ kind, defined }): Named => [kind.name, defined.name]);
+      await following(this.#real, changed, this.#actor.commit(whole, { ok: encodeInner(answer()) }));
     } catch (error) {
       this.abandon();
       throw error;

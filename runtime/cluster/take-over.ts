@@ -62,7 +62,7 @@ export class TakeOver {
     const { db, cipher, committer, log, name, clock } = this.#space;
     // However long the store is away: each of these steps may be done again, and none does harm when it was done before.
     await retryUntilAvailable(() => removeOldEnds(db, clock.now()));
-    await retryUntilAvailable(() => closeEpochs(db, dead, SLOTS, clock.now()));
+    await fence(db, dead, clock);
     const left = await retryUntilAvailable(() => readLeftOpen(db, dead, cipher));
     const fresh = left.events.filter((event) => !this.#copied.has(keyOf(event)));
     const stepsOf = this.#stepsByEvent(left.steps, new Set(fresh.map(({ uuid }) => uuid)));
@@ -122,6 +122,13 @@ export class TakeOver {
         }
   }
 }
+
+/**
+ * Ends the epochs of former owners: what they had under way is stored by now, or never will be. Before anything of the namespace is read that is
+ * known by heart from then on.
+ */
+export const fence = (db: Db, dead: readonly number[], clock: Pick<Clock, 'now'>): Promise<void> =>
+  retryUntilAvailable(() => closeEpochs(db, dead, SLOTS, clock.now()));
 
 const keyOf = (event: StoredEvent): string => `${event.uuid}/${attemptOf(event)}`;
 

@@ -70,7 +70,7 @@ test('code that no compiler wrote is not used, however well its row is made', ()
     expect(second.load(TEXT)).toEqual(compiled);
     expect(second.taken).toBe(0);
     const executable = { program: programOf(evil.module, ''), resource: '/rules/kept', name: 'kept', map: '', service: null };
-    await keepExecutable(db, { ...executable, identity: { username: 'system', namespace: 'main', profiles: [] } });
+    await keepExecutable(db, { ...executable, identity: { username: 'system', namespace: 'main', profiles: [] } }, 1);
     expect(await readExecutable(db, 'main', 'kept', executable.program.id)).toBeNull();
   }));
 

@@ -1,24 +1,42 @@
 // The compiled texts of rules that are kept because events may still name them: a text that is out of force goes, from memory and store,
-// once no open run has it, no row of any process's journal names it, and some time has passed (changes that wait for their commit may name it, too).
+// once no open run has it, nothing that waits for its commit and no row of any process's journal names it, and some time has passed (what is about to be
+// handed to the committer may name it, too).
 
 import type { Db } from 'mongodb';
-import { referencesIn } from '../transactions/index.ts';
+import { type Committer, referencesIn } from '../transactions/index.ts';
 import type { Executable } from '../runs/index.ts';
 import { executableKey, keepExecutable } from './programs.ts';
 
 const GRACE_MS = 600_000;
 
+export interface KeptProgramsOptions {
+  readonly db: Db;
+  readonly executables: Map<string, Executable>;
+  /** Of the owner: what a later one has kept, this one does not remove. */
+  readonly epoch: number;
+  readonly committer: Pick<Committer, 'references'>;
+  /** What is out of force is kept for so long. */
+  readonly graceMs?: number;
+}
+
 export class KeptPrograms {
   readonly #db: Db;
   readonly #executables: Map<string, Executable>;
+  readonly #epoch: number;
   /** By rule. */
   readonly #inForce = new Map<string, string>();
   /** When those that are not in force were seen so for the first time. */
   readonly #leftAt = new Map<string, number>();
   #sweeping: Promise<unknown> = Promise.resolve();
 
-  constructor(db: Db, executables: Map<string, Executable>) {
+  readonly #committer: Pick<Committer, 'references'>;
+  readonly #graceMs: number;
+
+  constructor({ db, executables, epoch, committer, graceMs = GRACE_MS }: KeptProgramsOptions) {
     this.#db = db;
+    this.#committer = committer;
+    this.#graceMs = graceMs;
+    this.#epoch = epoch;
     this.#executables = executables;
   }
 
@@ -34,7 +52,7 @@ export class KeptPrograms {
     await this.#sweeping;
     const key = executableKey(executable.name, executable.program.id);
     if (this.#leftAt.has(key)) this.#leftAt.set(key, now);
-    await keepExecutable(this.#db, executable);
+    await keepExecutable(this.#db, executable, this.#epoch);
   }
 
   /** A rule is in force with this text. */
@@ -58,8 +76,13 @@ export class KeptPrograms {
   async sweep(now: number, uses: (key: string) => boolean): Promise<number> {
     const inForce = new Set(this.#inForce.values());
     for (const key of this.#executables.keys()) if (!this.#leftAt.has(key) && !inForce.has(key)) this.#leftAt.set(key, now);
-    const isDue = (key: string): boolean => now - (this.#leftAt.get(key) ?? now) >= GRACE_MS && !uses(key);
-    const due = [...this.#leftAt.keys()].filter(isDue);
+    const isDue = (key: string): boolean => now - (this.#leftAt.get(key) ?? now) >= this.#graceMs && !uses(key);
+    let due = [...this.#leftAt.keys()].filter(isDue);
+    if (due.length === 0) return 0;
+    // However long the store is away: first what waits to be stored, then what is.
+    const waiting = new Set<string>();
+    for (const { rule, program } of this.#committer.references()) waiting.add(executableKey(rule, program));
+    due = due.filter((key) => !waiting.has(key));
     if (due.length === 0) return 0;
     await this.#keepNamed(due, now);
     const gone = due.filter(isDue); // one may have come into force meanwhile
@@ -69,8 +92,8 @@ export class KeptPrograms {
       this.#executables.delete(key);
     }
     this.#sweeping = this.#db
-      .collection<{ _id: string }>('programs')
-      .deleteMany({ _id: { $in: gone } })
+      .collection<{ _id: string; epoch?: number }>('programs')
+      .deleteMany({ _id: { $in: gone }, epoch: { $not: { $gt: this.#epoch } } })
       .catch(() => undefined); // they are found again at the next start
     await this.#sweeping;
     return gone.length;

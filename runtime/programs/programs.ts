@@ -70,13 +70,19 @@ interface StoredProgram {
   readonly service: string | null;
   /** Whom the rule ran as. */
   readonly username: string;
+  /** Of who has kept it; absent: an earlier version has. */
+  readonly epoch?: number;
 }
 
 export const executableKey = (rule: string, program: string): string => `${rule} ${program}`;
 
-/** Keeps a rule's text as compiled, so that events may name it. */
-export async function keepExecutable(db: Db, { program, resource, name, map, service, identity }: Executable): Promise<void> {
-  const stored = { program, resource, name, map, service, username: identity.username };
+/** Keeps a rule's text as compiled, so that events may name it. @param epoch of the owner */
+export async function keepExecutable(
+  db: Db,
+  { program, resource, name, map, service, identity }: Executable,
+  epoch: number,
+): Promise<void> {
+  const stored = { program, resource, name, map, service, username: identity.username, epoch };
   await db.collection<StoredProgram>('programs').updateOne({ _id: executableKey(name, program.id) }, { $set: stored }, { upsert: true });
 }
 

@@ -6,10 +6,11 @@ import type { Long } from 'mongodb';
 import { Chain, type Link, unlinked } from '../../platform/structures/chain.ts';
 import { Journal } from './journal.ts';
 import { asUnits, readHeld } from './long-runs.ts';
+import { referencesOf } from './recovery.ts';
 import { type TickStore, TickWriter } from './tick-writer.ts';
 import { isPlain } from './transaction.ts';
 import type { Pending } from './pending.ts';
-import { Fenced, QueueFull, type RunId, type StoredEvent, type TickRow, type Unit, VersionMiss } from './types.ts';
+import { Fenced, QueueFull, type RunId, type RunReference, type StoredEvent, type TickRow, type Unit, VersionMiss } from './types.ts';
 import { keyOf, keysOf, missOf, published, sizeOf, uniform, writtenTwice } from './units.ts';
 
 const UNITS_PER_TICK = 1_000;
@@ -171,6 +172,11 @@ export class Committer implements AsyncDisposable {
   /** Units that wait for a tick. */
   get waiting(): number {
     return this.#urgent.length + this.#queue.length;
+  }
+
+  /** The rules, with their texts, that events name which are not stored yet. */
+  *references(): Iterable<RunReference> {
+    for (const { unit } of this.#unsettled) for (const { runs } of unit.events) yield* referencesOf(runs);
   }
 
   /** Why a unit that comes from outside cannot be taken now; null when it can. */

@@ -55,9 +55,12 @@ export async function openEpochs(db: Db, isWanted: (epoch: number) => boolean | 
 /** The rules that events in rows of any process name, with their texts, and those between which programs decide. Whether their runs are done is not asked. */
 export async function* referencesIn(db: Db): AsyncIterable<RunReference> {
   const rows = db.collection<StoredRow>('journal').find({ 'heads.0': { $exists: true } }, { projection: { heads: 1 } });
-  for await (const { heads } of rows)
-    for (const { runs } of heads)
-      for (const reference of runs) for (let one: RunReference | null = reference; one; one = one.asks?.next ?? null) yield one;
+  for await (const { heads } of rows) for (const { runs } of heads) yield* referencesOf(runs);
+}
+
+/** With those that would run in their place. */
+export function* referencesOf(runs: readonly RunReference[]): Iterable<RunReference> {
+  for (const reference of runs) for (let one: RunReference | null = reference; one; one = one.asks?.next ?? null) yield one;
 }
 
 /**

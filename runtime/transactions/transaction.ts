@@ -35,14 +35,16 @@ interface Placed {
 
 /**
  * Whether this unit can go without transaction and row: repeating its insert is harmless, and nothing follows from it. One insert only:
- * without a transaction several would not stand or fall together.
+ * without a transaction several would not stand or fall together. Without a row nothing keeps it from being stored when another owner has
+ * the namespace already: that is for instances, which are read where they are stored, and not for what an owner knows by heart (definitions,
+ * subscriptions, backlogs).
  */
 export const isPlain = (unit: Unit): boolean =>
   unit.events.every((event) => event.runs.length === 0) &&
   !unit.steps?.length &&
   !unit.done?.length &&
   unit.writes.length <= 1 &&
-  unit.writes.every((write) => write.op === 'insert');
+  unit.writes.every((write) => write.op === 'insert' && write.isNew === true);
 
 /** Stores the units of a tick without a row. Losers are the only ones not stored afterwards. */
 export async function insertPlain(db: Db, units: readonly Unit[]): Promise<void> {

@@ -10,7 +10,7 @@ export type Write = { collection: string } & (
   | {
       op: 'insert';
       document: Document & { _id: ObjectId };
-      /** Its `_id` was made for it: until it is stored nobody else can mean it. */
+      /** An instance whose `_id` was made for it: until it is stored nobody else can mean it. */
       isNew?: true;
       /** It is no larger in BSON; absent where nobody knows. */
       mostBytes?: number | undefined;

@@ -56,6 +56,8 @@ export class SimulatedSandbox {
   readonly #disturbed = new Map<string, number>();
   /** Chance of that at each request. */
   harm = 0;
+  /** Programs of rules that clients have defined, by their ids. */
+  defined: ReadonlyMap<string, Program> = new Map();
 
   constructor(world: World, life: Life) {
     this.#world = world;
@@ -68,7 +70,8 @@ export class SimulatedSandbox {
 
   start(request: RunRequest): Running {
     const { event, argsJson = '[]', entry = 'main' } = request;
-    const program = this.#programs.get(`${request.procedure ?? request.program?.id} ${entry}`);
+    const name = request.procedure ?? request.program?.id ?? '';
+    const program = this.#programs.get(`${name} ${entry}`) ?? this.defined.get(name);
     if (!program) throw new Error('no such program');
     const value = event ? decodeInner(event.json) : (decodeInner(argsJson) as Value[])[0];
     const run: Running = { request, steps: program(value as ObjectValue), site: 0, isOpen: true };

@@ -22,6 +22,16 @@ import { delivery } from '../../../features/delivery/feature.ts';
 import { DELIVERIES_STATE } from '../../../features/delivery/namespace-state.ts';
 import { schedules } from '../../../features/schedules/feature.ts';
 import { SCHEDULE } from '../../../features/schedules/namespace-state.ts';
+import { RuleLinks } from '../../../features/rules/loops.ts';
+import { RULE_LINKS } from '../../../features/rules/namespace-state.ts';
+import { rules as rulesFeature } from '../../../features/rules/feature.ts';
+import { loadRule } from '../../../features/rules/rules-kind.ts';
+import { types as typesFeature } from '../../../features/types/feature.ts';
+import { loadType } from '../../../features/types/types-kind.ts';
+import { IndexBuilds } from '../../../resources/instances/index-builds.ts';
+import { KeptPrograms } from '../../../runtime/programs/kept-programs.ts';
+import { programOf } from '../../../runtime/programs/programs.ts';
+import type { CompiledRule } from '../../../compiler/index.ts';
 import { Schedule } from '../../../features/schedules/schedule.ts';
 import { Listeners } from '../../../runtime/events/listeners.ts';
 import { ASYNC, raise } from '../../../runtime/events/events.ts';
@@ -33,7 +43,7 @@ import type { Namespace } from '../../../resources/catalog/types.ts';
 import { TypesInForce } from '../../../resources/catalog/types-in-force.ts';
 import { asRun, Contention, type Executable, ExecutionTimes, Pressure, type RunHost, Runner } from '../../../runtime/runs/index.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
-import { TakeOver } from '../../../runtime/cluster/take-over.ts';
+import { fence, TakeOver } from '../../../runtime/cluster/take-over.ts';
 import { ImplementedEvents } from '../../../features/services/implemented-events.ts';
 import { Locks } from '../../../runtime/shared-state/locks.ts';
 import { TriggerIndex } from '../../../runtime/triggers/index.ts';
@@ -71,16 +81,22 @@ export interface Scenery {
   /** What EXECUTE ASYNC reaches, by name. */
   readonly procedures?: Readonly<Record<string, Program>>;
   readonly topics?: Readonly<Record<string, ObjectValue>>;
+  /** What the text of a rule does that a client defines. */
+  readonly definable?: (text: string) => Program;
   /** Chance that a listener to committed events fails. */
   readonly failing?: number;
   /** Runs that are open at one time. */
   readonly mostOpen?: number;
+  /** Told of a run whose text is not kept any more. */
+  readonly onLost?: (rule: string) => void;
   /** Told of a service that takes itself for taken over. */
   readonly onFenced?: (life: Life) => void;
 }
 
 BATCH.instances = 2;
 const IDENTITY: Identity = { username: 'ann', namespace: 'sim', profiles: [] };
+/** So long a text that is out of force is kept at least. */
+const GRACE_MS = 500;
 const LOG = pino({ level: 'silent' });
 
 export class SimulatedService {
@@ -98,15 +114,31 @@ export class SimulatedService {
   readonly #schedule: Schedule;
   readonly #sandbox: SimulatedSandbox;
   #assuming: Promise<void> = Promise.resolve();
+  #isLoaded = false;
+  #isSweeping = false;
   isOpen = false;
 
   constructor(world: World, store: SimulatedStore, life: Life, epoch: number, scenery: Scenery) {
-    const { rules, correlated, types, harm, onFenced, procedures = {}, topics = {}, failing = 0, mostOpen = 2_000 } = scenery;
+    const {
+      rules,
+      correlated,
+      types,
+      harm,
+      onFenced,
+      onLost,
+      procedures = {},
+      topics = {},
+      definable,
+      failing = 0,
+      mostOpen = 2_000,
+    } = scenery;
     this.#store = store;
     const { client, db } = store.connect(life);
     const clock = steadyClock;
+    const inForce = new TypesInForce();
+    for (const [name, type] of types) inForce.set(name, type);
     const surroundings = {
-      typeOf: (name: string) => types.get(name) ?? null,
+      typeOf: (name: string) => inForce.get(name) ?? null,
       builtin: () => undefined,
       namespace: 'sim',
       clock,
@@ -125,6 +157,7 @@ export class SimulatedService {
     });
     const states = new FeatureStates();
     states.set(DELIVERIES_STATE, deliveries);
+    states.set(RULE_LINKS, new RuleLinks());
     this.#schedule = states.set(SCHEDULE, new Schedule(() => this.space));
     this.#deliveries = deliveries;
     this.committer = new Committer({
@@ -155,6 +188,7 @@ export class SimulatedService {
     const sandbox = new SimulatedSandbox(world, life);
     sandbox.harm = harm;
     this.#sandbox = sandbox;
+    sandbox.defined = DEFINED;
     const host: RunHost = {
       namespace: 'sim',
       clock,
@@ -188,9 +222,7 @@ export class SimulatedService {
       },
       failure: () => ({ writes: [], events: [] }),
       settle: (event, rule, store) => deliveries.settle(event, `/rules/${rule}`, store),
-      lost: (_event, rule) => {
-        throw new TypeError(`the text of ${rule} is lost`);
-      },
+      lost: (_event, rule) => onLost?.(rule),
       poisoned: (event, target, error) => deadLetter(this.space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
       record: (recording) => recordingWrites(this.space, recording),
       isTraced: () => false,
@@ -251,10 +283,17 @@ export class SimulatedService {
       });
     }
     for (const [name, topic] of Object.entries(topics)) this.#definitions.put('topics', name, topic);
-    const nobody = { has: () => false };
+    const nobody = { has: () => false, gone: () => undefined };
+    /** The text as compiled; its program is known to this process from then on, and to others when they have read what is kept of it. */
+    const compile = (text: string): CompiledRule => {
+      const rule = compiledRuleOf(text);
+      const { id } = programOf(rule.module, '');
+      if (definable) DEFINED.set(id, definable(text));
+      return rule;
+    };
     this.space = {
       name: 'sim',
-      features: new FeatureRegistry([delivery, schedules]),
+      features: new FeatureRegistry([delivery, schedules, rulesFeature, typesFeature]),
       states,
       cipher: null,
       definitions: this.#definitions,
@@ -279,20 +318,25 @@ export class SimulatedService {
       contention: host.contention,
       runs: host,
       log: LOG,
-      types,
+      types: inForce,
+      scalars: new Map(),
+      indexBuilds: new IndexBuilds(db),
       executables,
+      programs: new KeptPrograms({ db, executables, epoch, committer: this.committer, graceMs: GRACE_MS }),
+      output: { compile: async (text: string) => compile(text), load: compile, keep: async () => undefined },
       ...indexes,
       correlations: this.#correlations,
       implementedEvents: new ImplementedEvents([]),
       subscribers: nobody,
       deliveries,
     } as unknown as Namespace;
+    for (const [key, executable] of [...executables]) this.space.programs.enforce(key, executable, clock.now());
     this.runner = new Runner({
       host,
       pressure: host.pressure,
       find: (rule, program) => executables.get(`${rule} ${program}`) ?? null,
       refuse: () => false,
-      lost: () => undefined,
+      lost: (_event, rule) => onLost?.(rule),
       mostOpen,
     });
     this.#takeOver = new TakeOver(this.space, { client }, this.#recorded);
@@ -307,7 +351,10 @@ export class SimulatedService {
   async #assumeUntilDone(dead: readonly number[]): Promise<void> {
     for (;;)
       try {
-        if (!this.isOpen) await this.#loadDefinitions();
+        if (!this.#isLoaded) {
+          await fence(this.space.db, dead, this.space.clock);
+          await this.#loadDefinitions();
+        }
         const events = await this.#takeOver.take(dead);
         if (this.isOpen) return;
         await retryUntilAvailable(() => this.#correlations.restore(this.space.db));
@@ -322,19 +369,32 @@ export class SimulatedService {
       }
   }
 
+  /** Removes texts of rules that nothing needs. */
+  async sweep(): Promise<void> {
+    if (this.#isSweeping || !this.isOpen) return;
+    this.#isSweeping = true;
+    const uses = (key: string): boolean => this.runner.uses(key);
+    await this.space.programs.sweep(this.space.clock.now(), uses).catch(() => undefined); // the store is in trouble: the next time
+    this.#isSweeping = false;
+  }
+
   async #loadDefinitions(): Promise<void> {
     const rows = await retryUntilAvailable(() => this.space.db.collection(DEFINITIONS).find({}).toArray());
     for (const row of rows) this.#definitions.putRow(fromBson(BSON.serialize(row)));
+    const { space } = this;
+    for (const [name, stored] of this.#definitions.list('types')) space.types.set(name, loadType(stored, space));
+    for (const [, stored] of this.#definitions.list('rules')) loadRule(space, stored);
+    this.#isLoaded = true;
   }
 
   /** A client's INSERT. */
   async insert(type: string, value: Value): Promise<void> {
-    await insertOne(this.space, resourceOf(this.space, type), value, this.#asClient());
+    await insertOne(this.space, resourceOf(this.space, type), value, this.asClient());
   }
 
   /** A client's message on a topic. */
   async publish(topic: string, value: Value): Promise<void> {
-    const client = this.#asClient();
+    const client = this.asClient();
     await client.commit({ writes: [], events: raise(this.space, `/topics${topic}/publish`, value, client) });
   }
 
@@ -342,19 +402,19 @@ export class SimulatedService {
   async count(type: string, where: ObjectValue, property: string): Promise<void> {
     const resource = resourceOf(this.space, type);
     const change = (stored: ObjectValue): ObjectValue => ({ ...stored, [property]: Number(stored[property]) + 1 });
-    await updateOne(this.space, resource, () => find(this.space, resource, where), change, this.#asClient());
+    await updateOne(this.space, resource, () => find(this.space, resource, where), change, this.asClient());
   }
 
   /** A client's DELETE. */
   async erase(type: string, where: ObjectValue): Promise<void> {
-    const client = this.#asClient();
+    const client = this.asClient();
     if ((await deleteMany(this.space, resourceOf(this.space, type), where, client)) === null)
       await asRun('deleteMany', { type, where }, client);
   }
 
   /** A client's INSERT that it repeats until it has heard the answer. */
   async request(type: string, object: Value, requestId: string): Promise<void> {
-    const client = this.#asClient();
+    const client = this.asClient();
     await carryOutOnce(
       this.space,
       { identity: client.identity, op: 'insert', resourceName: type, custom: null, object, parameters: {}, requestId },
@@ -362,7 +422,7 @@ export class SimulatedService {
     );
   }
 
-  #asClient(): Actor {
+  asClient(): Actor {
     return { ...serviceActor(this.space), commit: (unit) => this.committer.submit(unit) };
   }
 
@@ -385,12 +445,14 @@ export class SimulatedService {
     const taken = new Map<Unit, DuplicateKey>();
     for (const unit of units)
       for (const write of unit.writes)
-        if (write.op === 'insert' && write.document['key'] !== undefined)
-          if (this.#store.rows(write.collection).some((row) => row['key'] === write.document['key']))
-            taken.set(unit, new DuplicateKey(write.collection, 'unique_key'));
+        if (write.op === 'insert' && this.#store.isTaken(write.collection, write.document))
+          taken.set(unit, new DuplicateKey(write.collection, 'unique_key'));
     return taken;
   }
 }
+
+/** What programs do that clients have defined, by their ids: whoever has the text of one can run it. */
+const DEFINED = new Map<string, Program>();
 
 const compiledRules = new Map<string, ReturnType<typeof compiledRule>>();
 function compiledRuleOf(text: string): ReturnType<typeof compiledRule> {

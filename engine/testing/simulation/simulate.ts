@@ -3,8 +3,10 @@
 
 import { Long, ObjectId } from 'mongodb';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
+import { DEFINITIONS } from '../../../resources/definitions/store.ts';
 import { type CrashPoint, noCounts, pointsAt } from './crash-points.ts';
 import { HOT, programOfStatements, randomProgram, rerun, TAKEN, textOf, TICKETS } from './random-program.ts';
+import { changedRule, changingDefinitions } from './changing.ts';
 import { orderedChanges } from './ordered.ts';
 import type { Part } from './part.ts';
 import { reliableTopic } from './reliable.ts';
@@ -50,11 +52,13 @@ const GOES_AWAY = 0.005;
 const IS_SET = 0.3;
 const SETS = 0.005;
 const WRONG_BY_MS = [0, 2_000, -2_000, 3_600_000, -3_600_000, 3 * 86_400_000];
+/** Chance at each step that texts of rules are looked for which nothing needs. */
+const SWEEPS = 0.01;
 /** Worlds in which processes die above all while they take over from others; how much more likely it is then. */
 const CASCADES = 0.3;
 const MORE_LIKELY = 6;
 /** Of each of the parts that not all worlds have: how many have it. */
-const PART = 0.4;
+const PART = 0.9;
 /** Worlds in which a listener to committed events fails, and how often it does. */
 const FAILS = 0.3;
 const FAILING = 0.3;
@@ -73,6 +77,7 @@ const TYPES = typesOf({
   Counter: { name: 'String', n: 'Integer', by: 'String' },
   Trace: { tag: 'String', n: 'Integer' },
   Asked: { tag: 'String' },
+  Noted: { tag: 'String' },
   Slot: { name: 'String', n: 'Integer' },
   Copy: { key: 'String', n: 'Integer' },
   Tally: { key: 'String', n: 'Integer' },
@@ -308,7 +313,13 @@ class OneWorld {
   constructor(seed: number, time: SimulatedTime, crashes: Record<CrashPoint, number>, { planted, onStep }: SimulationOptions) {
     this.#crashes = crashes;
     this.#world = new World(seed, onStep);
-    this.#store = new SimulatedStore(this.#world, { 't.Once': 'key', 't.Tally': 'key', 't.Copy': 'key', 't.Mirror': 'key' });
+    this.#store = new SimulatedStore(this.#world, {
+      't.Once': ['key'],
+      't.Tally': ['key'],
+      't.Copy': ['key'],
+      't.Mirror': ['key'],
+      [DEFINITIONS]: ['kind', 'name'],
+    });
     this.#store.planted = planted ?? null;
     this.#time = time;
     this.#isAlone = this.#world.chance(0.6);
@@ -322,7 +333,9 @@ class OneWorld {
     const rule = (name: string, path: string, program: Program, timing: Rule['timing'] = 'when'): Rule => ({ name, path, program, timing });
     // What is due at a time, and who has asked for what, is one process's to know: in real life it is the owner's.
     this.#parts = this.#isAlone
-      ? [reliableTopic, scheduledEvents, repeatedRequests, orderedChanges].filter(() => this.#world.chance(PART)).map((make) => make())
+      ? [reliableTopic, scheduledEvents, repeatedRequests, orderedChanges, changingDefinitions]
+          .filter(() => this.#world.chance(PART))
+          .map((make) => make())
       : [];
     this.#scenery = {
       rules: [
@@ -337,12 +350,14 @@ class OneWorld {
         ...this.#parts.flatMap(({ rules = [] }) => rules),
       ],
       procedures: { later: effect('later') },
+      definable: changedRule,
       topics: Object.assign({}, ...this.#parts.map(({ topics }) => topics)) as Record<string, ObjectValue>,
       failing: this.#world.chance(FAILS) ? FAILING : 0,
       mostOpen: this.#world.pick(MOST_OPEN),
       correlated: this.#isAlone ? CORRELATED : [], // what is waited for is known to one process
       types: TYPES,
       harm: this.#world.chance(HARMS) ? HARM : 0,
+      onLost: (rule) => this.#mistaken.push(`the text of ${rule} is lost`),
       onFenced: (life) => {
         if (this.#serving.some((one) => one.life === life))
           this.#mistaken.push('a service that nobody has taken over from takes itself for taken over');
@@ -369,6 +384,7 @@ class OneWorld {
     const calmFrom = Math.floor(world.random() * (tasks.length + 3));
     let quiet = 0;
     for (let steps = 0; ; steps++) {
+      if (process.env.SHOW && steps > MOST_STEPS) rowsLeft(store);
       if (steps > MOST_STEPS)
         return ['it does not come to an end', ...this.#serving.map(({ service }) => service.state), ...this.#unfinished];
       await turn();
@@ -383,6 +399,7 @@ class OneWorld {
         world.onStep?.(`the time of day is wrong by ${ms} ms`);
         this.#time.setWrongBy(ms);
       }
+      if (world.chance(SWEEPS)) void world.pick(this.#serving).service.sweep();
       if (isToGoAway && world.chance(GOES_AWAY)) {
         isToGoAway = false;
         store.isAway = true;
@@ -661,5 +678,13 @@ const numbered = (count: number, letter: string): string[] => Array.from({ lengt
 /** Of all rows only the last of each slot stay, and those that fence the dead. */
 function rowsLeft(store: SimulatedStore): string[] {
   const open = store.rows('journal').filter((row) => row['closed'] !== true);
+  if (process.env.SHOW && open.length > 0)
+    console.log(
+      JSON.stringify(
+        open.map((r) => ({ ...r, events: undefined })),
+        null,
+        0,
+      ).slice(0, 6000),
+    );
   return open.length <= 4 ? [] : [`${open.length} rows are left in the journal`];
 }

@@ -27,7 +27,7 @@ const TROUBLES = [8, 211, 11601, 14031];
 const STEPPING_DOWN = [10107, 11602, 189, 91];
 
 /** What a process may still change after another one has taken over from it. */
-const NO_EFFECTS: ReadonlySet<string> = new Set(['logs', 'answers']);
+const NO_EFFECTS: ReadonlySet<string> = new Set(['logs', 'answers', 'programs']);
 
 /** The marks of ended runs, the events of the journal, the versions of changes, the record of parts of statements. */
 export type Planted = 'marks' | 'journal' | 'versions' | 'parts';
@@ -35,8 +35,8 @@ export type Planted = 'marks' | 'journal' | 'versions' | 'parts';
 export class SimulatedStore {
   readonly #world: World;
   readonly #collections = new Map<string, Rows>();
-  /** Property of a collection whose values are unique. */
-  readonly #unique: ReadonlyMap<string, string>;
+  /** Properties of a collection whose values are unique together. */
+  readonly #unique: ReadonlyMap<string, readonly string[]>;
   /** What the store is made to forget, to see that the checker notices. */
   planted: Planted | null = null;
   /** Chance of a broken connection, a command. */
@@ -56,7 +56,7 @@ export class SimulatedStore {
   /** Collections that a process has changed after another one had taken over from it. */
   readonly late: string[] = [];
 
-  constructor(world: World, unique: Readonly<Record<string, string>>) {
+  constructor(world: World, unique: Readonly<Record<string, readonly string[]>>) {
     this.#world = world;
     this.#unique = new Map(Object.entries(unique));
   }
@@ -69,6 +69,7 @@ export class SimulatedStore {
   connect(life: Life): { client: MongoClient; db: Db } {
     const db = {
       collection: (name: string) => this.#collection(life, name),
+      createCollection: (name: string) => this.command(life, `create ${name}`, () => void this.#of(name)),
       /** `insert` alone. */
       command: async ({ insert, documents }: { insert: string; documents: DocumentSequence }, options?: { session?: Transaction }) => {
         try {
@@ -168,20 +169,29 @@ export class SimulatedStore {
 
   takes(name: string, rows: Rows, document: Document): string | null {
     if (rows.has(keyOf(document['_id']))) return '_id_';
-    const property = this.#unique.get(name);
-    if (property === undefined || document[property] === undefined) return null;
-    for (const row of rows.values()) if (row[property] === document[property]) return `unique_${property}`;
+    const properties = this.#unique.get(name) ?? [];
+    if (!properties.some((property) => document[property] !== undefined)) return null;
+    for (const row of rows.values())
+      if (properties.every((property) => row[property] === document[property])) return `unique_${properties.join('_')}`;
     return null;
   }
 
-  /** All at once, unless what was read has changed since. */
-  apply(changes: readonly Change[], life: Life): void {
+  /** Whether a stored document has what is unique of this one. */
+  isTaken(name: string, document: Document): boolean {
+    return this.takes(name, this.#of(name), document) !== null;
+  }
+
+  /** All at once, unless what was read has changed since. @param isAlone it is a command without a transaction */
+  apply(changes: readonly Change[], life: Life, isAlone = false): void {
     for (const { collection, key, before, next } of changes) {
       const conflict = this.#of(collection).get(key) !== before || (next && !before && this.takes(collection, this.#of(collection), next));
       if (conflict) throw transient();
     }
     // Messages are no effects, nor is the reply that is kept of what was carried out; and who ends a dead process's epoch once more changes nothing.
-    const late = life.isFenced ? changes.filter(({ collection, next }) => !NO_EFFECTS.has(collection) && next?.['closed'] !== true) : [];
+    // An insert that no rule follows is a command of its own: it stands for itself, whenever it comes.
+    const isEffect = ({ collection, before, next }: Change): boolean =>
+      !NO_EFFECTS.has(collection) && next?.['closed'] !== true && !(isAlone && !before && collection.startsWith('t.'));
+    const late = life.isFenced ? changes.filter(isEffect) : [];
     this.late.push(...late.map(({ collection }) => collection));
     this.#changes++;
     for (const { collection, key, next } of changes) {
@@ -203,7 +213,7 @@ export class SimulatedStore {
   #collection(life: Life, name: string) {
     /** Works on the transaction's own view, or at once. */
     const change = (session: Transaction | undefined, work: (rows: Rows) => Change[]): void => {
-      if (!session) return this.apply(work(this.#of(name)), life);
+      if (!session) return this.apply(work(this.#of(name)), life, true);
       session.use();
       const seen = this.read(name, session.changes);
       for (const one of work(seen)) {
@@ -266,7 +276,7 @@ export class SimulatedStore {
     return {
       find: (filter: Filter, options: { raw?: boolean; limit?: number; sort?: Record<string, 1 | -1> } = {}) => cursor(filter, options),
       distinct: async (property: string) => [...new Set((await cursor({}).toArray()).map((row) => row[property] as unknown))],
-      findOne: async (filter: Filter) => (await cursor(filter).toArray())[0] ?? null,
+      findOne: async (filter: Filter, options: { raw?: boolean } = {}) => (await cursor(filter, options).toArray())[0] ?? null,
       insertMany: (documents: Document[], { session }: Options = {}) =>
         this.command(
           life,
@@ -323,6 +333,7 @@ export class SimulatedStore {
           });
           return { matchedCount };
         }),
+      drop: () => this.command(life, `drop ${name}`, () => this.#collections.delete(name)),
       deleteMany: (filter: Filter, { session }: Options = {}) =>
         this.command(life, `delete ${name}`, () => {
           this.interrupt(name);
@@ -458,6 +469,7 @@ function isMet(row: Document, path: string, wanted: unknown): boolean {
   const dot = path.indexOf('.');
   if (dot < 0) return holds(row[path], wanted);
   const member = path.slice(dot + 1);
+  if (/^\d+$/.test(member)) return holds((row[path.slice(0, dot)] as unknown[] | undefined)?.[Number(member)], wanted);
   return (row[path.slice(0, dot)] as Document[]).some((one) => holds(one[member], wanted));
 }
 
@@ -477,6 +489,8 @@ function isTrue(value: unknown, name: string, bound: unknown): boolean {
   if (name === '$eq') return compare(value, bound) === 0;
   if (name === '$in') return (bound as unknown[]).some((one) => compare(value, one) === 0);
   if (name === '$regex') return new RegExp(bound as string).test(String(value));
+  if (name === '$not') return !holds(value, bound);
+  if (name === '$exists') return (value !== undefined) === bound;
   if (name === '$ne') return compare(value, bound) !== 0;
   const order = compare(value, bound);
   if (name === '$gt') return order > 0;

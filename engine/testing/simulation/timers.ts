@@ -29,7 +29,8 @@ export class SimulatedTime implements Disposable {
       return one;
     };
     const clear = (one: unknown): void => void this.#armed.delete(one as Armed);
-    globalThis.setTimeout = ((call: () => void, ms?: number) => arm(call, ms, false)) as typeof setTimeout;
+    globalThis.setTimeout = ((call: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) =>
+      arm(() => call(...given), ms, false)) as typeof setTimeout;
     globalThis.setInterval = ((call: () => void, ms?: number) => arm(call, ms, true)) as typeof setInterval;
     globalThis.clearTimeout = clear;
     globalThis.clearInterval = clear;
