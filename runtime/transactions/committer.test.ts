@@ -92,7 +92,7 @@ test('what is committed is held by a majority and in the journal, in a transacti
 
 const thing = (k: unknown, extra: object = {}) => ({ _id: new ObjectId(newId()), ars_version: Long.fromNumber(1), k, ...extra });
 const insert = (k: unknown, events: StoredEvent[] = []): Unit => ({
-  writes: [{ collection: 't.Thing', op: 'insert', document: thing(k) }],
+  writes: [{ collection: 't.Thing', op: 'insert', document: thing(k), isNew: true }],
   events,
 });
 const event = (uuid: string, rules: string[] = ['r']): StoredEvent => ({
@@ -207,6 +207,9 @@ test('inserts that no rule waits for are stored without a journal row, and a tak
   const results = await Promise.allSettled([committer.submit(insert(1)), committer.submit(insert(2)), committer.submit(insert(1))]);
   expect(results.map((one) => one.status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
   expect(await db.collection('journal').countDocuments()).toBe(0);
+  // What an owner knows by heart is fenced by a row.
+  await committer.submit({ writes: [{ collection: 'resources', op: 'insert', document: thing(4) }], events: [] });
+  expect(await db.collection('journal').countDocuments()).toBe(1);
   await committer[Symbol.asyncDispose]();
 });
 

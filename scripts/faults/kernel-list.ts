@@ -15,6 +15,42 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     replacement: '',
   },
   {
+    what: 'a definition is stored without a row',
+    file: 'runtime/transactions/transaction.ts',
+    text: ' && write.isNew === true);',
+    replacement: ');',
+  },
+  {
+    what: 'definitions are not read again when the outcome of their commit was not known',
+    file: 'resources/definitions/follow.ts',
+    text: 'if (isUnavailable(error))',
+    replacement: 'if (isUnavailable(null))',
+  },
+  {
+    what: 'a text goes although something that waits for its commit names it',
+    file: 'runtime/programs/kept-programs.ts',
+    text: 'due = due.filter((key) => !waiting.has(key));',
+    replacement: '',
+  },
+  {
+    what: 'a text goes although the journal names it',
+    file: 'runtime/programs/kept-programs.ts',
+    text: 'await this.#keepNamed(due, now);',
+    replacement: '',
+  },
+  {
+    what: 'a text that is out of force is not kept',
+    file: 'runtime/programs/programs.ts',
+    text: '.updateOne({ _id: executableKey(name, program.id) }, { $set: stored }, { upsert: true });',
+    replacement: '.findOne({ _id: executableKey(name, program.id), program: stored.program });',
+  },
+  {
+    what: 'a type that is renamed leaves its instances behind',
+    file: 'features/types/rename-type.ts',
+    text: '{ collection: space.definitions.collectionOf(before) });',
+    replacement: '{ collection: `t.${named}` });',
+  },
+  {
     what: 'an effect is stored without its step',
     file: 'runtime/transactions/transaction.ts',
     text: '  !unit.steps?.length &&\n',

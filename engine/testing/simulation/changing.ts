@@ -1,19 +1,15 @@
-// Definitions that change under load: a rule is made, changed, deactivated and deleted, and a type renamed, deleted and made again, while clients
-// insert. An event has the effect of the rule that was in force: of the one before or the one after where the two overlap.
+// A rule that is made, changed, deactivated and deleted while clients insert: an event has the effect of the rule that was in force, of the one before or
+// the one after where the two overlap.
 import type { Document } from 'mongodb';
 import type { ObjectValue } from '../../../stdlib/values/index.ts';
-import { CascadeError } from '../../../stdlib/errors.ts';
 import { deleteDefinition, putDefinition } from '../../../resources/definitions/operations.ts';
 import { RULES } from '../../../features/rules/rules-kind.ts';
-import type { Part } from './part.ts';
+import { isGone, type Part, untilDone } from './part.ts';
 import type { Program } from './sandbox.ts';
 import type { SimulatedService } from './service.ts';
 
-/** Instances that clients insert meanwhile, of the type that stays and of the one that is renamed. */
+/** Instances that clients insert meanwhile. */
 const INSERTS = 6;
-/** A client that has heard nothing for so long looks whom else it can ask; one that was refused asks again after a pause. */
-const PATIENCE_MS = 2_000;
-const PAUSE_MS = 100;
 
 /** What is asked of a definition, and what of the rule is in force once that is done: a text, or none. */
 interface Step {
@@ -48,14 +44,6 @@ const removed: Step = {
 
 const STEPS: readonly Step[] = [put('v1'), put('v2'), put('v2', false), put('v3'), removed, put('v4'), put('v1')];
 
-const isGone = (error: unknown): boolean => error instanceof CascadeError && error.code === 'cascade.resource.not.found';
-
-function pause(ms: number): Promise<false>;
-function pause<T>(ms: number, value: T): Promise<T>;
-function pause(ms: number, value: unknown = false): Promise<unknown> {
-  return new Promise((resolve) => setTimeout(resolve, ms, value));
-}
-
 /** What the program of such a text does. */
 export const changedRule = (text: string): Program =>
   function* ({ value }) {
@@ -67,32 +55,13 @@ export const changedRule = (text: string): Program =>
     };
   };
 
-export function changingDefinitions(): Part {
+export function changingRule(): Part {
   const waiting = new Set<string>();
   /** Moments in the order in which they were noticed. */
   let moments = 0;
   const held: Held[] = [{ text: null, begunAt: 0, doneAt: 0 }];
   const inserted = new Map<string, Inserted>();
 
-  /** Asks until it is done; again when it was refused, or when who was asked does not serve any more: what that one had begun is not done by then, or never. */
-  const untilDone = async (serving: () => SimulatedService | null, { ask }: Step): Promise<void> => {
-    for (;;) {
-      const service = serving();
-      if (!service) {
-        await pause(PATIENCE_MS);
-        continue;
-      }
-      const answer = ask(service).then(
-        () => true,
-        (error: unknown) => isGone(error) || pause(PAUSE_MS),
-      );
-      for (;;) {
-        const heard = await Promise.race([answer, pause(PATIENCE_MS, null)]);
-        if (heard === true) return;
-        if (heard === false || serving() !== service) break;
-      }
-    }
-  };
   return {
     tasks: (serving) => [
       () => {
@@ -101,7 +70,7 @@ export function changingDefinitions(): Part {
           for (const change of STEPS) {
             const step: Held = { text: change.text, begunAt: ++moments, doneAt: Number.POSITIVE_INFINITY };
             held.push(step);
-            await untilDone(serving, change);
+            await untilDone(serving, change.ask, isGone);
             step.doneAt = ++moments;
           }
           waiting.delete('rules');
@@ -118,7 +87,7 @@ export function changingDefinitions(): Part {
         );
       }),
     ],
-    unfinished: () => [...waiting].map((what) => `the definitions of ${what} are not changed yet`),
+    unfinished: () => [...waiting].map((what) => `not all changes of ${what} are done`),
     wrong(store) {
       const stored = new Set(store.rows('t.Noted').map(({ tag }) => String(tag)));
       return [...inserted].flatMap(([tag, { begunAt, doneAt }]) => {

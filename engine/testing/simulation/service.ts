@@ -422,9 +422,7 @@ export class SimulatedService {
     );
   }
 
-  asClient(): Actor {
-    return { ...serviceActor(this.space), commit: (unit) => this.committer.submit(unit) };
-  }
+  readonly asClient = (): Actor => ({ ...serviceActor(this.space), commit: (unit) => this.committer.submit(unit) });
 
   /** For the report of a world that does not come to an end. */
   get state(): string {

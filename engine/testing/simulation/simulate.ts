@@ -6,7 +6,8 @@ import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import { DEFINITIONS } from '../../../resources/definitions/store.ts';
 import { type CrashPoint, noCounts, pointsAt } from './crash-points.ts';
 import { HOT, programOfStatements, randomProgram, rerun, TAKEN, textOf, TICKETS } from './random-program.ts';
-import { changedRule, changingDefinitions } from './changing.ts';
+import { changedRule, changingRule } from './changing.ts';
+import { movingType } from './moving.ts';
 import { orderedChanges } from './ordered.ts';
 import type { Part } from './part.ts';
 import { reliableTopic } from './reliable.ts';
@@ -58,7 +59,7 @@ const SWEEPS = 0.01;
 const CASCADES = 0.3;
 const MORE_LIKELY = 6;
 /** Of each of the parts that not all worlds have: how many have it. */
-const PART = 0.9;
+const PART = 0.4;
 /** Worlds in which a listener to committed events fails, and how often it does. */
 const FAILS = 0.3;
 const FAILING = 0.3;
@@ -333,7 +334,7 @@ class OneWorld {
     const rule = (name: string, path: string, program: Program, timing: Rule['timing'] = 'when'): Rule => ({ name, path, program, timing });
     // What is due at a time, and who has asked for what, is one process's to know: in real life it is the owner's.
     this.#parts = this.#isAlone
-      ? [reliableTopic, scheduledEvents, repeatedRequests, orderedChanges, changingDefinitions]
+      ? [reliableTopic, scheduledEvents, repeatedRequests, orderedChanges, changingRule, movingType]
           .filter(() => this.#world.chance(PART))
           .map((make) => make())
       : [];
@@ -384,7 +385,6 @@ class OneWorld {
     const calmFrom = Math.floor(world.random() * (tasks.length + 3));
     let quiet = 0;
     for (let steps = 0; ; steps++) {
-      if (process.env.SHOW && steps > MOST_STEPS) rowsLeft(store);
       if (steps > MOST_STEPS)
         return ['it does not come to an end', ...this.#serving.map(({ service }) => service.state), ...this.#unfinished];
       await turn();
@@ -678,7 +678,6 @@ const numbered = (count: number, letter: string): string[] => Array.from({ lengt
 /** Of all rows only the last of each slot stay, and those that fence the dead. */
 function rowsLeft(store: SimulatedStore): string[] {
   const open = store.rows('journal').filter((row) => row['closed'] !== true);
-  if (process.env.SHOW && open.length > 0)
     console.log(
       JSON.stringify(
         open.map((r) => ({ ...r, events: undefined })),
