@@ -2,6 +2,7 @@
 // where several want one. What is sent to them is sending.ts's.
 
 import { randomUUID } from 'node:crypto';
+import type { Document, ObjectId } from 'mongodb';
 import { decodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Identity, Notice } from '../../resources/api.ts';
@@ -10,6 +11,7 @@ import { fault } from '../../model/errors/faults.ts';
 import { SUBSCRIPTIONS } from './delivery-types.ts';
 import { laidOut } from '../../resources/instances/late-collections.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
+import { orReadLater } from '../../resources/definitions/follow.ts';
 import { stampNew } from '../../resources/representation/stamp.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { DEEPEST_VALUE, hasMembers, type Present, type Sight } from '../../runtime/events/subscribers.ts';
@@ -157,8 +159,11 @@ export class PersistentSubscriptions {
     await laidOut(space, SUBSCRIPTIONS);
     const actor: Actor = { ...serviceActor(space), identity };
     const stamped = stampNew({ name: randomUUID(), topic: path, username: identity.username, eventFilter: filter }, actor);
-    const document = instanceToBson(SUBSCRIPTIONS.type, stamped) as never;
-    await actor.commit({ writes: [{ collection: SUBSCRIPTIONS.collection, op: 'insert', document }], events: [] });
+    const document = instanceToBson(SUBSCRIPTIONS.type, stamped) as Document & { _id: ObjectId };
+    const commit = actor.commit({ writes: [{ collection: SUBSCRIPTIONS.collection, op: 'insert', document }], events: [] });
+    await orReadLater(space, commit, async () => {
+      if (await space.db.collection(SUBSCRIPTIONS.collection).findOne({ _id: document._id })) this.#add(persistentOf(stamped));
+    });
     return this.#add(persistentOf(stamped));
   }
 

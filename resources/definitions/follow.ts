@@ -40,19 +40,24 @@ async function followRemoval(space: Namespace, kind: string, name: string): Prom
 /** Kind and name. */
 export type Named = readonly [kind: string, name: string];
 
+/** A commit that changes definitions, which are put in force as they are stored where it is given up. @throws as the commit */
+export const following = (space: Namespace, changed: readonly Named[], commit: Promise<void>): Promise<void> =>
+  orReadLater(space, commit, () => Promise.all(changed.map(([kind, name]) => refresh(space, kind, name))));
+
 /**
- * A commit that changes definitions. Where it is given up because the store is away it may be stored yet: once nothing is under way any more, they are
- * put in force as they are stored then.
+ * A commit of what is known by heart. Where it is given up because the store is away it may be stored yet: that is looked for once nothing is under
+ * way any more.
+ * @param read may be done more than once
  * @throws as the commit
  */
-export async function following(space: Namespace, changed: readonly Named[], commit: Promise<void>): Promise<void> {
+export async function orReadLater(space: Namespace, commit: Promise<void>, read: () => Promise<unknown>): Promise<void> {
   try {
     await commit;
   } catch (error) {
     if (isUnavailable(error))
       space.committer
-        .exclusive(() => retryUntilAvailable(() => Promise.all(changed.map(([kind, name]) => refresh(space, kind, name)))))
-        .catch((err: unknown) => space.log.error({ err, changed, namespace: space.name }, 'definitions could not be read again'));
+        .exclusive(() => retryUntilAvailable(read))
+        .catch((err: unknown) => space.log.error({ err, namespace: space.name }, 'what a commit may have stored could not be read'));
     throw error;
   }
 }

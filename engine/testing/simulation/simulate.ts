@@ -678,12 +678,5 @@ const numbered = (count: number, letter: string): string[] => Array.from({ lengt
 /** Of all rows only the last of each slot stay, and those that fence the dead. */
 function rowsLeft(store: SimulatedStore): string[] {
   const open = store.rows('journal').filter((row) => row['closed'] !== true);
-    console.log(
-      JSON.stringify(
-        open.map((r) => ({ ...r, events: undefined })),
-        null,
-        0,
-      ).slice(0, 6000),
-    );
   return open.length <= 4 ? [] : [`${open.length} rows are left in the journal`];
 }
