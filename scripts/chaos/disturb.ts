@@ -25,14 +25,21 @@ export type Part = 'service' | 'database' | 'sandbox';
 /** Kills count; the others come in between. */
 export const KILLS: readonly (readonly Part[])[] = [['service'], ['database'], ['sandbox'], ['service', 'database'], ['service']];
 
-export async function kill(service: StartedService, parts: readonly Part[], random: () => number): Promise<void> {
+/** @param onKilled told at the moment when all of them are dead */
+export async function kill(
+  service: StartedService,
+  parts: readonly Part[],
+  random: () => number,
+  onKilled: () => void = () => undefined,
+): Promise<void> {
   if (!parts.includes('service')) {
     for (const part of parts) signal(await pidOf(service, part, random), 'SIGKILL');
-    return;
+    return onKilled();
   }
   const others = await Promise.all(parts.filter((part) => part !== 'service').map((part) => pidOf(service, part, random)));
   await service.kill();
   for (const pid of others) signal(pid, 'SIGKILL');
+  onKilled();
   await sleep(random() * BEFORE_RESTART_MS);
   await service.restart();
 }

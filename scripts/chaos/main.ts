@@ -12,7 +12,7 @@ npm run chaos -- --stands N [--seed S] [--verbose]
   Two processes serve one database; N times one of them stands still for longer than its lease, is taken over by the other one, wakes and
   is started again.
 npm run chaos -- --members N [--seed S] [--verbose]
-  One process on a replica set of three members; N times a primary is killed, steps down or stands still, or a secondary is killed, now and
+  One process on a replica set of three members; N times a primary is killed, steps down, stands still or cannot be reached, or a secondary is killed, now and
   then with the service or its sandbox at the same time, and the clock of the service jumps (needs libfaketime; without it, it does not).
 npm run chaos -- --without marks|journal|versions …
   As above, against a copy of the service that lacks these; exits 1 when the checker is content.`;
@@ -55,6 +55,9 @@ console.log(
 console.log(
   `${outcome.kills} ${values.stands !== undefined ? 'stands' : values.members !== undefined ? 'ends of members' : 'kills'}, seed ${seed}: lost ${outcome.lost.length}, doubled ${outcome.doubled.length}, wrong ${outcome.wrong.length}, unclear ${outcome.unclear.length}`,
 );
+const [half, most] = [outcome.outages.within(0.5), outcome.outages.within(0.99)];
+if (half !== null && most !== null)
+  console.log(`from a kill to the first acknowledged change: p50 ${Math.round(half)} ms, p99 ${Math.round(most)} ms`);
 if (fault) {
   const noticed = outcome[fault.reported].length > 0;
   console.log(`without ${fault.name}: ${noticed ? `noticed as ${fault.reported}` : 'NOT NOTICED'}`);

@@ -18,6 +18,7 @@ const TO_THE_SET = [
   'killPrimary',
   'stepDown',
   'freezePrimary',
+  'partitionPrimary',
   'killSecondary',
 ] as const satisfies readonly (keyof ReplicaSet)[];
 /** Seconds by which the service's clock is wrong from then on. */

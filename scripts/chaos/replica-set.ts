@@ -1,4 +1,5 @@
-// A replica set of three members without users, each a mongod of its own: its primary is killed, made to step down, or stands still for longer than an election takes.
+// A replica set of three members without users, each a mongod of its own behind a proxy: its primary is killed, made to step down, stands still for longer
+// than an election takes, or can be reached by nobody.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Document, MongoClient } from 'mongodb';
 import { pino } from 'pino';
+import { FaultyProxy } from '../../conformance/federation/proxy.ts';
 import { findMongod } from '../../platform/mongod/index.ts';
 import { signal } from './disturb.ts';
 
@@ -19,6 +21,8 @@ const ANSWERS_WITHIN_MS = 60_000;
 
 interface Member {
   readonly port: number;
+  /** By which the service and the other members reach it. */
+  readonly proxy: FaultyProxy;
   child: ChildProcess;
 }
 
@@ -30,6 +34,8 @@ export interface ReplicaSet extends AsyncDisposable {
   /** It stands still while another is elected, and goes on. */
   freezePrimary(): Promise<void>;
   stepDown(): Promise<void>;
+  /** Nobody can reach it, though it lives and reaches the others: another is elected, and for a while both take themselves for the primary. */
+  partitionPrimary(): Promise<void>;
 }
 
 export async function openReplicaSet(): Promise<ReplicaSet> {
@@ -50,16 +56,19 @@ export async function openReplicaSet(): Promise<ReplicaSet> {
     return spawn(binary, [...Object.entries(options).flat(), '--logappend', '--nounixsocket'], { stdio: 'ignore' });
   };
   const close = async (): Promise<void> => {
-    for (const { child } of members) child.kill('SIGKILL');
+    for (const { child, proxy } of members) {
+      child.kill('SIGKILL');
+      await proxy[Symbol.asyncDispose]();
+    }
     await sleep(200);
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
     for (let n = 0; n < MEMBERS; n++) {
       const port = await freePort();
-      members.push({ port, child: launch(port) });
+      members.push({ port, proxy: await FaultyProxy.open(port), child: launch(port) });
     }
-    const hosts = members.map(({ port }) => `127.0.0.1:${port}`);
+    const hosts = members.map(({ proxy }) => `127.0.0.1:${proxy.port}`);
     const settings = { electionTimeoutMillis: ELECTION_MS, heartbeatIntervalMillis: 500 };
     const config = { _id: SET, members: hosts.map((host, _id) => ({ _id, host })), settings };
     await until(() => command(members[0]!.port, { replSetInitiate: config }));
@@ -94,6 +103,13 @@ export async function openReplicaSet(): Promise<ReplicaSet> {
       async stepDown() {
         const { port } = await primary();
         await command(port, { replSetStepDown: 5, secondaryCatchUpPeriodSecs: 2 }).catch(() => undefined); // it may hang up instead of answering
+      },
+      async partitionPrimary() {
+        const { proxy } = await primary();
+        await proxy.become('silent');
+        await sleep(STAND_MS);
+        proxy.cut(); // what was on its way is lost
+        await proxy.become('open');
       },
       [Symbol.asyncDispose]: close,
     };

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RestClient, startService } from '../../conformance/client/index.ts';
 import { check, type Verdict } from './check.ts';
 import { kill, KILLS, openDisk, type Part, pause, pauseBeyondLease, serving, slow } from './disturb.ts';
+import type { Outages } from './outages.ts';
 import { install, largeBulk, type Ledger, newLedger, work } from './workload.ts';
 
 const BETWEEN_MS = 1_500;
@@ -28,6 +29,7 @@ export interface ChaosOutcome extends Verdict {
   /** What was answered with neither success nor a precise "not now". */
   readonly unclear: string[];
   readonly refusals: ReadonlyMap<string, number>;
+  readonly outages: Outages;
 }
 
 export async function chaos({ kills, seed, program, onOutput, onStep = () => undefined }: ChaosOptions): Promise<ChaosOutcome> {
@@ -67,7 +69,7 @@ export async function chaos({ kills, seed, program, onOutput, onStep = () => und
         }
         const parts = KILLS[Math.floor(random() * KILLS.length)] as readonly Part[];
         onStep(`${done + 1}: kills ${parts.join(' and ')}`);
-        await kill(service, parts, random);
+        await kill(service, parts, random, parts.includes('sandbox') ? undefined : () => ledger.outages.begin());
       }
       await serving(service);
     } finally {
@@ -81,10 +83,10 @@ export async function chaos({ kills, seed, program, onOutput, onStep = () => und
   }
 }
 
-export function outcomeOf(verdict: Verdict, kills: number, { orders, messages, unclear, refusals }: Ledger): ChaosOutcome {
+export function outcomeOf(verdict: Verdict, kills: number, { orders, messages, unclear, refusals, outages }: Ledger): ChaosOutcome {
   const all = [...messages.values()].flatMap((known) => [...known.values()]);
   const perhaps = all.filter((one) => one === 'perhaps').length;
-  return { ...verdict, kills, promised: orders.length + all.length - perhaps, perhaps, unclear, refusals };
+  return { ...verdict, kills, promised: orders.length + all.length - perhaps, perhaps, unclear, refusals, outages };
 }
 
 /** Mulberry32. */

@@ -2,6 +2,7 @@
 // not come may have been carried out or not; where a key tells, it is repeated until it is known.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, parseJson, type Reply, type RestClient } from '../../conformance/client/index.ts';
+import { Outages } from './outages.ts';
 import { BULK_ROWS, LANES, LARGE_ROWS, RULES, TALLY, TOPICS, TYPES } from './definitions.ts';
 
 export const CLIENTS = 6;
@@ -24,9 +25,17 @@ export interface Ledger {
   readonly unclear: string[];
   /** How often a client was told "not now" in so many words. */
   readonly refusals: Map<string, number>;
+  readonly outages: Outages;
 }
 
-export const newLedger = (): Ledger => ({ orders: [], messages: new Map(), inverse: new Set(), unclear: [], refusals: new Map() });
+export const newLedger = (): Ledger => ({
+  orders: [],
+  messages: new Map(),
+  inverse: new Set(),
+  unclear: [],
+  refusals: new Map(),
+  outages: new Outages(),
+});
 
 export async function install(client: RestClient): Promise<void> {
   const post = async (path: string, body: object): Promise<void> => {
@@ -134,8 +143,10 @@ class Client {
 
   /** @param body null: a DELETE @returns null: no answer */
   async #send(path: string, body: object | null): Promise<Reply | null> {
+    const sentAt = performance.now();
     const reply = await this.#client.send(body ? 'POST' : 'DELETE', path, body ? { body: toJson(body) } : {}).catch(() => null);
-    const { refusals, unclear } = this.#ledger;
+    const { refusals, unclear, outages } = this.#ledger;
+    if (reply && reply.status < 300) outages.served(sentAt);
     if (reply && reply.status >= 300 && reply.status !== 409) {
       const code = /"code":"([^"]*)"/.exec(reply.text)?.[1] ?? '';
       if (code === 'cascade.server.unavailable' || code === 'cascade.quota.exceeded') refusals.set(code, (refusals.get(code) ?? 0) + 1);
