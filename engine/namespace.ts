@@ -20,6 +20,8 @@ import type { RightsOf } from '../identity/index.ts';
 import { Listeners } from '../runtime/events/listeners.ts';
 import { ARRIVAL_TEXTS, Arrivals, ARRIVALS } from '../runtime/cluster/index.ts';
 import { typeOfCollection } from '../resources/catalog/catalogue.ts';
+import { eventsOf } from '../features/diagnostics/tail.ts';
+import { LOGS_PATH } from '../runtime/events/event-path.ts';
 import { isTraced, logLevelOf } from '../features/diagnostics/debugconfigs-kind.ts';
 import { callableOf, type Callable } from '../features/procedures/procedures-kind.ts';
 import { type CompiledBy, KEPT_OUTPUT, KeptOutput } from '../runtime/programs/kept-output.ts';
@@ -214,6 +216,12 @@ export async function openNamespace({
         ),
       );
       listeners.call('deliveries', () => deliveries.committed(fresh));
+    },
+    onLogs: (logs) => {
+      if (!subscribers.has(LOGS_PATH) && !deliveries.hears(LOGS_PATH)) return;
+      const events = eventsOf(logs);
+      listeners.call('subscriptions', () => subscribers.deliver(events));
+      listeners.call('deliveries', () => deliveries.committed(events));
     },
     onFenced,
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),

@@ -15,6 +15,9 @@ export interface EventPath {
 
 const TOPIC = /^\/topics\/\/?(.+?)(?:\/publish)?$/;
 const TYPE = /^\/types\/([^/]+)\/(insert|update|delete)$/;
+const LOGS = /^\/logs(?:\/insert)?$/;
+/** On which messages of programs are heard: no rule can wait for them. */
+export const LOGS_PATH = '/types/system.logs/insert';
 const SERVICE = /^\/services\/\/?([^/]+)\/([^/]+)$/;
 const SOURCE = /^\/sources\/\/?([^/]+)(?:\/(?:receive|publish))?$/;
 const INBOX = /^\/inbox\/([^/]+)$/;
@@ -35,6 +38,7 @@ export function parseEventPath(path: string): EventPath {
   }
   const [, type, operation] = TYPE.exec(path) ?? [];
   if (type !== undefined) return { path: `/types/${type}/${operation}`, resource: 'types', name: type };
+  if (LOGS.test(path)) return { path: LOGS_PATH, resource: 'types', name: 'system.logs' };
   const [, service, eventType] = SERVICE.exec(path) ?? [];
   if (service !== undefined) return { path: `/services/${service}/${eventType}`, resource: 'services', name: service, eventType };
   const [, source] = SOURCE.exec(path) ?? [];

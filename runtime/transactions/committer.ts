@@ -10,7 +10,17 @@ import { referencesOf } from './recovery.ts';
 import { type TickStore, TickWriter } from './tick-writer.ts';
 import { isPlain } from './transaction.ts';
 import type { Pending } from './pending.ts';
-import { Fenced, QueueFull, type RunId, type RunReference, type StoredEvent, type TickRow, type Unit, VersionMiss } from './types.ts';
+import {
+  Fenced,
+  type LogEntry,
+  QueueFull,
+  type RunId,
+  type RunReference,
+  type StoredEvent,
+  type TickRow,
+  type Unit,
+  VersionMiss,
+} from './types.ts';
 import { keyOf, keysOf, missOf, published, sizeOf, uniform, writtenTwice } from './units.ts';
 
 const UNITS_PER_TICK = 1_000;
@@ -39,6 +49,8 @@ export interface CommitterOptions extends TickStore {
    * @param fresh those of them that nobody has been told of
    */
   readonly onEvents: (events: readonly StoredEvent[], fresh: readonly StoredEvent[]) => void;
+  /** The same for messages that were stored with units, before the events of the same commit. */
+  readonly onLogs?: (logs: readonly LogEntry[]) => void;
   /** Keys in unique indexes that the documents of this unit hold: two units with a common one don't share a tick. */
   readonly uniqueKeys: (unit: Unit) => readonly string[];
   /** Makes what is stored of a unit, when its tick is made: some of it may be another process's to go on with. */
@@ -495,11 +507,16 @@ export class Committer implements AsyncDisposable {
     for (const unit of units) if (!unit.isCopy) for (const event of unit.events) events.push(event);
     const areFresh = !units.some(({ isTaken }) => isTaken);
     const fresh = areFresh ? events : units.flatMap((unit) => (unit.isCopy || unit.isTaken ? [] : unit.events));
-    if (events.length === 0) return;
+    const { onLogs, onEvents } = this.#options;
+    if (onLogs && units.some(({ logs }) => logs && logs.length > 0)) this.#tell(() => onLogs(units.flatMap(({ logs = [] }) => logs)));
+    if (events.length > 0) this.#tell(() => onEvents(events, fresh));
+  }
+
+  #tell(work: () => void): void {
     try {
-      this.#measured(() => this.#options.onEvents(events, fresh));
+      this.#measured(work);
     } catch (error) {
-      this.#options.onError(error, 'a listener to committed events failed');
+      this.#options.onError(error, 'a listener to what was committed failed');
     }
   }
 

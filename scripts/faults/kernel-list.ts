@@ -349,14 +349,13 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'features/delivery/deliveries.ts',
     text: 'actor.commit({ writes: [removal(delivery)], events: [], done:',
     replacement: 'actor.commit({ writes: [], events: [], done:',
-    survives: 'reliable topics are not simulated; conformance/cases/topics shows it',
+    survives: 'the simulated world cannot tell it from an acknowledgement that came too late; conformance/cases/topics shows it',
   },
   {
     what: 'a delivery is due only when its commit was quick',
     file: 'features/delivery/deliveries.ts',
     text: '    if (event.sequence) this.#armFor(event); // once more: its commit may have taken longer than its time\n',
     replacement: '',
-    survives: 'reliable topics are not simulated; nothing else notices it, as the next delivery looks for what is due',
   },
   {
     what: 'a scheduled event that changed meanwhile happens all the same',
