@@ -1,7 +1,7 @@
 // The identity store over the installation's database: logins, renewals, and the accounts behind them.
 import { deleteNamespace } from './delete-namespace.ts';
 import { type ClientSession, type Db, ObjectId } from 'mongodb';
-import type { Identity } from './types.ts';
+import type { Along, Identity } from './types.ts';
 import { CascadeError, fault } from '../model/errors/faults.ts';
 import { changeUser, inTransaction, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
@@ -191,10 +191,13 @@ export function openIdentity(
     async changeUser(username, change, along) {
       await ending(username, changeUser(collections, hashing, username, change, date(), along));
     },
-    async resetAccount(name, password) {
+    async resetAccount(name, password, along) {
       const username = normalName(name);
-      await changeUser(collections, hashing, username, { password, active: true }, date());
-      await ending(username, tokens.deleteMany({ username }));
+      const ended: Along = async (session, id) => {
+        await tokens.deleteMany({ username }, { session });
+        await along?.(session, id);
+      };
+      await ending(username, changeUser(collections, hashing, username, { password, active: true }, date(), ended));
     },
     async checkPassword(username, password, address) {
       return (await authenticate(username, password, address)) !== null;

@@ -113,7 +113,7 @@ export interface IdentityStore {
   /** Indexes, and on a new installation its namespaces and first users (6.8). Later starts generate nothing. */
   ensureFirstStart(options: FirstStartOptions): Promise<FirstStart>;
   /** A new password for an account that nobody can enter any more: it is active, and its sessions and tokens are ended. @throws user.not.found, user.password.weak */
-  resetAccount(username: string, password: string): Promise<void>;
+  resetAccount(username: string, password: string, along?: Along): Promise<void>;
   /** Basic login. @throws authentication.failed, security.rate.limited, namespace.not.authorized */
   login(username: string, password: string, address: string, targetNamespace?: string): Promise<Session>;
   /** Login with a session or long-lived token; the session never outlives it. @throws authentication.failed, namespace.not.authorized */

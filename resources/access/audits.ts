@@ -37,7 +37,11 @@ export interface AuditEntry {
 }
 
 /** An audit as it is stored: what the service sets of it cannot be given. */
-export function newAudit(space: Pick<Namespace, 'about'>, { entity, op, message, others = {} }: AuditEntry, doer: Doer): ObjectValue {
+export function newAudit(
+  space: { readonly about: Pick<Namespace['about'], 'nodeUuid'> },
+  { entity, op, message, others = {} }: AuditEntry,
+  doer: Doer,
+): ObjectValue {
   const [, resource = '', resourceId = ''] = /^\/([^/]+)\/(.*)$/s.exec(entity) ?? [];
   const audit: ObjectValue = { entity: { resource, resourceId }, message, ...(op != null && { op }) };
   const set: ObjectValue = {

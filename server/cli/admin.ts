@@ -6,7 +6,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { CascadeError } from '../../model/errors/faults.ts';
-import { generatePassword, openIdentity, SecurityLog } from '../../identity/index.ts';
+import { resetAccount as reset } from '../../features/accounts/reset.ts';
+import { generatePassword, SecurityLog } from '../../identity/index.ts';
 import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 import { openStore } from '../../platform/mongo/index.ts';
 import { secret } from './secrets.ts';
@@ -30,8 +31,9 @@ export async function resetAccount(username: string, options: ResetOptions, term
   try {
     await using mongod = mongo === undefined ? await openEmbeddedMongod({ dataDir: data!, log }) : null;
     await using store = await openStore(mongo ?? mongod!.uri);
-    await openIdentity(store.installation).resetAccount(username, password);
-    new SecurityLog(log).reset(username, userInfo().username);
+    const operator = userInfo().username;
+    await reset(store, username, password, operator);
+    new SecurityLog(log).reset(username, operator);
     if (options.generate) terminal.out(`The password of user ${username} is ${password} (it is not shown again)\n`);
     else terminal.out(`User ${username} has the new password\n`);
     terminal.out('The account is active; its sessions and tokens are ended.\n');

@@ -118,6 +118,9 @@ test('a lost password is reset on the folder, by the service stopped; what the a
   expect(await login(again.url, 'admin', 'new admin 9')).toBe(200);
   expect(await login(again.url, 'system', generated!)).toBe(200);
   expect(await asked(again.url)).toBe(401);
+  const audits = `${again.url}/api/v1/resources/audits?where=${encodeURIComponent('{"message":{"$regex":"^reset of /users/admin by "}}')}`;
+  const headers = { Authorization: `Bearer ${await tokenOf(again.url, 'admin', 'new admin 9')}` };
+  expect(await (await fetch(audits, { headers })).json()).toMatchObject([{ entity: '/users/admin', op: 'update', username: 'system' }]);
 
   // On a database of one's own a service may run; it follows within a second.
   const { port } = JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8')) as { port: number };
