@@ -1,6 +1,7 @@
 // A replica set of three members without users, each a mongod of its own behind a proxy: its primary is killed, made to step down, stands still for longer
 // than an election takes, or can be reached by nobody.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -26,8 +27,21 @@ interface Member {
   child: ChildProcess;
 }
 
+export interface ReplicaSetOptions {
+  readonly members?: number;
+  /** Options of the members, besides the usual ones. */
+  readonly args?: readonly string[];
+  /** Of the members' processes, besides ours. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 export interface ReplicaSet extends AsyncDisposable {
   readonly uri: string;
+  /** With the data of all. */
+  readonly folder: string;
+  /** All members end at once, and are started again. */
+  kill(): Promise<void>;
+  launch(): Promise<void>;
   /** It ends at once, and is started again. */
   killPrimary(): Promise<void>;
   killSecondary(): Promise<void>;
@@ -38,7 +52,7 @@ export interface ReplicaSet extends AsyncDisposable {
   partitionPrimary(): Promise<void>;
 }
 
-export async function openReplicaSet(): Promise<ReplicaSet> {
+export async function openReplicaSet({ members: count = MEMBERS, args = [], env = {} }: ReplicaSetOptions = {}): Promise<ReplicaSet> {
   const folder = mkdtempSync(join(tmpdir(), 'cascade-members-'));
   const binary = await findMongod(process.env, pino({ level: 'silent' }));
   const members: Member[] = [];
@@ -53,7 +67,10 @@ export async function openReplicaSet(): Promise<ReplicaSet> {
       '--wiredTigerCacheSizeGB': '0.25',
       '--logpath': join(folder, `${port}.log`),
     };
-    return spawn(binary, [...Object.entries(options).flat(), '--logappend', '--nounixsocket'], { stdio: 'ignore' });
+    return spawn(binary, [...Object.entries(options).flat(), '--logappend', '--nounixsocket', ...args], {
+      stdio: 'ignore',
+      env: { ...process.env, ...env },
+    });
   };
   const close = async (): Promise<void> => {
     for (const { child, proxy } of members) {
@@ -64,7 +81,7 @@ export async function openReplicaSet(): Promise<ReplicaSet> {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
-    for (let n = 0; n < MEMBERS; n++) {
+    for (let n = 0; n < count; n++) {
       const port = await freePort();
       members.push({ port, proxy: await FaultyProxy.open(port), child: launch(port) });
     }
@@ -89,6 +106,20 @@ export async function openReplicaSet(): Promise<ReplicaSet> {
     await primary();
     return {
       uri: `mongodb://${hosts.join(',')}/?replicaSet=${SET}`,
+      folder,
+      async kill() {
+        await Promise.all(
+          members.map(({ child }) => {
+            const ended = once(child, 'exit');
+            child.kill('SIGKILL');
+            return ended;
+          }),
+        );
+      },
+      async launch() {
+        for (const member of members) member.child = launch(member.port);
+        await primary();
+      },
       killPrimary: async () => killed(await primary()),
       async killSecondary() {
         const { port } = await primary();

@@ -89,8 +89,18 @@ export function plan({ only, minutes, seed }) {
     },
     {
       name: 'chaos:members',
-      what: 'a replica set of three whose members die, step down and stand still 60 times, with clocks that jump',
+      what: 'a replica set of three whose members die, step down, stand still and are cut off 60 times, with clocks that jump',
       command: npm('chaos', '--members', '60', '--seed', String(seed)),
+    },
+    {
+      name: 'chaos:power',
+      what: 'the power fails 40 times, and what the database has not synced is gone (needs a C compiler)',
+      command: npm('chaos', '--power', '40', '--seed', String(seed)),
+    },
+    {
+      name: 'chaos:without-syncs',
+      what: 'the checker must notice that the database is not heard when it syncs its journal',
+      command: npm('chaos', '--power', '5', '--seed', String(seed), '--without', 'syncs'),
     },
     {
       name: 'chaos:definitions',
