@@ -116,14 +116,15 @@ interface Records {
 async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, records: Records): Promise<ApiReply> {
   const { id, requestId, digest } = records;
   const answers = space.db.collection<StoredAnswer>(ANSWERS);
+  // Before the reply: a former owner that is late stores the reply and then removes these, and where it has, the reply is found.
+  const keeper = request.op === 'execute' ? await keepSteps(space, answers, records) : undefined;
+  const parts = !keeper && Array.isArray(request.object) ? await storedParts(space, answers, records) : new Map<number, string>();
   const stored = await answers.findOne({ _id: id });
   if (stored) requireSame(requestId, stored.digest, digest);
   const recorded = stored && told(space, request, stored);
   if (recorded) return recorded;
   let given: ApiReply;
   try {
-    const keeper = request.op === 'execute' ? await keepSteps(space, answers, records) : undefined;
-    const parts = !keeper && Array.isArray(request.object) ? await storedParts(space, answers, records) : new Map<number, string>();
     given = await carryOut(space, request, {
       ...recording(space, actor, records, stored !== null),
       parts,
