@@ -113,6 +113,66 @@ test('an attempt that comes late, after its repetition was refused, is stored an
   expect([settled, failed.size, unread > 3]).toEqual([[unit], 0, true]);
 });
 
+test('half of a tick that comes late, and is found by the other half, does not stand for that one', async () => {
+  const world = new World(1);
+  const life = { alive: true };
+  const store = new SimulatedStore(world, {});
+  const { client, db } = store.connect(life);
+  using time = new SimulatedTime();
+  time.reset(1);
+  const refusal = (): MongoServerError => new MongoServerError({ message: 'not authorized', code: 13 });
+  let late: (() => Promise<void>) | null = null;
+  const starts = client.startSession.bind(client);
+  let commits = 0;
+  client.startSession = () => {
+    const session = starts();
+    const commit = session.commitTransaction.bind(session);
+    session.commitTransaction = async () => {
+      commits++;
+      if (commits === 1) throw refusal(); // of both units
+      if (commits > 2) return commit();
+      late = commit;
+      session.inTransaction = () => false;
+      throw new MongoNetworkError('the connection broke');
+    };
+    return session;
+  };
+  let inserts = 0;
+  const troubled = {
+    collection: (name: string) => db.collection(name),
+    command: async (command: { insert: string }, options: object) => {
+      if (command.insert === 't.Thing' && ++inserts === 3) throw refusal(); // the first half, once more
+      if (late && command.insert === 'journal' && inserts > 3) await late().finally(() => (late = null));
+      return db.command(command, options);
+    },
+  } as unknown as Db;
+  const unit = (tag: string): Unit => ({
+    writes: [{ collection: 't.Thing', op: 'insert', document: { _id: new ObjectId(), ars_version: Long.ONE, tag } }],
+    events: [],
+    done: [`${tag}/r/1`],
+  });
+  const units = [unit('first'), unit('second')];
+  const journal = new Journal(db, 1, 1);
+  const settled: Unit[] = [];
+  const settle = (row: TickRow | null, those: readonly Unit[]): void => {
+    if (row) journal.committed(row);
+    settled.push(...those);
+  };
+  const at = { client, db: troubled, findTaken: async () => new Map() };
+  const writer = new TickWriter(0, journal, at, { settled: settle, unnoted: () => undefined, away: () => undefined });
+  const failed = new Map<Unit, unknown>();
+  let isOver = false;
+  const written = writer.write(units, [], failed).finally(() => (isOver = true));
+  written.catch(() => undefined); // awaited below
+  for (let step = 0; !isOver && step < 5_000; step++) {
+    if (!world.advance()) time.pass(200);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await written;
+  expect(store.rows('t.Thing').map(({ tag }) => tag)).toEqual(['first', 'second']);
+  expect([settled, failed.size]).toEqual([units, 0]);
+});
+
 test('a change that meets others again and again is tried for a minute and a half, whatever the time of day is set to meanwhile', async () => {
   const world = new World(1);
   const { client, db } = new SimulatedStore(world, {}).connect({ alive: true });

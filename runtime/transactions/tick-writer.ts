@@ -89,9 +89,11 @@ export class TickWriter {
     } catch (error) {
       fault = { error };
     }
-    if (!fault) return;
-    const { error } = fault as { error: unknown };
-    for (const unit of units) if (!failed.has(unit) && !this.#stored.has(unit)) failed.set(unit, error);
+    // Nobody is told that something is stored of which that is not known.
+    const unknown = units.filter((unit) => !failed.has(unit) && !this.#stored.has(unit));
+    if (!fault && unknown.length === 0) return;
+    const { error } = fault ?? { error: new TypeError('units were neither stored nor refused') };
+    for (const unit of unknown) failed.set(unit, error);
     throw error;
   }
 
@@ -124,12 +126,13 @@ export class TickWriter {
 
   /**
    * Only what the store answers decides whether an attempt failed: those who hear of a commit do so after the attempt is over.
-   * @param doubt attempts of before, at more than these units
+   * @param doubt attempts of before, at others than these units, too
    * @returns what turned out to be stored by one of these
    */
   async #store(all: readonly Unit[], marks: readonly RunId[], failed: Map<Unit, unknown>, doubt: Doubt): Promise<readonly Unit[]> {
     const begun = performance.now(); // the time of day may jump
     let units = all;
+    const before: Unit[] = [];
     let aborts = 0;
     let transient = 0;
     while (units.length > 0) {
@@ -144,8 +147,11 @@ export class TickWriter {
       }
       if (stored) {
         this.#settle(stored.row, stored.units);
+        if (stored.units === units) return before;
         for (const unit of stored.units) failed.delete(unit); // it was taken for lost while the attempt was in doubt
-        return stored.units === units ? [] : stored.units;
+        before.push(...stored.units);
+        units = units.filter((unit) => !before.includes(unit));
+        continue;
       }
       if (error instanceof Fenced) throw error;
       const followers = followersIn(units);
@@ -161,7 +167,7 @@ export class TickWriter {
         units = units.filter((unit) => !failed.has(unit));
         if (!row) {
           this.#settle(null, units);
-          return [];
+          return before;
         }
         // The store tells one taken key an attempt: from the second on all the others are looked up at once.
         if ([...losers.values()].some((one) => one instanceof DuplicateKey) && ++aborts >= 2) {
@@ -186,12 +192,12 @@ export class TickWriter {
       if (units.length === 1) {
         failed.set(units[0] as Unit, error);
         this.#told.unnoted(marks);
-        return [];
+        return before;
       }
-      return this.#halves(units, marks, failed, doubt);
+      return [...before, ...(await this.#halves(units, marks, failed, doubt))];
     }
     this.#told.unnoted(marks);
-    return [];
+    return before;
   }
 
   /**
