@@ -150,6 +150,13 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     replacement: 'stored = null;',
   },
   {
+    what: 'an attempt that turns out to be stored stands for all units of the one that finds it',
+    file: 'runtime/transactions/tick-writer.ts',
+    text: 'units = units.filter((unit) => !before.includes(unit));',
+    replacement: 'for (const unit of units) this.#stored.add(unit);\n        units = [];',
+    survives: 'one world of 60,000 came to it; runtime/transactions/tick-writer.test.ts does',
+  },
+  {
     what: 'a commit that nobody heard of is not looked for',
     file: 'runtime/transactions/tick-writer.ts',
     text: 'const happened = goneSince !== null ? await this.#happened(doubt) : null;',
