@@ -1,4 +1,5 @@
 // Integrations.md 12.3 to 12.7 and resources-and-api.md 8.5 through a real engine, with a clock that jumps.
+import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Notice } from '../../resources/api.ts';
 import { VirtualClock } from '../../platform/clock/index.ts';
@@ -97,6 +98,26 @@ test('a rule that is deleted meanwhile acknowledges by itself', async () => {
   await pass(13);
   expect(await t.rows('Seen', { rule: 'leaves' })).toHaveLength(1);
   expect(await t.rows('deadletters', { target: '/rules/leaves' })).toEqual([]);
+});
+
+test('what comes for a rule that is made anew meanwhile is not acknowledged with what the one before has left', async () => {
+  await topic('/renewed');
+  await rule('renews', '/renewed', SEES);
+  await publish('/renewed', '1');
+  await t.eventually('Seen', { rule: 'renews' }, 1);
+  const client = await new MongoClient(process.env['CASCADE_TEST_MONGO'] as string).connect();
+  try {
+    const deliveries = client.db(`cascade_ns_${t.identity.namespace}`).collection('deliveries');
+    const of = { target: '/rules/renews' };
+    const [left] = await deliveries.find(of).toArray();
+    const event = { ...(left!['event'] as object), at: new Date(clock.now() + 1), uuid: 'of-the-new-one' };
+    await deliveries.insertOne({ ...left, _id: new ObjectId(), event });
+    await t.ask('delete', 'rules', { id: 'renews' });
+    expect((await deliveries.find(of).toArray()).map((one) => (one['event'] as { uuid: string }).uuid)).toEqual(['of-the-new-one']);
+    await deliveries.deleteMany(of);
+  } finally {
+    await client.close();
+  }
 });
 
 test('a rule that was not active for a while, or was made anew, does not get what was left; a younger version gets it in its place', async () => {

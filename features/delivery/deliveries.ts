@@ -164,16 +164,20 @@ export class Deliveries {
     });
   }
 
-  /** A rule is deleted or not active any more: it acknowledges what it was to get, unless another version of it is in force. */
+  /**
+   * A rule is deleted or not active any more: it acknowledges what it was to get, unless another version of it is in force. Events from now on are
+   * those of a rule of this name that comes meanwhile.
+   */
   async acknowledgeFor(rule: string): Promise<void> {
-    const { db, definitions } = this.#options.space();
+    const { db, definitions, clock } = this.#options.space();
+    const until = new Date(clock.now());
     const base = baseNameOf(rule);
     const target = `/rules/${base}`;
     const ofAnyVersion = { $or: [{ target }, { target: { $gte: `${target}:`, $lt: `${target};` } }] };
     const deliveries = db.collection<Delivery>(DELIVERIES);
     if (!(await deliveries.findOne(ofAnyVersion, { projection: { _id: 1 } }))) return;
     const isInForce = ([name, object]: [string, ObjectValue]): boolean => baseNameOf(name) === base && object['active'] === true;
-    if (!definitions.list('rules').some(isInForce)) await deliveries.deleteMany(ofAnyVersion);
+    if (!definitions.list('rules').some(isInForce)) await deliveries.deleteMany({ ...ofAnyVersion, 'event.at': { $lte: until } });
   }
 
   /** A subscriber's acknowledgement; null where there was nothing to acknowledge. */
@@ -244,9 +248,11 @@ export class Deliveries {
   /** Nobody is to be told any more of the events of what was deleted (integrations.md 9.2). */
   async discard(resource: string, name: string): Promise<void> {
     const isIts = pathsOf(resource, name);
-    const deliveries = this.#options.space().db.collection(DELIVERIES);
+    const { db, clock } = this.#options.space();
+    const until = new Date(clock.now());
+    const deliveries = db.collection(DELIVERIES);
     const paths = ((await deliveries.distinct('event.path')) as string[]).filter(isIts);
-    if (paths.length > 0) await deliveries.deleteMany({ 'event.path': { $in: paths } });
+    if (paths.length > 0) await deliveries.deleteMany({ 'event.path': { $in: paths }, 'event.at': { $lte: until } });
   }
 
   // ------------------------------------------------------------ once more
