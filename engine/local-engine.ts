@@ -5,7 +5,7 @@ import { auditSecurity } from '../features/audits/index.ts';
 import { deliveriesOf } from '../features/delivery/namespace-state.ts';
 import { accept } from '../features/sources/index.ts';
 import type { SecurityLog } from '../identity/index.ts';
-import { CascadeError, CascadeErrors, fault } from '../model/errors/faults.ts';
+import { CascadeErrors, fault, isFault } from '../model/errors/faults.ts';
 import { toJson } from '../model/values/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import { isPassing } from '../platform/mongo/index.ts';
@@ -114,7 +114,7 @@ export function noteRefusal(
   { username, namespace }: Identity,
   { op, resourceName, address = null }: { op: string; resourceName: string; address?: string | null },
 ): void {
-  if (!(error instanceof CascadeError || error instanceof CascadeErrors) || error.status !== 403) return;
+  if (!isFault(error) || error.status !== 403) return;
   const { code } = error instanceof CascadeErrors ? error.errors[0]! : error;
   security.refused({ username, namespace, address, operation: op, resource: resourceName, code });
 }

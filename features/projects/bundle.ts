@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { CascadeError, CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { fault, isFault } from '../../model/errors/faults.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { definitionJson, shown, visible } from '../../resources/definitions/operations.ts';
@@ -98,7 +98,7 @@ export async function isAsStored(together: Together, kind: DefinitionResource, g
     const fresh = await together.preview(kind, givenIn(given));
     return canonical(membersOf(together.space, kind, fresh)) === there;
   } catch (error) {
-    if (error instanceof CascadeError || error instanceof CascadeErrors) return false;
+    if (isFault(error)) return false;
     throw error;
   }
 }

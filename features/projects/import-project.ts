@@ -2,10 +2,10 @@
 // alone, nothing is deleted. What needs something that comes later is tried again until nothing more succeeds.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { CascadeError } from '../../stdlib/errors.ts';
+import type { CascadeError } from '../../stdlib/errors.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { DuplicateKey, VersionMiss } from '../../runtime/transactions/index.ts';
-import { CascadeErrors, errorDocument, fault } from '../../model/errors/faults.ts';
+import { CascadeErrors, errorDocument, fault, isFault } from '../../model/errors/faults.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
@@ -138,7 +138,7 @@ async function inPasses(
         await load(file);
         failed.delete(file.file);
       } catch (error) {
-        if (!(error instanceof CascadeError || error instanceof CascadeErrors)) throw error;
+        if (!isFault(error)) throw error;
         failed.set(file.file, error);
         left.push(file);
       }

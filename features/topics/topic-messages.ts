@@ -1,8 +1,7 @@
 // Messages of topics that name a type (integrations.md 9.2): they must be what an instance of it could be. They go on as they were sent.
 
-import { CascadeError } from '../../stdlib/errors.ts';
 import { deepCopy, getOwn, type Value } from '../../stdlib/values/index.ts';
-import { CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { fault, isFault } from '../../model/errors/faults.ts';
 import { checkFinal, prepareChanges } from '../../model/types/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
@@ -19,7 +18,7 @@ export function checkMessage(space: Pick<Namespace, 'definitions' | 'types'>, to
       if (property.default !== undefined && !Object.hasOwn(values, property.name)) values[property.name] = deepCopy(property.default);
     checkFinal({ ...type, groupRequired: false }, values);
   } catch (error) {
-    if (!(error instanceof CascadeError || error instanceof CascadeErrors)) throw error;
+    if (!isFault(error)) throw error;
     throw fault('cascade.topic.message.invalid', topic, error.message);
   }
 }

@@ -279,6 +279,10 @@ export class CascadeErrors extends Error {
   }
 }
 
+/** Whether something is refused, once or several times over: everything else that is thrown is a defect of ours, or of what we stand on. */
+export const isFault = (error: unknown): error is CascadeError | CascadeErrors =>
+  error instanceof CascadeError || error instanceof CascadeErrors;
+
 /** One status for several errors: theirs, or 400 when they differ (resources-and-api.md 2.12). */
 function commonStatus(errors: readonly CascadeError[]): number {
   const status = errors[0]?.status ?? 400;

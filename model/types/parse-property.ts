@@ -1,6 +1,6 @@
 // One property of a submitted type (resources-and-api.md 4.1, table Property).
 import { deepCopy, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { CascadeError, CascadeErrors, fault } from '../errors/faults.ts';
+import { fault, isFault } from '../errors/faults.ts';
 import { fitsMaxLength } from './check-final.ts';
 import { coerceProperty } from './coerce.ts';
 import { BASE_TYPES, type BaseType, type KnownNames, type PropertyDefinition } from './definition.ts';
@@ -83,7 +83,7 @@ function defaultOf(typeName: string, definition: PropertyDefinition, submitted: 
     const value = coerceProperty({ name: typeName }, plain, submitted);
     if (fitsMaxLength(definition, value)) return value;
   } catch (error) {
-    if (!(error instanceof CascadeError) && !(error instanceof CascadeErrors)) throw error;
+    if (!isFault(error)) throw error;
   }
   throw fault('cascade.type.property.default', typeName, definition.name);
 }

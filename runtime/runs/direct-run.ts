@@ -5,10 +5,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type Actor, ChildKeys, StartAgain } from '../context/actor.ts';
 import type { Identity } from '../../identity/index.ts';
 import { type Answer, Fenced, keptAnswer, type Step, type Unit, type Write } from '../transactions/index.ts';
-import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
-import { CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { fault, isFault } from '../../model/errors/faults.ts';
 import { isPassing, retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { fromWireError, toWireError } from './wire-error.ts';
 import { whenAdmitted } from './admission.ts';
@@ -184,7 +183,7 @@ class DirectRun implements RunObserver {
     } catch (error) {
       if (isOfRun && error instanceof Fenced) return; // another process repeats what it is a part of
       if (isOfRun && error instanceof StartAgain) return this.#giveUp(error);
-      if (!(error instanceof CascadeError || error instanceof CascadeErrors))
+      if (!isFault(error))
         this.#host.log.error({ err: error, resource: this.#call.executable.resource }, 'a request of a program failed unexpectedly');
       answer = { error: toWireError(error) };
     }

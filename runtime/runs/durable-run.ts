@@ -5,7 +5,6 @@
 import type { Long } from 'mongodb';
 import { type Actor, ChildKeys, type Doer, type Reading, StartAgain, type StepKeeper } from '../context/actor.ts';
 import type { Identity } from '../../identity/index.ts';
-import type { Clock } from '../../platform/clock/index.ts';
 import {
   type Answer,
   attemptOf,
@@ -26,11 +25,10 @@ import {
   VersionMiss,
   type Write,
 } from '../transactions/index.ts';
-import { CascadeError } from '../../stdlib/errors.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import { Backoff, isPassing } from '../../platform/mongo/index.ts';
 import { toWireError } from './wire-error.ts';
-import { CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { fault, isFault } from '../../model/errors/faults.ts';
 import { eventObjectJson } from '../events/event-object.ts';
 import { type Since, sinceOf, type Stage } from '../events/stages.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
@@ -55,7 +53,7 @@ const MOST_ATTEMPTS = 1_000;
 /** The site under which is recorded which version runs. */
 const CHOICE = 'version';
 
-export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
+export class DurableRun implements RunObserver, Reading, StepKeeper {
   readonly id: string;
   readonly #host: RunHost;
   readonly #event: StoredEvent;
@@ -388,20 +386,11 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
     children.set(step.run, [...(children.get(step.run) ?? []), step]);
   }
 
-  // ------------------------------------------------------------ Doer
-  get identity(): Identity {
-    return this.#identity;
-  }
-
-  get clock(): Clock {
-    return this.#host.clock;
-  }
-
-  get chain(): Chain {
-    return this.#chain;
-  }
-
   // ------------------------------------------------------------ inside
+  get #doer(): Doer {
+    return { identity: this.#identity, clock: this.#host.clock, chain: this.#chain, since: this.since };
+  }
+
   #reached(stage: Stage): void {
     if (this.since) this.#host.reached?.(this.#reference.rule, stage, performance.now() - this.since.fromMs);
   }
@@ -525,8 +514,9 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   #endBy(site: string, nth: number, kind: string, payloadJson: string): boolean {
     let change: Unit | null;
     try {
-      change = this.#host.changeAtOnce(kind, payloadJson, this);
-    } catch {
+      change = this.#host.changeAtOnce(kind, payloadJson, this.#doer);
+    } catch (error) {
+      if (!isFault(error)) this.#host.log.error({ err: error, resource: this.#executable.resource }, 'an effect could not be told at once');
       return false;
     }
     if (!change || (startsRuns(change) && !this.#host.pressure.isLow)) return false;
@@ -558,7 +548,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper, Doer {
   }
 
   #asWire(error: unknown): WireError {
-    if (!(error instanceof CascadeError || error instanceof CascadeErrors))
+    if (!isFault(error))
       this.#host.log.error({ err: error, resource: this.#executable.resource }, 'a request of a rule failed unexpectedly');
     return toWireError(error);
   }

@@ -6,8 +6,7 @@ import { type Actor, ChildKeys, type StepKeeper } from '../context/actor.ts';
 import type { Identity } from '../../identity/index.ts';
 import { type Answer, Fenced, type RunId, runIdOf, type Step, type StoredEvent, type Unit } from '../transactions/index.ts';
 import { decodeInner, encodeInner, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { CascadeErrors, fault } from '../../model/errors/faults.ts';
-import { CascadeError } from '../../stdlib/errors.ts';
+import { fault, isFault } from '../../model/errors/faults.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { fromWireError, toWireError } from './wire-error.ts';
 import { partSite, RecordedParts } from './parts.ts';
@@ -128,8 +127,7 @@ export class StatementRun implements StepKeeper {
   }
 
   #asWire(error: unknown): ReturnType<typeof toWireError> {
-    if (!(error instanceof CascadeError || error instanceof CascadeErrors))
-      this.#host.log.error({ err: error, statement: this.#id }, 'a statement failed unexpectedly');
+    if (!isFault(error)) this.#host.log.error({ err: error, statement: this.#id }, 'a statement failed unexpectedly');
     return toWireError(error);
   }
 
