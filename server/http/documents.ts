@@ -23,7 +23,9 @@ export function uploadRequest(http: HttpRequest, identity: Identity, limitBytes:
     resourceName: 'documents',
     custom: false,
     parameters: {},
-    address: http.address,
+    get address() {
+      return http.address;
+    },
     transfer: { kind: 'upload', parts, limitBytes },
   };
 }
@@ -58,7 +60,9 @@ const downloadRequest = (http: HttpRequest, identity: Identity, name: string): A
   custom: false,
   resourceId: name,
   parameters: {},
-  address: http.address,
+  get address() {
+    return http.address;
+  },
   transfer: { kind: 'download' },
 });
 

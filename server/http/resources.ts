@@ -65,7 +65,9 @@ export function apiRequest(http: HttpRequest, place: ResourceRoute, action: Acti
     parameters: given,
     ifMatch: headers.get('if-match'),
     ifNoneMatch: headers.get('if-none-match'),
-    address: http.address,
+    get address() {
+      return http.address;
+    },
   };
   if (publicIn !== undefined) request.publicOnly = true;
   const requestId = publicIn === undefined ? headers.get('x-cascade-request-id') : undefined; // nobody's record would be everybody's

@@ -76,8 +76,8 @@ class UwsExchange implements Exchange {
   readonly headers: ReadonlyMap<string, string>;
   readonly hasTwoLengths: boolean;
   readonly #response: HttpResponse;
-  /** Read at once: a request that has waited may be gone, and nothing can be asked of it then. */
-  readonly #peer: string;
+  /** Undefined: not asked for yet; few requests are asked for it. */
+  #peer: string | undefined;
   /** Of an answer whose length was told. */
   #lengthBytes: number | null = null;
   /** What of it is not sent yet, from which place on. */
@@ -92,11 +92,19 @@ class UwsExchange implements Exchange {
     this.path = request.getUrl();
     this.query = request.getQuery() ?? '';
     this.#response = response;
-    this.#peer = peerTextOf(response);
   }
 
   get peer(): string {
-    return canonicalAddress(this.#peer);
+    return (this.#peer ??= this.#readPeer());
+  }
+
+  /** Empty once the client is gone or has been answered: the library answers nothing about such a request. */
+  #readPeer(): string {
+    try {
+      return canonicalAddress(peerTextOf(this.#response));
+    } catch {
+      return '';
+    }
   }
 
   onData(take: (piece: Uint8Array, isLast: boolean) => void): void {
