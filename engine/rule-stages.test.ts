@@ -1,4 +1,5 @@
 // Stages of a rule are measured where they happen, from the request on, and end with the subscriber of what the rule has made.
+import pino from 'pino';
 import { expect, test } from 'vitest';
 import { STAGES } from '../runtime/events/stages.ts';
 import { openTestEngine } from './testing/engine.ts';
@@ -29,4 +30,15 @@ test('each stage of a rule is reached once an event, none before the one it foll
     const sums = ['accepted', 'committed', 'run_begun', 'run_ended'].map((stage) => measured[rule]?.get(stage as 'accepted')?.sumMs ?? -1);
     expect(sums).toEqual([...sums].sort((a, b) => a - b));
   }
+});
+
+test('what the last effect of a rule comes to is told at once: nothing fails on the way, which the slower way would hide', async () => {
+  const errors: string[] = [];
+  await using t = await openTestEngine({ log: pino({ level: 'error' }, { write: (line: string) => void errors.push(line) }) });
+  await t.type('Reading', { n: { type: 'Integer' } });
+  await t.type('Alert', { n: { type: 'Integer' } });
+  await t.program('rules', 'RULE last WHEN INSERT OCCURS ON Reading AS r\nINSERT Alert(n: r.n)');
+  await t.ask('insert', 'Reading', { body: '{"n": 1}' });
+  await t.eventually('Alert', {}, 1);
+  expect(errors).toEqual([]);
 });
