@@ -50,6 +50,7 @@ const CLERK = {
       update: { n: { ars_substitution_lt: 50 } },
       delete: { qual: { ars_createdBy: { ars_substitution: 'ars_username' } } },
     },
+    Tool: { select: { site: 'a' }, insert: {}, update: {} },
     Shared: { select: null, insert: {}, update: {}, delete: {}, aggregate: {} },
   },
   invoke: ['createTopic', 'executeProcedure'],
@@ -287,4 +288,15 @@ test('a program that reads as its caller is refused types that the profile does 
   ])
     await expect(called(clerk, `${select}\nreturn 1`), select).rejects.toMatchObject({ code: 'cascade.authorization.denied', status: 403 });
   await as(plain, 'delete', 'groups', { id: 'watch' });
+});
+
+test('an UPSERT with the key of an instance that is hidden is refused; it changes nothing and makes no second one', async () => {
+  await as(admin, 'insert', 'types', {
+    body: { name: 'Tool', properties: { code: { type: 'String' }, site: { type: 'String' } }, naturalKey: ['code'] },
+  });
+  await as(admin, 'insert', 'Tool', { body: { code: 'x', site: 'b' } });
+  await expect(as(clerk, 'upsert', 'Tool', { body: { code: 'x', site: 'a' } })).rejects.toMatchObject(DENIED);
+  expect(await rows(admin, 'select', 'Tool')).toMatchObject([{ code: 'x', site: 'b' }]);
+  for (let times = 0; times < 2; times++) await as(clerk, 'upsert', 'Tool', { body: { code: 'y', site: 'a' } });
+  expect(await rows(admin, 'select', 'Tool')).toHaveLength(2);
 });

@@ -32,6 +32,7 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
       throw new StartAgain(`${resource.collection}/${idOf(found[0] as ObjectValue)}`);
     if (found.length > 1) throw fault('cascade.upsert.ambiguous', resource.name, described, found.length);
     try {
+      if (found.length === 0 && visible) await requireUntaken(space, resource, predicate);
       if (found.length === 0) return await insertStored(space, resource, changes, actor);
       let first: ObjectValue | undefined = found[0];
       const find = async (): Promise<ObjectValue> => {
@@ -46,7 +47,10 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
       const lostKey = found.length === 0 && error instanceof CascadeError && error.code === 'cascade.resource.duplicate.key';
       if (!(error instanceof Vanished) && !lostKey) throw error;
       const [winner] = lostKey ? await read(space, resource, filter, 1) : [];
-      if (lostKey && !winner) throw error; // another key is the one that is taken
+      if (lostKey && !winner) {
+        if (visible) await requireUntaken(space, resource, predicate);
+        throw error; // another key is the one that is taken
+      }
       if (winner && actor.reading) throw new StartAgain(`${resource.collection}/${idOf(winner)}`);
       if (tries >= TRIES) throw error;
     }
@@ -54,6 +58,12 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
 }
 
 class Vanished extends Error {}
+
+/** An instance that the caller may not see can neither be changed nor be made a second time. @throws cascade.authorization.denied */
+async function requireUntaken(space: Namespace, resource: InstanceResource, predicate: Predicate): Promise<void> {
+  const [hidden] = await read(space, resource, toFilter(predicate), 1);
+  if (hidden) throw fault('cascade.authorization.denied', 'upsert', resource.name);
+}
 
 /** How the instance is found. */
 function match(resource: InstanceResource, body: ObjectValue): { predicate: Predicate; described: string; key: string | null } {

@@ -6,10 +6,21 @@ import { Subscriptions } from './subscriptions.ts';
 const ANN: Identity = { username: 'ann', namespace: 'main', profiles: [] };
 
 test.each([
-  ['what it was about has gone meanwhile', fault('cascade.resource.type.not.found', 'Pump'), 'cascade.event.path.gone', 410],
-  ['it may not be had any more', fault('cascade.authorization.denied', 'select', 'Pump'), 'cascade.authorization.denied', 403],
-])('a subscription that is found out to have ended says why: %s', async (_why, found, code, status) => {
+  [
+    'what it was about has gone meanwhile',
+    fault('cascade.resource.type.not.found', 'Pump'),
+    [{ code: 'cascade.event.path.gone', status: 410 }],
+    [],
+  ],
+  [
+    'its right has been withdrawn',
+    fault('cascade.authorization.denied', 'select', 'Pump'),
+    [],
+    [{ status: 100, body: { op: 'unsubscribe', path: '/types/Pump/insert', namespace: 'main' } }],
+  ],
+])('a subscription that is found out to have ended says why: %s', async (_why, found, errors, messages) => {
   const told: CascadeError[] = [];
+  const sent: string[] = [];
   let isFirst = true;
   const subscriptions = new Subscriptions({
     engine: {
@@ -19,7 +30,7 @@ test.each([
         return { close: () => undefined };
       },
     },
-    send: () => undefined,
+    send: (text: string) => void sent.push(text),
     sendError: (error: CascadeError) => void told.push(error),
     failed: () => undefined,
     hasRoom: async () => undefined,
@@ -27,6 +38,7 @@ test.each([
   const message = { op: 'subscribe', resourceName: 'events', resourceId: '/types/Pump/insert', parameters: { requestId: 'a' } };
   await subscriptions.subscribe(message as never, ANN);
   await subscriptions.recheck(async () => ANN);
-  expect(told).toMatchObject([{ code, status }]);
+  expect(told).toMatchObject(errors);
+  expect(sent.map((text) => JSON.parse(text))).toMatchObject(messages);
   expect(subscriptions.size).toBe(0);
 });

@@ -68,7 +68,7 @@ export class Subscriptions {
       if (this.#held) return void this.#held.push(() => this.#entries.get(entry.key) === entry && tell(notice));
       if (notice.kind === 'event') return this.#options.send(eventText(notice, identity, headers));
       this.#end(entry);
-      if (notice.kind === 'taken') return this.#options.send(takenText(path, identity, notice.name, headers));
+      if (notice.kind === 'taken') return this.#options.send(endedText(entry, notice.name));
       this.#options.sendError(fault('cascade.event.path.gone', path), headers);
     };
     try {
@@ -173,7 +173,7 @@ export class Subscriptions {
       } catch (error) {
         if (this.#entries.get(entry.key) !== entry) continue; // ended meanwhile
         this.#end(entry);
-        if (!this.#closed) this.#options.sendError(whyEnded(error, entry.path), entry.headers);
+        if (!this.#closed) this.#tellEnd(entry, error);
       }
   }
 
@@ -184,6 +184,13 @@ export class Subscriptions {
   closeAll(): void {
     this.#closed = true;
     for (const entry of [...this.#entries.values()]) this.#end(entry);
+  }
+
+  /** It was there when it was subscribed to: what is not found any more is gone, whoever notices it first. */
+  #tellEnd(entry: Entry, why: unknown): void {
+    if (why instanceof CascadeError && why.status === 403) this.#options.send(endedText(entry, entry.name));
+    else if (why instanceof CascadeError && why.status !== 404) this.#options.sendError(why, entry.headers);
+    else this.#options.sendError(fault('cascade.event.path.gone', entry.path), entry.headers);
   }
 
   #end(entry: Entry): void {
@@ -224,13 +231,8 @@ function whole(value: Value): number | null {
   return value !== null && typeof value !== 'boolean' && Number.isSafeInteger(number) ? number : null;
 }
 
-/** The persistent subscription goes on elsewhere, or not at all (8.5). */
-function takenText(path: string, { namespace }: Identity, name: string, headers: string): string {
+/** The subscription goes on elsewhere, or its right has been withdrawn (8.5). @param name of a persistent one */
+function endedText({ path, namespace, headers }: Entry, name: string | undefined): string {
   const body = JSON.stringify({ op: 'unsubscribe', path, namespace, subscriptionName: name });
   return `{"status":100,"contentType":"application/json","headers":${headers},"body":${body}}`;
-}
-
-/** It was there when it was subscribed to: what is not found any more is gone, whoever notices it first. */
-function whyEnded(error: unknown, path: string): CascadeError {
-  return error instanceof CascadeError && error.status !== 404 ? error : fault('cascade.event.path.gone', path);
 }
