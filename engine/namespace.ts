@@ -65,7 +65,7 @@ import { openUpkeep } from './upkeep.ts';
 import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHost, Runner } from '../runtime/runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
 import { EqualReads, PointReads, RowReader, retryUntilAvailable, type Store } from '../platform/mongo/index.ts';
-import { presentIn, Subscribers } from '../features/subscriptions/index.ts';
+import { endWithRights, presentIn, Subscribers } from '../features/subscriptions/index.ts';
 import { fence, TakeOver } from '../runtime/cluster/take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/index.ts';
 import type { ScalarDefinition } from '../model/types/index.ts';
@@ -349,6 +349,7 @@ export async function openNamespace({
     deliveries,
     subscribers,
   };
+  definitions.onChanged = endWithRights(space);
   for (const [rule, object] of definitions.list('rules')) {
     try {
       loadRule(space, object);

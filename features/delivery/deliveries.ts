@@ -199,7 +199,7 @@ export class Deliveries {
   /**
    * Begins a persistent subscription, or takes up one by its name.
    * @param deliver hears nothing before `begin` is called
-   * @param maySee what it may not see is not sent; of a reliable resource it is given up when its time is over
+   * @param sight what it may not see is not sent; of a reliable resource it is given up when its time is over
    * @throws cascade.subscription.unknown
    */
   async subscribe(
@@ -208,14 +208,14 @@ export class Deliveries {
     filter: ObjectValue | null,
     name: string | null,
     deliver: (notice: Notice) => void,
-    maySee?: Sight,
+    sight?: Sight,
   ) {
     const known = name === null ? null : this.#persistent.get(name);
     if (name !== null && (!known || known.path !== path || known.username !== identity.username))
       throw fault('cascade.subscription.unknown', name);
     await this.layOut();
     const subscription = known ?? (await this.#persistent.create(identity, path, filter));
-    const socket = this.#persistent.serve(subscription, !known, deliver, maySee);
+    const socket = this.#persistent.serve(subscription, !known, deliver, sight);
     return {
       name: subscription.name,
       begin: async (hasRoom?: () => Promise<void>) => {
@@ -226,6 +226,11 @@ export class Deliveries {
         if (subscription.socket === socket) subscription.socket = null;
       },
     };
+  }
+
+  /** Rights have changed: sockets that may not listen any more are told. */
+  recheck(): Promise<void> {
+    return this.#persistent.recheck();
   }
 
   /** Ends a persistent subscription for good. @throws cascade.subscription.unknown */

@@ -23,8 +23,8 @@ const MOST = 10_000;
 
 export interface Socket {
   readonly deliver: (notice: Notice) => void;
-  /** Absent: it may see every event. */
-  readonly maySee: Sight | undefined;
+  /** Undefined: it may see every event. */
+  readonly sight: Sight | undefined;
   /** While rights are read: what was last to be sent, which what comes after it waits for. */
   asking: Promise<void> | null;
   /** What is stored has been sent: events are sent as they are committed. Until then they come behind it. */
@@ -114,9 +114,9 @@ export class PersistentSubscriptions {
   }
 
   /** Gives a socket its subscription; who had it before is told. */
-  serve(subscription: Persistent, isNew: boolean, deliver: (notice: Notice) => void, maySee: Sight | undefined): Socket {
+  serve(subscription: Persistent, isNew: boolean, deliver: (notice: Notice) => void, sight: Sight | undefined): Socket {
     const hasRoom = (): Promise<void> => Promise.resolve();
-    const socket: Socket = { deliver, maySee, asking: null, hasBegun: isNew, hasMissed: false, unsent: new Set(), hasRoom };
+    const socket: Socket = { deliver, sight, asking: null, hasBegun: isNew, hasMissed: false, unsent: new Set(), hasRoom };
     letGo(subscription);
     subscription.socket = socket;
     return socket;
@@ -126,6 +126,16 @@ export class PersistentSubscriptions {
   async end(name: string): Promise<boolean> {
     await this.#options.space().db.collection(SUBSCRIPTIONS.collection).deleteOne({ name });
     return this.#forget(this.#byName.get(name));
+  }
+
+  /** Rights have changed: a socket that may not listen any more is told, and what is stored for the subscription waits for another. */
+  async recheck(): Promise<void> {
+    for (const subscription of [...this.#byName.values()]) {
+      const { socket } = subscription;
+      if (!socket?.sight || (await socket.sight.mayListen()) || subscription.socket !== socket) continue;
+      subscription.socket = null;
+      socket.deliver({ kind: 'withdrawn' });
+    }
   }
 
   /** What they listened to is deleted. */

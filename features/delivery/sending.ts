@@ -103,9 +103,9 @@ export class Sending {
       const sequence = event.sequence && { ...event.sequence, redelivered };
       socket.deliver({ kind: 'event', ...shown, createdAt: event.at.getTime(), ...(sequence && { reliable: sequence }) });
     };
-    const { maySee, asking } = socket;
-    if (!maySee) return deliver();
-    const answer = asking ? asking.then(() => maySee(value, event.by)) : maySee(value, event.by);
+    const { sight, asking } = socket;
+    if (!sight) return deliver();
+    const answer = asking ? asking.then(() => sight.maySee(value, event.by)) : sight.maySee(value, event.by);
     if (typeof answer === 'boolean') return answer ? deliver() : undefined;
     const asked: Promise<void> = answer
       .then((isAllowed) => (isAllowed ? deliver() : undefined))

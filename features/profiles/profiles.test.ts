@@ -300,3 +300,18 @@ test('an UPSERT with the key of an instance that is hidden is refused; it change
   for (let times = 0; times < 2; times++) await as(clerk, 'upsert', 'Tool', { body: { code: 'y', site: 'a' } });
   expect(await rows(admin, 'select', 'Tool')).toHaveLength(2);
 });
+
+test('subscriptions end with the right that a change of the profile withdraws; others of the same user go on', async () => {
+  const notices: Record<string, Notice[]> = { '/types/Bill/insert': [], '/types/Tool/insert': [] };
+  for (const [path, heard] of Object.entries(notices)) await t.engine.subscribe(clerk, path, {}, (notice) => void heard.push(notice));
+  const persistent: Notice[] = [];
+  await t.engine.subscribe(clerk, '/types/Bill/insert', { persistent: true }, (notice) => void persistent.push(notice));
+  const { Bill: _, ...dml } = CLERK.dml;
+  await as(admin, 'update', 'profiles', { id: 'clerk', body: { dml } });
+  await as(admin, 'insert', 'Bill', { body: { site: 'a', n: 1 } });
+  await as(admin, 'insert', 'Tool', { body: { code: 'z', site: 'a' } });
+  await t.engine.settled();
+  expect(notices['/types/Bill/insert']).toEqual([{ kind: 'withdrawn' }]);
+  expect(persistent).toEqual([{ kind: 'withdrawn' }]);
+  expect(notices['/types/Tool/insert']).toMatchObject([{ kind: 'event' }]);
+});

@@ -38,28 +38,60 @@ export async function subscribe(
     throw fault('cascade.resource.not.found', `/sources/${at.name}`);
   if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
   sightOf(space, at, identity); // refuses who may see nothing of it
-  const maySee = presentSight(space, at, identity);
+  const sight = presentSight(space, at, identity);
   if (persistent === true || subscriptionName !== undefined)
-    return deliveriesOf(space).subscribe(identity, at.path, filter, subscriptionName ?? null, deliver, maySee);
-  return { close: space.subscribers.add(at.path, { filter, deliver, ...(maySee && { maySee }) }) };
+    return deliveriesOf(space).subscribe(identity, at.path, filter, subscriptionName ?? null, deliver, sight);
+  return { close: space.subscribers.add(at.path, { filter, deliver, ...(sight && { sight }) }) };
 }
 
 /** What a listener may see of the events on a path, by the rights that it has when each of them comes; undefined: every event, and it stays so. */
 function presentSight(space: Namespace, at: EventPath, identity: Identity): Sight | undefined {
   if (identity.ofService || at.resource === 'services') return undefined;
-  const allows = (present: Identity, value: Value, by: string): boolean => {
-    try {
-      return sightOf(space, at, present)(value, by);
-    } catch (error) {
-      if (error instanceof CascadeError) return false; // the right, or the resource, is gone
-      throw error;
-    }
-  };
-  return (value, by) => {
+  const now = (allows: (present: Identity) => boolean): boolean | Promise<boolean> => {
     if (isOpen(space, at)) return true;
     const rights = space.rightsOf(identity.username, identity.namespace);
-    const allowsNow = (now: Identity | null): boolean => now !== null && allows(presentRights(identity, now), value, by);
+    const allowsNow = (found: Identity | null): boolean => found !== null && allows(presentRights(identity, found));
     return rights instanceof Promise ? rights.then(allowsNow) : allowsNow(rights);
+  };
+  return {
+    maySee: (value, by) =>
+      now((present) => {
+        try {
+          return sightOf(space, at, present)(value, by);
+        } catch (error) {
+          if (error instanceof CascadeError) return false; // the right, or the resource, is gone
+          throw error;
+        }
+      }),
+    mayListen: () =>
+      now((present) => {
+        try {
+          sightOf(space, at, present);
+          return true;
+        } catch (error) {
+          if (error instanceof CascadeError) return error.status !== 403; // what is deleted is told apart
+          throw error;
+        }
+      }),
+  };
+}
+
+/** Definitions that give rights, and those that say who may use them. */
+const GIVES_RIGHTS: ReadonlySet<string> = new Set(['profiles', 'groups', 'types', 'topics', 'sources']);
+
+/** Ends subscriptions whose right goes with a change of definitions: once a turn of the event loop, however many change in it. */
+export function endWithRights(space: Namespace): (kind: string) => void {
+  let isDue = false;
+  const recheck = (): void => {
+    isDue = false;
+    Promise.all([space.subscribers.recheck(), deliveriesOf(space).recheck()]).catch((error: unknown) =>
+      space.log.error({ err: error }, 'the rights of subscribers could not be looked up'),
+    );
+  };
+  return (kind) => {
+    if (isDue || !GIVES_RIGHTS.has(kind)) return;
+    isDue = true;
+    setImmediate(recheck);
   };
 }
 

@@ -16,6 +16,9 @@ export class DefinitionStore {
   /** By the ids of types, where it is another than that of a new type: those of earlier versions were named by the type. */
   readonly #collections = new Map<string, string>();
 
+  /** Told the kind of each definition that has changed. */
+  onChanged: ((kind: string) => void) | null = null;
+
   /** Reads all definitions of a namespace, in the order in which they were made. */
   static async load(db: Db): Promise<DefinitionStore> {
     const store = new DefinitionStore();
@@ -83,10 +86,12 @@ export class DefinitionStore {
   put(kind: string, name: string, object: ObjectValue): void {
     const named = this.#kinds.get(kind) ?? new Map<string, ObjectValue>();
     this.#kinds.set(kind, named.set(name, object));
+    this.onChanged?.(kind);
   }
 
   remove(kind: string, name: string): void {
     this.#kinds.get(kind)?.delete(name);
+    this.onChanged?.(kind);
   }
 }
 

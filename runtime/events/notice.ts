@@ -15,5 +15,7 @@ export type Notice =
     }
   /** Another socket has taken the persistent subscription over, or it is deleted; nothing follows. */
   | { kind: 'taken'; name: string }
+  /** The right to listen is withdrawn; nothing follows. */
+  | { kind: 'withdrawn' }
   /** What was listened to is deleted; nothing follows. */
   | { kind: 'gone' };

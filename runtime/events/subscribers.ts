@@ -11,12 +11,17 @@ export interface Subscriber {
   /** Members that the value of an event must have, as JSON reads them; null: every event is wanted. */
   readonly filter: ObjectValue | null;
   readonly deliver: (notice: Notice) => void;
-  /** Absent: any event. */
-  readonly maySee?: Sight;
+  /** Absent: any event, for as long as it likes. */
+  readonly sight?: Sight;
 }
 
-/** Whether a listener may see the value of an event now. It is asked for each event after its commit. @param by who caused the event */
-export type Sight = (value: Value, by: string) => boolean | Promise<boolean>;
+/** What a listener may do by the rights that it has when it is asked for. */
+export interface Sight {
+  /** Whether it may see the value of an event: asked for each event after its commit. @param by who caused the event */
+  maySee(value: Value, by: string): boolean | Promise<boolean>;
+  /** Whether it may go on listening. */
+  mayListen(): boolean | Promise<boolean>;
+}
 
 /** Of a value that a program has raised, within what an event of several instances puts around it. */
 export const DEEPEST_VALUE = MAX_DEPTH + 10;
@@ -77,6 +82,16 @@ export class Subscribers {
     }
   }
 
+  /** Rights have changed: whoever may not listen any more is told, for the last time. */
+  async recheck(): Promise<void> {
+    for (const [path, subscribers] of [...this.#byPath])
+      for (const subscriber of [...subscribers])
+        if (subscriber.sight && !(await subscriber.sight.mayListen()) && this.#byPath.get(path)?.has(subscriber)) {
+          this.#remove(path, subscriber);
+          this.#tell(subscriber, { kind: 'withdrawn' });
+        }
+  }
+
   /** The texts are made once, for all subscribers. */
   #handOut(event: StoredEvent, subscribers: ReadonlySet<Subscriber>): void {
     const value = decodeInner(event.value);
@@ -94,12 +109,12 @@ export class Subscribers {
 
   /** Where rights have to be read first, what comes after waits for them: the order stays that of the commits. */
   #tellWhoMaySee(subscriber: Subscriber, value: Value, by: string, notice: Notice): void {
-    const { maySee } = subscriber;
-    if (!maySee) return this.#tell(subscriber, notice);
+    const { sight } = subscriber;
+    if (!sight) return this.#tell(subscriber, notice);
     const before = this.#asking.get(subscriber);
     let answer: boolean | Promise<boolean>;
     try {
-      answer = before ? before.then(() => maySee(value, by)) : maySee(value, by);
+      answer = before ? before.then(() => sight.maySee(value, by)) : sight.maySee(value, by);
     } catch (error) {
       return this.#onError(error); // what is not known to be allowed is not shown
     }

@@ -69,6 +69,7 @@ export class Subscriptions {
       if (notice.kind === 'event') return this.#options.send(eventText(notice, identity, headers));
       this.#end(entry);
       if (notice.kind === 'taken') return this.#options.send(endedText(entry, notice.name));
+      if (notice.kind === 'withdrawn') return this.#options.send(endedText(entry, entry.name));
       this.#options.sendError(fault('cascade.event.path.gone', path), headers);
     };
     try {
