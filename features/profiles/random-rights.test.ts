@@ -1,6 +1,6 @@
 // Random operations by users with random profiles and groups, in two namespaces in which everything has the same names, beside a plain model of
 // what each may see. CASCADE_SEED repeats a failure, CASCADE_RIGHTS_STEPS says how many operations there are.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
 import type { ApiReply, Identity, Notice, Subscription } from '../../resources/api.ts';
@@ -36,6 +36,7 @@ interface Person {
   /** Instances whose insert it must have heard of, and those that it has. */
   readonly due: Set<string>;
   readonly heard: string[];
+  isListening: boolean;
 }
 
 interface World {
@@ -84,6 +85,21 @@ const dmlOf = (grants: Person['grants']) => ({
   Item: Object.fromEntries(Object.entries(grants).map(([capability, at]) => [capability, CONSTRAINTS[at]?.[0] ?? null])),
 });
 
+async function listen(person: Person): Promise<void> {
+  const hear = (notice: Notice): void => {
+    if (notice.kind === 'event') person.heard.push((JSON.parse(notice.valueJson) as { _id: string })._id);
+    else person.isListening = false;
+  };
+  person.isListening = true;
+  listeners.push(await t.engine.subscribe(person.identity, '/types/Item/insert', {}, hear));
+}
+
+/** A right that is withdrawn ends the subscription; given back, it begins none. */
+async function followRights(person: Person): Promise<void> {
+  if (person.grants.select === undefined) await vi.waitFor(() => expect(person.isListening).toBe(false));
+  else if (!person.isListening) await listen(person);
+}
+
 beforeAll(async () => {
   t = await openTestEngine();
   const first = t.identity.namespace;
@@ -102,12 +118,10 @@ beforeAll(async () => {
       const profiles = [name, 'user__system'];
       await t.engine.identity.createUser({ username, password: 'correct horse', namespace, profiles, createdBy: 'ann' });
       const identity: Identity = { username, namespace, profiles, token: '000000000000000000000001' };
-      const person: Person = { identity, grants, due: new Set(), heard: [] };
-      const hear = (notice: Notice): void => {
-        if (notice.kind === 'event') person.heard.push((JSON.parse(notice.valueJson) as { _id: string })._id);
-      };
-      listeners.push(await t.engine.subscribe(identity, '/types/Item/insert', {}, hear));
+      const person: Person = { identity, grants, due: new Set(), heard: [], isListening: false };
+      await listen(person);
       await as(admin, 'update', 'profiles', { id: name, body: { dml: dmlOf(grants) } });
+      await followRights(person);
       world.people.push(person);
     }
     for (const name of GROUPS) await as(admin, 'insert', 'groups', { body: { name } });
@@ -223,6 +237,7 @@ const STEPS_OF: Readonly<Record<string, Step>> = {
   async profile(world, person) {
     person.grants = randomGrants();
     await as(world.admin, 'update', 'profiles', { id: person.identity.profiles[0] ?? '', body: { dml: dmlOf(person.grants) } });
+    await followRights(person);
   },
   async members(world, person) {
     const name = pick(GROUPS);
