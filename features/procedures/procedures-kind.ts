@@ -7,6 +7,8 @@ import { langError } from '../../stdlib/errors.ts';
 import { fault } from '../../model/errors/faults.ts';
 import type { ResolvedProcedure } from '../../sandbox/index.ts';
 import { BASE_TYPES, checkName } from '../../model/types/index.ts';
+import { mayUseThis } from '../../resources/access/gate.ts';
+import { hasRightsOfItsOwn } from '../../resources/access/lent-profiles.ts';
 import { requireGrantable } from '../accounts/rights.ts';
 import { PROCEDURE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
@@ -53,6 +55,8 @@ export const PROCEDURES: DefinitionResource = {
       apply: () => space.sandbox.procedureChanged(space.name, procedure.name),
     };
   },
+  /** One that is in a group is seen by its members and by admins (language.md P8). */
+  maySee: mayUseThis,
   /** One whose parameters or result name a type that is no longer there is told as erroneous. */
   show: (space, stored) => withErrors(space, stored, namedTypes(stored)),
   async remove(space, stored) {
@@ -146,7 +150,8 @@ export async function callableOf(
   if (!object) return null;
   const source = sourceOf(object);
   const state = stateOf(space, object);
-  const text = `${source}\n${JSON.stringify(state)}`; // of another state it is another program
+  const apart = hasRightsOfItsOwn(object);
+  const text = `${source}\n${JSON.stringify(state)}${apart}`; // of another state it is another program
   const known = compiled.get(name);
   if (known?.text === text) return known.callable;
   const procedure = await space.output.loadProcedure(source, state);
@@ -157,6 +162,7 @@ export async function callableOf(
     private: procedure.private,
     service: procedure.serviceName,
     state: procedure.state,
+    ...(apart && { apart }),
     parameters: parameters.map(({ description: _, ...parameter }) => parameter),
     returns: returns === null ? null : { ...returns },
   };

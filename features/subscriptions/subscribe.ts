@@ -139,7 +139,7 @@ function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow 
   }
   const resource = resourceOf(space, name);
   requireRight(space, resource, 'select', caller);
-  if (resource.kind !== 'instances') return ALL;
+  if (resource.kind !== 'instances') return (value) => !isObject(value) || (resource.maySee?.(space, value, caller) ?? true);
   const context = { username: caller.username, namespace: caller.namespace, now: space.clock.now() };
   const own = ownOnly(space, resource, 'select', caller);
   const mine = own && parseWhere(own, resource.type, context);

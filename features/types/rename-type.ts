@@ -21,7 +21,7 @@ export async function renameType(
   data: Value | undefined,
   actor: Actor,
 ): Promise<ObjectValue> {
-  const { name, object: stored } = findDefinition(space, kind, id, 'update');
+  const { name, object: stored } = findDefinition(space, kind, id, 'update', actor);
   const newName = isObject(data ?? null) && Object.hasOwn(data as ObjectValue, 'newName') ? getOwn(data as ObjectValue, 'newName') : null;
   if (newName === null) throw fault('cascade.resource.property.required', 'types', 'newName');
   if (typeof newName !== 'string') throw fault('cascade.resource.property.invalid', 'types', 'newName', 'no String');

@@ -51,12 +51,23 @@ type UsedKind = 'types' | 'procedures' | 'topics' | 'sources';
 export function requireUse(space: Namespace, kind: UsedKind, name: string, operation: string, caller: Identity): void {
   if (caller.ofService) return;
   const found = space.definitions.find(kind, name);
-  if (found) for (const policy of space.features.policies) policy.use?.(space, found.object, operation, caller);
+  if (found) requireUseOf(space, found.object, operation, caller);
 }
 
-export function mayUse(space: Namespace, kind: UsedKind, name: string, caller: Identity): boolean {
+function requireUseOf(space: Namespace, definition: ObjectValue, operation: string, caller: Identity): void {
+  for (const policy of space.features.policies) policy.use?.(space, definition, operation, caller);
+}
+
+export const mayUse = (space: Namespace, kind: UsedKind, name: string, caller: Identity): boolean =>
+  isAllowed(() => requireUse(space, kind, name, 'use', caller));
+
+/** The same of a definition that may be gone already. */
+export const mayUseThis = (space: Namespace, definition: ObjectValue, caller: Identity): boolean =>
+  caller.ofService === true || isAllowed(() => requireUseOf(space, definition, 'use', caller));
+
+function isAllowed(require: () => void): boolean {
   try {
-    requireUse(space, kind, name, 'use', caller);
+    require();
     return true;
   } catch (error) {
     if (error instanceof CascadeError) return false;

@@ -170,6 +170,8 @@ export interface DefinitionResource {
   foresee?(space: Namespace, object: ObjectValue): void;
   /** Puts in force here what another process has stored, or takes it out of force. @param object null: it was deleted */
   enforce?(space: Namespace, name: string, object: ObjectValue | null): void | Promise<void>;
+  /** Whether somebody may know of one, in whatever way they look; absent: all that may read the kind. */
+  maySee?(space: Namespace, stored: ObjectValue, caller: Identity): boolean;
   /** A stored property that nobody is shown, in whatever way they look. */
   readonly hidden?: string;
   /** The representation, where it has more than what is stored. */

@@ -1,7 +1,8 @@
 // The operations on definitions, the same for every kind: its `define` says what a definition means, here it is stored and put in force.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Identity } from '../../identity/index.ts';
+import type { Actor, Doer } from '../../runtime/context/actor.ts';
 import { DuplicateKey, VersionMiss } from '../../runtime/transactions/index.ts';
 import { matches, parseProps, parseSort, parseWhere, type Predicate, TooMuch, withAllowance } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
@@ -97,7 +98,7 @@ async function changeOnce(
   version?: bigint,
 ): Promise<ObjectValue> {
   if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
-  const { name, object: stored } = findDefinition(space, kind, id, 'update');
+  const { name, object: stored } = findDefinition(space, kind, id, 'update', actor);
   if (version !== undefined && version !== versionOf(stored))
     throw fault('cascade.update.authorization.or.version.conflict', `/${kind.name}/${name}`, version, versionOf(stored));
   if (Object.hasOwn(body, 'name') && getOwn(body, 'name') !== getOwn(stored, 'name'))
@@ -156,7 +157,7 @@ const RELIABLE: ReadonlySet<string> = new Set(['topics', 'sources', 'services'])
 /** @throws cascade.resource.not.found */
 export async function deleteDefinition(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
   for (let tries = 0; ; tries++) {
-    const { name, object } = findDefinition(space, kind, id, 'delete');
+    const { name, object } = findDefinition(space, kind, id, 'delete', actor);
     const removal = await kind.remove(space, object, actor);
     const change = { operation: 'delete', resource: kind, before: object, after: null, doer: actor } as const;
     await admit(space, change);
@@ -182,16 +183,18 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
 }
 
 /**
- * A stored definition that is to be changed or deleted.
- * @throws cascade.resource.not.found; cascade.authorization.denied for those of the service
+ * A stored definition that somebody is to change or delete.
+ * @throws cascade.resource.not.found, also when it is hidden from them; cascade.authorization.denied for those of the service
  */
 export function findDefinition(
   space: Namespace,
   kind: DefinitionResource,
   id: string,
   operation: 'update' | 'delete',
+  { identity }: Pick<Doer, 'identity'>,
 ): { name: string; object: ObjectValue } {
   const found = space.definitions.find(kind.name, id);
+  if (found && !isThereFor(space, kind, found.object, identity)) throw notFound(kind, id);
   if (found) return found;
   const builtIn = operation === 'update' ? changeableAt(space, kind, id) : undefined;
   if (builtIn) return { name: String(getOwn(builtIn, 'name')), object: builtIn };
@@ -200,11 +203,15 @@ export function findDefinition(
 }
 
 /** A definition as it is shown. @throws cascade.resource.not.found */
-export function readDefinition(space: Namespace, kind: DefinitionResource, id: string): ObjectValue {
+export function readDefinition(space: Namespace, kind: DefinitionResource, id: string, { identity }: Pick<Doer, 'identity'>): ObjectValue {
   const found = space.definitions.find(kind.name, id)?.object ?? builtInAt(space, kind, id);
-  if (!found) throw notFound(kind, id);
+  if (!found || !isThereFor(space, kind, found, identity)) throw notFound(kind, id);
   return shown(space, kind, found);
 }
+
+/** Whether somebody may know of it. */
+const isThereFor = (space: Namespace, kind: DefinitionResource, stored: ObjectValue, caller: Identity): boolean =>
+  kind.maySee?.(space, stored, caller) ?? true;
 
 const changeableAt = (space: Namespace, kind: DefinitionResource, id: string): ObjectValue | undefined =>
   kind.storesBuiltIn ? builtInAt(space, kind, id) : undefined;
@@ -222,6 +229,11 @@ export function definitionCondition(kind: DefinitionResource, where: Value, acto
   return parseWhere(where, kind.type, { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() });
 }
 
+function storedFor(space: Namespace, kind: DefinitionResource, { identity }: Actor): [name: string, object: ObjectValue][] {
+  const all = space.definitions.list(kind.name);
+  return kind.maySee ? all.filter(([, object]) => isThereFor(space, kind, object, identity)) : all;
+}
+
 /** The stored definitions that a condition matches, in the order of their making. */
 export function matchingStored(
   space: Namespace,
@@ -230,13 +242,13 @@ export function matchingStored(
   actor: Actor,
 ): [name: string, object: ObjectValue][] {
   const predicate = definitionCondition(kind, where, actor);
-  return inTime(() => space.definitions.list(kind.name).filter(([, object]) => matches(predicate, shown(space, kind, object))));
+  return inTime(() => storedFor(space, kind, actor).filter(([, object]) => matches(predicate, shown(space, kind, object))));
 }
 
 /** The definitions that a condition matches, those of the service first, as they are shown. */
 export function matching(space: Namespace, kind: DefinitionResource, where: Value, actor: Actor): ObjectValue[] {
   const predicate = definitionCondition(kind, where, actor);
-  const all = [...(kind.builtIn?.(space).values() ?? []), ...space.definitions.list(kind.name).map(([, object]) => object)];
+  const all = [...(kind.builtIn?.(space).values() ?? []), ...storedFor(space, kind, actor).map(([, object]) => object)];
   return inTime(() => all.map((object) => shown(space, kind, object)).filter((object) => matches(predicate, object)));
 }
 

@@ -10,7 +10,7 @@ import type { DefinitionResource, Namespace, Resource } from '../catalog/types.t
 
 /** Deletes a definition, after those that depend on it. @throws as deleteDefinition */
 export async function deleteWithDependents(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
-  const { name, object } = findDefinition(space, kind, id, 'delete');
+  const { name, object } = findDefinition(space, kind, id, 'delete', actor);
   await deleteDependents(space, kind, object, actor, new Set([`/${kind.name}/${name}`]));
   await deleteDefinition(space, kind, id, actor);
 }

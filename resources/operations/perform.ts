@@ -28,6 +28,7 @@ import { upsertOne } from '../instances/upsert.ts';
 import { asyncCall } from '../../runtime/events/events.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { requireUse } from '../access/gate.ts';
+import { actingIn } from '../access/lent-profiles.ts';
 import { acting, ownOnly, payloadWith, requireRight, withOwn } from '../access/rights.ts';
 import { toShown, toStored } from '../scalars/index.ts';
 import type { InstallationResource, InstanceResource, Namespace, Resource } from '../catalog/types.ts';
@@ -52,6 +53,7 @@ const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   update,
   delete: remove,
   execute,
+  call,
   executeAll,
   state: (space, payload, actor) => {
     if (!actor.state) throw refused('state outside of a run');
@@ -373,8 +375,29 @@ async function execute(space: Namespace, payload: ObjectValue, actor: Actor): Pr
   if (Object.hasOwn(payload, 'partitionKey') && getOwn(payload, 'partitionKey') !== null) throw refused('EXECUTE … WITH partitionKey');
   if (getOwn(payload, 'async') !== true) throw refused('EXECUTE without ASYNC');
   requireUse(space, 'procedures', name, 'execute', actor.identity);
-  await actor.commit({ writes: [], events: [asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), actor)] }, { ok: 'null' });
+  const identity = actingIn(space.definitions.get('procedures', name) ?? {}, actor.identity);
+  const event = asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), { ...actor, identity });
+  await actor.commit({ writes: [], events: [event] }, { ok: 'null' });
   return { ok: 'null' };
+}
+
+/** A call inside a program of a procedure that has a group or profiles: by members only, and under those profiles (language.md P8). */
+async function call(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const name = text(payload, 'name');
+  const procedure = space.definitions.get('procedures', name);
+  if (!procedure) throw langError('cascade.lang.procedure.unknown', name);
+  requireUse(space, 'procedures', name, 'execute', actor.identity);
+  const executed = getOwn(payload, 'executed') as Value[] | null;
+  const ok = await runDirect(space.runs, {
+    executable: { resource: `/procedures/${name}`, name, service: getOwn(payload, 'service') as string | null },
+    body: { program: null, procedure: name },
+    argsJson: encodeInner(getOwn(payload, 'args')),
+    ...(executed && { executed: JSON.parse(encodeInner(executed)) as unknown[] }),
+    identity: actingIn(procedure, actor.identity),
+    caller: actor,
+    snapshot: false,
+  });
+  return { ok };
 }
 
 /** EXECUTE * (language.md X3): all public procedures that the condition names. */
@@ -390,13 +413,13 @@ async function executeAll(space: Namespace, payload: ObjectValue, actor: Actor):
   for (const [name] of found) requireUse(space, 'procedures', name, 'execute', actor.identity);
   const runs = found
     .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC')
-    .map(([name]) =>
+    .map(([name, object]) =>
       runDirect(space.runs, {
         executable: { resource: `/procedures/${name}`, name, service: null },
         body: { program: null, procedure: name },
         argsJson: encodeInner(args ?? []),
         namedJson: named === null ? null : encodeInner(named),
-        identity: actor.identity,
+        identity: actingIn(object, actor.identity),
         caller: actor,
         snapshot: false,
       }),

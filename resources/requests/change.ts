@@ -84,7 +84,7 @@ async function definitionUpdate(
   change: Changes,
 ): Promise<ApiReply> {
   const id = idOf(request);
-  const { object: stored } = findDefinition(space, resource, id, 'update');
+  const { object: stored } = findDefinition(space, resource, id, 'update', actor);
   const version = demandedVersion(resource, request, stored);
   const changes = await change(stored);
   if (namesNothing(changes)) return reply(definitionJson(shown(space, resource, stored)));
@@ -93,7 +93,7 @@ async function definitionUpdate(
     resource.name === 'types' ? space.definitions.collectionOf(stored) : undefined,
   );
   if (changed !== null) return reply(definitionJson(shown(space, resource, changed)));
-  return { ...reply(definitionJson(shown(space, resource, findDefinition(space, resource, id, 'update').object))), status: 202 };
+  return { ...reply(definitionJson(shown(space, resource, findDefinition(space, resource, id, 'update', actor).object))), status: 202 };
 }
 
 async function instanceUpdate(
@@ -160,7 +160,7 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
 /** How many went: 0 when a BEFORE rule cancelled it. */
 async function removeOne(space: Namespace, resource: Resource, id: string, request: ApiRequest, actor: Actor): Promise<number> {
   if (resource.kind === 'definitions') {
-    demandedVersion(resource, request, findDefinition(space, resource, id, 'delete').object);
+    demandedVersion(resource, request, findDefinition(space, resource, id, 'delete', actor).object);
     await deleteWithDependents(space, resource, id, actor);
     return 1;
   }

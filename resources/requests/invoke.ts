@@ -1,15 +1,16 @@
 // PUBLISH and EXECUTE (resources-and-api.md 2.10, 2.11).
 
 import { langError } from '../../stdlib/errors.ts';
-import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, getOwn, isObject } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import type { ApiReply, ApiRequest, Identity } from '../api.ts';
+import type { ApiReply, ApiRequest } from '../api.ts';
 import { namespaceAndProfiles } from '../../identity/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { toJson, toTypedJson } from '../../model/values/index.ts';
 import { AHEAD_BYTES } from '../representation/large-results.ts';
 import { requireUse } from '../access/gate.ts';
+import { actingIn } from '../access/lent-profiles.ts';
 import type { Namespace, Resource } from '../catalog/types.ts';
 import { elementsOf, flushingOf } from './elements.ts';
 import { idOf, reply } from './request.ts';
@@ -62,13 +63,4 @@ export async function executeProcedure(space: Namespace, name: string, request: 
     ...(request.federation?.deadlineMs !== undefined && { deadlineMs: request.federation.deadlineMs }),
     ...(request.signal && { signal: request.signal }),
   });
-}
-
-/** The caller; with the profiles of the procedure where it has any, and then with nothing else (language.md P8). */
-function actingIn(procedure: ObjectValue, { username, namespace, ...rest }: Identity): Identity {
-  const profiles = getOwn(procedure, 'profiles');
-  if (!Array.isArray(profiles)) return { username, namespace, ...rest };
-  const names = profiles.map((name) => String(name).replace(/^system\.(.+)$/, '$1__system'));
-  const whole = names.some((name) => name.endsWith('__system')) ? names : [...names, 'user__system'];
-  return { username, namespace, profiles: whole, lent: true };
 }

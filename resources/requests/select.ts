@@ -65,7 +65,7 @@ async function oneOf(space: Namespace, resource: Resource, request: ApiRequest, 
   const { resourceId, parameters } = request;
   const shown = { props, form: formOf(request) };
   if (resourceId !== undefined) {
-    if (resource.kind === 'definitions') return definition(readDefinition(space, resource, resourceId), props);
+    if (resource.kind === 'definitions') return definition(readDefinition(space, resource, resourceId, actor), props);
     const projection = toProjection(props, resource.type);
     const stored = await storedAt(space, resource, resourceId, actor, projection && { ...projection, ars_version: 1 });
     return instance(space, resource, stored, shown, actor);

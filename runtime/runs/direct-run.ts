@@ -26,6 +26,8 @@ export interface DirectCall {
   /** Which arguments are event objects (without `newValue`). */
   readonly eventArgs?: number[];
   readonly namedJson?: string | null;
+  /** The procedure is called by EXECUTE: an array that is empty, or has the key of the partition (inner JSON, parsed). */
+  readonly executed?: RunRequest['opts']['executed'];
   readonly identity: Identity;
   /** Who called: its chain goes on, and its record holds the effects. */
   readonly caller: Pick<Actor, 'chain' | 'childKey' | 'depth' | 'headers' | 'event'>;
@@ -110,7 +112,7 @@ class DirectRun implements RunObserver {
   }
 
   #given(): Given {
-    const { executable, identity, caller, eventArgs } = this.#call;
+    const { executable, identity, caller, eventArgs, executed } = this.#call;
     return {
       ...this.#call.body,
       id: this.#id,
@@ -127,6 +129,7 @@ class DirectRun implements RunObserver {
         service: executable.service,
         depth: caller.depth,
         ...(eventArgs && { eventArgs }),
+        ...(executed && { executed }),
       },
     };
   }

@@ -57,7 +57,7 @@ export function plan({ only, minutes, seed }) {
       name: 'rights',
       what: '100,000 random operations by users with random rights beside a model',
       env: { CASCADE_RIGHTS_STEPS: '100000', CASCADE_SEED: String(seed) },
-      command: ['node', 'scripts/test.mjs', 'features/profiles/random-rights'],
+      command: ['node', 'scripts/test.mjs', 'server/random-rights'],
     },
     {
       name: 'brokers',

@@ -123,7 +123,16 @@ class StepDriver {
       startProcedure: ([, id, name, args, named, options]) => {
         const run = this.#newRun(id, [], options);
         const values = args && args.map(this.#decode);
-        this.#drive(run, this.#procedures.callByName(run, name, values, named && (this.#decode(named) as ObjectValue)));
+        this.#drive(
+          run,
+          this.#procedures.callByName(
+            run,
+            name,
+            values,
+            named && (this.#decode(named) as ObjectValue),
+            options.executed?.map(this.#decode),
+          ),
+        );
       },
       procedure: ([, name, info]) => {
         this.#procedures.learn(name, info);

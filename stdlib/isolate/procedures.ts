@@ -5,10 +5,11 @@ import { bindArguments, returned } from './arguments.ts';
 import { isLimit, LIMITS } from './limits.ts';
 import type { Programs } from './programs.ts';
 import type { ProcedureInfo } from './protocol.ts';
+import { encoded } from './operations.ts';
 import type { Run } from './run.ts';
 import { drain, Sequence } from './sequence.ts';
 import { ask, flushState, initializerOf, isInitializer, keyOf, scopesOf, type StateScope } from './state.ts';
-import { slice, type Steps, waitForProcedure } from './steps.ts';
+import { request, slice, type Steps, waitForProcedure } from './steps.ts';
 
 export class Procedures {
   readonly #programs: Programs;
@@ -45,10 +46,10 @@ export class Procedures {
   }
 
   /** A call from outside; the value is what crosses the border, so a Sequence is read to its end. */
-  *callByName(run: Run, name: string, args: Value[] | null, named: ObjectValue | null): Steps<Value> {
+  *callByName(run: Run, name: string, args: Value[] | null, named: ObjectValue | null, executed?: Value[]): Steps<Value> {
     const info = yield* this.#find(run, name);
     if (!info) return fail('cascade.lang.procedure.unknown', name);
-    return yield* this.invoke(run, '', info, args, named);
+    return yield* this.#invokeHere(run, '', info, bindAllowed(run, info, args, named), executed);
   }
 
   *#find(run: Run, names: string): Steps<ProcedureInfo | null> {
@@ -64,8 +65,19 @@ export class Procedures {
 
   /** Not a generator itself: each one between two bodies costs every resume of the run. */
   invoke(run: Run, step: string, info: ProcedureInfo, args: Value[] | null, named: ObjectValue | null, executed?: Value[]): Steps<Value> {
-    if (info.private && (info.service !== run.service || isInitializer(info.name))) fail('cascade.procedure.private', info.name);
-    const values = bindArguments(info, args, named);
+    const values = bindAllowed(run, info, args, named);
+    return info.apart ? this.#callApart(run, step, info, values, executed) : this.#invokeHere(run, step, info, values, executed);
+  }
+
+  /** Whether the caller may call it, and as whom it runs, is the host's to say: it is a run of its own there. */
+  *#callApart(run: Run, step: string, info: ProcedureInfo, args: Value[], executed?: Value[]): Steps<Value> {
+    if (run.depth >= LIMITS.callDepth) run.exceed('cascade.execution.depth', LIMITS.callDepth);
+    const asked = { name: info.name, args, service: run.service, executed: executed ?? null };
+    const value = yield* request(run, `${run.path}${step}`, 'call', yield* encoded(run, asked), false);
+    return info.returns?.cardinality === 'sequence' && Array.isArray(value) ? run.sequence(value) : value;
+  }
+
+  #invokeHere(run: Run, step: string, info: ProcedureInfo, values: readonly Value[], executed?: Value[]): Steps<Value> {
     return info.state ? this.#inState(run, step, info, values, executed) : this.#body(run, step, info, values, null);
   }
 
@@ -127,4 +139,10 @@ export class Procedures {
       if (failed) entered.delete(keyOf(scope, ''));
     }
   }
+}
+
+/** @throws cascade.procedure.private, and what is wrong with the arguments */
+function bindAllowed(run: Run, info: ProcedureInfo, args: Value[] | null, named: ObjectValue | null): Value[] {
+  if (info.private && (info.service !== run.service || isInitializer(info.name))) fail('cascade.procedure.private', info.name);
+  return bindArguments(info, args, named);
 }

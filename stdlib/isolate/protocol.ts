@@ -55,6 +55,8 @@ export interface StartOptions {
   depth?: number;
   /** Which of `args` are event objects, sent with `value` only. */
   eventArgs?: number[];
+  /** The procedure was called by EXECUTE: empty, or with the key of the partition. */
+  executed?: Inner[];
 }
 
 /** What does not change from run to run of one program. */
@@ -73,6 +75,8 @@ export interface ProcedureInfo {
   service: string | null;
   /** CompiledProcedure.state; null or absent: it has none. */
   state?: 'global' | 'partition' | 'partitions' | null;
+  /** It has a group or profiles of its own: programs call it through the host, which looks at both (`call`). */
+  apart?: boolean;
   /** CompiledProcedure.parameters, as compiled; a default is inner JSON text. */
   parameters: ProcedureParameter[];
   returns: { type: string; scale?: number; cardinality: 'array' | 'sequence' | null } | null;
@@ -163,6 +167,8 @@ export interface OpPayloads {
   query: { source: string; request: Record<string, Inner> };
   /** EXECUTE ASYNC; names: candidates in order, the first that exists is meant. The partition of a stateful procedure, where it is given. */
   execute: { names: string[]; args: Inner[] | null; named: Record<string, Inner> | null; async: boolean; partitionKey?: Inner };
+  /** A call of a procedure with rights of its own, whose arguments are bound. `service`: of the code that calls. ok: its value. */
+  call: { name: string; args: Inner[]; service: string | null; executed: Inner[] | null };
   executeAll: { where: Inner; args: Inner[] | null; named: Record<string, Inner> | null };
   /** verb create and alter mean the same. ok: the stored resource object. */
   create: { kind: DefinitionKind; value: Inner; options: Record<string, Inner> };

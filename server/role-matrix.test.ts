@@ -1,0 +1,116 @@
+// The matrix of the default profiles (resources-and-api.md 7.5): every resource, operation and role, over REST, WebSocket and from a program. Only
+// whether the operation is open is looked at: what is wrong with the request itself comes after that.
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../engine/testing/engine.ts';
+import { type Listener, listen } from './listen.ts';
+import { BINDINGS, Caller, type Outcome as Answer, PROGRAM } from './testing/bindings.ts';
+
+type Outcome = 'open' | '403' | '405';
+type Operation = 'select' | 'insert' | 'update' | 'patch' | 'delete' | 'execute' | 'publish' | 'query' | 'aggregate';
+
+/** Who may: U user, A admin; or what all of them are answered. */
+type Cell = string;
+type Row = Partial<Record<Operation, Cell>>;
+
+const DEFINITIONS: Row = { select: 'UA', insert: 'A', update: 'A', delete: 'A', aggregate: 'UA' };
+const OWN: Row = { select: 'UA', insert: 'UA', update: 'UA', delete: 'UA', aggregate: 'UA' };
+const ADMINS: Row = { select: 'A', insert: 'A', update: 'A', delete: 'A', aggregate: 'A' };
+
+const MATRIX: Readonly<Record<string, Row>> = {
+  ...Object.fromEntries(
+    ['types', 'scalars', 'rules', 'services', 'nodes', 'profiles', 'debugconfigs', 'configurations', 'scheduledevents'].map((name) => [
+      name,
+      DEFINITIONS,
+    ]),
+  ),
+  'custom/MatrixType': DEFINITIONS,
+  procedures: { ...DEFINITIONS, execute: 'UA' },
+  sources: { ...DEFINITIONS, publish: 'A', query: 'A' },
+  topics: { ...DEFINITIONS, publish: 'UA' },
+  documents: OWN,
+  groups: OWN,
+  users: { select: 'UA', insert: 'A', update: 'UA', delete: 'A', aggregate: 'UA' },
+  // A user without tokens is told that there is none (404) to delete, not that it may not.
+  tokens: { select: 'UA', insert: 'A', update: 'A', patch: '405', delete: 'UA', aggregate: 'UA' },
+  audits: { select: 'UA', insert: 'UA', update: '405', delete: 'A', aggregate: 'UA' },
+  logs: { select: 'UA', insert: '405', update: '405', delete: 'A', aggregate: 'UA' },
+  // Its namespace is the root of an organization.
+  namespaces: { select: 'UA', insert: 'A', update: 'A', delete: 'A', aggregate: 'UA' },
+  organizations: { select: 'UA', update: '', delete: '', aggregate: 'UA' },
+  secrets: ADMINS,
+  projects: ADMINS,
+  'custom/ArsPushTarget': OWN,
+  'custom/ArsPayloadMessage': { select: 'UA', insert: 'A', update: 'A', delete: 'A' },
+  'custom/ArsSubscription': { select: 'UA', insert: '405', update: '405', delete: 'UA' },
+  'custom/ArsEventAcknowledgement': { select: 'UA', insert: '405', update: '405' },
+  'custom/ArsRuleSnapshot': { select: 'UA', insert: '405', update: '405' },
+  deadletters: { select: 'A', insert: '405', update: '405', delete: 'A' },
+};
+
+let t: TestEngine;
+let listener: Listener;
+const callers: Record<'U' | 'A', Caller> = {} as never;
+const mark = randomBytes(4).toString('hex');
+const namespace = `Matrix_${mark}`;
+
+beforeAll(async () => {
+  t = await openTestEngine();
+  listener = await listen({ engine: t.engine, log: pino({ level: 'silent' }), port: 0, host: '127.0.0.1' });
+  const password = 'correct horse';
+  const admin = { username: `a${mark}`, profiles: ['admin', 'user__system'], password };
+  const user = { username: `u${mark}`, profiles: ['user', 'user__system'], password };
+  await t.engine.identity.createNamespace({ namespace, organization: { name: `matrix_${mark}` }, admin, createdBy: 'test' });
+  await t.engine.identity.createUser({ ...user, namespace, createdBy: 'test' });
+  callers.A = new Caller(listener.port, admin.username, password);
+  callers.U = new Caller(listener.port, user.username, password);
+  for (const caller of Object.values(callers)) await caller.login();
+  await callers.A.ask('REST', { op: 'insert', resource: 'types', body: { name: 'MatrixType', properties: {} } });
+  expect((await callers.A.ask('REST', { op: 'insert', resource: 'procedures', text: PROGRAM })).status).toBe(200);
+});
+afterAll(async () => {
+  for (const caller of Object.values(callers)) await caller[Symbol.asyncDispose]();
+  await listener[Symbol.asyncDispose]();
+  await t[Symbol.asyncDispose]();
+});
+
+/** What a request has but its operation and resource: whose id or body means nothing, or is the caller's own. */
+function restOf(op: Operation, resource: string, { username }: Caller): { id?: string; body?: unknown } {
+  const ids: Record<string, string> = { organizations: `matrix_${mark}`, namespaces: namespace, users: username };
+  const id = ids[resource] ?? 'nothing';
+  if (op === 'select') return {};
+  if (op === 'aggregate') return { body: [] };
+  if (op === 'insert') return { body: resource === 'namespaces' ? { namespace: `Other_${mark}` } : {} };
+  if (op === 'execute' || op === 'patch') return { id, body: [] };
+  return { id, ...(op !== 'delete' && { body: resource === 'organizations' ? { description: 'x' } : {} }) };
+}
+
+function openness({ status, code }: Answer): Outcome {
+  if (status >= 500) throw new Error(`${status} ${code}`);
+  if (code === 'cascade.authorization.denied') return '403';
+  return code === 'cascade.method.not.allowed' ? '405' : 'open';
+}
+
+const ROLES = ['U', 'A'] as const;
+
+/** Every operation and role of a resource (PATCH is as UPDATE), but for the deletion that would take away what the others need. */
+const cellsOf = (resource: string, row: Row): [Operation, 'U' | 'A', Outcome][] =>
+  Object.entries({ ...(row.update !== undefined && { patch: row.update }), ...row }).flatMap(([op, cell]) =>
+    ROLES.filter((role) => !(resource === 'namespaces' && op === 'delete' && role === 'A')).map((role): [Operation, 'U' | 'A', Outcome] => [
+      op as Operation,
+      role,
+      cell === '405' ? '405' : cell.includes(role) ? 'open' : '403',
+    ]),
+  );
+
+describe.each(BINDINGS)('by %s', (binding) => {
+  test.each(Object.entries(MATRIX))('%s', async (resource, row) => {
+    const cells = cellsOf(resource, row);
+    const found = cells.map(async ([op, role]) => {
+      const answered = await callers[role].ask(binding, { op, resource, ...restOf(op, resource, callers[role]) });
+      return [op, role, openness(answered)];
+    });
+    expect(await Promise.all(found)).toEqual(cells);
+  });
+});
