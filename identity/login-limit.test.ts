@@ -1,3 +1,4 @@
+// spec: resources-and-api.md 6.6
 import { expect, test } from 'vitest';
 import { LoginLimit } from './login-limit.ts';
 

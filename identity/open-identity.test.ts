@@ -1,3 +1,4 @@
+// spec: resources-and-api.md 6.1 6.3 6.4 6.6 6.8
 // resources-and-api.md 6 on a real database.
 import { randomUUID } from 'node:crypto';
 import { type Db, type Document, MongoClient } from 'mongodb';

@@ -1,3 +1,4 @@
+// spec: resources-and-api.md 7.1 7.2 7.4 8.4 13
 // Random operations over REST, WebSocket and from programs, by users with random profiles and groups in two namespaces in which everything has the
 // same names, beside a plain model of what each may see. CASCADE_SEED repeats a failure, CASCADE_RIGHTS_STEPS says how many operations there are.
 import { randomBytes } from 'node:crypto';

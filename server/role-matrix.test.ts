@@ -1,3 +1,4 @@
+// spec: resources-and-api.md 7.5 13
 // The matrix of the default profiles (resources-and-api.md 7.5): every resource, operation and role, over REST, WebSocket and from a program. Only
 // whether the operation is open is looked at: what is wrong with the request itself comes after that.
 import { randomBytes } from 'node:crypto';

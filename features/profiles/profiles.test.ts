@@ -1,3 +1,4 @@
+// spec: resources-and-api.md 4.13 7.1 7.2 7.3
 // Users with profiles of their own and groups: what they are shown and may change, on every way that instances are reached.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';

@@ -1,3 +1,4 @@
+// spec: resources-and-api.md 9.1 9.2
 // The quota of an organization over its namespaces (resources-and-api.md 9): each limit refuses with its name, and a larger one lets through.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';

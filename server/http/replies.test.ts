@@ -1,3 +1,4 @@
+// spec: resources-and-api.md 9.3
 // resources-and-api.md 1.4 (responses), 1.7 and 10: what a reply looks like on the wire.
 import { request as httpRequest } from 'node:http';
 import { gunzipSync } from 'node:zlib';
