@@ -62,7 +62,17 @@ import { NODES_OUTLET } from '../features/nodes/index.ts';
 import { FEDERATION, Federation, Outbox } from '../features/federation/index.ts';
 import type { Egress } from '../platform/egress/index.ts';
 import { openUpkeep } from './upkeep.ts';
-import { Contention, type Executable, ExecutionTimes, HIGH, Pressure, type RunHost, Runner } from '../runtime/runs/index.ts';
+import {
+  Contention,
+  type Executable,
+  ErrorBreaker,
+  ExecutionTimes,
+  NO_LIMITS,
+  HIGH,
+  Pressure,
+  type RunHost,
+  Runner,
+} from '../runtime/runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
 import { EqualReads, PointReads, RowReader, retryUntilAvailable, type Store } from '../platform/mongo/index.ts';
 import { endWithRights, presentIn, Subscribers } from '../features/subscriptions/index.ts';
@@ -175,6 +185,7 @@ export async function openNamespace({
   const contention = new Contention();
   const pressure = new Pressure();
   const executionTimes = new ExecutionTimes();
+  const errorBreaker = new ErrorBreaker(() => clock.now());
   const executables = new Map<string, Executable>();
   const state = openState(() => space);
   const surroundings: TriggerIndexOptions = {
@@ -263,6 +274,8 @@ export async function openNamespace({
     contention,
     pressure,
     executionTimes,
+    errorBreaker,
+    limits: () => accounts.quotas.known(name)?.runLimits ?? NO_LIMITS,
     log,
     conditions: surroundings,
     executable: (rule, program) => executableFor(space, rule, program),
@@ -349,7 +362,11 @@ export async function openNamespace({
     deliveries,
     subscribers,
   };
-  definitions.onChanged = endWithRights(space);
+  const recheckRights = endWithRights(space);
+  definitions.onChanged = (kind, changed) => {
+    recheckRights(kind);
+    errorBreaker.forget(`/${kind}/${changed}`);
+  };
   for (const [rule, object] of definitions.list('rules')) {
     try {
       loadRule(space, object);

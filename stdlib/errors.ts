@@ -80,6 +80,8 @@ export class CascadeError extends Error {
   readonly status: number;
   /** All refusals that were found together, this one first; null where there was but this one to look for. */
   readonly errors: readonly CascadeError[] | null;
+  /** When a repetition may do better, where that is known of this one. */
+  retryAfterSeconds?: number;
   constructor(code: string, message: string, params: Value[] = [], status = 400, errors: readonly CascadeError[] | null = null) {
     super(message);
     this.name = 'CascadeError';

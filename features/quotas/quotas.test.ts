@@ -1,6 +1,7 @@
 // spec: resources-and-api.md 9.1 9.2
 // The quota of an organization over its namespaces (resources-and-api.md 9): each limit refuses with its name, and a larger one lets through.
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
@@ -108,4 +109,95 @@ test('rules of acknowledged events wait for their turn, and run when there is on
   await t.engine.settled();
   const seen = JSON.parse((await as(boss, 'select', 'Seen')).body ?? '') as { n: number }[];
   expect(seen.map(({ n }) => n).sort()).toEqual([1, 3]);
+});
+
+const ran = (id: string): Promise<unknown> =>
+  as(boss, 'execute', 'procedures', { id, body: [] as object }).then(
+    ({ body }) => JSON.parse(body ?? 'null') as unknown,
+    ({ code, retryAfterSeconds }: { code: string; retryAfterSeconds?: number }) =>
+      retryAfterSeconds === undefined ? code : [code, retryAfterSeconds],
+  );
+
+test('an organization has limits of its own for single runs, and has them at once', async () => {
+  await give({});
+  for (const text of [
+    'PROCEDURE down(n Integer)\nif (n < 50) { down(n + 1) }\nreturn n',
+    'PROCEDURE deep()\nreturn down(0)',
+    'PROCEDURE loops()\nvar k = 0\nfor (x in [1, 2, 3, 4, 5, 6]) { k = k + 1 }\nreturn k',
+    'PROCEDURE busy()\nvar k = 0\nwhile (k < 300000000) { k = k + 1 }\nreturn "done"',
+    'PROCEDURE holds()\nvar a = []\nfor (i in range(1, 90000, 1)) { a[i - 1] = "0123456789012345678901234567890123456789" + i }\nreturn "held"',
+  ])
+    await as(boss, 'insert', 'procedures', { text });
+  expect([await ran('deep'), await ran('loops'), await ran('holds')]).toEqual([0, 6, 'held']);
+  await give({ limits: { stackDepth: 20, synchronousIterationSize: 5, cpuTime: '1 second' } });
+  expect([await ran('deep'), await ran('loops'), await ran('busy')]).toEqual([
+    'cascade.execution.depth',
+    'cascade.execution.iteration.limit',
+    'cascade.execution.timeout',
+  ]);
+  await give({ limits: { memoryBytes: 2_000_000 } });
+  expect([await ran('holds'), await ran('deep')]).toEqual(['cascade.execution.memory', 0]);
+  await give({});
+  expect([await ran('deep'), await ran('loops'), await ran('holds')]).toEqual([0, 6, 'held']);
+});
+
+test.each([
+  [{ stackDepth: 201 }, 'limits.stackDepth'],
+  [{ memoryBytes: 1 }, 'limits.memoryBytes'],
+  [{ cpuTime: '21 seconds' }, 'limits.cpuTime'],
+  [{ executionTime: 5 }, 'limits.executionTime'],
+  [{ errorBreaker: { after: 1 } }, 'limits.errorBreaker.after'],
+  [{ errorBreaker: { retryAfter: 'soon' } }, 'limits.errorBreaker.retryAfter'],
+  [{ documentExpansion: 1 }, 'limits.documentExpansion'],
+])('a limit that is none is refused with its name: %j', async (limits, name) => {
+  await expect(give({ limits })).rejects.toMatchObject({ status: 400, message: expect.stringContaining(name) as string });
+});
+
+test('the limits of the specification are those that hold for everybody', async () => {
+  const limits = {
+    stackDepth: 200,
+    executionTime: '2 hours',
+    synchronousIterationSize: 100_000,
+    cpuTime: '20 seconds',
+    memoryBytes: 268_435_456,
+  };
+  await give({ limits: { ...limits, minimumScheduledProcedureInterval: '1 minute', documentExpansion: 0 } });
+  expect(await ran('deep')).toBe(0);
+  await give({});
+});
+
+test('what keeps failing is let rest, where the quota says so, until it is tried again or has another text', async () => {
+  const fails = { text: 'PROCEDURE fails()\nexception("own.code", "no")\nreturn 1' };
+  await as(boss, 'insert', 'procedures', fails);
+  await give({});
+  for (let i = 0; i < 25; i++) expect(await ran('fails')).toBe('own.code');
+  await give({ limits: { errorBreaker: { sample: 5, failurePercent: 80, retrySample: 2, retryAfter: '1 second' } } });
+  for (let i = 0; i < 5; i++) expect(await ran('fails')).toBe('own.code');
+  expect(await ran('fails')).toEqual(['cascade.execution.suspended', 1]);
+  expect(await ran('loops')).toBe(6);
+  await sleep(1_050);
+  expect([await ran('fails'), await ran('fails'), await ran('fails')]).toEqual([
+    'own.code',
+    'own.code',
+    ['cascade.execution.suspended', 1],
+  ]);
+  await as(boss, 'insert', 'procedures', { text: `${fails.text}\n` });
+  expect(await ran('fails')).toBe('own.code');
+  await give({});
+});
+
+test('an event of a rule that is let rest is skipped, and kept as one that failed', async () => {
+  await as(boss, 'insert', 'types', { body: { name: 'Bad', properties: { n: { type: 'Integer' } } } });
+  await give({ limits: { errorBreaker: { sample: 3, retryAfter: '1 day' } } });
+  await as(boss, 'insert', 'rules', { text: 'RULE failing\nWHEN INSERT OCCURS ON Bad AS b\nexception("own.code", "no")' });
+  for (let n = 0; n < 5; n++) {
+    await as(boss, 'insert', 'Bad', { body: { n } });
+    await t.engine.settled();
+  }
+  const rows = (JSON.parse((await as(boss, 'select', 'ArsRuleSnapshot')).body ?? '[]') as object[])
+    .map((row) => JSON.stringify(row))
+    .filter((row) => row.includes('/rules/failing'));
+  expect(rows.filter((row) => row.includes('own.code'))).toHaveLength(3);
+  expect(rows.filter((row) => row.includes('cascade.execution.suspended'))).toHaveLength(2);
+  await give({});
 });

@@ -312,7 +312,8 @@ export const faultCodes = (): FaultCode[] => Object.keys(CATALOGUE) as FaultCode
 export const faultRows = (): [code: FaultCode, row: Entry][] => Object.entries(CATALOGUE) as [FaultCode, Entry][];
 
 /** When a repetition may do better: on every 429 but the limits of one run (resources-and-api.md 1.7), and when the database is away (9.3). */
-export function retryAfterSeconds({ code, status, params }: CascadeError): number | null {
+export function retryAfterSeconds({ code, status, params, retryAfterSeconds: known }: CascadeError): number | null {
+  if (known !== undefined) return known;
   if (code === 'cascade.security.rate.limited') return Number(params[0]);
   if (code === 'cascade.server.unavailable') return 5;
   if (code === 'cascade.execution.suspended') return 60;

@@ -17,7 +17,7 @@ export class DefinitionStore {
   readonly #collections = new Map<string, string>();
 
   /** Told the kind of each definition that has changed. */
-  onChanged: ((kind: string) => void) | null = null;
+  onChanged: ((kind: string, name: string) => void) | null = null;
 
   /** Reads all definitions of a namespace, in the order in which they were made. */
   static async load(db: Db): Promise<DefinitionStore> {
@@ -86,12 +86,12 @@ export class DefinitionStore {
   put(kind: string, name: string, object: ObjectValue): void {
     const named = this.#kinds.get(kind) ?? new Map<string, ObjectValue>();
     this.#kinds.set(kind, named.set(name, object));
-    this.onChanged?.(kind);
+    this.onChanged?.(kind, name);
   }
 
   remove(kind: string, name: string): void {
     this.#kinds.get(kind)?.delete(name);
-    this.onChanged?.(kind);
+    this.onChanged?.(kind, name);
   }
 }
 

@@ -2,6 +2,7 @@
 // (features/quotas).
 
 import { fault } from '../../model/errors/faults.ts';
+import type { RunLimits } from '../../runtime/runs/index.ts';
 import { type LimitName, parseQuota, type Quota, type RateName } from './quota.ts';
 import { Rate } from './rate.ts';
 
@@ -32,6 +33,10 @@ export class Usage {
     this.#text = text;
     this.#rates.clear();
     this.#serve();
+  }
+
+  get runLimits(): RunLimits {
+    return this.#quota.runs;
   }
 
   limit(name: LimitName): number | null {

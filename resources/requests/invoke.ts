@@ -50,6 +50,7 @@ export async function executeProcedure(space: Namespace, name: string, request: 
   if (!procedure) throw fault('cascade.resource.not.found', `/procedures/${name}`);
   requireUse(space, 'procedures', procedure.name, 'execute', actor.identity);
   if (getOwn(procedure.object, 'visibility') === 'PRIVATE') throw langError('cascade.procedure.private', procedure.name);
+  requireRested(space, `/procedures/${procedure.name}`);
   const args = request.object ?? [];
   if (!Array.isArray(args) && !isObject(args)) throw fault('cascade.request.body.invalid', 'arguments are an array or an object', 0);
   return runDirect(space.runs, {
@@ -63,4 +64,13 @@ export async function executeProcedure(space: Namespace, name: string, request: 
     ...(request.federation?.deadlineMs !== undefined && { deadlineMs: request.federation.deadlineMs }),
     ...(request.signal && { signal: request.signal }),
   });
+}
+
+/** @throws cascade.execution.suspended while a procedure that has kept failing is let rest (resources-and-api.md 9.2) */
+function requireRested(space: Namespace, resource: string): void {
+  const restMs = space.runs.errorBreaker.restMs(resource, space.runs.limits().errorBreaker);
+  if (restMs === 0) return;
+  const suspended = fault('cascade.execution.suspended', resource);
+  suspended.retryAfterSeconds = Math.ceil(restMs / 1_000);
+  throw suspended;
 }

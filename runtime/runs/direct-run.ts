@@ -16,6 +16,7 @@ import { Messages } from './messages.ts';
 import { partSite, RecordedParts } from './parts.ts';
 import { type Given, Trail } from './recording.ts';
 import { describe, locate } from './place.ts';
+import { isolateLimits, type RunLimits } from './run-limits.ts';
 import type { Executable, RunError, RunHost } from './types.ts';
 
 export interface DirectCall {
@@ -58,6 +59,7 @@ class DirectRun implements RunObserver {
   readonly #id: string;
   /** Its effects are recorded under its id. */
   readonly #recorded: boolean;
+  readonly #limits: RunLimits;
   readonly #history: RunHistory;
   readonly #parts = new RecordedParts();
   readonly #messages: Messages;
@@ -73,6 +75,7 @@ class DirectRun implements RunObserver {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#recorded = call.caller.childKey !== null;
+    this.#limits = host.limits();
     this.#id = call.caller.childKey === null ? randomUUID() : `${call.caller.childKey.next()}/${call.executable.name}`;
     this.#messages = new Messages(this.#id, call.executable.resource, call.identity.username, host.clock);
     const keeper = call.caller.childKey?.keeper;
@@ -83,7 +86,7 @@ class DirectRun implements RunObserver {
   }
 
   start(): void {
-    this.#host.executionTimes.begin(this.#expire);
+    this.#host.executionTimes.begin(this.#expire, this.#limits.executionTimeMs);
     const { deadlineMs, signal } = this.#call;
     if (deadlineMs !== undefined) this.#deadline = setTimeout(() => this.#expire(`${deadlineMs} ms`), deadlineMs);
     if (signal?.aborted) return this.#leave();
@@ -98,15 +101,16 @@ class DirectRun implements RunObserver {
 
   #go(): void {
     if (this.#isOver) return; // while it was asked whether it may run
-    const { cpuTimeMs } = this.#call;
-    const { opts, ...given } = this.#given();
+    const given = this.#call.cpuTimeMs ?? Number.POSITIVE_INFINITY;
+    const cpuTimeMs = Math.min(given, this.#limits.cpuTimeMs ?? Number.POSITIVE_INFINITY);
+    const { opts, ...rest } = this.#given();
     const { at, seed, ...lasting } = opts;
     this.#open = this.#host.sandbox.start({
-      ...given,
+      ...rest,
       at,
       seed,
       opts: lasting,
-      ...(cpuTimeMs !== undefined && { cpuTimeMs }),
+      ...(Number.isFinite(cpuTimeMs) && { cpuTimeMs }),
       observer: this,
     });
   }
@@ -128,6 +132,7 @@ class DirectRun implements RunObserver {
         resource: executable.resource,
         service: executable.service,
         depth: caller.depth,
+        ...isolateLimits(this.#limits),
         ...(eventArgs && { eventArgs }),
         ...(executed && { executed }),
       },
@@ -154,10 +159,12 @@ class DirectRun implements RunObserver {
   }
 
   done(valueJson: string): void {
+    this.#note(false);
     this.#settle({ writes: this.#kept(null), events: [] }).then(() => this.#resolve(valueJson), this.#reject);
   }
 
   fail(failure: WireError & { frames?: readonly Frame[] }): void {
+    this.#note(true);
     const located = locate(failure, this.#call.executable, this.#host);
     this.#messages.append('ERROR', describe(located));
     const actor = this.#actor('', 0, this.#now(), { committed: false });
@@ -166,6 +173,12 @@ class DirectRun implements RunObserver {
       : { writes: [], events: [] };
     const writes = [...unit.writes, ...this.#kept(located)];
     this.#settle({ ...unit, writes }).then(() => this.#reject(fromWireError(failure)), this.#reject);
+  }
+
+  /** Calls of others than programs count by themselves. */
+  #note(hasFailed: boolean): void {
+    const { executable, snapshot } = this.#call;
+    if (snapshot) this.#host.errorBreaker.ended(executable.resource, hasFailed, this.#limits.errorBreaker);
   }
 
   #now(): Date {

@@ -41,6 +41,7 @@ import { type Given, Trail } from './recording.ts';
 import { RequestReading } from './request-reading.ts';
 import { EventText } from './event-text.ts';
 import { describe, locate } from './place.ts';
+import type { RunLimits } from './run-limits.ts';
 import { sharedOptions } from './shared-options.ts';
 import type { Executable, RunError, RunHost } from './types.ts';
 
@@ -71,6 +72,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   /** Steps of the runs that its statements have started (BEFORE rules, procedures); null: none yet. */
   #children: Map<RunId, readonly Step[]> | null = null;
   #startedAt: Date;
+  readonly #limits: RunLimits;
   #attempt = 0;
   /** The present attempt, in the sandbox. */
   #open: OpenRun | null = null;
@@ -88,6 +90,8 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   #closed = false;
   #isChosen = false;
   #hasFailed = false;
+  /** Its rule is let rest. */
+  #isSkipped = false;
   /** Changes that are not stored yet, which the present attempt goes on from. */
   #follows: Pending[] = [];
   readonly #beganMs = performance.now();
@@ -107,6 +111,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
     this.#history = new RunHistory(steps);
     for (const step of steps) this.#parts.add(step);
     this.#startedAt = steps[0]?.startedAt ?? this.#now();
+    this.#limits = host.limits();
   }
 
   start(): void {
@@ -117,8 +122,12 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
 
   #startNow(): void {
     this.#reached('run_begun');
-    this.#host.executionTimes.begin(this.#expire);
-    this.#admit();
+    this.#host.executionTimes.begin(this.#expire, this.#limits.executionTimeMs);
+    // What it has done already is not left half done.
+    const restMs = this.#history.isEmpty ? this.#host.errorBreaker.restMs(this.#executable.resource, this.#limits.errorBreaker) : 0;
+    if (restMs === 0) return this.#admit();
+    this.#isSkipped = true;
+    this.fail(toWireError(fault('cascade.execution.suspended', this.#executable.resource)));
   }
 
   #admit(): void {
@@ -154,17 +163,23 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   #request(): Omit<RunRequest, 'at' | 'seed' | 'observer'> {
     const { namespace } = this.#host;
     const completion = this.#reference.binds === 'arguments' ? readCompletion(this.#event.value) : null;
-    const opts = sharedOptions(this.#executable, {
-      level: this.#host.logLevel(this.#executable.resource),
-      namespace,
-      username: this.#identity.username,
-      service: this.#host.serviceOf(this.#event, this.#executable),
-    });
+    const opts = sharedOptions(
+      this.#executable,
+      {
+        level: this.#host.logLevel(this.#executable.resource),
+        namespace,
+        username: this.#identity.username,
+        service: this.#host.serviceOf(this.#event, this.#executable),
+      },
+      this.#limits,
+    );
+    const { cpuTimeMs } = this.#limits;
     return {
       id: this.#attemptId,
       namespace,
       ...this.#body(completion),
       opts: completion ? { ...opts, eventArgs: completion.eventArgs } : opts,
+      ...(cpuTimeMs !== undefined && { cpuTimeMs }),
     };
   }
 
@@ -689,6 +704,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
     this.#host.ran?.(this.#executable.name, this.#hasFailed ? 'failed' : 'done', (performance.now() - this.#beganMs) / 1_000);
     this.#reached('run_ended');
     this.#host.executionTimes.end(this.#expire);
+    if (!this.#isSkipped) this.#host.errorBreaker.ended(this.#executable.resource, this.#hasFailed, this.#limits.errorBreaker);
     this.#host.contention.leave(this.id);
     this.#host.release(this.id);
     this.#ended();

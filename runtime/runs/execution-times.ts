@@ -1,5 +1,5 @@
 // How long runs may be open (language.md 10, quota `executionTime`): a run that waits for a lock, a source or another service for longer is ended.
-// One timer for all: they begin one after the other, so the oldest stand first.
+// One timer for all.
 
 const LOOK_EVERY_MS = 1_000;
 const HOUR_MS = 3_600_000;
@@ -10,8 +10,8 @@ export type Expire = (limit: string) => void;
 export class ExecutionTimes {
   readonly #mostMs: number;
   readonly #timer: NodeJS.Timeout;
-  /** When each began, on the monotonic clock. */
-  readonly #begun = new Map<Expire, number>();
+  /** When each has been open for too long, on the monotonic clock, and how long that is. */
+  readonly #due = new Map<Expire, { readonly at: number; readonly mostMs: number }>();
 
   constructor(mostMs = 2 * HOUR_MS, lookEveryMs = LOOK_EVERY_MS) {
     this.#mostMs = mostMs;
@@ -19,13 +19,13 @@ export class ExecutionTimes {
   }
 
   /** A run begins. @param expire called once if it does not end in time; names the run in `end` */
-  begin(expire: Expire): void {
-    this.#begun.set(expire, performance.now());
+  begin(expire: Expire, mostMs = this.#mostMs): void {
+    this.#due.set(expire, { at: performance.now() + mostMs, mostMs });
   }
 
   /** A run has ended. */
   end(expire: Expire): void {
-    this.#begun.delete(expire);
+    this.#due.delete(expire);
   }
 
   close(): void {
@@ -33,11 +33,11 @@ export class ExecutionTimes {
   }
 
   #look(): void {
-    const before = performance.now() - this.#mostMs;
-    for (const [expire, at] of this.#begun) {
-      if (at > before) return;
-      this.#begun.delete(expire);
-      expire(this.#mostMs % HOUR_MS === 0 ? `${this.#mostMs / HOUR_MS} hours` : `${this.#mostMs / 1_000} seconds`);
+    const now = performance.now();
+    for (const [expire, { at, mostMs }] of this.#due) {
+      if (at > now) continue;
+      this.#due.delete(expire);
+      expire(mostMs % HOUR_MS === 0 ? `${mostMs / HOUR_MS} hours` : `${mostMs / 1_000} seconds`);
     }
   }
 }

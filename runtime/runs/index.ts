@@ -1,6 +1,7 @@
 // The door of the runs: rules that an event started, and programs whose caller waits.
 
 export { Contention } from './contention.ts';
+export { ErrorBreaker } from './error-breaker.ts';
 export { ExecutionTimes } from './execution-times.ts';
 export { choose, type Given, holds } from './decision.ts';
 export { type DirectCall, runDirect } from './direct-run.ts';
@@ -8,6 +9,7 @@ export { DurableRun } from './durable-run.ts';
 export { describe } from './place.ts';
 export { HIGH, Pressure } from './pressure.ts';
 export type { Recording, RecordedStep } from './recording.ts';
+export { type BreakerLimits, NO_LIMITS, type RunLimits } from './run-limits.ts';
 export { Runner } from './runner.ts';
 export { asRun, STATEMENT } from './statement-run.ts';
 export type { Executable, RunError, RunHost } from './types.ts';

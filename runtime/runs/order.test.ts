@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { StoredEvent } from '../transactions/index.ts';
 import type { RunRequest } from '../../sandbox/index.ts';
-import { Contention, type Executable, ExecutionTimes, Pressure, type RunHost, Runner } from './index.ts';
+import { Contention, type Executable, ErrorBreaker, ExecutionTimes, NO_LIMITS, Pressure, type RunHost, Runner } from './index.ts';
 
 const executable: Executable = {
   resource: '/rules/mirror',
@@ -35,6 +35,8 @@ function opened(mostOpen: number) {
     committer: { markDone: () => undefined },
     contention: new Contention(),
     executionTimes: new ExecutionTimes(),
+    errorBreaker: new ErrorBreaker(() => 0),
+    limits: () => NO_LIMITS,
     holdsLocks: () => false,
     release: () => undefined,
     takeRecorded: () => [],

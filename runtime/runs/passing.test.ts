@@ -6,7 +6,17 @@ import { StartAgain } from '../context/actor.ts';
 import type { Answer, StoredEvent } from '../transactions/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import type { RunRequest } from '../../sandbox/index.ts';
-import { Contention, ExecutionTimes, type Executable, Pressure, runDirect, type RunHost, Runner } from './index.ts';
+import {
+  Contention,
+  ErrorBreaker,
+  ExecutionTimes,
+  NO_LIMITS,
+  type Executable,
+  Pressure,
+  runDirect,
+  type RunHost,
+  Runner,
+} from './index.ts';
 
 const conflict = new MongoServerError({ message: 'WriteConflict', code: 112 });
 conflict.addErrorLabel('TransientTransactionError');
@@ -55,6 +65,8 @@ function hostOf(failure: unknown) {
     },
     committer: { markDone: () => undefined },
     executionTimes: new ExecutionTimes(),
+    errorBreaker: new ErrorBreaker(() => 0),
+    limits: () => NO_LIMITS,
     holdsLocks: () => false,
     executable: () => executable,
     perform: async () => {

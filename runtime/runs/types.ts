@@ -10,9 +10,11 @@ import type { Program, Sandbox } from '../../sandbox/index.ts';
 import type { StageReached } from '../events/stages.ts';
 import type { ConditionSurroundings } from '../triggers/index.ts';
 import type { Contention } from './contention.ts';
+import type { ErrorBreaker } from './error-breaker.ts';
 import type { ExecutionTimes } from './execution-times.ts';
 import type { Pressure } from './pressure.ts';
 import type { Recording } from './recording.ts';
+import type { RunLimits } from './run-limits.ts';
 
 /** A rule or procedure with the text it has now, or had when its event was stored. */
 export interface Executable {
@@ -37,6 +39,9 @@ export interface RunHost {
   readonly contention: Contention;
   readonly pressure: Pressure;
   readonly executionTimes: ExecutionTimes;
+  readonly errorBreaker: ErrorBreaker;
+  /** What the namespace's quota says of a run that begins now. */
+  limits(): RunLimits;
   readonly log: Logger;
   /** Throws, at once or later, when whom code is to run as may not act any more; absent: everybody may. */
   admit?(identity: Identity): unknown;

@@ -17,7 +17,7 @@ const UNTIL_SUSPENDS = 2;
 
 /** A collection of FOR: Arrays and Objects are limited, Sequences are not. */
 export function iterate(run: Run, collection: Value): Cursor {
-  return cursorOn(run, collection, LIMITS.iterations);
+  return cursorOn(run, collection, run.options.iterations ?? LIMITS.iterations);
 }
 
 /** A reading end on whatever can be gone through; `most` as for ListCursor. */

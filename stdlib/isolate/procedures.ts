@@ -71,7 +71,7 @@ export class Procedures {
 
   /** Whether the caller may call it, and as whom it runs, is the host's to say: it is a run of its own there. */
   *#callApart(run: Run, step: string, info: ProcedureInfo, args: Value[], executed?: Value[]): Steps<Value> {
-    if (run.depth >= LIMITS.callDepth) run.exceed('cascade.execution.depth', LIMITS.callDepth);
+    requireDepth(run);
     const asked = { name: info.name, args, service: run.service, executed: executed ?? null };
     const value = yield* request(run, `${run.path}${step}`, 'call', yield* encoded(run, asked), false);
     return info.returns?.cardinality === 'sequence' && Array.isArray(value) ? run.sequence(value) : value;
@@ -92,7 +92,7 @@ export class Procedures {
 
   /** Runs the body once, with the state it has. */
   *#body(run: Run, step: string, info: ProcedureInfo, values: readonly Value[], scope: StateScope | null): Steps<Value> {
-    if (run.depth >= LIMITS.callDepth) run.exceed('cascade.execution.depth', LIMITS.callDepth);
+    requireDepth(run);
     if (--run.fuel < 0) yield* slice(run);
     const { code, isGenerator } = this.#programs.entry(info.program, 'main');
     const { path, service, scope: outer } = run;
@@ -145,4 +145,9 @@ export class Procedures {
 function bindAllowed(run: Run, info: ProcedureInfo, args: Value[] | null, named: ObjectValue | null): Value[] {
   if (info.private && (info.service !== run.service || isInitializer(info.name))) fail('cascade.procedure.private', info.name);
   return bindArguments(info, args, named);
+}
+
+function requireDepth(run: Run): void {
+  const most = run.options.callDepth ?? LIMITS.callDepth;
+  if (run.depth >= most) run.exceed('cascade.execution.depth', most);
 }

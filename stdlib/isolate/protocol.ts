@@ -43,6 +43,9 @@ export interface StartOptions {
   fuel: number;
   /** Bytes that the run may hold, by the estimate of the helpers; 256 MiB when absent. */
   memory?: number;
+  /** Calls on one stack, and elements of an Array or Object that a FOR goes through; those of language.md 10 when absent. */
+  callDepth?: number;
+  iterations?: number;
   /** Messages below this level are not sent: ERROR 40, WARN 30, INFO 20, DEBUG 10, TRACE 0; INFO when absent. */
   level?: number;
   namespace: string;

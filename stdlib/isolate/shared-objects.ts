@@ -177,7 +177,7 @@ export class EntriesCursor implements Cursor {
   readonly #most: number;
   #entries: ListCursor | null = null;
 
-  constructor(run: Run, map: Shared, most: number = LIMITS.iterations) {
+  constructor(run: Run, map: Shared, most: number = run.options.iterations ?? LIMITS.iterations) {
     this.#run = run;
     this.#map = map;
     this.#most = most;

@@ -41,7 +41,17 @@ import { FeatureRegistry } from '../../../resources/feature.ts';
 import { serviceActor } from '../../../runtime/context/service-actor.ts';
 import type { Namespace } from '../../../resources/catalog/types.ts';
 import { TypesInForce } from '../../../resources/catalog/types-in-force.ts';
-import { asRun, Contention, type Executable, ExecutionTimes, Pressure, type RunHost, Runner } from '../../../runtime/runs/index.ts';
+import {
+  asRun,
+  Contention,
+  type Executable,
+  ErrorBreaker,
+  ExecutionTimes,
+  NO_LIMITS,
+  Pressure,
+  type RunHost,
+  Runner,
+} from '../../../runtime/runs/index.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { fence, TakeOver } from '../../../runtime/cluster/take-over.ts';
 import { ImplementedEvents } from '../../../features/services/implemented-events.ts';
@@ -197,6 +207,8 @@ export class SimulatedService {
       contention: this.#contention,
       pressure: new Pressure(),
       executionTimes: new ExecutionTimes(),
+      errorBreaker: new ErrorBreaker(() => clock.now()),
+      limits: () => NO_LIMITS,
       log: LOG,
       conditions: surroundings,
       executable: (rule, program) => executables.get(`${rule} ${program}`) ?? null,
