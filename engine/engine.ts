@@ -221,10 +221,7 @@ export async function openEngine({
       }),
     );
     const { namespaces, forwarding, rebalancer, followed } = cluster;
-    security.heard = (heard) => {
-      const done = auditedIn(heard, accounts.directory).then((name) => forwarding.audit(name, heard));
-      done.catch((err: unknown) => log.error({ err }, 'an audit could not be stored'));
-    };
+    security.heard = async (heard) => forwarding.audit(await auditedIn(heard, accounts.directory), heard);
     keep({
       // Before the sandbox goes: what was acknowledged gets its time to finish, the rest is in the journal.
       async [Symbol.asyncDispose]() {

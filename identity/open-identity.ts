@@ -84,7 +84,7 @@ export function openIdentity(
     if (matched) limit.succeeded(username, address);
     else limit.failed(username, address, now());
     if (!matched) {
-      security?.loginFailed(username, address, 'password');
+      await security?.loginFailed(username, address, 'password');
       if (limit.isLocked(username, address, now())) security?.locked(username, address);
       return null;
     }
@@ -113,14 +113,15 @@ export function openIdentity(
 
   /** A session for who has shown a password or token; told of either way. */
   async function entered(username: string, address: string | null, issuing: Promise<Session>, byPassword = false): Promise<Session> {
+    let session: Session;
     try {
-      const session = await issuing;
-      security?.loggedIn(username, session.identity.namespace, address, byPassword);
-      return session;
+      session = await issuing;
     } catch (error) {
-      if (error instanceof CascadeError) security?.loginFailed(username, address, error.status === 403 ? 'namespace' : 'token');
+      if (error instanceof CascadeError) await security?.loginFailed(username, address, error.status === 403 ? 'namespace' : 'token');
       throw error;
     }
+    await security?.loggedIn(username, session.identity.namespace, address, byPassword);
+    return session;
   }
 
   return {
@@ -139,7 +140,7 @@ export function openIdentity(
     },
     async login(username, password, address, targetNamespace) {
       const user = await authenticate(username, password, address);
-      if (user && !user.active) security?.loginFailed(user.username, address, 'inactive');
+      if (user && !user.active) await security?.loginFailed(user.username, address, 'inactive');
       if (!user?.active) throw fault('io.service.security.authentication.failed');
       await requireRoom(targetNamespace ?? user.namespace);
       const session = await entered(user.username, address, sessions.issue(user, targetNamespace ?? user.namespace, null), true);
@@ -149,7 +150,7 @@ export function openIdentity(
     async loginWithToken(text, targetNamespace, address = null) {
       const verified = await sessions.verify(text);
       if (!verified) {
-        security?.loginFailed('', address, 'token');
+        await security?.loginFailed('', address, 'token');
         throw fault('io.service.security.authentication.failed');
       }
       const { user, token } = verified;

@@ -19,19 +19,34 @@ function opened() {
 
 test('a flood of one kind of refusal is cut, counted, and hides no other kind', () => {
   const { security, lines } = opened();
-  for (let i = 0; i < 1000; i++) security.loginFailed(`u${i}`, '10.0.0.1', 'password');
+  for (let i = 0; i < 1000; i++) void security.loginFailed(`u${i}`, '10.0.0.1', 'password');
   security.locked('u0', '10.0.0.1');
   expect(lines.filter((line) => line['security'] === 'loginFailed')).toHaveLength(100);
   expect(lines.at(-1)).toMatchObject({ level: 40, security: 'locked', username: 'u0', address: '10.0.0.1' });
 
   vi.advanceTimersByTime(60_000);
   expect(lines.at(-1)).toMatchObject({ security: 'loginFailed', omitted: 900 });
-  security.loginFailed('u1', '10.0.0.1', 'password');
+  void security.loginFailed('u1', '10.0.0.1', 'password');
   expect(lines.at(-1)).toMatchObject({ security: 'loginFailed', username: 'u1' });
 });
 
 test('a name of a failed login is cut', () => {
   const { security, lines } = opened();
-  security.loginFailed('x'.repeat(10_000), null, 'password');
+  void security.loginFailed('x'.repeat(10_000), null, 'password');
   expect(lines[0]!['username']).toHaveLength(128);
+});
+
+test('a login waits for its audit, and is none without it; a failure is one all the same', async () => {
+  const { security, lines } = opened();
+  let isStored = false;
+  security.heard = async () => {
+    await Promise.resolve();
+    isStored = true;
+  };
+  await security.loggedIn('ann', 'main', null, true);
+  expect(isStored).toBe(true);
+  security.heard = () => Promise.reject(new Error('the store is away'));
+  await expect(security.loggedIn('ann', 'main', null, true)).rejects.toMatchObject({ code: 'cascade.server.unavailable' });
+  await security.loginFailed('ann', null, 'password');
+  expect(lines.filter(({ msg }) => msg === 'an audit could not be stored')).toHaveLength(2);
 });

@@ -1,6 +1,7 @@
 // What the log of the service has about security: who did what, from which address, and never a secret. Lines that strangers can cause at will are
 // bounded, so that a flood of them neither fills the disk nor hides the others.
 import type { Logger } from 'pino';
+import { fault } from '../model/errors/faults.ts';
 
 /** Lines of one kind of refusal in a window; how many more there were is told at its end. */
 const MOST_LINES = 100;
@@ -51,24 +52,25 @@ type Kind = 'loginFailed' | 'locked' | 'refused';
 export class SecurityLog {
   readonly #log: Logger;
   readonly #written = new Map<Kind, number>();
-  /** Told of what is audited; as often as there are lines. */
-  heard: (heard: Heard) => void = () => undefined;
+  /** Told of what is audited, as often as there are lines. Resolves once that is stored. @throws when it can't be */
+  heard: (heard: Heard) => Promise<void> = () => Promise.resolve();
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  loggedIn(username: string, namespace: string, address: string | null, byPassword = false): void {
-    if (byPassword) this.heard({ kind: 'login', username, namespace, address });
+  /** Resolves once its audit is stored: nobody has a session that is not audited. @throws cascade.server.unavailable when it can't be */
+  async loggedIn(username: string, namespace: string, address: string | null, byPassword = false): Promise<void> {
+    if (byPassword && !(await this.#audit({ kind: 'login', username, namespace, address }))) throw fault('cascade.server.unavailable');
     this.#log.debug({ security: 'login', username, namespace, address }, 'a login');
   }
 
-  /** @param reason `password` also stands for a user that does not exist */
-  loginFailed(username: string, address: string | null, reason: 'password' | 'inactive' | 'token' | 'namespace'): void {
+  /** Resolves once its audit is stored, or can't be. @param reason `password` also stands for a user that does not exist */
+  async loginFailed(username: string, address: string | null, reason: 'password' | 'inactive' | 'token' | 'namespace'): Promise<void> {
     const name = username.slice(0, LONGEST_NAME);
     const isWritten = this.#warn('loginFailed', { username: name, address, reason }, 'a login has failed');
     if (isWritten && (reason === 'password' || reason === 'inactive'))
-      this.heard({ kind: 'loginFailed', username: name, namespace: null, address });
+      await this.#audit({ kind: 'loginFailed', username: name, namespace: null, address });
   }
 
   /** So many passwords were wrong that no further one is looked at for a while. */
@@ -81,7 +83,7 @@ export class SecurityLog {
     const namespace = refusal.namespace.slice(0, LONGEST_NAME);
     const resource = refusal.resource.slice(0, LONGEST_NAME);
     if (this.#warn('refused', { ...refusal, namespace, resource }, 'an operation was refused'))
-      this.heard({ kind: 'refused', ...refusal, namespace, resource });
+      void this.#audit({ kind: 'refused', ...refusal, namespace, resource });
   }
 
   /** A user, token or namespace was made, changed or ended, or somebody was let into a namespace. */
@@ -105,6 +107,17 @@ export class SecurityLog {
   /** An account has a new password that was set on the command line. @param by the user of the operating system */
   reset(username: string, by: string): void {
     this.#log.warn({ security: 'reset', username, by }, 'the password of an account was reset on the command line');
+  }
+
+  /** @returns whether it is stored */
+  async #audit(heard: Heard): Promise<boolean> {
+    try {
+      await this.heard(heard);
+      return true;
+    } catch (err) {
+      this.#log.error({ err }, 'an audit could not be stored');
+      return false;
+    }
   }
 
   /** @returns whether the line was written */

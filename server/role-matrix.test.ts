@@ -115,3 +115,73 @@ describe.each(BINDINGS)('by %s', (binding) => {
     expect(await Promise.all(found)).toEqual(cells);
   });
 });
+
+// ---------------------------------------------------------------- what profiles grant besides (7.1)
+const GRANTED: Readonly<Record<string, string>> = {
+  types: 'Type',
+  rules: 'Rule',
+  procedures: 'Procedure',
+  services: 'Service',
+  sources: 'Source',
+  topics: 'Topic',
+  scalars: 'Scalar',
+  nodes: 'Node',
+  profiles: 'Profile',
+  configurations: 'Configuration',
+  debugconfigs: 'DebugConfig',
+  scheduledevents: 'ScheduledEvent',
+  users: 'User',
+  tokens: 'Token',
+};
+const VERBS = { insert: 'create', update: 'update', patch: 'update', delete: 'delete' } as const;
+/** What the rights of all users, or nobody's, say already: no capability is asked for. */
+const isFixed = (resource: string, op: string): boolean =>
+  (resource === 'tokens' && (op === 'patch' || op === 'delete')) || (resource === 'users' && op !== 'insert');
+
+/** A user whose profile invokes these capabilities and nothing else. */
+async function grantee(name: string, invoke: readonly string[]): Promise<Caller> {
+  const username = `${name}${mark}`;
+  await callers.A.ask('REST', { op: 'insert', resource: 'profiles', body: { name, dml: {}, invoke } });
+  await t.engine.identity.createUser({
+    username,
+    password: 'correct horse',
+    namespace,
+    profiles: [name, 'user__system'],
+    createdBy: 'test',
+  });
+  const caller = new Caller(listener.port, username, 'correct horse');
+  await caller.login();
+  return caller;
+}
+
+test('each capability of a profile opens its operation of its resource, and no other', async () => {
+  const resources = Object.keys(GRANTED);
+  for (const verb of ['create', 'update', 'delete']) {
+    const granted = resources.filter((_, i) => i % 2 === 0);
+    await using caller = await grantee(
+      `may_${verb}`,
+      granted.map((resource) => `${verb}${GRANTED[resource]}`),
+    );
+    for (const resource of resources)
+      for (const op of Object.keys(VERBS) as (keyof typeof VERBS)[]) {
+        if (isFixed(resource, op)) continue;
+        const answered = await caller.ask('REST', { op, resource, ...restOf(op, resource, caller) });
+        const isOpen = VERBS[op] === verb && granted.includes(resource);
+        expect([verb, resource, op, openness(answered)]).toEqual([verb, resource, op, isOpen ? 'open' : '403']);
+      }
+  }
+});
+
+test('querySource and publish open sources; executeProcedure and publish that are false close what is everybody’s', async () => {
+  await using both = await grantee('may_ask', ['querySource', 'publish']);
+  await using none = await grantee('may_nothing', []);
+  for (const op of ['query', 'publish'] as const) {
+    const request = { op, resource: 'sources', id: 'nothing', body: {} };
+    expect([op, openness(await both.ask('REST', request)), openness(await none.ask('REST', request))]).toEqual([op, 'open', '403']);
+  }
+  const closed = { executeProcedure: false, publish: false };
+  await callers.A.ask('REST', { op: 'update', resource: 'profiles', id: 'may_nothing', body: { invoke: closed } });
+  expect(openness(await none.ask('REST', { op: 'execute', resource: 'procedures', id: 'ask', body: [{}] }))).toBe('403');
+  expect(openness(await none.ask('WebSocket', { op: 'publish', resource: 'topics', id: '/a', body: {} }))).toBe('403');
+  expect(openness(await both.ask('REST', { op: 'publish', resource: 'topics', id: '/a', body: {} }))).toBe('open');
+});

@@ -1,4 +1,5 @@
-// spec: language.md P8, resources-and-api.md 7.4 7.6
+// spec: language.md P8
+// spec: resources-and-api.md 7.4 7.6
 // Procedures in a group, and those with profiles of their own: whoever calls them, and from wherever.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
