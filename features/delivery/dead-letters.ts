@@ -60,7 +60,7 @@ export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 
   const actor = serviceActor(space);
   const stamped = stampNew(instance, actor);
   const document = instanceToBson(DEAD_LETTERS.type, stamped) as Document & { _id: never };
-  const kept = sealText(space.cipher, value, KEPT);
+  const kept = sealText(space.cipher, value, KEPT, uuid);
   if (Buffer.byteLength(kept) <= LONGEST_KEPT_BYTES)
     document['kept'] = {
       uuid,
@@ -121,7 +121,7 @@ export interface StoredDeadLetter {
 /** The event that a stored dead letter keeps. */
 export function keptIn({ cipher }: Namespace, stored: Document): KeptEvent | null {
   const kept = stored['kept'] as KeptEvent | undefined;
-  return kept ? { ...kept, value: openText(cipher, kept.value, KEPT) } : null;
+  return kept ? { ...kept, value: openText(cipher, kept.value, KEPT, kept.uuid) } : null;
 }
 
 export async function readDeadLetter(space: Namespace, id: Document['_id']): Promise<StoredDeadLetter | null> {

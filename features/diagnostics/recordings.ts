@@ -15,7 +15,7 @@ const MOST = 1_000;
 const made = new WeakMap<Namespace, number>();
 
 /** What the texts of a recording are sealed for, where the namespace has a key. */
-const PLACE = 'recording';
+const PURPOSE = 'recording';
 
 /** Of a run that an event started: it ends once. What others called may end more than once, when their caller's run is repeated. */
 const idOf = (invocation: string): ObjectId => new ObjectId(createHash('sha256').update(invocation).digest().subarray(0, 12));
@@ -36,7 +36,10 @@ export function recordingWrites(space: Namespace, { event, given, ...rest }: Rec
     executable: { resource, name, ...(map === undefined ? {} : { map }), text: textOf(space, resource) },
     // All three may hold values of encrypted properties.
     ...(space.cipher
-      ? { event: event && { uuid: event.uuid }, sealed: sealText(space.cipher, JSON.stringify({ event: kept, given, steps }), PLACE) }
+      ? {
+          event: event && { uuid: event.uuid },
+          sealed: sealText(space.cipher, JSON.stringify({ event: kept, given, steps }), PURPOSE, invocation),
+        }
       : { event: kept, given, steps }),
     error,
   };
@@ -60,7 +63,7 @@ export async function findRecording(space: Namespace, id: string): Promise<Docum
     .toArray();
   if (typeof found?.['sealed'] !== 'string') return found ?? null;
   const { sealed, ...open } = found;
-  return { ...open, ...(JSON.parse(openText(space.cipher, sealed, PLACE)) as Document) };
+  return { ...open, ...(JSON.parse(openText(space.cipher, sealed, PURPOSE, String(found['invocation']))) as Document) };
 }
 
 export async function trimRecordings(space: Namespace): Promise<void> {

@@ -13,7 +13,7 @@ import type { Carriage, NodeAnswer, NodeRequest } from './node-client.ts';
 import { failureOf, mayPass } from './failures.ts';
 
 const OUTBOX = 'outbox';
-const PLACE = 'outbox';
+const PURPOSE = 'outbox';
 const LOOK_EVERY_MS = 1_000;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
@@ -167,7 +167,7 @@ export class Outbox {
       at: new Date(space.clock.now()),
       by,
       hop,
-      request: sealText(space.cipher, JSON.stringify(request), PLACE),
+      request: sealText(space.cipher, JSON.stringify(request), PURPOSE, _id.toHexString()),
     };
     try {
       await space.committer.submit({ writes: [{ collection: OUTBOX, op: 'insert', document: { ...entry } }], events: [] }, true);
@@ -298,7 +298,7 @@ export class Outbox {
   }
 
   #requestOf(entry: Waiting): NodeRequest {
-    return JSON.parse(openText(this.#space().cipher, entry.request, PLACE)) as NodeRequest;
+    return JSON.parse(openText(this.#space().cipher, entry.request, PURPOSE, entry._id.toHexString())) as NodeRequest;
   }
 
   /** It becomes a dead letter, in the same commit in which it leaves the outbox. */

@@ -1,10 +1,10 @@
 // How encrypted properties leave and enter the store; the key of the namespace is the business of whoever makes one.
 
 export interface Cipher {
-  /** @param inner the value's inner JSON; @param property the name that only this value opens under */
-  seal(inner: string, property: string): Uint8Array;
+  /** @param inner the value's inner JSON; @param place what only this opens under: the property; of a text with another purpose, whose it is */
+  seal(inner: string, place: string, purpose?: string): Uint8Array;
   /** @throws Error for what was not sealed so */
-  open(sealed: Uint8Array, property: string): string;
+  open(sealed: Uint8Array, place: string, purpose?: string): string;
 }
 
 /** @throws Error when the type has none: nothing is ever stored in the clear in its place */

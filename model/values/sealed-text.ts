@@ -6,13 +6,13 @@ import type { Cipher } from './cipher.ts';
 /** No inner JSON begins with it; what was stored before there was a key is read as it is. */
 const SEALED = '\u0002';
 
-/** @param cipher null: the namespace has no key, and nothing to hide; @param place the name that only this text opens under */
-export const sealText = (cipher: Cipher | null, text: string, place: string): string =>
-  cipher ? `${SEALED}${Buffer.from(cipher.seal(text, place)).toString('base64')}` : text;
+/** @param cipher null: the namespace has no key, and nothing to hide; @param id whose text of this purpose it is: it opens under that only */
+export const sealText = (cipher: Cipher | null, text: string, purpose: string, id: string): string =>
+  cipher ? `${SEALED}${Buffer.from(cipher.seal(text, id, purpose)).toString('base64')}` : text;
 
-/** @throws Error for what was sealed under another key or place */
-export function openText(cipher: Cipher | null, text: string, place: string): string {
+/** @throws Error for what was sealed under another key, for another purpose or id */
+export function openText(cipher: Cipher | null, text: string, purpose: string, id: string): string {
   if (!text.startsWith(SEALED)) return text;
-  if (!cipher) throw new Error(`no cipher for a sealed text of ${place}`);
-  return cipher.open(Buffer.from(text.slice(SEALED.length), 'base64'), place);
+  if (!cipher) throw new Error(`no cipher for a sealed text of ${purpose}`);
+  return cipher.open(Buffer.from(text.slice(SEALED.length), 'base64'), id, purpose);
 }

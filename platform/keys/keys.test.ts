@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hkdfSync, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -121,4 +121,53 @@ test('the next key of a data folder is the same until it is adopted', () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test('each purpose has a key of its own, and a text opens for whom it was sealed only', async () => {
+  const cipher = await openNamespaceKeys(client.db(name), randomBytes(32)).ensureCipher('purposes');
+  const sealed = cipher.seal('"x"', 'one', 'journal');
+  expect(cipher.open(sealed, 'one', 'journal')).toBe('"x"');
+  for (const [place, purpose] of [
+    ['two', 'journal'],
+    ['one', 'recording'],
+    ['one', undefined],
+  ] as const)
+    expect(() => cipher.open(sealed, place, purpose)).toThrow(NOT_AUTHENTIC);
+});
+
+test('a rotation begins an epoch: what is sealed names it, and what was sealed before opens as ever', async () => {
+  const db = client.db(`${name}_epochs`);
+  try {
+    const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+    const before = (await openNamespaceKeys(db, first).ensureCipher('a')).seal('"old"', 'p');
+    await changeMasterKey(db, first, second);
+    const present = (await openNamespaceKeys(db, second).cipherOf('a'))!;
+    const after = present.seal('"new"', 'p');
+    expect([before.subarray(0, 2), after.subarray(0, 2)]).toEqual([Buffer.of(2, 1), Buffer.of(2, 2)]);
+    await changeMasterKey(db, second, third);
+    const last = (await openNamespaceKeys(db, third).cipherOf('a'))!;
+    expect([last.open(before, 'p'), last.open(after, 'p'), last.seal('1', 'p')[1]]).toEqual(['"old"', '"new"', 3]);
+    const moved = Buffer.from(after);
+    moved[1] = 1; // of another epoch, it says
+    expect(() => last.open(moved, 'p')).toThrow(NOT_AUTHENTIC);
+    moved[1] = 9;
+    expect(() => last.open(moved, 'p')).toThrow('no key of epoch 9');
+  } finally {
+    await db.dropDatabase();
+  }
+});
+
+test('what was sealed while one key was for everything opens still', async () => {
+  const master = randomBytes(32);
+  const keys = openNamespaceKeys(client.db(name), master);
+  const cipher = await keys.ensureCipher('early');
+  const stored = await client
+    .db(name)
+    .collection('encryptionKeys')
+    .findOne({ _id: 'early' as never });
+  const secret = open(master, 'namespace early', stored?.['sealed'].buffer);
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'cascade property early', 32));
+  expect(cipher.open(seal(key, 'early p', Buffer.from('"x"')), 'p')).toBe('"x"');
+  expect(cipher.open(seal(key, 'early journal', Buffer.from('"y"')), 'whatever event', 'journal')).toBe('"y"');
+  expect(() => cipher.open(seal(key, 'early p', Buffer.from('"x"')), 'q')).toThrow(NOT_AUTHENTIC);
 });

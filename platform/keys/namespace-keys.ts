@@ -1,11 +1,12 @@
 // The keys of the namespaces (resources-and-api.md 4.9, integrations.md 1): what a namespace was given as `encryptionKey`, else bytes of
-// its own, sealed by the master key and kept with the installation. Properties are encrypted with a key that is derived from it.
+// its own, sealed by the master key and kept with the installation. What is encrypted is so with keys that are derived from it, one for each
+// purpose. A rotation begins an epoch: what is encrypted from then on is so with other keys, and what was stays as it is.
 import { hkdfSync, randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Binary, type ClientSession, type Db } from 'mongodb';
 import type { Cipher } from '../../model/values/index.ts';
 import { masterKeyId } from './master-key.ts';
-import { open, seal } from './seal.ts';
+import { epochOf, LAST_EPOCH, open, seal } from './seal.ts';
 
 const KEYS = 'encryptionKeys';
 
@@ -15,6 +16,8 @@ interface KeyDocument {
   readonly sealed: Binary;
   /** The id of the master key that it is sealed with; absent where it was made before there were ids. */
   readonly masterKey?: string;
+  /** Of the epochs from 2 on. */
+  readonly epochs?: readonly Binary[];
   /** Of an `encryptionKey`, from which the secret was stretched. */
   readonly salt?: Binary;
   readonly createdAt: Date;
@@ -39,7 +42,7 @@ export function openNamespaceKeys(db: Db, masterKey: Uint8Array | null): Namespa
   const keys = db.collection<KeyDocument>(KEYS);
   const sealedFor = (namespace: string, secret: Uint8Array): Pick<KeyDocument, 'sealed' | 'masterKey'> => {
     if (!masterKey) throw new Error('there is no master key');
-    return sealedWith(masterKey, namespace, secret);
+    return sealedWith(masterKey, namespace, [secret]);
   };
 
   const cipherOf = async (namespace: string): Promise<Cipher | null> => {
@@ -47,7 +50,7 @@ export function openNamespaceKeys(db: Db, masterKey: Uint8Array | null): Namespa
     if (!found) return null;
     if (!masterKey)
       throw new MasterKeyError(`namespace ${namespace} has encrypted properties: the master key is needed (CASCADE_MASTER_KEY)`);
-    return propertyCipher(namespace, secretIn(found, masterKey));
+    return cipherWith(namespace, secretsIn(found, masterKey));
   };
 
   return {
@@ -71,15 +74,23 @@ export function openNamespaceKeys(db: Db, masterKey: Uint8Array | null): Namespa
 
 const place = (namespace: string): string => `namespace ${namespace}`;
 
-const sealedWith = (masterKey: Uint8Array, namespace: string, secret: Uint8Array): Pick<KeyDocument, 'sealed' | 'masterKey'> => ({
-  sealed: new Binary(seal(masterKey, place(namespace), secret)),
+/** @param secrets of the epochs, in order */
+const sealedWith = (
+  masterKey: Uint8Array,
+  namespace: string,
+  [first, ...further]: readonly Uint8Array[],
+): Pick<KeyDocument, 'sealed' | 'masterKey' | 'epochs'> => ({
+  sealed: new Binary(seal(masterKey, place(namespace), first as Uint8Array)),
   masterKey: masterKeyId(masterKey),
+  ...(further.length > 0 && { epochs: further.map((secret, i) => new Binary(seal(masterKey, placeOf(namespace, i + 2), secret))) }),
 });
 
-/** @throws MasterKeyError */
-function secretIn({ _id, sealed, masterKey: sealedBy }: KeyDocument, masterKey: Uint8Array): Uint8Array {
+const placeOf = (namespace: string, epoch: number): string => `${place(namespace)} epoch ${epoch}`;
+
+/** Of the epochs, in order. @throws MasterKeyError */
+function secretsIn({ _id, sealed, epochs = [], masterKey: sealedBy }: KeyDocument, masterKey: Uint8Array): Uint8Array[] {
   try {
-    return open(masterKey, place(_id), sealed.buffer);
+    return [open(masterKey, place(_id), sealed.buffer), ...epochs.map((one, i) => open(masterKey, placeOf(_id, i + 2), one.buffer))];
   } catch {
     const which = sealedBy === undefined ? '' : `: that is ${sealedBy}, this is ${masterKeyId(masterKey)}`;
     throw new MasterKeyError(`the master key is not the one with which the key of namespace ${_id} was sealed${which}`);
@@ -87,7 +98,8 @@ function secretIn({ _id, sealed, masterKey: sealedBy }: KeyDocument, masterKey: 
 }
 
 /**
- * Seals the keys of all namespaces with another master key: all of them, or none. Those that are sealed with it already stay.
+ * Seals the keys of all namespaces with another master key, and begins an epoch with new ones in each: all of them, or none. Those that are
+ * sealed with it already stay.
  * @param db the installation's
  * @returns how many were sealed again
  * @throws MasterKeyError: one of them opens with neither
@@ -98,7 +110,8 @@ export async function changeMasterKey(db: Db, from: Uint8Array, to: Uint8Array):
   return db.client.withSession((session) =>
     session.withTransaction(async () => {
       const before = await keys.find({ masterKey: { $ne: next } }, { session }).toArray();
-      for (const one of before) await keys.updateOne({ _id: one._id }, { $set: sealedWith(to, one._id, secretIn(one, from)) }, { session });
+      for (const one of before)
+        await keys.updateOne({ _id: one._id }, { $set: sealedWith(to, one._id, withNext(secretsIn(one, from))) }, { session });
       return before.length;
     }),
   );
@@ -110,12 +123,38 @@ const STRETCHING = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
 const scrypting: (secret: string, salt: Uint8Array, bytes: number, cost: typeof STRETCHING) => Promise<Buffer> = promisify(scrypt);
 const stretched = (encryptionKey: string, salt: Uint8Array): Promise<Buffer> => scrypting(encryptionKey, salt, 32, STRETCHING);
 
-/** Values are sealed for the namespace and the property: one that is moved elsewhere cannot be opened. A type may be renamed. */
-function propertyCipher(namespace: string, secret: Uint8Array): Cipher {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', `cascade property ${namespace}`, 32));
-  const place = (property: string): string => `${namespace} ${property}`;
+/** The last epoch goes on when there can be no further one. */
+const withNext = (secrets: readonly Uint8Array[]): readonly Uint8Array[] =>
+  secrets.length < LAST_EPOCH ? [...secrets, randomBytes(32)] : secrets;
+
+/**
+ * Values are sealed for the namespace, the purpose and the place: one that is moved elsewhere cannot be opened. A type may be renamed.
+ * @param secrets of the epochs, in order
+ */
+function cipherWith(namespace: string, secrets: readonly Uint8Array[]): Cipher {
+  const keys = new Map<string, Buffer>();
+  const keyOf = (info: string, secret: Uint8Array): Buffer => {
+    let key = keys.get(info);
+    if (!key) keys.set(info, (key = Buffer.from(hkdfSync('sha256', secret, '', info, 32))));
+    return key;
+  };
+  const keyFor = (purpose: string, epoch: number): Buffer => {
+    const secret = secrets[epoch - 1];
+    if (!secret) throw new Error(`no key of epoch ${epoch} for namespace ${namespace}`);
+    return keyOf(`cascade ${purpose} ${namespace} epoch ${epoch}`, secret);
+  };
+  const present = secrets.length;
+  const placeIn = (purpose: string, where: string): string => `${namespace} ${purpose} ${where}`;
   return {
-    seal: (inner, property) => seal(key, place(property), Buffer.from(inner)),
-    open: (sealed, property) => open(key, place(property), sealed).toString('utf8'),
+    seal: (inner, where, purpose = PROPERTY) => seal(keyFor(purpose, present), placeIn(purpose, where), Buffer.from(inner), present),
+    open(sealed, where, purpose = PROPERTY) {
+      const epoch = epochOf(sealed);
+      if (epoch !== undefined) return open(keyFor(purpose, epoch), placeIn(purpose, where), sealed).toString('utf8');
+      // Sealed by a version that had one key for everything, and texts of a purpose all in one place.
+      const key = keyOf(`cascade property ${namespace}`, secrets[0] as Uint8Array);
+      return open(key, `${namespace} ${purpose === PROPERTY ? where : purpose}`, sealed).toString('utf8');
+    },
   };
 }
+
+const PROPERTY = 'property';

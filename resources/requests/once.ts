@@ -41,13 +41,13 @@ interface StoredAnswer {
 }
 
 /** What texts of records are sealed for. */
-const PLACE = 'kept answer';
+const PURPOSE = 'kept answer';
 
-const openedReply = ({ cipher }: Namespace, { body, ...reply }: ApiReply): ApiReply =>
-  body === undefined ? reply : { ...reply, body: openText(cipher, body, PLACE) };
+const openedReply = ({ cipher }: Namespace, id: ObjectId, { body, ...reply }: ApiReply): ApiReply =>
+  body === undefined ? reply : { ...reply, body: openText(cipher, body, PURPOSE, id.toHexString()) };
 
-const openedAnswer = ({ cipher }: Namespace, answer: string | null | undefined): string | null =>
-  answer == null ? null : openText(cipher, answer, PLACE);
+const openedAnswer = ({ cipher }: Namespace, id: ObjectId, answer: string | null | undefined): string | null =>
+  answer == null ? null : openText(cipher, answer, PURPOSE, id.toHexString());
 
 export async function indexAnswers(db: Db): Promise<void> {
   await db.collection(ANSWERS).createIndex({ at: 1 }, { expireAfterSeconds: KEPT_SECONDS });
@@ -139,7 +139,7 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   if ((given.body?.length ?? 0) <= LONGEST_BODY)
     await answers.updateOne(
       { _id: id },
-      { $set: { at: new Date(), reply: keptReply(space, request, given), digest }, $setOnInsert: { answer: null } },
+      { $set: { at: new Date(), reply: keptReply(space, request, id, given), digest }, $setOnInsert: { answer: null } },
       { upsert: true },
     );
   if (request.op === 'execute') await answers.deleteMany({ _id: idsFrom(records.steps) });
@@ -148,10 +148,10 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
 }
 
 /** What a repeated request is answered with: a secret that is told once is not in it, so that no copy of the store gives anybody a login. */
-function keptReply(space: Namespace, request: ApiRequest, { body, ...reply }: ApiReply): ApiReply {
+function keptReply(space: Namespace, request: ApiRequest, id: ObjectId, { body, ...reply }: ApiReply): ApiReply {
   if (body === undefined) return reply;
   const isAccount = space.features.installationResource(request.resourceName, request.custom) !== undefined;
-  return { ...reply, body: sealText(space.cipher, isAccount ? withoutSecrets(body) : body, PLACE) };
+  return { ...reply, body: sealText(space.cipher, isAccount ? withoutSecrets(body) : body, PURPOSE, id.toHexString()) };
 }
 
 /** What the answer of a creation has beside what is stored. */
@@ -169,8 +169,8 @@ function withoutSecrets(json: string): string {
 }
 
 /** What a record tells of the reply; undefined where that is not all. */
-const told = (space: Namespace, request: ApiRequest, { reply: given, answer }: StoredAnswer): ApiReply | undefined =>
-  given ? openedReply(space, given) : replyOf(space, request, openedAnswer(space, answer));
+const told = (space: Namespace, request: ApiRequest, { _id, reply: given, answer }: StoredAnswer): ApiReply | undefined =>
+  given ? openedReply(space, _id, given) : replyOf(space, request, openedAnswer(space, _id, answer));
 
 /** Another process was given the same request. */
 class AnsweredElsewhere extends Error {}
@@ -191,7 +191,7 @@ async function keepSteps(space: Namespace, answers: Collection<StoredAnswer>, { 
     .find({ _id: idsFrom(prefix) })
     .sort({ _id: 1 })
     .toArray();
-  const steps = found.map(({ answer }) => fromText(openedAnswer(space, answer) ?? ''));
+  const steps = found.map(({ _id, answer }) => fromText(openedAnswer(space, _id, answer) ?? ''));
   let next = steps.length;
   return {
     taken: (run) => steps.filter((step) => step.run === run),
@@ -200,7 +200,12 @@ async function keepSteps(space: Namespace, answers: Collection<StoredAnswer>, { 
       return {
         collection: ANSWERS,
         op: 'insert',
-        document: { _id, ars_version: Long.fromNumber(1), at: new Date(), answer: sealText(space.cipher, JSON.stringify(step), PLACE) },
+        document: {
+          _id,
+          ars_version: Long.fromNumber(1),
+          at: new Date(),
+          answer: sealText(space.cipher, JSON.stringify(step), PURPOSE, _id.toHexString()),
+        },
       };
     },
   };
@@ -217,7 +222,10 @@ function fromText(text: string): Step {
 async function storedParts(space: Namespace, answers: Collection<StoredAnswer>, records: Records): Promise<Map<number, string>> {
   const found = await answers.find({ _id: partIds(records) }).toArray();
   return new Map(
-    found.map(({ _id, answer }) => [Number.parseInt(_id.toHexString().slice(PREFIX_DIGITS), 16), openedAnswer(space, answer) ?? 'null']),
+    found.map(({ _id, answer }) => [
+      Number.parseInt(_id.toHexString().slice(PREFIX_DIGITS), 16),
+      openedAnswer(space, _id, answer) ?? 'null',
+    ]),
   );
 }
 
@@ -255,7 +263,7 @@ const withRecord = ({ cipher }: Namespace, unit: Unit, { id, digest }: Pick<Reco
         ars_version: Long.fromNumber(1),
         at: new Date(),
         digest,
-        answer: answer === null ? null : sealText(cipher, answer, PLACE),
+        answer: answer === null ? null : sealText(cipher, answer, PURPOSE, id.toHexString()),
       },
     },
   ],

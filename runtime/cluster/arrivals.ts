@@ -65,7 +65,8 @@ export class Arrivals {
       if (!isAwaited(event)) return event;
       const awaited = { ...event, runs: event.runs.filter(({ places }) => places) };
       const _id = new ObjectId();
-      const parted = partTexts(ARRIVAL_TEXTS, _id, textsOf(awaited), sealing(this.#options.cipher()));
+      const seal = sealing(this.#options.cipher());
+      const parted = partTexts(ARRIVAL_TEXTS, _id, textsOf(awaited), (text) => seal(text, awaited.uuid));
       const kept = withTexts(awaited, parted.inside as readonly string[]);
       const document = { _id, event: kept, ...(parted.beside.length > 0 && { beside: parted.beside }), ars_version: Long.ONE };
       writes.push(...parted.writes, { collection: ARRIVALS, op: 'insert', document, mostBytes: parted.mostBytes + BESIDES_TEXT_BYTES });
@@ -187,7 +188,8 @@ export class Arrivals {
   }
 
   async #whole({ _id, event, beside = [] }: Arrival): Promise<StoredEvent> {
-    const opened = opening(this.#options.cipher());
+    const open = opening(this.#options.cipher());
+    const opened = (text: string): string => open(text, event.uuid);
     const apart = await readTexts(this.#options.db, ARRIVAL_TEXTS, _id, beside, opened);
     return withTexts(
       event,

@@ -12,7 +12,7 @@ export const EVALUATION_TEXTS = 'evaluationTexts';
 /** What an event has besides its texts: a path, names. */
 const BESIDES_TEXT_BYTES = 8_192;
 /** What sealed texts open under. */
-const PLACE = 'evaluations';
+const PURPOSE = 'evaluations';
 
 /** Whose an evaluation is: the rule without its version, and what its trigger is (another one has other evaluations). */
 export interface Owner {
@@ -42,7 +42,7 @@ export function insertion({ rule, when }: Owner, evaluation: Evaluation, cipher:
   const { order, node, began, deadlineMs, places } = evaluation;
   const _id = idOf({ rule, when }, evaluation);
   const texts = textsOf(evaluation);
-  const parted = partTexts(EVALUATION_TEXTS, _id, texts, (text) => sealText(cipher, text, PLACE), { rule, when });
+  const parted = partTexts(EVALUATION_TEXTS, _id, texts, (text) => sealText(cipher, text, PURPOSE, _id.toHexString()), { rule, when });
   const happenings = withTexts(evaluation.happenings, parted.inside as readonly string[]);
   const document = { _id, rule, when, order, node, began, deadline: new Date(deadlineMs), places, happenings };
   const whole = { ...document, ...(parted.beside.length > 0 && { beside: parted.beside }), ars_version: Long.ONE };
@@ -78,7 +78,7 @@ export async function fromStored(
   cipher: Cipher | null,
 ): Promise<{ readonly owner: Owner; readonly evaluation: Evaluation }> {
   const { _id, rule, when, order, node, began, deadline, places, happenings, beside = [] } = document as StoredEvaluation;
-  const opened = (text: string): string => openText(cipher, text, PLACE);
+  const opened = (text: string): string => openText(cipher, text, PURPOSE, _id.toHexString());
   const apart = await readTexts(db, EVALUATION_TEXTS, _id, beside, opened);
   const texts = textsOf({ places, happenings }).map((text: string | null, i) => apart.get(i) ?? opened(text ?? ''));
   const evaluation: Evaluation = {

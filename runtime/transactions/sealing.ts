@@ -4,18 +4,19 @@
 import { type Cipher, openText, sealText } from '../../model/values/index.ts';
 import type { Answer, Read, Step, StoredEvent, TickRow } from './types.ts';
 
-const PLACE = 'journal';
+const PURPOSE = 'journal';
 
-type Change = (text: string) => string;
+/** @param id of the event, or of the step, whose text it is */
+type Change = (text: string, id: string) => string;
 
 export const sealing =
   (cipher: Cipher | null): Change =>
-  (text) =>
-    sealText(cipher, text, PLACE);
+  (text, id) =>
+    sealText(cipher, text, PURPOSE, id);
 export const opening =
   (cipher: Cipher | null): Change =>
-  (text) =>
-    openText(cipher, text, PLACE);
+  (text, id) =>
+    openText(cipher, text, PURPOSE, id);
 
 export function withRowTexts(row: TickRow, change: Change): TickRow {
   return {
@@ -26,24 +27,28 @@ export function withRowTexts(row: TickRow, change: Change): TickRow {
 }
 
 export function withEventTexts(event: StoredEvent, change: Change): StoredEvent {
-  const { value, transport } = event;
+  const { uuid, value, transport } = event;
   return {
     ...event,
-    value: change(value),
-    ...(transport && { transport: { ...transport, properties: change(transport.properties) } }),
+    value: change(value, uuid),
+    ...(transport && { transport: { ...transport, properties: change(transport.properties, uuid) } }),
   };
 }
 
 export function withStepTexts(step: Step, change: Change): Step {
-  return { ...withReadTexts(step, change), reads: step.reads.map((read) => withReadTexts(read, change)) };
+  const ofRead =
+    ({ site, nth }: Read): ((text: string) => string) =>
+    (text) =>
+      change(text, `${step.run} ${site} ${nth}`);
+  return { ...withReadTexts(step, ofRead(step)), reads: step.reads.map((read) => withReadTexts(read, ofRead(read))) };
 }
 
-const withReadTexts = <T extends Read>(read: T, change: Change): T => ({
+const withReadTexts = <T extends Read>(read: T, change: (text: string) => string): T => ({
   ...read,
   answer: withAnswer(read.answer, change),
   ...(read.request !== undefined && { request: change(read.request) }),
   ...(read.seen !== undefined && { seen: change(read.seen) }),
 });
 
-const withAnswer = (answer: Answer, change: Change): Answer =>
+const withAnswer = (answer: Answer, change: (text: string) => string): Answer =>
   'ok' in answer ? { ok: change(answer.ok) } : 'list' in answer ? { list: change(answer.list) } : answer;
