@@ -101,7 +101,7 @@ const versionOfRequest = ({ name }: AccountResource, request: ApiRequest, stored
 export async function carryOutAccount(space: Namespace, resource: AccountResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { parameters, resourceId } = request;
   const caller = actor.identity;
-  const by = { actor, address: request.address ?? null };
+  const by = { actor, address: request.address || null }; // empty: the client has gone
   const op = request.op === 'insert' && parameters['upsert'] === true ? 'upsert' : request.op;
   const isOffered = operationsOf(resource).has(op) && !(op === 'delete' && resourceId === undefined && resource.removesOneByOne);
   if (GENERIC.has(op) && !isOffered) throw fault('cascade.method.not.allowed', op, resource.name);

@@ -29,7 +29,7 @@ test('what is absent, null or -1 is unlimited, and 0 is nothing at all', () => {
   expect(credit).toEqual({ percentage: 20, queueRatio: 2 });
 });
 
-test('the bounds of a run may be repeated as they are', () => {
+test('the limits of a run may be given as they are for everybody', () => {
   const limits = { stackDepth: 200, executionTime: '2 hours', errorBreaker: { sample: 20, retryAfter: '1 minute' }, cpuTime: '20 seconds' };
   expect(() => quota({ limits, auditFrequency: '10 minutes' })).not.toThrow();
 });
@@ -41,8 +41,8 @@ test.each([
   [{ rates: { execution: 1.5 } }, 'rates.execution is no whole number'],
   [{ rates: { execution: '5' } }, 'rates.execution is no whole number'],
   [{ limits: { types: -2 } }, 'limits.types is no whole number'],
-  [{ limits: { stackDepth: 50 } }, 'limits.stackDepth is 200 for everybody'],
-  [{ limits: { errorBreaker: { sample: 3 } } }, 'limits.errorBreaker is'],
+  [{ limits: { stackDepth: 500 } }, 'limits.stackDepth is no whole number'],
+  [{ limits: { errorBreaker: { sample: 0 } } }, 'limits.errorBreaker.sample is no whole number'],
   [{ credit: { default: { percentages: 1 } } }, 'there is no credit.default.percentages'],
 ])('%j is no quota', (given, reason) => {
   expect(() => quota(given)).toThrow(expect.objectContaining({ params: ['organizations', 'quota', expect.stringContaining(reason)] }));
