@@ -291,9 +291,10 @@ export async function openEngine({
       describe: (identity) => forwarding.describe(identity),
       async subscribe(identity, path, options, deliver) {
         const usage = await quotas.of(identity.namespace);
-        usage?.takeRequest();
-        const release = usage?.open('subscriptions');
+        let release: Release | undefined;
         try {
+          usage?.takeRequest();
+          release = usage?.open('subscriptions');
           const subscription = followed
             ? await followed.subscribe(identity, path, options, deliver)
             : await subscribe((await namespaces.of(identity.namespace)).space, identity, path, options, deliver);

@@ -52,8 +52,9 @@ export function openLocalEngine({ clock, shares, quotas, security, isSure, drop,
         requireSure();
         return reply;
       } catch (error) {
-        noteRefusal(security, error, request.identity, request);
-        throw asClientError(error);
+        const answered = asClientError(error);
+        noteRefusal(security, answered, request.identity, request);
+        throw answered;
       } finally {
         shares.leave(namespace, place);
       }
@@ -114,7 +115,9 @@ export function noteRefusal(
   { username, namespace }: Identity,
   { op, resourceName, address = null }: { op: string; resourceName: string; address?: string | null },
 ): void {
-  if (!isFault(error) || error.status !== 403) return;
-  const { code } = error instanceof CascadeErrors ? error.errors[0]! : error;
+  if (!isFault(error)) return;
+  const { code, params } = error instanceof CascadeErrors ? error.errors[0]! : error;
+  if (code === 'cascade.quota.exceeded') return security.exceeded(username, namespace, [String(params[0]), String(params[1])]);
+  if (error.status !== 403) return;
   security.refused({ username, namespace, address, operation: op, resource: resourceName, code });
 }

@@ -6,6 +6,8 @@ import { fault } from '../model/errors/faults.ts';
 /** Lines of one kind of refusal in a window; how many more there were is told at its end. */
 const MOST_LINES = 100;
 const WINDOW_MS = 60_000;
+/** `auditFrequency` of a quota document, which is the same for all. */
+const QUOTA_AUDIT_MS = 600_000;
 /** A name that nobody has may be anything, of any length. */
 const LONGEST_NAME = 128;
 
@@ -37,7 +39,7 @@ export interface Refusal {
 
 /** What of all that is audited, too. */
 export interface Heard {
-  readonly kind: 'login' | 'loginFailed' | 'refused';
+  readonly kind: 'login' | 'loginFailed' | 'refused' | 'quota';
   readonly username: string;
   /** Null: where the user is at home. */
   readonly namespace: string | null;
@@ -45,6 +47,8 @@ export interface Heard {
   readonly operation?: string;
   readonly resource?: string;
   readonly code?: string;
+  /** What is exceeded, and its value. */
+  readonly quota?: readonly [name: string, limit: string];
 }
 
 type Kind = 'loginFailed' | 'locked' | 'refused';
@@ -52,6 +56,8 @@ type Kind = 'loginFailed' | 'locked' | 'refused';
 export class SecurityLog {
   readonly #log: Logger;
   readonly #written = new Map<Kind, number>();
+  /** When a quota of a namespace was audited last, on the monotonic clock. */
+  readonly #exceeded = new Map<string, number>();
   /** Told of what is audited, as often as there are lines. Resolves once that is stored. @throws when it can't be */
   heard: (heard: Heard) => Promise<void> = () => Promise.resolve();
 
@@ -84,6 +90,15 @@ export class SecurityLog {
     const resource = refusal.resource.slice(0, LONGEST_NAME);
     if (this.#warn('refused', { ...refusal, namespace, resource }, 'an operation was refused'))
       void this.#audit({ kind: 'refused', ...refusal, namespace, resource });
+  }
+
+  /** Something was refused because of a quota: audited once in ten minutes for each quota of a namespace (resources-and-api.md 8.3). */
+  exceeded(username: string, namespace: string, quota: readonly [name: string, limit: string]): void {
+    const [key, now] = [`${namespace} ${quota[0]}`, performance.now()];
+    if (now - (this.#exceeded.get(key) ?? Number.NEGATIVE_INFINITY) < QUOTA_AUDIT_MS) return;
+    for (const [known, at] of this.#exceeded) if (now - at >= QUOTA_AUDIT_MS) this.#exceeded.delete(known);
+    this.#exceeded.set(key, now);
+    void this.#audit({ kind: 'quota', username, namespace, address: null, quota });
   }
 
   /** A user, token or namespace was made, changed or ended, or somebody was let into a namespace. */

@@ -1,4 +1,4 @@
-// Audits of logins and refusals (resources-and-api.md 8.3), with their events (8.1): what the log of the service has, for the admins of the namespace.
+// Audits of logins, refusals and quotas (resources-and-api.md 8.3), with their events (8.1): what the log of the service has, for the admins of the namespace.
 import type { Directory, Heard } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Doer } from '../../runtime/context/actor.ts';
@@ -24,12 +24,16 @@ export async function auditedIn(
 
 export async function auditSecurity(
   space: Namespace,
-  { kind, username, address, operation, resource, code }: Heard,
+  { kind, username, address, operation, resource, code, quota }: Heard,
   clock: Clock,
 ): Promise<void> {
   const doer: Doer = { identity: { username, namespace: space.name, profiles: [] }, clock, chain: { root: null, depth: 0 } };
   const isUser = NAME.test(username); // what anybody may send as one is in no event path
   const from = address === null ? '' : ` from ${address}`;
+  if (quota) {
+    const message = `the quota ${quota[0]} of ${quota[1]} is exceeded`;
+    return space.committer.submit(audited(space, { entity: `/namespaces/${space.name}`, op: 'quota', message }, doer));
+  }
   if (kind === 'refused') {
     const name = (resource ?? '').replace(/^system\./, '');
     const isOurs = space.features.named(name) !== undefined || space.features.installationResource(name, null) !== undefined;

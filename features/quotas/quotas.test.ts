@@ -201,3 +201,13 @@ test('an event of a rule that is let rest is skipped, and kept as one that faile
   expect(rows.filter((row) => row.includes('cascade.execution.suspended'))).toHaveLength(2);
   await give({});
 });
+
+test('a quota that is exceeded is audited, once for many refusals', async () => {
+  await give({ limits: { types: 1 } });
+  for (const name of ['More', 'Others'])
+    await expect(as(boss, 'insert', 'types', { body: { name, properties: {} } })).rejects.toMatchObject(exceeded('types', 1));
+  await give({});
+  const found = async () =>
+    JSON.parse((await as(boss, 'select', 'audits', { where: { op: 'quota' } })).body ?? '[]') as { message: string }[];
+  await expect.poll(async () => (await found()).filter(({ message }) => message.includes('quota types of 1 ')).length).toBe(1);
+});

@@ -118,6 +118,7 @@ DOC_PID=
 DOC_ID=
 DOC_LOG=$DOC_FOLDER/service.log
 mkdir -p "$DOC_FOLDER/srv"
+(umask 077; printf '%064d\\n' 7 > "$DOC_FOLDER/srv/master.key") # as of a service that was there before
 doc_serve() {
   "$@" > "$DOC_LOG" 2>&1 < /dev/null &
   DOC_PID=$!
