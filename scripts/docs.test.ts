@@ -9,11 +9,13 @@ import { parseJson, toJson } from '../model/values/index.ts';
 import { allBuiltins, builtinTable } from '../stdlib/builtins/index.ts';
 import { TestLane } from '../stdlib/isolate/testing/lane.ts';
 import { CATALOGUE } from '../stdlib/errors.ts';
+import { dependencyDiagram } from './dependencies.ts';
 import { readExamples } from './examples.ts';
 import { referencePages } from './reference-pages.ts';
 
 const committed = (name: string): string => readFileSync(join(import.meta.dirname, '../docs', name), 'utf8');
-const pages = referencePages(readExamples(join(import.meta.dirname, '..')));
+const root = join(import.meta.dirname, '..');
+const pages = new Map([...referencePages(readExamples(root)), ['dependencies.mmd', dependencyDiagram(root)]]);
 
 test.each([...pages.keys()])('docs/%s is what the code says: `npm run docs` brings it up to date', (name) => {
   expect(committed(name)).toBe(pages.get(name));

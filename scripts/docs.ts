@@ -1,12 +1,13 @@
-// `npm run docs`: writes the reference pages that are made from the code, docs/errors.md and docs/builtins.md.
+// `npm run docs`: writes what is made from the code: docs/errors.md, docs/builtins.md and docs/dependencies.mmd.
 import { writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { dependencyDiagram } from './dependencies.ts';
 import { readExamples } from './examples.ts';
 import { referencePages } from './reference-pages.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url)))); // of the built script, in dist/scripts
-for (const [name, text] of referencePages(readExamples(root))) {
+for (const [name, text] of [...referencePages(readExamples(root)), ['dependencies.mmd', dependencyDiagram(root)] as const]) {
   const file = join(root, 'docs', name);
   writeFileSync(file, text);
   console.log(`written ${relative(process.cwd(), file)}`);
