@@ -51,3 +51,16 @@ test('a hundred failures lock an address, whoever the names', () => {
   expect(limit.isLocked('ann', '10.0.0.1', 0)).toBe(true);
   expect(limit.isLocked('ann', '10.0.0.2', 0)).toBe(false);
 });
+
+test('failures for a name from many addresses lock nobody: its logins wait, the longer the more there are, for five minutes', () => {
+  const limit = new LoginLimit();
+  const waits = Array.from({ length: 30 }, (_, i) => {
+    limit.failed('ann', `10.0.${i}.1`, 1_000);
+    return limit.waitMs('ann', 1_000);
+  });
+  expect(waits.slice(17, 24)).toEqual([0, 0, 100, 200, 400, 800, 1600]);
+  expect(waits.at(-1)).toBe(5_000);
+  expect([limit.isLocked('ann', '10.1.1.1', 1_000), limit.waitMs('bob', 1_000), limit.waitMs('ann', 302_000)]).toEqual([false, 0, 0]);
+  limit.succeeded('ann', '10.0.1.1');
+  expect(limit.waitMs('ann', 1_000)).toBe(5_000);
+});

@@ -4,6 +4,10 @@ import { LRUCache } from 'lru-cache';
 const WINDOW_MS = 5 * 60 * 1000;
 const PER_PAIR = 10;
 const PER_ADDRESS = 100;
+/** Failures for a name, whoever caused them, after which its logins wait: each further one doubles the time. */
+const FREE_PER_NAME = 20;
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
 
 interface Failures {
   /** Times of the failures in the window, oldest first; never more than the limit. */
@@ -13,20 +17,29 @@ interface Failures {
 }
 
 /**
- * Failures by (username, address) and by address. Ask `isLocked` before a password is compared and again after:
+ * Failures by (username, address) and by address, which lock; and by name, from however many addresses: these only make the name's logins wait, so
+ * that nobody can lock somebody else out. Ask `isLocked` before a password is compared and again after:
  * guesses sent at once are then worth no more than guesses sent one by one.
  */
 export class LoginLimit {
   // Bounded, so that a flood of invented names can't fill the memory; what is forgotten is the longest unused.
   readonly #pairs = new LRUCache<string, Failures>({ max: 20_000 });
   readonly #addresses = new LRUCache<string, Failures>({ max: 20_000 });
+  readonly #names = new LRUCache<string, Failures>({ max: 20_000 });
 
   /** @param address null: a program of the user asks */
   isLocked(username: string, address: string | null, now: number): boolean {
     return (address !== null && locked(this.#addresses, address, now)) || locked(this.#pairs, pair(username, address), now);
   }
 
+  /** How long a login of that name waits before its password is looked at. */
+  waitMs(username: string, now: number): number {
+    const failures = this.#names.get(nameKey(username))?.times.filter((time) => now - time <= WINDOW_MS).length ?? 0;
+    return failures < FREE_PER_NAME ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - FREE_PER_NAME));
+  }
+
   failed(username: string, address: string | null, now: number): void {
+    add(this.#names, nameKey(username), now, 2 * FREE_PER_NAME);
     add(this.#pairs, pair(username, address), now, PER_PAIR);
     if (address !== null) add(this.#addresses, address, now, PER_ADDRESS);
   }
@@ -38,7 +51,8 @@ export class LoginLimit {
 }
 
 /** A name longer than any user's is cut: all such names fail alike. */
-const pair = (username: string, address: string | null): string => `${address ?? ''} ${username.slice(0, 130)}`;
+const nameKey = (username: string): string => username.slice(0, 130);
+const pair = (username: string, address: string | null): string => `${address ?? ''} ${nameKey(username)}`;
 
 function locked(all: LRUCache<string, Failures>, key: string, now: number): boolean {
   const failures = all.get(key);

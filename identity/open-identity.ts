@@ -1,4 +1,5 @@
 // The identity store over the installation's database: logins, renewals, and the accounts behind them.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { deleteNamespace } from './delete-namespace.ts';
 import { type ClientSession, type Db, ObjectId } from 'mongodb';
 import type { Along, Identity } from './types.ts';
@@ -76,6 +77,8 @@ export function openIdentity(
       if (limit.isLocked(username, address, now())) throw fault('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
     };
     requireUnlocked();
+    const waitMs = limit.waitMs(username, now());
+    if (waitMs > 0) await sleep(waitMs);
     const matched = await hashing.compare(password, () => {
       requireUnlocked(); // by those who were before it in the line: their guesses are not followed by more work
       return users.findOne({ username });
