@@ -1,5 +1,5 @@
 // What a feature registers with the service. A feature is one folder of features/, and one line in engine/features.ts; nothing below it names it.
-import type { ObjectValue } from '../stdlib/values/index.ts';
+import type { ObjectValue, Value } from '../stdlib/values/index.ts';
 import { typeToValue, type TypeDefinition } from '../model/types/index.ts';
 import type { Actor } from '../runtime/context/actor.ts';
 import type { Answer } from '../runtime/transactions/index.ts';
@@ -22,6 +22,22 @@ export type Command = (space: Namespace, id: string, request: ApiRequest, actor:
 export type ResourceRequest = (space: Namespace, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
 type OwnRequest = 'publish' | 'query' | 'status' | 'channels';
 
+/** Raises the event of a topic. */
+export type Publish = (topic: string, value: Value, actor: Actor) => Promise<void>;
+
+/** Follows what is published on topics: its changes are in one unit with the event of the topic. */
+export interface PublicationFollower {
+  concerns(space: Namespace, topic: string): Promise<boolean>;
+  /** Publishes, and adds its own changes. */
+  follow(space: Namespace, topic: string, value: Value, actor: Actor, publish: Publish): Promise<unknown>;
+}
+
+/**
+ * Takes what is published to sources of one type where it is stored first, and sent from there.
+ * @param source its name
+ */
+export type SourcePublisher = (space: Namespace, source: string, request: ObjectValue, actor: Actor) => Promise<void>;
+
 export interface Feature {
   readonly name: string;
   /** Resources that are definitions: few, in memory, stored by name. */
@@ -41,6 +57,9 @@ export interface Feature {
   readonly answers?: Readonly<Record<string, Readonly<Partial<Record<OwnRequest, ResourceRequest>>>>>;
   /** Requests to names that are no resources, by name; addressed without `custom/`. */
   readonly requests?: Readonly<Record<string, ResourceRequest>>;
+  readonly follower?: PublicationFollower;
+  /** By the type of the source. */
+  readonly publishers?: Readonly<Record<string, SourcePublisher>>;
 }
 
 /** All features of a service, looked up by what they offer. Fixed when the service starts. */
@@ -51,6 +70,8 @@ export class FeatureRegistry {
   readonly operations: ReadonlyMap<string, ProgramOperation>;
   readonly builtins: ReadonlyMap<string, HostBuiltins[string]>;
   readonly requests: ReadonlyMap<string, ResourceRequest>;
+  readonly followers: readonly PublicationFollower[];
+  readonly publishers: ReadonlyMap<string, SourcePublisher>;
   /** The service's own types as `types` lists them; nobody changes them. Their ids are below all others: they come first. */
   readonly systemTypes: ReadonlyMap<string, ObjectValue>;
   readonly #named = new Map<string, Resource>();
@@ -82,6 +103,8 @@ export class FeatureRegistry {
     this.operations = merged(features.map(({ operations }) => operations));
     this.builtins = merged(features.map(({ builtins }) => builtins));
     this.requests = merged(features.map(({ requests }) => requests));
+    this.followers = features.flatMap(({ follower }) => follower ?? []);
+    this.publishers = merged(features.map(({ publishers }) => publishers));
     this.#commands = merged(features.map(({ commands }) => commands));
     this.#answers = merged(features.map(({ answers }) => answers));
     const types = [

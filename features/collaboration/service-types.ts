@@ -1,17 +1,7 @@
-// The types in which built-in services keep what they know (builtins.md 23 to 30). Their instances are read and written like those of
-// users' types; a service changes several of them in one unit (runtime/builtins/together.ts). A collection is made with its first instance.
+// The types in which chats, tracks and collaborations are kept (builtins.md 23 to 30).
 
-import { getOwn, isObject } from '../../stdlib/values/index.ts';
-import { type Shape, systemType } from '../../resources/catalog/system-type.ts';
+import { keptByService } from '../../resources/catalog/kept-by-service.ts';
 import type { InstanceResource } from '../../resources/catalog/types.ts';
-
-const OPERATIONS = new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']);
-
-/** @param name of the resource: that of the type, or of a system resource */
-function keptByService(typeName: string, shape: Shape, naturalKey: readonly string[] = [], name = typeName): InstanceResource {
-  const type = systemType(typeName, shape, naturalKey);
-  return { kind: 'instances', name, type, collection: type.collection, operations: OPERATIONS, defaultSort: { _id: 1 }, late: true };
-}
 
 export const CHATS = keptByService('ArsChat', {
   situationId: 'String',
@@ -49,47 +39,6 @@ export const TRACKS = keptByService('ArsActiveTrack', {
   collaborationId: 'indexed String',
 });
 
-const MESSAGES = keptByService('ArsPayloadMessage', {
-  source: 'String',
-  category: 'String',
-  title: 'String',
-  payload: 'Object',
-  users: 'multi String',
-  clientName: 'String',
-  pendingUsers: 'multi indexed String',
-  unknownUsers: 'multi String',
-  sentAt: 'DateTime',
-  sentBy: 'String',
-  expiresAt: 'DateTime',
-  recipients: 'multi Object',
-  collaborationId: 'indexed String',
-});
-
-/** Of the recipients everybody sees the own entry. */
-export const PAYLOAD_MESSAGES: InstanceResource = {
-  ...MESSAGES,
-  seen: {
-    instance(shown, username) {
-      const recipients = Object.hasOwn(shown, 'recipients') ? getOwn(shown, 'recipients') : null;
-      if (!Array.isArray(recipients)) return shown;
-      return { ...shown, recipients: recipients.filter((one) => isObject(one) && one['username'] === username) };
-    },
-    stages: (username) => [
-      {
-        $addFields: {
-          recipients: { $filter: { input: '$recipients', as: 'one', cond: { $eq: ['$$one.username', { $literal: username }] } } },
-        },
-      },
-    ],
-  },
-};
-
-export const RESOURCE_CONFIGS = keptByService(
-  'ArsResourceConfig',
-  { name: 'required unique String', value: 'Any', description: 'String' },
-  ['name'],
-);
-
 export const COLLABORATIONS = keptByService(
   'ArsCollaboration',
   {
@@ -124,30 +73,11 @@ export const COLLABORATION_TYPES = keptByService(
   ['name'],
 );
 
-export const DEPLOY_STATUS = keptByService(
-  'ArsDeployStatus',
-  {
-    globalId: 'indexed String',
-    configName: 'indexed String',
-    partition: 'String',
-    node: 'String',
-    resource: 'String',
-    status: 'String',
-    error: 'Object',
-    timestamp: 'DateTime',
-  },
-  [],
-  'deploystatus',
-);
-
 export const SERVICE_RESOURCES: readonly InstanceResource[] = [
   CHATS,
   CHAT_MESSAGES,
   TRACKS,
-  PAYLOAD_MESSAGES,
-  RESOURCE_CONFIGS,
   COLLABORATIONS,
   ACTIVITY_PATTERNS,
   COLLABORATION_TYPES,
-  DEPLOY_STATUS,
 ];

@@ -12,6 +12,7 @@ import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { TRACKS } from './service-types.ts';
 import { together } from '../../resources/instances/together.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Publish } from '../../resources/feature.ts';
 import { StateKey } from '../../resources/states.ts';
 
 /** Topics on which positions are awaited: asked of the store once, then kept up to date by whoever starts a track. */
@@ -43,13 +44,7 @@ export const awaitsPositions = async (space: Namespace, topic: string): Promise<
  * @param publish raises the event of a topic
  * @param value what is published: `{username, location, timestamp?}` is a position, all else is none
  */
-export function followPosition(
-  space: Namespace,
-  topic: string,
-  value: Value,
-  actor: Actor,
-  publish: (topic: string, value: Value, actor: Actor) => Promise<void>,
-): Promise<Answer> {
+export function followPosition(space: Namespace, topic: string, value: Value, actor: Actor, publish: Publish): Promise<Answer> {
   return together(space, `positions ${topic}`, actor, async (gathering) => {
     await publish(topic, value, gathering);
     const position = positionIn(value, gathering);

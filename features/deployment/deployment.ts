@@ -8,7 +8,7 @@ import { provision } from '../federation/index.ts';
 import { nodesThat } from '../nodes/index.ts';
 import { read } from '../../resources/instances/find.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
-import { DEPLOY_STATUS } from '../collaboration/service-types.ts';
+import { DEPLOY_STATUS } from './service-types.ts';
 import { together } from '../../resources/instances/together.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { adminOnly, own } from '../../resources/operations/arguments.ts';

@@ -8,7 +8,7 @@ import { together } from '../../resources/instances/together.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { own } from '../../resources/operations/arguments.ts';
 import { StateKey } from '../../resources/states.ts';
-import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
+import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { HttpClient } from '../sources/http/index.ts';
 import { sourcesOf } from '../sources/namespace-state.ts';
 import { transportFor } from '../sources/protocols/push/connection.ts';

@@ -8,7 +8,7 @@ import { raise } from '../../runtime/events/events.ts';
 import { hasMembers } from '../../runtime/events/subscribers.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { read } from '../../resources/instances/find.ts';
-import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
+import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { isExpired } from './payload-messages.ts';
 import { deviceOf, devicesOf } from './push-targets.ts';
 

@@ -1,3 +1,2 @@
 // The door of messages to people.
-export { publishNotification } from './direct.ts';
 export { settleHandOver } from './hand-over.ts';

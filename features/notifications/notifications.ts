@@ -8,7 +8,7 @@ import { deleteOne } from '../../resources/instances/delete.ts';
 import { addressFilters, read, readAt } from '../../resources/instances/find.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
-import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
+import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { together } from '../../resources/instances/together.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { logOf } from '../sources/inbound.ts';

@@ -10,7 +10,7 @@ import { together } from '../../resources/instances/together.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { own } from '../../resources/operations/arguments.ts';
 import { NO_CONTENT, reply } from '../../resources/requests/request.ts';
-import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
+import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { tellDevices } from './inbox.ts';
 import { deletedBy, readBy, recipientsOf } from './payload-messages.ts';
 

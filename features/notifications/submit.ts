@@ -12,7 +12,7 @@ import { together } from '../../resources/instances/together.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { own } from '../../resources/operations/arguments.ts';
 import { reply } from '../../resources/requests/request.ts';
-import { PAYLOAD_MESSAGES } from '../collaboration/service-types.ts';
+import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { publishTopic } from '../topics/publish.ts';
 import { answerOf } from './form-answer.ts';
 import { tellDevices } from './inbox.ts';

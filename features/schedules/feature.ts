@@ -1,5 +1,27 @@
-// Scheduled events: messages at a time.
+// Scheduled events: messages at a time. The statement PUBLISH is theirs, too, since it publishes now or at a time.
+import { getOwn } from '../../stdlib/values/index.ts';
+import { requireUse } from '../../resources/access/gate.ts';
+import { requireRight } from '../../resources/access/rights.ts';
 import type { Feature } from '../../resources/feature.ts';
-import { SCHEDULED_EVENTS } from './scheduledevents-kind.ts';
+import { publishTopic } from '../topics/publish.ts';
+import { TOPICS } from '../topics/topics-kind.ts';
+import { scheduleByStatement, SCHEDULED_EVENTS } from './scheduledevents-kind.ts';
 
-export const schedules: Feature = { name: 'schedules', kinds: [SCHEDULED_EVENTS] };
+export const schedules: Feature = {
+  name: 'schedules',
+  kinds: [SCHEDULED_EVENTS],
+  operations: {
+    publish: async (space, payload, actor) => {
+      const topic = String(getOwn(payload, 'topic'));
+      requireRight(space, TOPICS, 'publish', actor.identity);
+      requireUse(space, 'topics', topic, 'publish', actor.identity);
+      const schedule = Object.hasOwn(payload, 'schedule') ? getOwn(payload, 'schedule') : undefined;
+      if (schedule === undefined) await publishTopic(space, topic, getOwn(payload, 'value'), actor);
+      else {
+        requireRight(space, SCHEDULED_EVENTS, 'insert', actor.identity);
+        await scheduleByStatement(space, topic, getOwn(payload, 'value'), schedule, actor);
+      }
+      return { ok: 'null' };
+    },
+  },
+};

@@ -8,7 +8,6 @@ import { runDirect } from '../../runtime/runs/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { creatorOf } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { publishNotification } from '../notifications/index.ts';
 import { callerOf } from './documents.ts';
 import { sourcePath } from './inbound.ts';
 import { type Caller, type Connection, protocolOf } from './protocols/index.ts';
@@ -46,8 +45,8 @@ export async function publishToSource(space: Namespace, id: string, value: Value
   if (isMocked(source)) await mock(space, source, 'publish', 'pubDesc', request, actor);
   else {
     protocolOf(String(own(source, 'type')))?.checkPublish?.(name, own(source, 'config') as ObjectValue, request);
-    // To people, not to a connection: it is stored for them, and from there it goes to their devices.
-    if (own(source, 'type') === 'PUSH_NOTIF') await publishNotification(space, name, request, actor);
+    const publisher = space.features.publishers.get(String(own(source, 'type')));
+    if (publisher) await publisher(space, name, request, actor);
     else await through(space, name, (connection) => connection.publish?.(request, callerOf(space, actor)) ?? refusedPublish(name));
   }
   sourcesOf(space).counts.add(name, 'published', space.clock.now());

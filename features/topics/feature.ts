@@ -3,11 +3,9 @@ import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { requireUse } from '../../resources/access/gate.ts';
-import { requireRight } from '../../resources/access/rights.ts';
 import type { Feature } from '../../resources/feature.ts';
 import { typeName } from '../../resources/operations/payload.ts';
 import { idOf, reply } from '../../resources/requests/request.ts';
-import { scheduleByStatement, SCHEDULED_EVENTS } from '../schedules/scheduledevents-kind.ts';
 import { publishRequest, publishTopic } from './publish.ts';
 import { TOPICS } from './topics-kind.ts';
 
@@ -26,18 +24,6 @@ export const topics: Feature = {
     },
   },
   operations: {
-    publish: async (space, payload, actor) => {
-      const topic = String(getOwn(payload, 'topic'));
-      requireRight(space, TOPICS, 'publish', actor.identity);
-      requireUse(space, 'topics', topic, 'publish', actor.identity);
-      const schedule = Object.hasOwn(payload, 'schedule') ? getOwn(payload, 'schedule') : undefined;
-      if (schedule === undefined) await publishTopic(space, topic, getOwn(payload, 'value'), actor);
-      else {
-        requireRight(space, SCHEDULED_EVENTS, 'insert', actor.identity);
-        await scheduleByStatement(space, topic, getOwn(payload, 'value'), schedule, actor);
-      }
-      return { ok: 'null' };
-    },
     publishRequest: async (space, payload, actor) => {
       const type = String(getOwn(payload, 'resource'));
       if (!space.types.has(type)) throw fault('cascade.resource.type.not.found', type);

@@ -5,35 +5,43 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import { checkTopic } from './topics-kind.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { checkMessage } from './topic-messages.ts';
-import { awaitsPositions, followPosition } from '../collaboration/tracking.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import type { PublicationFollower, Publish } from '../../resources/feature.ts';
 
-/** Raises the topic's event, and moves the tracks that await positions there. Where no rule listens no event is stored. */
+/** Raises the topic's event, with the changes of a feature that follows the topic. Where no rule listens no event is stored. */
 export async function publishTopic(space: Namespace, topic: string, value: Value, actor: Actor): Promise<void> {
   checkTopic(topic);
   const registered = Array.isArray(value) ? space.definitions.get('topics', topic) : undefined;
   if (registered && Object.hasOwn(registered, 'autoUnwind') && getOwn(registered, 'autoUnwind') === true)
     return publishEach(space, topic, value as Value[], actor);
   checkMessage(space, topic, value);
-  if (await awaitsPositions(space, topic)) await followPosition(space, topic, value, actor, plainly(space));
+  const follower = await followerOf(space, topic);
+  if (follower) await follower.follow(space, topic, value, actor, plainly(space));
   else await plainly(space)(topic, value, actor);
 }
 
 /** One event for each element, in their order, and all in one unit (integrations.md 9.2). */
 async function publishEach(space: Namespace, topic: string, messages: readonly Value[], actor: Actor): Promise<void> {
   for (const message of messages) checkMessage(space, topic, message);
-  if (await awaitsPositions(space, topic)) {
+  const follower = await followerOf(space, topic);
+  if (follower) {
     const apart: Actor = { ...actor, commit: (unit) => space.committer.submit(unit) };
-    for (const message of messages) await followPosition(space, topic, message, apart, plainly(space));
+    for (const message of messages) await follower.follow(space, topic, message, apart, plainly(space));
     return actor.commit({ writes: [], events: [] }, { ok: 'null' });
   }
   const path = `/topics${topic}/publish`;
   await actor.commit({ writes: [], events: messages.flatMap((message) => raise(space, path, message, actor)) }, { ok: 'null' });
 }
 
+/** The first feature that follows the topic. */
+async function followerOf(space: Namespace, topic: string): Promise<PublicationFollower | undefined> {
+  for (const follower of space.features.followers) if (await follower.concerns(space, topic)) return follower;
+  return undefined;
+}
+
 const plainly =
-  (space: Namespace) =>
-  async (topic: string, value: Value, actor: Actor): Promise<void> => {
+  (space: Namespace): Publish =>
+  async (topic, value, actor) => {
     const events = raise(space, `/topics${topic}/publish`, value, actor);
     if (events.length > 0) await actor.commit({ writes: [], events }, { ok: 'null' });
   };

@@ -8,7 +8,7 @@ const folders = [
   ...['inbox', 'case-runner', 'conformance', 'bench', 'examples', 'scripts'],
 ];
 
-/** A command of node_modules/.bin: what it holds to be true, and how it is called. */
+/** The first is `npm run lint`. Each: a command of node_modules/.bin: what it holds to be true, and how it is called. */
 export const checks = [
   { holds: 'types and linter agree', command: ['oxlint', '--config', 'oxlint.config.ts', '--type-aware', '--type-check', '.'] },
   { holds: 'imports go one way', command: ['depcruise', '--config', '.dependency-cruiser.cjs', '--output-type', 'err', ...folders] },

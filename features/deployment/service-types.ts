@@ -1,0 +1,25 @@
+// The types in which configurations of resources and the state of deployments are kept.
+
+import { keptByService } from '../../resources/catalog/kept-by-service.ts';
+
+export const RESOURCE_CONFIGS = keptByService(
+  'ArsResourceConfig',
+  { name: 'required unique String', value: 'Any', description: 'String' },
+  ['name'],
+);
+
+export const DEPLOY_STATUS = keptByService(
+  'ArsDeployStatus',
+  {
+    globalId: 'indexed String',
+    configName: 'indexed String',
+    partition: 'String',
+    node: 'String',
+    resource: 'String',
+    status: 'String',
+    error: 'Object',
+    timestamp: 'DateTime',
+  },
+  [],
+  'deploystatus',
+);

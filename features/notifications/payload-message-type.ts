@@ -1,0 +1,40 @@
+// The type in which messages to people are kept.
+
+import { getOwn, isObject } from '../../stdlib/values/index.ts';
+import { keptByService } from '../../resources/catalog/kept-by-service.ts';
+import type { InstanceResource } from '../../resources/catalog/types.ts';
+
+const MESSAGES = keptByService('ArsPayloadMessage', {
+  source: 'String',
+  category: 'String',
+  title: 'String',
+  payload: 'Object',
+  users: 'multi String',
+  clientName: 'String',
+  pendingUsers: 'multi indexed String',
+  unknownUsers: 'multi String',
+  sentAt: 'DateTime',
+  sentBy: 'String',
+  expiresAt: 'DateTime',
+  recipients: 'multi Object',
+  collaborationId: 'indexed String',
+});
+
+/** Of the recipients everybody sees the own entry. */
+export const PAYLOAD_MESSAGES: InstanceResource = {
+  ...MESSAGES,
+  seen: {
+    instance(shown, username) {
+      const recipients = Object.hasOwn(shown, 'recipients') ? getOwn(shown, 'recipients') : null;
+      if (!Array.isArray(recipients)) return shown;
+      return { ...shown, recipients: recipients.filter((one) => isObject(one) && one['username'] === username) };
+    },
+    stages: (username) => [
+      {
+        $addFields: {
+          recipients: { $filter: { input: '$recipients', as: 'one', cond: { $eq: ['$$one.username', { $literal: username }] } } },
+        },
+      },
+    ],
+  },
+};
