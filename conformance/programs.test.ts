@@ -10,7 +10,14 @@ test('cases of programs pass without a store', async () => {
   try {
     await client.login('', '');
     const cases = fileURLToPath(new URL('./cases', import.meta.url));
-    const files = ['expressions/references', 'expressions/literals', 'statements/execute'].flatMap((area) => readCases(cases, area));
+    const files = [
+      'expressions/references',
+      'expressions/literals',
+      'statements/execute',
+      'statements/try',
+      'procedures',
+      'builtins/log',
+    ].flatMap((area) => readCases(cases, area));
     const { passed, failed } = await runSuite(client, files, new Map(), () => undefined);
     expect(failed.filter(({ failure }) => !failure?.includes(NEEDS_MORE))).toEqual([]);
     expect(passed).toBeGreaterThan(60);

@@ -11,6 +11,7 @@ import {
   createDriver,
   type In,
   type ProcedureInfo,
+  type RunId,
   refuseLambdasAsJson,
   type StartOptions,
   type WireError,
@@ -91,7 +92,7 @@ class ProgramsOnly {
     if (procedure.info.private) throw langError('cascade.procedure.private', name);
     const args = body === '' ? [] : parseJson(body);
     if (!Array.isArray(args) && !isObject(args)) throw fault('cascade.request.body.invalid', 'arguments are an array or an object', 0);
-    const id = `r${this.#runs++}`;
+    const id = this.#runs++;
     const list = Array.isArray(args) ? (JSON.parse(encodeInner(args)) as unknown[]) : [];
     const named = isObject(args) ? (JSON.parse(encodeInner(args)) as Record<string, unknown>) : null;
     const first: In = ['startProcedure', id, name, named ? null : list, named, options(name)];
@@ -99,13 +100,13 @@ class ProgramsOnly {
   }
 
   /** A program must not catch what only this service lacks. */
-  #giveUp(id: string, kind: string): never {
+  #giveUp(id: RunId, kind: string): never {
     this.#driver.step(JSON.stringify([['drop', id]]));
     throw new CascadeError(UNAVAILABLE, `${kind} needs the whole service.`, [kind], 501);
   }
 
   /** Runs to the end. @throws CascadeError what escaped */
-  #drive(id: string, first: In): Value {
+  #drive(id: RunId, first: In): Value {
     let batch = [first];
     let slices = 0;
     for (;;) {
@@ -119,7 +120,9 @@ class ProgramsOnly {
         if (item[0] === 'resolve') batch.push(['procedure', item[2], this.#procedures.get(item[2])?.info ?? null]);
         else if (item[0] === 'op') return this.#giveUp(id, item[4]);
         else if (item[0] === 'slice')
-          batch.push(++slices < MOST_SLICES ? ['go', id, Date.now()] : ['err', id, limit('cascade.execution.timeout', id), Date.now()]);
+          batch.push(
+            ++slices < MOST_SLICES ? ['go', id, Date.now()] : ['err', id, limit('cascade.execution.timeout', String(id)), Date.now()],
+          );
       }
     }
   }

@@ -153,12 +153,17 @@ function select(scene: Scene, { from, where, props, sort, page, limit, total, to
   });
 }
 
+/** What a server answers that does not offer this at all: no waiting changes it. */
+const NOT_IMPLEMENTED = 501;
+
 /** Asks until the rows are as wanted. Waits longer and longer, as a suite that hammers makes the server slow. */
 async function eventually(body: WantedObject, ask: () => Promise<Reply>, scene: Scene): Promise<void> {
   const until = performance.now() + (body.withinMs === undefined ? scene.pace.patienceMs : Number(numberText(body.withinMs)));
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.5, 250)) {
+    let status = 0;
     try {
       const reply = await ask();
+      status = reply.status;
       check(scene, {}, reply, 200);
       if (body.count === undefined && body.rows === undefined && (reply.json() as Json[]).length === 0)
         throw new Failure('there is no row yet');
@@ -166,7 +171,7 @@ async function eventually(body: WantedObject, ask: () => Promise<Reply>, scene: 
       keep(scene, body.as, reply.json());
       return;
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+      if (!(error instanceof Failure) || status === NOT_IMPLEMENTED) throw error;
       if (performance.now() > until) throw new Failure(`still not: ${error.message}`);
       await scene.pace.pause(pauseMs);
     }
