@@ -12,7 +12,7 @@ import { runInNewContext } from 'node:vm';
 import { type Collection, MongoClient } from 'mongodb';
 import pino from 'pino';
 import { type CompiledRule, compile } from '../compiler/index.ts';
-import { BoundSurrounding, Correlation, type Happening, Values } from '../runtime/correlation/index.ts';
+import { BindingsContext, Correlation, type MatchedEvent, EventValues } from '../runtime/correlation/index.ts';
 import { type Engine, type Identity, openEngine } from '../engine/index.ts';
 import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { builtinTable } from '../stdlib/builtins/index.ts';
@@ -54,7 +54,7 @@ export async function* correlate({ peers }: { readonly peers: boolean }): AsyncG
 
 /** An event, and its value as those who commit it have it in hand. */
 interface Arriving {
-  readonly happening: Happening;
+  readonly matched: MatchedEvent;
   readonly value: { readonly k: string; readonly n: number; readonly site: string };
 }
 
@@ -62,17 +62,17 @@ function machine(): { arrive: (arriving: Arriving) => number; open: () => number
   const compiled = compile(RULE, { builtins: builtinTable(), kind: 'rule' });
   const rule = (compiled as { unit: CompiledRule }).unit;
   if (!rule.correlation) throw new Error('no correlation');
-  const values = new Values();
-  const around = new BoundSurrounding({ places: [], happenings: [] }, rule.triggers, values, 'bench');
+  const values = new EventValues();
+  const context = new BindingsContext({ places: [], events: [] }, rule.triggers, values, 'bench');
   const correlation = new Correlation({
     spec: rule.correlation,
     triggers: rule.triggers,
     conditions: { typeOf: () => null, builtin: () => undefined, namespace: 'bench' },
     mostOpen: 2 * WINDOWS,
-    surroundings: {
-      surroundingOf: (bound) => {
-        around.bound = bound;
-        return around;
+    environment: {
+      contextOf: (bindings) => {
+        context.bindings = bindings;
+        return context;
       },
       onError: (error) => {
         throw error;
@@ -82,9 +82,9 @@ function machine(): { arrive: (arriving: Arriving) => number; open: () => number
   });
   const places = [[0], [1]];
   return {
-    arrive({ happening, value }) {
-      values.expect(happening, value);
-      return correlation.arrive(happening, places[happening.path === PATHS[0] ? 0 : 1] ?? []).completed.length;
+    arrive({ matched, value }) {
+      values.expect(matched, value);
+      return correlation.arrive(matched, places[matched.path === PATHS[0] ? 0 : 1] ?? []).completed.length;
     },
     open: () => correlation.open,
   };
@@ -94,7 +94,7 @@ function machine(): { arrive: (arriving: Arriving) => number; open: () => number
 function event(i: number, key = `key ${(i * 7_919) % KEYS}`, path = PATHS[Math.floor(i / KEYS) % 2] ?? PATHS[0], laterBy = 0): Arriving {
   const value = { k: key, n: i, site: 'north' };
   const uuid = `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`;
-  return { happening: { uuid, path, value: JSON.stringify(value), atMs: laterBy + i, by: 'ann', chain: null }, value };
+  return { matched: { uuid, path, value: JSON.stringify(value), atMs: laterBy + i, by: 'ann', chain: null }, value };
 }
 
 type Arrive = (arriving: Arriving) => number;
@@ -117,16 +117,16 @@ function inMemory(): Figure {
   const rounds: Record<string, number[]> = { cascade: [], 'a Map by hand': [] };
   for (let round = -1; round < ROUNDS; round++) {
     progress(`correlate: in memory, ${round < 0 ? 'warming' : `round ${round + 1} of ${ROUNDS}`}`);
-    const open = new Map<string, Happening>();
+    const open = new Map<string, MatchedEvent>();
     const contestants: Record<string, Arrive> = {
       cascade: machine().arrive,
-      'a Map by hand': ({ happening, value }) => {
-        if (happening.path === PATHS[0]) {
-          open.set(value.k, happening);
+      'a Map by hand': ({ matched, value }) => {
+        if (matched.path === PATHS[0]) {
+          open.set(value.k, matched);
           return 0;
         }
         const found = open.get(value.k);
-        return found && happening.atMs - found.atMs <= 3_600_000 && open.delete(value.k) ? 1 : 0;
+        return found && matched.atMs - found.atMs <= 3_600_000 && open.delete(value.k) ? 1 : 0;
       },
     };
     for (const [name, arrive] of Object.entries(contestants)) {
@@ -167,7 +167,7 @@ function memory(): Figure {
   const kept = { cascade: 0, 'a Map by hand': 0 };
   for (const name of ['cascade', 'a Map by hand'] as const) {
     const made = machine();
-    const open = new Map<string, Happening[]>();
+    const open = new Map<string, MatchedEvent[]>();
     const before = heapBytes();
     for (let i = 0; i < WINDOWS; i++) {
       const arriving = event(i, undefined, PATHS[0]);
@@ -175,8 +175,8 @@ function memory(): Figure {
       if (name === 'cascade') made.arrive(arriving);
       else {
         const waiting = open.get(k);
-        if (waiting) waiting.push(arriving.happening);
-        else open.set(k, [arriving.happening]);
+        if (waiting) waiting.push(arriving.matched);
+        else open.set(k, [arriving.matched]);
       }
     }
     kept[name] = (heapBytes() - before) / WINDOWS;

@@ -70,9 +70,9 @@ export function triggerIndex(): Promise<Figure[]> {
       const contestants = {
         index: (event: ObjectValue) => index.match(PATH, event, none).length,
         'every rule in turn': (event: ObjectValue) => {
-          const around = { payload: () => event, event: none };
+          const context = { payload: () => event, event: none };
           let met = 0;
-          for (const test of tests) if (test(around)) met++;
+          for (const test of tests) if (test(context)) met++;
           return met;
         },
       };

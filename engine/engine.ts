@@ -15,7 +15,7 @@ import { type Cluster, openCluster } from './cluster.ts';
 import { asClientError, noteRefusal, openLocalEngine } from './local-engine.ts';
 import { requirePeers } from './peers.ts';
 import { sourcesUp } from '../features/sources/index.ts';
-import { Shares } from '../runtime/admission/shares.ts';
+import { FairScheduler } from '../runtime/admission/fair-scheduler.ts';
 import { openStore, type Store } from '../platform/mongo/index.ts';
 import { type About, readBuild } from '../platform/about/index.ts';
 import { type Clock, openSharedClock } from '../platform/clock/index.ts';
@@ -24,11 +24,11 @@ import { openNamespaceKeys } from '../platform/keys/index.ts';
 import { type IdentityStore, openDirectory, openIdentity, type PasswordCost, SecurityLog } from '../identity/index.ts';
 import { Stalls } from '../platform/stalls/index.ts';
 import { Compiler } from '../runtime/programs/compiler.ts';
-import { compilerHash } from '../runtime/programs/kept-output.ts';
+import { compilerHash } from '../runtime/programs/compilation-cache.ts';
 import { Quotas, type Release } from '../resources/quotas/index.ts';
 import { type Level, openSandbox } from '../sandbox/index.ts';
 import { subscribe } from '../features/subscriptions/index.ts';
-import { Tally } from '../resources/tally.ts';
+import { Counters } from '../resources/counters.ts';
 import { deliveriesOf } from '../features/delivery/namespace-state.ts';
 
 export interface EngineConfig {
@@ -122,15 +122,15 @@ export async function openEngine({
       }),
     );
     if (!exclusive && (needsBus || bus)) await requirePeers(process, bus !== null);
-    const tally = new Tally();
+    const counters = new Counters();
     const stalls = new Stalls({ log });
     keep({ [Symbol.asyncDispose]: async () => stalls[Symbol.dispose]() });
-    stalls.heard = (stall) => tally.stalled(stall);
+    stalls.heard = (stall) => counters.stalled(stall);
     const egress = new Egress({
       allowed: outboundAddresses,
       databases: store.client.options.hosts.map(({ host, port }) => ({ host: String(host), port: Number(port) })),
     });
-    const shares = new Shares();
+    const scheduler = new FairScheduler();
     const sandbox = keep(
       await openSandbox({
         ...(lanes === undefined ? {} : { lanes }),
@@ -178,7 +178,7 @@ export async function openEngine({
     const accounts = { identity, directory, keys, security, quotas, lasting: store.namespace('system'), drop };
     const compiled = { hash: await compilerHash(), compiler: keep(new Compiler()) };
     const about = { ...aboutIt, nodeUuid: await nodeUuidOf(store) };
-    const local = openLocalEngine({ clock, shares, quotas, security, isSure, drop: dropHere, log });
+    const local = openLocalEngine({ clock, scheduler, quotas, security, isSure, drop: dropHere, log });
     const reopened = new Set<string>();
     const cluster: Cluster = keep(
       await openCluster({
@@ -208,7 +208,7 @@ export async function openEngine({
             accounts,
             about,
             compiled,
-            tally,
+            counters,
             stalls,
             egress,
           });
@@ -276,13 +276,13 @@ export async function openEngine({
         for (const space of await namespaces.all()) await space.drained();
       },
       health: () => ({ ready: status === 'ok', status }),
-      tally,
+      counters,
       async load() {
         const open = await namespaces.all();
         const pending = await Promise.all(open.map(({ space }) => deliveriesOf(space).pending()));
         return {
           queueDepth: open.reduce((sum, one) => sum + one.pending, 0),
-          requestsWaiting: shares.waiting,
+          requestsWaiting: scheduler.waiting,
           reliablePending: pending.reduce((sum, one) => sum + one, 0),
           namespacesUnavailable: namespaces.unavailable,
           sources: open.flatMap(({ space }) => sourcesUp(space)),

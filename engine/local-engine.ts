@@ -8,12 +8,12 @@ import type { SecurityLog } from '../identity/index.ts';
 import { CascadeErrors, fault, isFault } from '../model/errors/faults.ts';
 import { toJson } from '../model/values/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
-import { isPassing } from '../platform/mongo/index.ts';
+import { isRetryable } from '../platform/mongo/index.ts';
 import type { ApiReply, ApiRequest, Identity } from '../resources/api.ts';
 import { tooFull } from '../resources/instances/refusals.ts';
 import type { Quotas } from '../resources/quotas/index.ts';
-import { carryOutOnce } from '../resources/requests/once.ts';
-import type { Shares } from '../runtime/admission/shares.ts';
+import { carryOutIdempotently } from '../resources/requests/idempotency.ts';
+import type { FairScheduler } from '../runtime/admission/fair-scheduler.ts';
 import type { Actor } from '../runtime/context/actor.ts';
 import { Fenced, QueueFull } from '../runtime/transactions/index.ts';
 import type { Namespace } from '../resources/catalog/types.ts';
@@ -22,7 +22,7 @@ import type { LocalEngine } from './forwarding/index.ts';
 
 export interface LocalEngineOptions {
   readonly clock: Clock;
-  readonly shares: Shares;
+  readonly scheduler: FairScheduler;
   readonly quotas: Quotas;
   readonly security: SecurityLog;
   /** Whether nobody can have taken this process for dead. */
@@ -31,7 +31,7 @@ export interface LocalEngineOptions {
   readonly log: Logger;
 }
 
-export function openLocalEngine({ clock, shares, quotas, security, isSure, drop, log }: LocalEngineOptions): LocalEngine {
+export function openLocalEngine({ clock, scheduler, quotas, security, isSure, drop, log }: LocalEngineOptions): LocalEngine {
   /** What was done while another process may have owned the namespace is not answered as if it were sure. */
   const requireSure = (): void => {
     if (!isSure()) throw new Fenced('another process may do the work of this one');
@@ -40,7 +40,7 @@ export function openLocalEngine({ clock, shares, quotas, security, isSure, drop,
     async execute({ space }, request) {
       const cameMs = performance.now();
       const { namespace } = request.identity;
-      const entered = shares.enter(namespace);
+      const entered = scheduler.enter(namespace);
       const place = entered instanceof Promise ? await entered : entered;
       try {
         requireSure();
@@ -48,7 +48,7 @@ export function openLocalEngine({ clock, shares, quotas, security, isSure, drop,
         const usage = limited instanceof Promise ? await limited : limited;
         usage?.takeRequest();
         if (request.op === 'execute') usage?.takeExecution();
-        const reply = await carryOutOnce(space, request, actorOf(space, request, clock, cameMs));
+        const reply = await carryOutIdempotently(space, request, actorOf(space, request, clock, cameMs));
         requireSure();
         return reply;
       } catch (error) {
@@ -56,11 +56,11 @@ export function openLocalEngine({ clock, shares, quotas, security, isSure, drop,
         noteRefusal(security, answered, request.identity, request);
         throw answered;
       } finally {
-        shares.leave(namespace, place);
+        scheduler.leave(namespace, place);
       }
     },
     async accept({ space }, arrival): Promise<ApiReply> {
-      const entered = shares.enter(space.name);
+      const entered = scheduler.enter(space.name);
       const place = entered instanceof Promise ? await entered : entered;
       try {
         requireSure();
@@ -68,10 +68,10 @@ export function openLocalEngine({ clock, shares, quotas, security, isSure, drop,
         requireSure();
         return { status, body: toJson(body) };
       } catch (error) {
-        if (isPassing(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
+        if (isRetryable(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
         throw error;
       } finally {
-        shares.leave(space.name, place);
+        scheduler.leave(space.name, place);
       }
     },
     describe: ({ space }, caller) => describe(space, caller),
@@ -97,15 +97,15 @@ const actorOf = (space: Namespace, request: ApiRequest, clock: Clock, cameMs: nu
   enqueue: (unit, stored, failed) => {
     space.committer.enqueue(unit, false, stored, (error) => failed(error instanceof QueueFull ? tooFull(error) : error));
   },
-  reading: null,
-  childKey: null,
+  readSet: null,
+  childRunIds: null,
   depth: 0,
 });
 
 /** An error as it is answered to clients. */
 export function asClientError(error: unknown): unknown {
   if (error instanceof QueueFull) return tooFull(error);
-  if (isPassing(error) || error instanceof Fenced) return fault('cascade.server.unavailable');
+  if (isRetryable(error) || error instanceof Fenced) return fault('cascade.server.unavailable');
   return error;
 }
 

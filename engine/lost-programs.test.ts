@@ -4,7 +4,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { RunReference, Step } from '../runtime/transactions/index.ts';
 import { storedRow } from '../runtime/transactions/row-form.ts';
-import { KeptPrograms } from '../runtime/programs/kept-programs.ts';
+import { ProgramStore } from '../runtime/programs/program-store.ts';
 import type { Executable } from '../runtime/runs/index.ts';
 import { openOwnDatabase } from './testing/database.ts';
 import { openTestEngine } from './testing/engine.ts';
@@ -42,7 +42,7 @@ test('a text goes when no journal names it, also not as one of those between whi
   await stored.insertMany(['chosen one', 'chosen:2 two', 'other three'].map((_id) => ({ _id })));
   await leave(db, randomUUID(), between('one', 'two'));
   const executables = new Map(['chosen:2 two', 'other three'].map((key) => [key, {} as Executable]));
-  const programs = new KeptPrograms({ db, executables, epoch: 1, committer: { references: () => [] } });
+  const programs = new ProgramStore({ db, executables, epoch: 1, committer: { references: () => [] } });
   await programs.open(0);
   expect(await programs.sweep(GRACE_MS, () => false)).toBe(1);
   expect(await left()).toEqual(['chosen one', 'chosen:2 two']);

@@ -6,7 +6,7 @@ import type { Identity } from '../resources/api.ts';
 import type { About } from '../platform/about/index.ts';
 import { FEATURES } from './features.ts';
 import { FeatureStates } from '../resources/states.ts';
-import { RULE_LINKS } from '../features/rules/namespace-state.ts';
+import { RULE_GRAPH } from '../features/rules/namespace-state.ts';
 import { IMPLEMENTED_EVENTS } from '../features/services/namespace-state.ts';
 import { SOURCES_STATE } from '../features/sources/namespace-state.ts';
 import { SCHEDULE } from '../features/schedules/namespace-state.ts';
@@ -18,17 +18,17 @@ import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlat
 import { fault } from '../model/errors/faults.ts';
 import type { RightsOf } from '../identity/index.ts';
 import { Listeners } from '../runtime/events/listeners.ts';
-import { ARRIVAL_TEXTS, Arrivals, ARRIVALS } from '../runtime/cluster/index.ts';
+import { HANDED_OFF_TEXTS, HandedOffEvents, HANDED_OFF_EVENTS } from '../runtime/cluster/index.ts';
 import { typeOfCollection } from '../resources/catalog/catalogue.ts';
 import { eventsOf } from '../features/diagnostics/tail.ts';
 import { LOGS_PATH } from '../runtime/events/event-path.ts';
 import { isTraced, logLevelOf } from '../features/diagnostics/debugconfigs-kind.ts';
 import { callableOf, type Callable } from '../features/procedures/procedures-kind.ts';
-import { type CompiledBy, KEPT_OUTPUT, KeptOutput } from '../runtime/programs/kept-output.ts';
-import { KeptPrograms } from '../runtime/programs/kept-programs.ts';
-import { RuleLinks } from '../features/rules/loops.ts';
+import { type CompiledBy, COMPILATION_CACHE, CompilationCache } from '../runtime/programs/compilation-cache.ts';
+import { ProgramStore } from '../runtime/programs/program-store.ts';
+import { RuleGraph } from '../features/rules/rule-graph.ts';
 import { executableKey } from '../runtime/programs/programs.ts';
-import { programFor } from '../runtime/programs/work-programs.ts';
+import { programFor } from '../runtime/programs/deferred-call-programs.ts';
 import { dropOrphans, undoHalfRenames } from '../features/types/collections.ts';
 import { loadRule } from '../features/rules/rules-kind.ts';
 import { loadScalars } from '../features/scalars/scalars-kind.ts';
@@ -37,11 +37,11 @@ import { DefinitionStore } from '../resources/definitions/store.ts';
 import { IndexBuilds, resumeBuilds } from '../resources/instances/index-builds.ts';
 import { Deliveries } from '../features/delivery/index.ts';
 import { deadLetter } from '../features/delivery/dead-letters.ts';
-import { endChain, endLost } from '../features/rules/endings.ts';
+import { abandonTooDeep, abandonLost } from '../features/rules/abandoned-runs.ts';
 import { ASYNC } from '../runtime/events/events.ts';
 import { ConditionFailures } from '../features/rules/condition-failures.ts';
 import { present } from '../resources/instances/present.ts';
-import { refusalOf } from '../resources/instances/late-writes.ts';
+import { refusalOf } from '../resources/instances/stale-writes.ts';
 import { findTaken, uniqueKeysOf } from '../resources/instances/unique.ts';
 import { pureBuiltins } from '../resources/aggregate/host-context.ts';
 import { LargeResults } from '../resources/representation/large-results.ts';
@@ -56,12 +56,12 @@ import { loadType } from '../features/types/types-kind.ts';
 import type { Accounts, Namespace } from '../resources/catalog/types.ts';
 import { indexDependents } from '../resources/instances/dependents.ts';
 import { AUDITS } from '../resources/access/audits.ts';
-import { ANSWERS, indexAnswers } from '../resources/requests/once.ts';
+import { IDEMPOTENCY_RECORDS, indexIdempotencyRecords } from '../resources/requests/idempotency.ts';
 import { Sources } from '../features/sources/index.ts';
 import { NODES_OUTLET } from '../features/nodes/index.ts';
 import { FEDERATION, Federation, Outbox } from '../features/federation/index.ts';
 import type { Egress } from '../platform/egress/index.ts';
-import { openUpkeep } from './upkeep.ts';
+import { openMaintenance } from './maintenance.ts';
 import {
   Contention,
   type Executable,
@@ -69,18 +69,18 @@ import {
   ExecutionTimes,
   NO_LIMITS,
   HIGH,
-  Pressure,
+  Backpressure,
   type RunHost,
   Runner,
 } from '../runtime/runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
-import { EqualReads, PointReads, RowReader, retryUntilAvailable, type Store } from '../platform/mongo/index.ts';
+import { EqualityReads, PointReads, RowReader, retryUntilAvailable, type Store } from '../platform/mongo/index.ts';
 import { endWithRights, presentIn, Subscribers } from '../features/subscriptions/index.ts';
 import { fence, TakeOver } from '../runtime/cluster/take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/index.ts';
 import type { ScalarDefinition } from '../model/types/index.ts';
 import { TypesInForce } from '../resources/catalog/types-in-force.ts';
-import type { Tally } from '../resources/tally.ts';
+import type { Counters } from '../resources/counters.ts';
 import { type StageReached, tellCommitted, tellHeard } from '../runtime/events/stages.ts';
 import type { Cipher } from '../model/values/index.ts';
 
@@ -88,7 +88,7 @@ export interface OpenNamespace extends AsyncDisposable {
   readonly space: Namespace;
   resolveProcedure(name: string): Promise<ResolvedProcedure | null>;
   /** Takes over what former owners left here, and begins with what acts by itself. One that has failed may be tried again. */
-  assume(): Promise<void>;
+  takeOver(): Promise<void>;
   /** Whether nothing is left to be done here unless somebody asks: no process has to have it open. */
   isAtRest(): Promise<boolean>;
   /** Whether what its services keep between calls would be lost with it. */
@@ -103,12 +103,12 @@ export interface OpenNamespace extends AsyncDisposable {
 }
 
 const COLLECTIONS = [
-  ANSWERS,
-  ARRIVALS,
-  ARRIVAL_TEXTS,
+  IDEMPOTENCY_RECORDS,
+  HANDED_OFF_EVENTS,
+  HANDED_OFF_TEXTS,
   EVALUATIONS,
   EVALUATION_TEXTS,
-  KEPT_OUTPUT,
+  COMPILATION_CACHE,
   'journal',
   'journalValues',
   'logs',
@@ -139,7 +139,7 @@ export interface NamespaceOptions {
   readonly accounts: Accounts;
   readonly about: About;
   readonly compiled: CompiledBy;
-  readonly tally: Tally;
+  readonly counters: Counters;
   readonly stalls: Stalls;
   readonly egress: Egress;
 }
@@ -159,7 +159,7 @@ export async function openNamespace({
   accounts,
   about,
   compiled,
-  tally,
+  counters,
   stalls,
   egress,
 }: NamespaceOptions): Promise<OpenNamespace> {
@@ -168,7 +168,7 @@ export async function openNamespace({
   await createCollections(db);
   const others = (): Promise<number[]> => openEpochs(db, (one) => one !== epoch);
   await fence(db, [...new Set([...unclosed, ...(await others())])], clock);
-  await indexAnswers(db);
+  await indexIdempotencyRecords(db);
   await Outbox.index(db);
   await indexDependents(db);
   const definitions = await DefinitionStore.load(db);
@@ -176,19 +176,19 @@ export async function openNamespace({
   const scalars = loadScalars(definitions);
   const cipher = await accounts.keys.cipherOf(name);
   const types = loadTypes(definitions, scalars, cipher, log);
-  const output = await KeptOutput.open(db, compiled);
+  const output = await CompilationCache.open(db, compiled);
   const sources = new Sources({ space: () => space, db, epoch: processEpoch, outlet: egress.outletOf(name) });
   await sources.counts.load();
   const implementedEvents = new ImplementedEvents(definitions.list('services'));
   const callables = new Map<string, { text: string; callable: Callable }>();
   const recorded = new Map<RunId, readonly Step[]>();
   const contention = new Contention();
-  const pressure = new Pressure();
+  const backpressure = new Backpressure();
   const executionTimes = new ExecutionTimes();
   const errorBreaker = new ErrorBreaker(() => clock.now());
   const executables = new Map<string, Executable>();
   const state = openState(() => space);
-  const surroundings: TriggerIndexOptions = {
+  const environment: TriggerIndexOptions = {
     typeOf: (type) => types.get(type) ?? null,
     builtin: pureBuiltins(clock),
     namespace: name,
@@ -196,7 +196,7 @@ export async function openNamespace({
     onError: (rule, error) => failures.record(rule.name, error),
   };
   const failures = new ConditionFailures(() => space);
-  const stages = tally.stages.of(name);
+  const stages = counters.stages.of(name);
   const reached: StageReached = (rule, stage, ms) => stages.add(rule, stage, ms);
   let runner: Runner | null = null;
   const presentEvent = presentIn(() => space);
@@ -214,7 +214,7 @@ export async function openNamespace({
     measure: (work) => stalls.run('commit', name, 'a transaction', work),
     onEvents: (events, fresh) => {
       listeners.call('metrics', () => {
-        for (const { path } of events) tally.event(path);
+        for (const { path } of events) counters.event(path);
         tellCommitted(events, reached);
       });
       const begun = listeners.call('correlation', () => correlations.arrive(events)) ?? events.map(withoutPlaces);
@@ -229,7 +229,7 @@ export async function openNamespace({
       listeners.call('deliveries', () => deliveries.committed(fresh));
     },
     onLogs: (logs) => {
-      if (!subscribers.has(LOGS_PATH) && !deliveries.hears(LOGS_PATH)) return;
+      if (!subscribers.has(LOGS_PATH) && !deliveries.hasSubscribers(LOGS_PATH)) return;
       const events = eventsOf(logs);
       listeners.call('subscriptions', () => subscribers.deliver(events));
       listeners.call('deliveries', () => deliveries.committed(events));
@@ -241,12 +241,12 @@ export async function openNamespace({
     findTaken: (units) => findTaken(db, units, (collection) => typeOfCollection(space, collection)),
     onError: (error, message) => log.error({ err: error, namespace: name }, message),
     isFull: () => {
-      if (pressure.isHigh) return new QueueFull('waitingRuns', HIGH.runs);
+      if (backpressure.isHigh) return new QueueFull('waitingRuns', HIGH.runs);
       const usage = accounts.quotas.known(name);
       return usage?.isBackedUp ? new QueueFull('execution', usage.executionRate) : null;
     },
   });
-  const arrivals: Arrivals = new Arrivals({
+  const handedOff: HandedOffEvents = new HandedOffEvents({
     db,
     committer: () => committer,
     cipher: () => space.cipher,
@@ -256,7 +256,7 @@ export async function openNamespace({
     namespace: name,
     clock,
     committer,
-    conditions: surroundings,
+    conditions: environment,
     cipher: () => space.cipher,
     log,
     failed: (rule, error) => failures.record(rule, error),
@@ -272,12 +272,12 @@ export async function openNamespace({
     sandbox,
     committer,
     contention,
-    pressure,
+    backpressure,
     executionTimes,
     errorBreaker,
     limits: () => accounts.quotas.known(name)?.runLimits ?? NO_LIMITS,
     log,
-    conditions: surroundings,
+    conditions: environment,
     executable: (rule, program) => executableFor(space, rule, program),
     programFor,
     conditionFailed: (rule, error) => failures.record(rule, error),
@@ -285,8 +285,8 @@ export async function openNamespace({
     admit: (identity) => acting({ rightsOf }, identity),
     turn: () => accounts.quotas.known(name)?.execution(),
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
-    changeAtOnce: (kind, payloadJson, doer) => changeAtOnce(space, kind, payloadJson, doer),
-    ran: (rule, outcome, seconds) => tally.ran(name, rule, outcome, seconds),
+    changeAtOnce: (kind, payloadJson, initiator) => changeAtOnce(space, kind, payloadJson, initiator),
+    ran: (rule, outcome, seconds) => counters.ran(name, rule, outcome, seconds),
     reached,
     release: (run) => {
       state.release(run);
@@ -300,7 +300,7 @@ export async function openNamespace({
       return steps;
     },
     settle: (event, rule, store) => deliveries.settle(event, `/rules/${rule}`, store),
-    lost: (event, rule) => endLost(space, event, rule),
+    lost: (event, rule) => abandonLost(space, event, rule),
     poisoned: (event, target, error) => deadLetter(space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
     failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
     record: (recording) => recordingWrites(space, recording),
@@ -321,7 +321,7 @@ export async function openNamespace({
     isOpen: (event, rule) => runner?.isOpen(event, rule) === true,
   });
   const states = new FeatureStates();
-  states.set(RULE_LINKS, new RuleLinks());
+  states.set(RULE_GRAPH, new RuleGraph());
   states.set(IMPLEMENTED_EVENTS, implementedEvents);
   states.set(SOURCES_STATE, sources);
   states.set(SCHEDULE, schedule);
@@ -338,7 +338,7 @@ export async function openNamespace({
     db,
     rows,
     points: new PointReads(rows),
-    equals: new EqualReads(rows),
+    equals: new EqualityReads(rows),
     indexBuilds: new IndexBuilds(db),
     largeResults: new LargeResults(),
     clock,
@@ -352,10 +352,10 @@ export async function openNamespace({
     cipher,
     definitions,
     executables,
-    programs: new KeptPrograms({ db, executables, epoch, committer }),
+    programs: new ProgramStore({ db, executables, epoch, committer }),
     output,
-    when: new TriggerIndex(surroundings),
-    before: new TriggerIndex(surroundings),
+    when: new TriggerIndex(environment),
+    before: new TriggerIndex(environment),
     correlations,
     implementedEvents,
     state,
@@ -376,47 +376,47 @@ export async function openNamespace({
   }
   runner = new Runner({
     host: runs,
-    pressure,
+    backpressure,
     find: (rule, program) => executableFor(space, rule, program),
-    refuse: (event, rule) => endChain(space, event, rule),
+    refuse: (event, rule) => abandonTooDeep(space, event, rule),
     lost: runs.lost,
   });
 
   const opened: AsyncDisposable[] = [];
   const uses = (key: string): boolean => runner.uses(key);
   /** What acts by itself begins after what was left open has been taken over. */
-  const beginUpkeep = async (): Promise<void> => {
+  const beginMaintenance = async (): Promise<void> => {
     schedule.start();
     federation.open();
     await resumeBuilds(space);
     await dropOrphans(db, clock.now(), true);
     await deliveries.look();
-    opened.push(openUpkeep(space, uses));
+    opened.push(openMaintenance(space, uses));
   };
   const takeOver = new TakeOver(space, store, recorded);
-  let assuming: Promise<void> = Promise.resolve();
-  const assume = async (): Promise<void> => {
+  let resuming: Promise<void> = Promise.resolve();
+  const resume = async (): Promise<void> => {
     const events = await takeOver.take([...new Set([...unclosed, ...(await others())])]);
     if (correlations.areAsleep) {
       await retryUntilAvailable(() => correlations.restore(db)); // not before the former owner's journal is closed: it moves what has long been open
       // First what that had taken, then what a process of an earlier version stored for its leader, then what is committed from now on.
       await committer.exclusive(async (commit) => {
-        await retryUntilAvailable(() => arrivals.start(commit));
+        await retryUntilAvailable(() => handedOff.start(commit));
         correlations.start(events);
       });
     }
-    if (opened.length === 0) await beginUpkeep();
+    if (opened.length === 0) await beginMaintenance();
     sources.start();
   };
   const close = async (): Promise<void> => {
-    pressure.close();
+    backpressure.close();
     executionTimes.close();
     for (const one of opened) await one[Symbol.asyncDispose]();
     await sources.close();
     await federation.close();
     await sources.settle(clock.now(), true);
     await deliveries.close();
-    await arrivals.close();
+    await handedOff.close();
     await schedule[Symbol.asyncDispose]();
     await correlations[Symbol.asyncDispose]();
     await committer[Symbol.asyncDispose]();
@@ -433,7 +433,7 @@ export async function openNamespace({
   }
   return {
     space,
-    assume: () => (assuming = assuming.catch(() => undefined).then(assume)),
+    takeOver: () => (resuming = resuming.catch(() => undefined).then(resume)),
     async isAtRest() {
       if (runner.pending > 0 || correlations.isBusy || correlations.open > 0 || schedule.isBusy || !schedule.isEmpty) return false;
       if (definitions.list('sources').length > 0 || space.indexBuilds.areOpen) return false;
@@ -451,8 +451,8 @@ export async function openNamespace({
       return runner.pending;
     },
     async drained() {
-      while (runner.pending > 0 || correlations.isBusy || schedule.isBusy || arrivals.isBusy) {
-        await arrivals.settled();
+      while (runner.pending > 0 || correlations.isBusy || schedule.isBusy || handedOff.isBusy) {
+        await handedOff.settled();
         await schedule.settled();
         await runner.drained();
         await correlations.settled();

@@ -238,13 +238,13 @@ export class OpenNamespaces {
   }
 
   async #attempt(name: string): Promise<boolean> {
-    const assumed = this.#assume(name);
-    this.#served.set(name, assumed);
+    const tried = this.#takeOver(name);
+    this.#served.set(name, tried);
     try {
-      const space = await assumed;
+      const space = await tried;
       this.#unavailable.delete(name);
       this.#errors.delete(name);
-      if (this.#served.get(name) === assumed) this.#ready.set(name, space);
+      if (this.#served.get(name) === tried) this.#ready.set(name, space);
       return true;
     } catch (error) {
       this.#served.delete(name);
@@ -261,7 +261,7 @@ export class OpenNamespaces {
     }
   }
 
-  async #assume(name: string): Promise<OpenNamespace> {
+  async #takeOver(name: string): Promise<OpenNamespace> {
     if (this.#isClosed) throw new OwnedElsewhere(null);
     let opened = this.#opened.get(name);
     if (!opened) {
@@ -271,7 +271,7 @@ export class OpenNamespaces {
     }
     const { space, ownership } = await opened;
     await this.#options.gather(name, space, ownership);
-    await space.assume();
+    await space.takeOver();
     await this.#options
       .closed(name, ownership)
       .catch((error: unknown) =>

@@ -17,7 +17,7 @@ test('each stage of a rule is reached once an event, none before the one it foll
   await t.eventually('Note', {}, 4);
   await t.engine.settled();
   const measured = Object.fromEntries(
-    [...t.engine.tally.stages.all()]
+    [...t.engine.counters.stages.all()]
       .filter(({ namespace }) => namespace === t.identity.namespace)
       .map(({ rule, stages }) => [rule, stages]),
   );

@@ -2,13 +2,13 @@
 // every run asks for them when it begins.
 import { LRUCache } from 'lru-cache';
 import type { Identity } from './types.ts';
-import type { Soon } from '../platform/structures/soon.ts';
+import type { MaybePromise } from '../platform/structures/maybe-promise.ts';
 import { normalName, profilesIn } from './accounts.ts';
 import type { IdentityCollections } from './documents.ts';
 import { identityOf } from './sessions.ts';
 
 /** Null for a user who is gone, inactive or without business in the namespace. */
-export type RightsOf = (username: string, namespace: string) => Soon<Identity | null>;
+export type RightsOf = (username: string, namespace: string) => MaybePromise<Identity | null>;
 
 interface Known {
   readonly identity: Identity | null;
@@ -28,7 +28,7 @@ export class Rights {
     this.#known = new LRUCache<string, Known>({ max: 20_000, ttl: rememberedMs });
   }
 
-  of(username: string, namespace: string): Soon<Identity | null> {
+  of(username: string, namespace: string): MaybePromise<Identity | null> {
     const key = `${namespace} ${username}`;
     const known = this.#known.get(key);
     if (!known) return this.#readShared(key, username, namespace);

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { ObjectId } from 'mongodb';
 import type { Identity } from './types.ts';
 import { fault } from '../model/errors/faults.ts';
-import type { Soon } from '../platform/structures/soon.ts';
+import type { MaybePromise } from '../platform/structures/maybe-promise.ts';
 import { accept, isInvited, profilesIn } from './accounts.ts';
 import type { IdentityCollections, TokenDocument, UserDocument } from './documents.ts';
 import { hashToken, isToken, LONGEST_LOGIN_MS, MOST_RENEWALS, newToken, SESSION_LIFETIME_MS } from './tokens.ts';
@@ -43,7 +43,7 @@ export class Sessions {
    * Null when the token is unknown, revoked or expired, its user gone or inactive, or no longer authorized in its namespace.
    * What a token depends on is looked up, not deleted along with its cause: so no login under way can slip past a revocation.
    */
-  verify(text: string): Soon<Verified | null> {
+  verify(text: string): MaybePromise<Verified | null> {
     const known = this.#verified.get(text);
     if (known) {
       // One that is in use is read again before it is forgotten, so that nobody has to wait for it.

@@ -1,6 +1,6 @@
 // The shapes of identity: what the store keeps, what it answers, what it can be asked.
 import type { ClientSession } from 'mongodb';
-import type { Soon } from '../platform/structures/soon.ts';
+import type { MaybePromise } from '../platform/structures/maybe-promise.ts';
 import type { TokenDocument, TokenType, UserDetail } from './documents.ts';
 
 /**
@@ -109,7 +109,7 @@ export interface NewAccessToken {
 
 export interface IdentityStore {
   /** The rights that a user has now in a namespace; null for one who is gone, inactive or not in it. */
-  rightsOf(username: string, namespace: string): Soon<Identity | null>;
+  rightsOf(username: string, namespace: string): MaybePromise<Identity | null>;
   /** Indexes, and on a new installation its namespaces and first users (6.8). Later starts generate nothing. */
   ensureFirstStart(options: FirstStartOptions): Promise<FirstStart>;
   /** A new password for an account that nobody can enter any more: it is active, and its sessions and tokens are ended. @throws user.not.found, user.password.weak */
@@ -122,7 +122,7 @@ export interface IdentityStore {
    * Who a session or long-lived token stands for, in its own namespace or in another that the user may enter; null when the
    * token is unknown, revoked or expired, or its user gone or inactive. @throws namespace.not.authorized
    */
-  verify(token: string, targetNamespace?: string): Soon<Identity | null>;
+  verify(token: string, targetNamespace?: string): MaybePromise<Identity | null>;
   /**
    * Who a session stands for whose token is past its time: a socket may outlive that, but neither its user nor what it was made from (6.4, 6.7).
    * Null when these have ended. @throws namespace.not.authorized

@@ -2,8 +2,8 @@
 // Types only. The engine keeps the meaning of an operation; a binding keeps the spelling of its protocol.
 import type { Identity, IdentityStore } from '../identity/index.ts';
 import type { Notice } from '../runtime/events/notice.ts';
-import type { Tally } from './tally.ts';
-import type { Soon } from '../platform/structures/soon.ts';
+import type { Counters } from './counters.ts';
+import type { MaybePromise } from '../platform/structures/maybe-promise.ts';
 import type { ObjectValue, Value } from '../stdlib/values/index.ts';
 
 export type { Identity, Notice };
@@ -143,7 +143,7 @@ export interface SourceArrival {
   readonly headers: Readonly<Record<string, string>>;
   readonly address: string;
   /** Read only when there is somebody to take it. */
-  body(): Soon<Uint8Array>;
+  body(): MaybePromise<Uint8Array>;
 }
 
 /** A long JSON array, made as it is taken: what is held is a piece, not the whole. */
@@ -237,7 +237,7 @@ export interface Engine extends AsyncDisposable {
   openSocket(namespace: string): Promise<() => void>;
   health(): Health;
   /** What the process has counted since it started. */
-  readonly tally: Tally;
+  readonly counters: Counters;
   /** How much there is to do now, and which sources are connected. */
   load(): Promise<Load>;
   /** Resolves when what was set going has come to rest: no rule runs, and nothing that one waits for is being stored. */

@@ -1,4 +1,4 @@
-// One life of a sandbox process, seen from the service: its pipes, its heartbeat, its end. What the frames mean is left to station.ts.
+// One life of a sandbox process, seen from the service: its pipes, its heartbeat, its end. What the frames mean is left to process-supervisor.ts.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';

@@ -55,7 +55,7 @@ export class IsolateState {
   readonly namespace: string;
   readonly generation: number;
   /** How many runs live in it. */
-  residents = 0;
+  runCount = 0;
   /** Procedures that were asked for, and by whom. */
   readonly asked = new Map<string, LaneRun[]>();
   batchesInFlight = 0;
@@ -100,7 +100,7 @@ export class IsolateState {
   }
 
   get isIdle(): boolean {
-    return this.residents === 0 && this.waiting === 0 && this.batchesInFlight === 0;
+    return this.runCount === 0 && this.waiting === 0 && this.batchesInFlight === 0;
   }
 
   holdsTooMuchSource(memoryLimitMb: number): boolean {

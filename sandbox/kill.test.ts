@@ -50,7 +50,7 @@ test('runs end as if nothing had happened, each request and log entry told once'
 });
 
 test('a process in waiting takes the place of one that was killed, and another one waits then', async () => {
-  await using sandbox = await openRoom({ spareAfterMs: 1 });
+  await using sandbox = await openRoom({ standbyAfterMs: 1 });
   for (let i = 0; i < 2; i += 1) {
     while (sandbox.stats().sparePid === undefined) await pause(5);
     const waiting = sandbox.stats().sparePid;
@@ -62,7 +62,7 @@ test('a process in waiting takes the place of one that was killed, and another o
 });
 
 test('a process in waiting that dies is replaced like any other', async () => {
-  await using sandbox = await openRoom({ spareAfterMs: 1 });
+  await using sandbox = await openRoom({ standbyAfterMs: 1 });
   while (sandbox.stats().sparePid === undefined) await pause(5);
   const first = sandbox.stats().sparePid as number;
   process.kill(first, 'SIGKILL');
@@ -72,7 +72,7 @@ test('a process in waiting that dies is replaced like any other', async () => {
 });
 
 test('a process that is killed while it starts is replaced', async () => {
-  await using sandbox = await openRoom({ spareAfterMs: 1e6 });
+  await using sandbox = await openRoom({ standbyAfterMs: 1e6 });
   for (const afterMs of [0, 2, 5, 12, 30]) {
     const killed = sandbox.pid() as number;
     process.kill(killed, 'SIGKILL');

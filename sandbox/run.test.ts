@@ -38,7 +38,7 @@ test('an answer that comes while the run has no isolate, or has not asked again 
   const run = newRun();
   run.begin('A', 1);
   run.asks(request('3'));
-  run.home = null;
+  run.isolate = null;
   expect(run.answered({ list: '[1]' }, 50)).toBe(null);
   run.begin('B', 2);
   expect(run.asks(request('3'))).toBe('["list",2,[1],50]');

@@ -30,18 +30,18 @@ interface RecordedAnswer {
 }
 
 /** What a run has asked and said so far. */
-interface Talk {
+interface RequestLog {
   /** Passed on, and not answered yet. */
   open: string | null;
   /** Asked for in this life, and waited for: is `open`, except when this life went another way than the one before. */
-  wanted: Request | null;
+  pending: Request | null;
   answers: Map<string, RecordedAnswer> | null;
   logged: number;
   /** now() after each slice, so that a repetition sees the same. */
   readonly turnTimes: number[];
   slices: number;
 }
-const newTalk = (): Talk => ({ open: null, wanted: null, answers: null, logged: 0, turnTimes: [], slices: 0 });
+const newRequestLog = (): RequestLog => ({ open: null, pending: null, answers: null, logged: 0, turnTimes: [], slices: 0 });
 
 /** Whose turn it is: the isolate's (an item for it is under way), the caller's (a request is open), or a procedure is being looked up. */
 export type Turn = 'isolate' | 'caller' | 'procedure';
@@ -49,7 +49,7 @@ export type Turn = 'isolate' | 'caller' | 'procedure';
 export class Run<Home = unknown> {
   readonly request: RunRequest;
   /** The isolate that holds it now; null when none does, and it is repeated as soon as there is something to do. */
-  home: Home | null = null;
+  isolate: Home | null = null;
   /** Its name over there: another one in each life. */
   wireId = 0;
   /** Until it has ended, failed or was dropped. */
@@ -69,7 +69,7 @@ export class Run<Home = unknown> {
   interruptions = 0;
 
   /** What it has asked and said; most runs begin with nothing of that, and many end so. */
-  #talk: Talk | null = null;
+  #log: RequestLog | null = null;
   #isKept = true;
   #length = 0;
   readonly #records: Records;
@@ -89,15 +89,15 @@ export class Run<Home = unknown> {
     return this.strikes > 0;
   }
 
-  begin(home: Home, wireId: number): void {
-    this.home = home;
+  begin(isolate: Home, wireId: number): void {
+    this.isolate = isolate;
     this.wireId = wireId;
     this.turn = 'isolate';
     this.cpuMs = 0;
     this.fuel = 0;
-    if (this.#talk) {
-      this.#talk.wanted = null;
-      this.#talk.slices = 0;
+    if (this.#log) {
+      this.#log.pending = null;
+      this.#log.slices = 0;
     }
   }
 
@@ -106,17 +106,17 @@ export class Run<Home = unknown> {
    * @returns 'pass' when the caller must be asked; the item that answers it from the record; or null: wait, it was passed on before
    */
   asks(request: Request): 'pass' | string | null {
-    const talk = (this.#talk ??= newTalk());
+    const log = (this.#log ??= newRequestLog());
     const key = keyOf(request);
-    const known = talk.answers?.get(key);
+    const known = log.answers?.get(key);
     if (known) {
       this.turn = 'isolate';
       return itemOf(known, this.wireId);
     }
     this.turn = 'caller';
-    talk.wanted = request;
-    if (talk.open !== null) return null;
-    talk.open = key;
+    log.pending = request;
+    if (log.open !== null) return null;
+    log.open = key;
     return 'pass';
   }
 
@@ -126,49 +126,49 @@ export class Run<Home = unknown> {
    *   now; null when there is nothing to do in this life
    */
   answered(reply: Reply, at: number): { item: string } | { pass: Request } | null {
-    const talk = this.#talk;
-    const key = talk?.open ?? null;
-    if (talk === null || key === null) return null;
+    const log = this.#log;
+    const key = log?.open ?? null;
+    if (log === null || key === null) return null;
     const answer = toRecorded(reply, at);
-    talk.open = null;
-    if (this.#isKept) (talk.answers ??= new Map()).set(key, answer);
+    log.open = null;
+    if (this.#isKept) (log.answers ??= new Map()).set(key, answer);
     this.#grow(answer.json.length);
-    const { wanted } = talk;
-    if (this.home === null || wanted === null) return null;
-    if (keyOf(wanted) !== key) {
-      talk.open = keyOf(wanted);
-      return { pass: wanted };
+    const { pending } = log;
+    if (this.isolate === null || pending === null) return null;
+    if (keyOf(pending) !== key) {
+      log.open = keyOf(pending);
+      return { pass: pending };
     }
-    talk.wanted = null;
+    log.pending = null;
     this.turn = 'isolate';
     return { item: itemOf(answer, this.wireId) };
   }
 
   get hasOpenRequest(): boolean {
-    return this.#talk !== null && this.#talk.open !== null;
+    return this.#log !== null && this.#log.open !== null;
   }
 
   /** @returns true when this entry is told for the first time */
   logs(k: number): boolean {
-    const talk = (this.#talk ??= newTalk());
-    if (k < talk.logged) return false;
-    talk.logged = k + 1;
+    const log = (this.#log ??= newRequestLog());
+    if (k < log.logged) return false;
+    log.logged = k + 1;
     return true;
   }
 
   /** The time to go on with after a slice: that of the first life, if there was one. */
   goesOn(now: number): number {
     this.turn = 'isolate';
-    const talk = (this.#talk ??= newTalk());
-    const at = talk.turnTimes[talk.slices] ?? now;
-    talk.turnTimes[talk.slices] = at;
-    talk.slices += 1;
+    const log = (this.#log ??= newRequestLog());
+    const at = log.turnTimes[log.slices] ?? now;
+    log.turnTimes[log.slices] = at;
+    log.slices += 1;
     return at;
   }
 
   /** Frees what is kept; the run can't be repeated from here on. */
   forgetRecord(): void {
-    if (this.#talk) this.#talk.answers = null;
+    if (this.#log) this.#log.answers = null;
     this.#isKept = false;
     this.#records.held -= this.#length;
     this.#length = 0;

@@ -1,5 +1,5 @@
 // The sandbox as a whole: gives each run an isolate, passes on what runs ask for and are told, repeats those that lost their isolate,
-// and keeps those apart that do harm. Processes are station.ts's, batches lane-queue.ts's, the record of a run is run.ts's.
+// and keeps those apart that do harm. Processes are process-supervisor.ts's, batches lane-queue.ts's, the record of a run is run.ts's.
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
@@ -19,8 +19,8 @@ import { Procedures } from './procedures.ts';
 import { Quarantine } from './quarantine.ts';
 import { Run } from './run.ts';
 import { startItem } from './start-item.ts';
-import { Spare } from './spare.ts';
-import { type Death, Station, type StationEvents } from './station.ts';
+import { WarmStandby } from './warm-standby.ts';
+import { type Death, ProcessSupervisor, type SupervisorEvents } from './process-supervisor.ts';
 import type {
   OpenRun,
   Reply,
@@ -42,7 +42,7 @@ const DEFAULTS = {
   sliceFuel: 20_000,
   stepTimeoutMs: 2_000,
   quarantineMs: 600_000,
-  spareAfterMs: 2_000,
+  standbyAfterMs: 2_000,
 };
 /** Used part of an isolate's heap above which it gets no new runs, and above which it is replaced. */
 const HEAP_FULL = 0.6;
@@ -73,10 +73,10 @@ class LiveSandbox implements Sandbox {
   readonly #settings: typeof DEFAULTS;
   readonly #log: Logger;
   readonly #clock: Clock;
-  readonly #main: Station;
+  readonly #main: ProcessSupervisor;
   /** For suspects: one lane, one batch of one run at a time. It has a process while it is needed. */
-  readonly #apart: Station;
-  readonly #spare: Spare;
+  readonly #apart: ProcessSupervisor;
+  readonly #standby: WarmStandby;
   readonly #quarantine: Quarantine;
   readonly #procedures: Procedures;
   readonly #gauge: FuelGauge;
@@ -107,8 +107,8 @@ class LiveSandbox implements Sandbox {
       confinement,
       log: options.log,
     };
-    const spare = (this.#spare = new Spare(child, this.#settings.spareAfterMs));
-    const events: StationEvents = {
+    const standby = (this.#standby = new WarmStandby(child, this.#settings.standbyAfterMs));
+    const events: SupervisorEvents = {
       replied: (lane, batch, reply, text) => {
         const { stalls } = options;
         if (!stalls) return this.#replied(lane, batch, reply, text);
@@ -120,17 +120,17 @@ class LiveSandbox implements Sandbox {
         this.#lastHome = null;
       },
     };
-    this.#main = new Station(
-      { child, spare, limits: { batches: 8, runsPerBatch: 256, memoryBytes: this.#settings.memoryBytes }, log: options.log },
+    this.#main = new ProcessSupervisor(
+      { child, standby, limits: { batches: 8, runsPerBatch: 256, memoryBytes: this.#settings.memoryBytes }, log: options.log },
       events,
     );
     const alone = {
       child: { ...child, lanes: 1 },
-      spare,
+      standby,
       limits: { batches: 1, runsPerBatch: 1, memoryBytes: this.#settings.memoryBytes },
       log: options.log,
     };
-    this.#apart = new Station(alone, events);
+    this.#apart = new ProcessSupervisor(alone, events);
     this.#quarantine = new Quarantine(this.#settings.quarantineMs);
     this.#gauge = new FuelGauge(this.#settings.sliceFuel);
     this.#procedures = new Procedures(options.resolveProcedure);
@@ -145,7 +145,7 @@ class LiveSandbox implements Sandbox {
     this.#isClosed = true;
     clearInterval(this.#tidy);
     this.#live.clear();
-    await Promise.all([this.#main.close(), this.#apart.close(), this.#spare.close()]);
+    await Promise.all([this.#main.close(), this.#apart.close(), this.#standby.close()]);
   }
 
   start(request: RunRequest): OpenRun {
@@ -165,8 +165,8 @@ class LiveSandbox implements Sandbox {
     const run = open as LaneRun;
     if (!run.isOpen || !run.hasOpenRequest || this.#isClosed) return;
     const next = run.answered(reply, at);
-    if (run.home === null) this.#place(run);
-    else if (next && 'item' in next) run.home.push({ runs: [run], text: next.item });
+    if (run.isolate === null) this.#place(run);
+    else if (next && 'item' in next) run.isolate.push({ runs: [run], text: next.item });
     else if (next) {
       const { site, nth, kind, payloadJson, tail } = next.pass;
       this.#tell(run, () => run.request.observer.op(site, nth, kind, payloadJson, tail));
@@ -190,7 +190,7 @@ class LiveSandbox implements Sandbox {
       deaths: this.#deaths,
       replays: this.#replays,
       quarantinePid: this.#apart.pid,
-      sparePid: this.#spare.pid,
+      sparePid: this.#standby.pid,
       quarantinedNamespaces: this.#quarantine.namespaces(performance.now()),
       lanes: this.#main.lanes.map((lane) => lane.stats()),
     };
@@ -204,7 +204,7 @@ class LiveSandbox implements Sandbox {
     }
     const isolate = this.#homeFor(run);
     run.begin(isolate, this.#live.next());
-    isolate.residents += 1;
+    isolate.runCount += 1;
     this.#live.put(run);
     run.sliceFuel ||= run.request.opts.fuel ?? this.#gauge.fuelFor(run); // the same in each life, so that slices are
     if (run.request.event) isolate.pushStart(run);
@@ -249,7 +249,7 @@ class LiveSandbox implements Sandbox {
     }
     const runOf = (wireId: RunId): LaneRun | undefined => {
       const run = this.#live.get(wireId as number);
-      return run?.home === isolate ? run : undefined;
+      return run?.isolate === isolate ? run : undefined;
     };
     chargeCpu(reply.cpuMs, outbox, runOf, this.#gauge);
     for (const out of outbox) {
@@ -338,14 +338,14 @@ class LiveSandbox implements Sandbox {
 
   /** The run begins anew in an isolate of its own, where it can be seen what it does. */
   #setApart(run: LaneRun): void {
-    const { home } = run;
+    const { isolate } = run;
     run.strikes = Math.max(run.strikes, 1);
-    if (home) {
-      home.residents -= 1;
-      home.push({ runs: [], text: `["drop",${run.wireId}]` });
+    if (isolate) {
+      isolate.runCount -= 1;
+      isolate.push({ runs: [], text: `["drop",${run.wireId}]` });
     }
     this.#live.remove(run);
-    run.home = null;
+    run.isolate = null;
     this.#place(run);
   }
 
@@ -360,7 +360,7 @@ class LiveSandbox implements Sandbox {
     /** Those that still wait for it here: others may have lost their isolate meanwhile. */
     const waiting = (): LaneRun[] => {
       isolate.asked.delete(name);
-      return runs.filter((one) => one.home === isolate && one.turn === 'procedure');
+      return runs.filter((one) => one.isolate === isolate && one.turn === 'procedure');
     };
     this.#procedures.find(isolate.namespace, name, {
       found: (info) => {
@@ -388,16 +388,16 @@ class LiveSandbox implements Sandbox {
   #lookAtHeap({ isolate, runs }: Batch): void {
     if (isolate.heap <= HEAP_FULL) return;
     if (isolate.heap <= HEAP_OVERFULL) {
-      if (isolate.residents === 0) isolate.retire();
+      if (isolate.runCount === 0) isolate.retire();
       return;
     }
-    if (isolate.isOfOneRun || isolate.residents === 1) {
-      for (const run of this.#residentsOf(isolate)) this.#fail(run, this.#failure(run, 'memory'));
+    if (isolate.isOfOneRun || isolate.runCount === 1) {
+      for (const run of this.#runsIn(isolate)) this.#fail(run, this.#failure(run, 'memory'));
       return;
     }
     // Who of them holds so much shows itself alone; the others begin anew here.
     this.#log.warn({ namespace: isolate.namespace, heap: isolate.heap }, 'an isolate is replaced before its memory ends');
-    for (const run of runs) if (run.home === isolate) run.strikes = Math.max(run.strikes, 1);
+    for (const run of runs) if (run.isolate === isolate) run.strikes = Math.max(run.strikes, 1);
     isolate.retire();
   }
 
@@ -411,8 +411,8 @@ class LiveSandbox implements Sandbox {
   /** The isolates are gone: the suspects are held to account for it, all others just go on elsewhere. */
   #strikeAll(batches: Batch[], reason: Limit, isolates: IsolateState[]): void {
     const suspects = new Set<LaneRun>();
-    for (const batch of batches) for (const run of batch.runs) if (run.home === batch.isolate) suspects.add(run);
-    const guilty = [...suspects].filter((run) => run.home?.isOfOneRun);
+    for (const batch of batches) for (const run of batch.runs) if (run.isolate === batch.isolate) suspects.add(run);
+    const guilty = [...suspects].filter((run) => run.isolate?.isOfOneRun);
     for (const run of guilty) this.#quarantine.convict(run.request.namespace, performance.now());
     for (const run of suspects) {
       run.strikes += 1;
@@ -426,7 +426,7 @@ class LiveSandbox implements Sandbox {
     const often = new Set<LaneRun>();
     for (const batch of suspects)
       for (const run of batch.runs)
-        if (run.home === batch.isolate && ++run.interruptions % INTERRUPTIONS_PER_STRIKE === 0) {
+        if (run.isolate === batch.isolate && ++run.interruptions % INTERRUPTIONS_PER_STRIKE === 0) {
           run.strikes += 1;
           often.add(run);
         }
@@ -435,13 +435,13 @@ class LiveSandbox implements Sandbox {
 
   /** All that live in an isolate which is no more: who has something to do begins anew at once, who waits does so when the answer comes. */
   #rehome(isolate: IsolateState, struck?: ReadonlySet<LaneRun>, reason: Limit = 'error'): void {
-    const residents = this.#residentsOf(isolate);
-    isolate.residents = 0;
-    for (const run of residents) {
+    const runs = this.#runsIn(isolate);
+    isolate.runCount = 0;
+    for (const run of runs) {
       this.#live.remove(run);
-      run.home = null;
+      run.isolate = null;
     }
-    for (const run of residents) {
+    for (const run of runs) {
       if (!run.isOpen) continue; // dropped by an observer meanwhile
       if (run.strikes >= MAX_STRIKES && struck?.has(run)) this.#fail(run, { ...this.#failure(run, reason), poison: true });
       else if (run.turn !== 'caller') this.#place(run);
@@ -474,12 +474,12 @@ class LiveSandbox implements Sandbox {
     this.#live.remove(run);
     this.#quarantine.clear(run);
     run.forgetRecord();
-    const { home } = run;
-    run.home = null;
-    if (!home) return;
-    home.residents -= 1;
-    if (home.isOfOneRun) home.retire();
-    else if (isLive) home.push({ runs: [], text: `["drop",${run.wireId}]` });
+    const { isolate } = run;
+    run.isolate = null;
+    if (!isolate) return;
+    isolate.runCount -= 1;
+    if (isolate.isOfOneRun) isolate.retire();
+    else if (isLive) isolate.push({ runs: [], text: `["drop",${run.wireId}]` });
   }
 
   #tell(run: LaneRun, tell: () => void): void {
@@ -495,8 +495,8 @@ class LiveSandbox implements Sandbox {
   }
 
   /** Looked for where it is rare, so that nothing need be kept where there are many. */
-  #residentsOf(isolate: IsolateState): LaneRun[] {
-    return [...this.#live].filter((run) => run.home === isolate);
+  #runsIn(isolate: IsolateState): LaneRun[] {
+    return [...this.#live].filter((run) => run.isolate === isolate);
   }
 
   #closeIdleQuarantine(): void {

@@ -113,7 +113,7 @@ export interface SandboxOptions {
   /** How long a namespace whose run has taken a process down is kept apart. */
   quarantineMs?: number;
   /** How long after a start, or after its last one was taken, a process in waiting is started. */
-  spareAfterMs?: number;
+  standbyAfterMs?: number;
   /** The script of the isolates instead of the built one: for tests. */
   bundle?: string;
   /** How far the operating system must shut the process in; less than that is a refusal to start. 'none' when absent. */

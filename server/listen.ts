@@ -74,8 +74,8 @@ export async function listen({
   const budget = options.budget ?? requestBudget(bodyLimitBytes ?? BODY_LIMIT_BYTES);
   const socketOptions = { engine, log, timeoutMs, messageLimitBytes: bodyLimitBytes, budget, clientOf, ...options.webSocket };
   const sockets = bindWebSocket(transport, socketOptions);
-  const { tally, load } = engine;
-  const metrics = openMetrics(tally && load ? { tally, load } : undefined, options.measuresProcess);
+  const { counters, load } = engine;
+  const metrics = openMetrics(counters && load ? { counters, load } : undefined, options.measuresProcess);
   metrics.watch({ cascade_ws_connections: () => sockets.open, cascade_ws_subscriptions: () => sockets.subscriptions });
   let isDraining = false;
   const health = (): Health => (isDraining ? { ready: false, status: 'draining' } : engine.health());

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { fault } from '../model/errors/faults.ts';
 import { Durations } from './durations.ts';
-import { Tally } from '../resources/tally.ts';
+import { Counters } from '../resources/counters.ts';
 import { openMetrics } from './metrics.ts';
 import { openFakeServer } from './testing/fake-engine.ts';
 import { openTestSocket } from './testing/web-socket.ts';
@@ -66,16 +66,16 @@ test('a duration is counted within its bound and all larger ones', async () => {
 
 test('what the engine is at is asked for when somebody asks', async () => {
   const load = async () => ({ queueDepth: 3, requestsWaiting: 4, reliablePending: 5, namespacesUnavailable: 6, sources: [] });
-  const text = await openMetrics({ tally: new Tally(), load }).text();
+  const text = await openMetrics({ counters: new Counters(), load }).text();
   const depths = ['cascade_queue_depth', 'cascade_requests_waiting', 'cascade_reliable_pending', 'cascade_namespaces_unavailable'];
   for (const [index, name] of depths.entries()) expect(text).toContain(`\n${name} ${index + 3}\n`);
 });
 
 test('stages of rules are told by namespace, rule and stage, each a histogram of its own', async () => {
-  const tally = new Tally();
+  const counters = new Counters();
   const load = async () => ({ queueDepth: 0, requestsWaiting: 0, reliablePending: 0, namespacesUnavailable: 0, sources: [] });
-  for (const ms of [0.7, 30, 90_000]) tally.stages.of('main').add('watch', 'run_begun', ms);
-  const lines = (await openMetrics({ tally, load }).text()).split('\n').filter((line) => line.startsWith('cascade_rule_stage_seconds'));
+  for (const ms of [0.7, 30, 90_000]) counters.stages.of('main').add('watch', 'run_begun', ms);
+  const lines = (await openMetrics({ counters, load }).text()).split('\n').filter((line) => line.startsWith('cascade_rule_stage_seconds'));
   const of = (le: string): string => `cascade_rule_stage_seconds_bucket{le="${le}",namespace="main",rule="watch",stage="run_begun"}`;
   expect(lines).toHaveLength(16);
   expect(lines).toEqual(

@@ -15,7 +15,7 @@ export interface Metrics {
 }
 
 /** The engine's part of what is told. */
-export type Working = Pick<Engine, 'tally' | 'load'>;
+export type Working = Pick<Engine, 'counters' | 'load'>;
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 
@@ -84,7 +84,7 @@ export function openMetrics(engine?: Working, ofProcess = false): Metrics {
 }
 
 /** What rules, events, deliveries and sources are at: counted by the engine, read when somebody asks. */
-function tellWork({ tally, load }: Working, registry: Registry): void {
+function tellWork({ counters, load }: Working, registry: Registry): void {
   const registers = [registry];
   new Counter({
     name: 'cascade_events_total',
@@ -93,7 +93,7 @@ function tellWork({ tally, load }: Working, registry: Registry): void {
     registers,
     collect() {
       this.reset();
-      for (const [kind, count] of tally.events) this.inc({ kind }, count);
+      for (const [kind, count] of counters.events) this.inc({ kind }, count);
     },
   });
   new Counter({
@@ -103,12 +103,12 @@ function tellWork({ tally, load }: Working, registry: Registry): void {
     registers,
     collect() {
       this.reset();
-      for (const { namespace, rule, outcome, count } of tally.activations.values()) this.inc({ namespace, rule, outcome }, count);
+      for (const { namespace, rule, outcome, count } of counters.activations.values()) this.inc({ namespace, rule, outcome }, count);
     },
   });
   const durations = new Durations('cascade_rule_seconds', 'Time from the start of a run to its end', SECONDS, registry);
-  tally.onRan = (seconds) => durations.add(seconds);
-  new StageHistograms('cascade_rule_stage_seconds', STAGE_HELP, SECONDS, tally.stages, registry);
+  counters.onRan = (seconds) => durations.add(seconds);
+  new StageHistograms('cascade_rule_stage_seconds', STAGE_HELP, SECONDS, counters.stages, registry);
   new Counter({
     name: 'cascade_stalls_total',
     help: 'Times at which one piece of work kept the main thread from everything else for 20 ms and more',
@@ -116,11 +116,11 @@ function tellWork({ tally, load }: Working, registry: Registry): void {
     registers,
     collect() {
       this.reset();
-      for (const [cause, count] of tally.stalls) this.inc({ cause }, count);
+      for (const [cause, count] of counters.stalls) this.inc({ cause }, count);
     },
   });
   const stalled = new Durations('cascade_stall_seconds', 'How long it was kept then', STALL_SECONDS, registry);
-  tally.onStalled = (seconds) => stalled.add(seconds);
+  counters.onStalled = (seconds) => stalled.add(seconds);
   const gauge = (name: string, help: string, value: (now: Load) => number): void => {
     new Gauge({
       name,

@@ -5,7 +5,7 @@ import type { FirstStart, FirstStartOptions } from '../identity/index.ts';
 import { openEngine, readBuild } from '../engine/index.ts';
 import { type NatsOptions, openNats } from '../platform/bus/index.ts';
 import type { Level } from '../sandbox/index.ts';
-import type { Tally } from '../resources/tally.ts';
+import type { Counters } from '../resources/counters.ts';
 import { openMasterKey } from '../platform/keys/index.ts';
 import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { type ListenOptions, listen } from './listen.ts';
@@ -44,7 +44,7 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
 export interface Service extends AsyncDisposable {
   readonly url: string;
   /** What it has counted and measured of its work. */
-  readonly tally: Tally;
+  readonly counters: Counters;
   /** Resolves when everything that was set going has come to rest. */
   settled(): Promise<void>;
 }
@@ -104,7 +104,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
     announce(await engine.identity.ensureFirstStart(firstStart));
     const { url } = keep(await listen({ engine, log, ...listening }));
     service.url = url;
-    return { url, tally: engine.tally, settled: () => engine.settled(), [Symbol.asyncDispose]: close };
+    return { url, counters: engine.counters, settled: () => engine.settled(), [Symbol.asyncDispose]: close };
   } catch (error) {
     await close(); // half open belongs to nobody: undo it, then tell
     throw error;

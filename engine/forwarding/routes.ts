@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { fault } from '../../model/errors/faults.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { type Calls, LinkClosed, LinkFull, LinkLost, type Owners, winnerOf } from '../../runtime/cluster/index.ts';
 import type { ServiceProcess } from '../../runtime/transactions/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
@@ -61,7 +61,7 @@ export class Routes {
     this.#owners.delete(namespace);
   }
 
-  async #visit<T>(namespace: string, entered: Soon<OpenNamespace>, here: (space: OpenNamespace) => Promise<T>): Promise<T> {
+  async #visit<T>(namespace: string, entered: MaybePromise<OpenNamespace>, here: (space: OpenNamespace) => Promise<T>): Promise<T> {
     const space = entered instanceof Promise ? await entered : entered;
     try {
       return await here(space);

@@ -2,7 +2,7 @@
 // installation's, not the namespace's committer's, so an audit is there with its change or neither is.
 
 import type { ClientSession, Document } from 'mongodb';
-import type { StoredEvent, Unit } from '../../runtime/transactions/index.ts';
+import type { StoredEvent, UnitOfWork } from '../../runtime/transactions/index.ts';
 import { AUDITS } from '../../resources/access/audits.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
@@ -14,11 +14,11 @@ export type Audited = (session: ClientSession, key: string) => Promise<void>;
 
 export class AuditAlong {
   readonly #space: Pick<Namespace, 'db'>;
-  readonly #made: (key: string) => Pick<Unit, 'writes' | 'events'> | null;
+  readonly #made: (key: string) => Pick<UnitOfWork, 'writes' | 'events'> | null;
   #events: readonly StoredEvent[] = [];
 
   /** @param made the audit by the key of what is changed; null: it is not audited */
-  constructor(space: Pick<Namespace, 'db'>, made: (key: string) => Pick<Unit, 'writes' | 'events'> | null) {
+  constructor(space: Pick<Namespace, 'db'>, made: (key: string) => Pick<UnitOfWork, 'writes' | 'events'> | null) {
     this.#space = space;
     this.#made = made;
   }

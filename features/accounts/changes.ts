@@ -244,10 +244,10 @@ const auditOf = (space: Namespace, { name, unaudited }: AccountResource, operati
 
 /** Of a namespace that goes with its audits: this one is the installation's, where no subscriber hears of it. */
 function auditOfEnd({ about, accounts: { lasting } }: Namespace, { identity, clock, chain }: Actor): AuditAlong {
-  const doer = { identity: { ...identity, namespace: 'system' }, clock, chain };
+  const initiator = { identity: { ...identity, namespace: 'system' }, clock, chain };
   return new AuditAlong({ db: lasting }, (key) => {
     const entry = { entity: `/namespaces/${key}`, op: 'delete', message: `delete of /namespaces/${key} by ${identity.username}` };
-    return { writes: [auditWrite(newAudit({ about }, entry, doer))], events: [] };
+    return { writes: [auditWrite(newAudit({ about }, entry, initiator))], events: [] };
   });
 }
 

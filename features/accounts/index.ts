@@ -9,7 +9,7 @@ import { fault } from '../../model/errors/faults.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { aggregate } from '../../resources/aggregate/index.ts';
 import { definitionJson, selectedFrom } from '../../resources/definitions/operations.ts';
-import { versionOf } from '../../resources/representation/stamp.ts';
+import { versionOf } from '../../resources/representation/system-properties.ts';
 import { patchChanges } from '../../resources/representation/patch.ts';
 import { eachInserted } from '../../resources/requests/insert.ts';
 import { counted, demandedVersion, namesVersion, NO_CONTENT, reply } from '../../resources/requests/request.ts';

@@ -18,7 +18,7 @@ export async function resetAccount(
 ): Promise<void> {
   const user = await openDirectory(store.installation).user(username, null);
   const node = await store.installation.collection<{ _id: string; uuid: string }>('installation').findOne({ _id: 'node' });
-  const doer = {
+  const initiator = {
     identity: { username: INSTALLATION, namespace: user?.home ?? INSTALLATION, profiles: [] },
     clock: systemClock,
     chain: { root: null, depth: 0 },
@@ -28,9 +28,10 @@ export async function resetAccount(
     const audit = newAudit(
       { about: node ? { nodeUuid: node.uuid } : {} },
       { entity, op: 'update', message: `reset of ${entity} by ${operator}` },
-      doer,
+      initiator,
     );
     const write = auditWrite(audit);
-    if (write.op === 'insert') await store.namespace(doer.identity.namespace).collection(AUDITS).insertOne(write.document, { session });
+    if (write.op === 'insert')
+      await store.namespace(initiator.identity.namespace).collection(AUDITS).insertOne(write.document, { session });
   });
 }

@@ -7,7 +7,7 @@ import { raise } from '../../runtime/events/events.ts';
 import { AUDIT_TYPE, AUDITS, auditWrite, newAudit } from '../../resources/access/audits.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, textField } from '../../resources/definitions/fields.ts';
-import { laidOut } from '../../resources/instances/late-collections.ts';
+import { ensureCollection } from '../../resources/instances/lazy-collections.ts';
 
 export const AUDIT_RESOURCE: InstanceResource = {
   kind: 'instances',
@@ -16,7 +16,7 @@ export const AUDIT_RESOURCE: InstanceResource = {
   collection: AUDITS,
   operations: new Set(['select', 'aggregate', 'insert', 'delete']),
   defaultSort: { _id: 1 },
-  late: true,
+  isLazy: true,
   answers: 'object',
   guard: { insert },
 };
@@ -34,7 +34,7 @@ async function insert(space: Namespace, resource: InstanceResource, body: Value,
   if (entity === undefined || entity === null) throw fault('cascade.resource.property.required', 'audits', 'entity');
   const message = textField('audits', body, 'message');
   const named = text(referenceIn(entity));
-  await laidOut(space, resource);
+  await ensureCollection(space, resource);
   const audit = newAudit(space, { entity: named, op: op as string | null, message, others }, actor);
   const [, ofResource = ''] = named.split('/');
   const value: ObjectValue = { entity: named, op, message };

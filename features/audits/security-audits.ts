@@ -1,7 +1,7 @@
 // Audits of logins, refusals and quotas (resources-and-api.md 8.3), with their events (8.1): what the log of the service has, for the admins of the namespace.
 import type { Directory, Heard } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
-import type { Doer } from '../../runtime/context/actor.ts';
+import type { Initiator } from '../../runtime/context/actor.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { audited } from '../../resources/access/audits.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -27,25 +27,26 @@ export async function auditSecurity(
   { kind, username, address, operation, resource, code, quota }: Heard,
   clock: Clock,
 ): Promise<void> {
-  const doer: Doer = { identity: { username, namespace: space.name, profiles: [] }, clock, chain: { root: null, depth: 0 } };
+  const initiator: Initiator = { identity: { username, namespace: space.name, profiles: [] }, clock, chain: { root: null, depth: 0 } };
   const isUser = NAME.test(username); // what anybody may send as one is in no event path
   const from = address === null ? '' : ` from ${address}`;
   if (quota) {
     const message = `the quota ${quota[0]} of ${quota[1]} is exceeded`;
-    return space.committer.submit(audited(space, { entity: `/namespaces/${space.name}`, op: 'quota', message }, doer));
+    return space.committer.submit(audited(space, { entity: `/namespaces/${space.name}`, op: 'quota', message }, initiator));
   }
   if (kind === 'refused') {
     const name = (resource ?? '').replace(/^system\./, '');
     const isOurs = space.features.named(name) !== undefined || space.features.installationResource(name, null) !== undefined;
     const entity = `/types/${isOurs ? 'system.' : ''}${name}`;
-    const unit = audited(space, { entity, op: 'authorize', message: `${operation} on ${resource} was refused to ${username}` }, doer);
+    const unit = audited(space, { entity, op: 'authorize', message: `${operation} on ${resource} was refused to ${username}` }, initiator);
     const failed = isUser
-      ? raise(space, `/users/${username}/authorizationFailure`, { error: code ?? null, namespace: space.name }, doer)
+      ? raise(space, `/users/${username}/authorizationFailure`, { error: code ?? null, namespace: space.name }, initiator)
       : [];
     return space.committer.submit({ writes: unit.writes, events: [...unit.events, ...failed] });
   }
   const message = kind === 'login' ? `login of ${username}${from}` : `login of ${username}${from} failed`;
-  const unit = audited(space, { entity: `/users/${username}`, op: 'authenticate', message }, doer);
-  const known = kind === 'login' && isUser ? raise(space, `/users/${username}/authenticationSuccess`, { namespace: space.name }, doer) : [];
+  const unit = audited(space, { entity: `/users/${username}`, op: 'authenticate', message }, initiator);
+  const known =
+    kind === 'login' && isUser ? raise(space, `/users/${username}/authenticationSuccess`, { namespace: space.name }, initiator) : [];
   return space.committer.submit({ writes: unit.writes, events: [...unit.events, ...known] });
 }

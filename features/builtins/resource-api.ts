@@ -15,7 +15,7 @@ import { carryOut } from '../../resources/requests/index.ts';
 import { executeProcedure } from '../../resources/requests/invoke.ts';
 import { idOf as requestedId } from '../../resources/requests/request.ts';
 import { ownOnly, requireRight, withOwn } from '../../resources/access/rights.ts';
-import { idOf } from '../../resources/representation/stamp.ts';
+import { idOf } from '../../resources/representation/system-properties.ts';
 import type { InstallationResource, InstanceResource, Namespace, Resource } from '../../resources/catalog/types.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { requestOf } from './messages.ts';
@@ -97,13 +97,13 @@ async function answerToMany(space: Namespace, request: ApiRequest, actor: Actor,
   const resource = resolve(space, request.resourceName, request.custom);
   const bodies = request.object as Value[];
   requireRight(space, resource, request.op, actor.identity);
-  if (actor.childKey !== null && request.op === 'insert' && resource.kind === 'instances' && resource.operations.has('insert')) {
+  if (actor.childRunIds !== null && request.op === 'insert' && resource.kind === 'instances' && resource.operations.has('insert')) {
     const stored = await atOnce(space, resource, bodies, actor, shape, request.parameters['count'] === true);
     if (stored) return stored;
   }
   const apart: Actor = { ...actor, commit: (unit) => actor.commit(unit) };
   const answer = shape(encodeInner(await rowsOf(space, request, apart)), []);
-  if (actor.childKey !== null) await actor.commit({ writes: [], events: [] }, answer);
+  if (actor.childRunIds !== null) await actor.commit({ writes: [], events: [] }, answer);
   return answer;
 }
 
@@ -181,9 +181,9 @@ function firstOf(errors: readonly Value[], status: number): CascadeError {
 
 /** Reading for a rule is as by SELECT (language.md U7): what it has read is remembered, and a contended instance has its line. */
 async function mustReadAgain(resource: Resource, rows: readonly Value[], actor: Actor): Promise<boolean> {
-  if (resource.kind !== 'instances' || !actor.reading) return false;
+  if (resource.kind !== 'instances' || !actor.readSet) return false;
   const whole = rows.filter((row): row is ObjectValue => isObject(row) && Object.hasOwn(row, '_id') && Object.hasOwn(row, 'ars_version'));
-  const turn = await actor.reading.turn(resource.collection, whole.map(idOf));
+  const turn = await actor.readSet.turn(resource.collection, whole.map(idOf));
   if (turn !== 'go on' && turn !== 'read again') await turn.settled();
   if (turn !== 'go on') return true;
   remember(resource, whole, actor);

@@ -9,7 +9,7 @@ import { read, readAt } from '../../resources/instances/find.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { ACTIVITY_PATTERNS, COLLABORATIONS } from './service-types.ts';
-import { together } from '../../resources/instances/together.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { nameList, outOfRange, own } from '../../resources/operations/arguments.ts';
@@ -32,7 +32,7 @@ interface Given {
   readonly activity: string;
   readonly config: ObjectValue;
   readonly event: Value;
-  readonly gathering: Actor;
+  readonly batching: Actor;
 }
 /** Its value, and what it changes of the collaboration itself. */
 interface Outcome {
@@ -47,35 +47,35 @@ interface Predefined {
 const PREDEFINED: Readonly<Record<string, Predefined>> = {
   Notify: {
     required: ['source', 'title', 'payload', 'users'],
-    run: async ({ space, collaboration, config, gathering }) => {
+    run: async ({ space, collaboration, config, batching }) => {
       const [source, users, payload] = [own(config, 'source'), own(config, 'users'), own(config, 'payload')];
       const texts = { category: cut(own(config, 'category')), title: cut(own(config, 'title')) };
       const message = { source, messageId: null, ...texts, payload, users, collaborationId: getOwn(collaboration, 'id') };
-      return { value: await storeMessage(space, message, () => checkForm(payload), gathering) };
+      return { value: await storeMessage(space, message, () => checkForm(payload), batching) };
     },
   },
   Chat: {
     required: ['topic', 'users'],
-    run: ({ space, collaboration, config, gathering }) => {
+    run: ({ space, collaboration, config, batching }) => {
       const situation = own(config, 'situationId') ?? getOwn(collaboration, 'id');
-      return answered(chat, 'Chat.createChatroom', space, [situation, own(config, 'topic'), own(config, 'users')], gathering);
+      return answered(chat, 'Chat.createChatroom', space, [situation, own(config, 'topic'), own(config, 'users')], batching);
     },
   },
   Track: {
     required: ['user', 'reportingTopic'],
-    run: async ({ space, collaboration, activity, config, gathering }) => {
+    run: async ({ space, collaboration, activity, config, batching }) => {
       const { user = null, ...given } = config;
       const track = { ...TRACK_DEFAULTS, activity, ...given, username: user, collaborationId: getOwn(collaboration, 'id') };
-      return { value: await startTrack(space, track, gathering) };
+      return { value: await startTrack(space, track, batching) };
     },
   },
   Recommend: {
     required: ['candidateType'],
-    run: ({ space, config, event, gathering }) => {
+    run: ({ space, config, event, batching }) => {
       const seen = isObject(event) ? own(event, 'value') : null;
       const pattern = own(config, 'pattern') ?? (isObject(seen) ? seen : {});
       const args = [own(config, 'matchDirectives'), pattern, own(config, 'candidateType'), own(config, 'matchType')];
-      return answered(recommend, 'Recommend.defaultRecommendations', space, args, gathering);
+      return answered(recommend, 'Recommend.defaultRecommendations', space, args, batching);
     },
   },
   Assign: {
@@ -88,29 +88,29 @@ const PREDEFINED: Readonly<Record<string, Predefined>> = {
   Procedure: { required: ['procedure'], run: (given) => procedureCalled(given, own(given.config, 'procedure')) },
   CloseCollaboration: {
     required: ['status'],
-    run: async ({ space, collaboration, config, gathering }) => {
+    run: async ({ space, collaboration, config, batching }) => {
       const status = own(config, 'status');
-      return { value: status, changes: await closed(space, collaboration, status, gathering) };
+      return { value: status, changes: await closed(space, collaboration, status, batching) };
     },
   },
 };
 
 /** The value of a built-in whose effects become part of the step. */
-async function answered(of: HostBuiltins, name: string, space: Namespace, args: readonly Value[], gathering: Actor): Promise<Outcome> {
-  const answer = await (of[name] as HostBuiltin)(space, args, gathering);
+async function answered(of: HostBuiltins, name: string, space: Namespace, args: readonly Value[], batching: Actor): Promise<Outcome> {
+  const answer = await (of[name] as HostBuiltin)(space, args, batching);
   return { value: 'ok' in answer ? decodeInner(answer.ok) : null };
 }
 
 /** A procedure of a user as `(event, config, collaboration)`. Its effects are its own: they stay when what follows fails. */
-async function procedureCalled({ space, collaboration, config, event, gathering }: Given, procedure: Value): Promise<Outcome> {
+async function procedureCalled({ space, collaboration, config, event, batching }: Given, procedure: Value): Promise<Outcome> {
   const name = String(procedure);
   if (!space.definitions.get('procedures', name)) throw langError('cascade.lang.procedure.unknown', name);
   const json = await runDirect(space.runs, {
     executable: { resource: `/procedures/${name}`, name, service: null },
     body: { program: null, procedure: name },
     argsJson: encodeInner([event, config, collaboration]),
-    identity: gathering.identity,
-    caller: gathering,
+    identity: batching.identity,
+    caller: batching,
     snapshot: false,
   });
   return { value: decodeInner(json) };
@@ -177,10 +177,10 @@ const define: HostBuiltin = async (space, [name = null, procedure = null, requir
   if (typeof name !== 'string' || !NAME.test(name)) throw outOfRange('name', name);
   if (Object.hasOwn(PREDEFINED, name.split(':', 1)[0] as string)) throw langError('cascade.activitypattern.reserved', name);
   const pattern: ObjectValue = { name, procedure, required: nameList('required', required), defaults: defaults ?? {} };
-  return together(space, `pattern ${name}`, actor, async (gathering) => {
+  return atomically(space, `pattern ${name}`, actor, async (batching) => {
     const [stored] = await read(space, ACTIVITY_PATTERNS, { name }, 1);
-    if (!stored) return insertOne(space, ACTIVITY_PATTERNS, pattern, gathering);
-    return updateOne(space, ACTIVITY_PATTERNS, async () => stored, changeOf(ACTIVITY_PATTERNS, pattern), gathering);
+    if (!stored) return insertOne(space, ACTIVITY_PATTERNS, pattern, batching);
+    return updateOne(space, ACTIVITY_PATTERNS, async () => stored, changeOf(ACTIVITY_PATTERNS, pattern), batching);
   });
 };
 
@@ -193,14 +193,14 @@ const run: HostBuiltin = async (space, [name = null, id = null, activity = null,
   // A procedure may itself change the collaboration: it runs before the result is put there, not while others wait in line.
   const isProcedure = !Object.hasOwn(PREDEFINED, pattern.name) || pattern.name === 'Procedure';
   const given = { space, activity: String(activity), config: complete, event };
-  const early = isProcedure ? await pattern.run({ ...given, collaboration: before, gathering: actor }) : null;
+  const early = isProcedure ? await pattern.run({ ...given, collaboration: before, batching: actor }) : null;
   let value: Value = null;
   const answer = await changeCollaboration(
     space,
     id,
     actor,
-    async (collaboration, gathering) => {
-      const outcome = early ?? (await pattern.run({ ...given, collaboration, gathering }));
+    async (collaboration, batching) => {
+      const outcome = early ?? (await pattern.run({ ...given, collaboration, batching }));
       value = outcome.value;
       return { ...outcome.changes, ...withMember(collaboration, 'results', String(activity), value) };
     },
@@ -224,9 +224,9 @@ export const activityPatterns: HostBuiltins = {
   },
   'ActivityPattern.get': async (space, [name = null]) => ({ ok: encodeInner((await findPattern(space, String(name)))?.shown ?? null) }),
   'ActivityPattern.remove': (space, [name = null], actor) =>
-    together(space, `pattern ${String(name)}`, actor, async (gathering) => {
+    atomically(space, `pattern ${String(name)}`, actor, async (batching) => {
       const [stored] = await read(space, ACTIVITY_PATTERNS, { name: String(name) }, 1);
-      return stored ? (await deleteOne(space, ACTIVITY_PATTERNS, async () => stored, gathering)) === 1 : false;
+      return stored ? (await deleteOne(space, ACTIVITY_PATTERNS, async () => stored, batching)) === 1 : false;
     }),
   'ActivityPattern.validate': async (space, [name = null, config = null]) => ({
     ok: encodeInner(missingIn(await patternNamed(space, name), config as ObjectValue)),

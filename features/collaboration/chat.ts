@@ -11,7 +11,7 @@ import {
   parseDateTime,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { type Actor, partOf } from '../../runtime/context/actor.ts';
+import { type Actor, checkpointing } from '../../runtime/context/actor.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { CascadeError, fault } from '../../model/errors/faults.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
@@ -21,8 +21,8 @@ import { insertOne } from '../../resources/instances/insert.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { publishTopic } from '../topics/publish.ts';
 import { CHAT_MESSAGES, CHATS } from './service-types.ts';
-import { idOf } from '../../resources/representation/stamp.ts';
-import { together } from '../../resources/instances/together.ts';
+import { idOf } from '../../resources/representation/system-properties.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { nameList, outOfRange, timeAfter } from '../../resources/operations/arguments.ts';
 import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
@@ -35,16 +35,16 @@ const createChatroom: HostBuiltin = async (space, [situationId = null, topic = n
   if (topic === '') throw outOfRange('topic', topic);
   const members = nameList('users', users);
   if (members.length === 0) throw outOfRange('users', users);
-  return together(space, null, actor, async (gathering) => {
-    const now = new DateTime(gathering.clock.now());
+  return atomically(space, null, actor, async (batching) => {
+    const now = new DateTime(batching.clock.now());
     const { username } = actor.identity;
     const room = { situationId, topic, users: members, createdBy: username, createdAt: now, modifiedAt: now };
-    const chat = await insertOne(space, CHATS, room, gathering);
+    const chat = await insertOne(space, CHATS, room, batching);
     if (!chat) return null; // a BEFORE rule cancelled it
     await addMessage(
       space,
       { chat, sequence: 1, type: 'system', msg: topic, metadata: null, notified: members, sender: username, now },
-      gathering,
+      batching,
     );
     return idOf(chat);
   });
@@ -57,15 +57,15 @@ const sendMessage: HostBuiltin = async (space, args, actor) => {
   if (sender !== null && typeof sender !== 'string') throw outOfRange('sender', sender);
   requireOwnName(sender, actor);
   const wanted = nameList('userList', userList);
-  return inRoom(space, chatId, actor, async (chat, gathering) => {
+  return inRoom(space, chatId, actor, async (chat, batching) => {
     const members = usersOf(chat);
     const stranger = wanted.find((name) => !members.includes(name));
     if (stranger !== undefined) throw outOfRange('userList', stranger);
-    const now = timeAfter(gathering, getOwn(chat, 'modifiedAt'));
-    await update(space, chat, { modifiedAt: now }, gathering);
+    const now = timeAfter(batching, getOwn(chat, 'modifiedAt'));
+    await update(space, chat, { modifiedAt: now }, batching);
     const sequence = (await lastSequence(space, idOf(chat))) + 1;
     const notified = wanted.length > 0 ? wanted : members;
-    return addMessage(space, { chat, sequence, type, msg, metadata, notified, sender: sender ?? actor.identity.username, now }, gathering);
+    return addMessage(space, { chat, sequence, type, msg, metadata, notified, sender: sender ?? actor.identity.username, now }, batching);
   });
 };
 
@@ -87,10 +87,10 @@ interface Message {
 }
 
 /** Stored, and published as it is stored. */
-async function addMessage(space: Namespace, { chat, now, ...message }: Message, gathering: Actor): Promise<Value> {
+async function addMessage(space: Namespace, { chat, now, ...message }: Message, batching: Actor): Promise<Value> {
   const chatId = idOf(chat);
-  const stored = await insertOne(space, CHAT_MESSAGES, { ...message, chatId, timestamp: now }, gathering);
-  if (stored) await publishTopic(space, `/ars_chat/${chatId}`, stored, gathering);
+  const stored = await insertOne(space, CHAT_MESSAGES, { ...message, chatId, timestamp: now }, batching);
+  if (stored) await publishTopic(space, `/ars_chat/${chatId}`, stored, batching);
   return stored;
 }
 
@@ -105,11 +105,11 @@ const changeMembers =
   (next: (members: readonly string[], named: readonly string[]) => string[], parameter: string): HostBuiltin =>
   async (space, [chatId = null, names = null], actor) => {
     const named = nameList(parameter, names);
-    return inRoom(space, chatId, actor, async (chat, gathering) => {
+    return inRoom(space, chatId, actor, async (chat, batching) => {
       const before = usersOf(chat);
       const users = next(before, named);
       if (users.length !== before.length)
-        await update(space, chat, { users, modifiedAt: timeAfter(gathering, getOwn(chat, 'modifiedAt')) }, gathering);
+        await update(space, chat, { users, modifiedAt: timeAfter(batching, getOwn(chat, 'modifiedAt')) }, batching);
       return users;
     });
   };
@@ -118,15 +118,15 @@ const deleteChatroom: HostBuiltin = async (space, [chatId = null], actor) => {
   try {
     // A room with many messages loses them some at a time; a crash in between leaves a room that can be deleted again.
     for (let more = true, part = 0; more; part++)
-      await inRoom(space, chatId, partOf(actor, part), async (chat, gathering) => {
+      await inRoom(space, chatId, checkpointing(actor, part), async (chat, batching) => {
         const messages = await read(space, CHAT_MESSAGES, { chatId: idOf(chat) }, MOST + 1);
         more = messages.length > MOST;
-        if (more) await removeAll(space, messages.slice(0, MOST), gathering);
+        if (more) await removeAll(space, messages.slice(0, MOST), batching);
         return null;
       });
-    return await inRoom(space, chatId, actor, async (chat, gathering) => {
-      await removeAll(space, await read(space, CHAT_MESSAGES, { chatId: idOf(chat) }, MOST), gathering);
-      return (await deleteOne(space, CHATS, async () => chat, gathering)) === 1;
+    return await inRoom(space, chatId, actor, async (chat, batching) => {
+      await removeAll(space, await read(space, CHAT_MESSAGES, { chatId: idOf(chat) }, MOST), batching);
+      return (await deleteOne(space, CHATS, async () => chat, batching)) === 1;
     });
   } catch (error) {
     if (error instanceof CascadeError && error.code === 'cascade.resource.not.found') return { ok: 'false' };
@@ -134,8 +134,8 @@ const deleteChatroom: HostBuiltin = async (space, [chatId = null], actor) => {
   }
 };
 
-async function removeAll(space: Namespace, messages: readonly ObjectValue[], gathering: Actor): Promise<void> {
-  for (const message of messages) await deleteOne(space, CHAT_MESSAGES, async () => message, gathering);
+async function removeAll(space: Namespace, messages: readonly ObjectValue[], batching: Actor): Promise<void> {
+  for (const message of messages) await deleteOne(space, CHAT_MESSAGES, async () => message, batching);
 }
 
 const updateChatrooms: HostBuiltin = async (space, [username = null, old = null]) => {
@@ -169,12 +169,12 @@ const inRoom = (
   space: Namespace,
   chatId: Value,
   actor: Actor,
-  change: (chat: ObjectValue, gathering: Actor) => Promise<Value>,
+  change: (chat: ObjectValue, batching: Actor) => Promise<Value>,
 ): Promise<Answer> =>
-  together(space, `chat ${String(chatId)}`, actor, async (gathering) => change(await readAt(space, CHATS, String(chatId)), gathering));
+  atomically(space, `chat ${String(chatId)}`, actor, async (batching) => change(await readAt(space, CHATS, String(chatId)), batching));
 
-const update = (space: Namespace, chat: ObjectValue, changes: ObjectValue, gathering: Actor): Promise<unknown> =>
-  updateOne(space, CHATS, async () => chat, changeOf(CHATS, changes), gathering);
+const update = (space: Namespace, chat: ObjectValue, changes: ObjectValue, batching: Actor): Promise<unknown> =>
+  updateOne(space, CHATS, async () => chat, changeOf(CHATS, changes), batching);
 
 const usersOf = (chat: ObjectValue): string[] => getOwn(chat, 'users') as string[];
 

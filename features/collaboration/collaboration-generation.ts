@@ -1,7 +1,7 @@
 // Rules that start collaborations (builtins.md 29): made from a definition in ArsCollaborationType. What a rule does is written in the
 // rule language, so that its text can be read like any other.
 import { encodeInner, isObject, type ObjectValue, stringify, type Value } from '../../stdlib/values/index.ts';
-import { partOf } from '../../runtime/context/actor.ts';
+import { checkpointing } from '../../runtime/context/actor.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
 import { deleteDefinition, putDefinition } from '../../resources/definitions/operations.ts';
 import { deleteOne } from '../../resources/instances/delete.ts';
@@ -9,7 +9,7 @@ import { read } from '../../resources/instances/find.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { COLLABORATION_TYPES } from './service-types.ts';
-import { together } from '../../resources/instances/together.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { patternNamed, requireComplete } from './activity-patterns.ts';
 import { outOfRange, own } from '../../resources/operations/arguments.ts';
@@ -80,7 +80,7 @@ const generate: HostBuiltin = async (space, [given = null], actor) => {
   for (const { pattern, config } of definition.activities) requireComplete(await patternNamed(space, pattern), config);
   const text = ruleText(definition);
   // The rule is there before its definition says so: made again after a crash it is the same.
-  await putDefinition(space, rulesOf(space), { ruleText: text }, { ...partOf(actor, 0), ofService: true }, true);
+  await putDefinition(space, rulesOf(space), { ruleText: text }, { ...checkpointing(actor, 0), ofService: true }, true);
   const rule = ruleOf(definition.name);
   const record: ObjectValue = {
     name: definition.name,
@@ -89,20 +89,20 @@ const generate: HostBuiltin = async (space, [given = null], actor) => {
     activities: definition.activities.map((one): Value => ({ ...one })),
     rule,
   };
-  return together(space, `collaboration type ${definition.name}`, actor, async (gathering) => {
+  return atomically(space, `collaboration type ${definition.name}`, actor, async (batching) => {
     const [stored] = await read(space, COLLABORATION_TYPES, { name: definition.name }, 1);
-    if (!stored) await insertOne(space, COLLABORATION_TYPES, record, gathering);
-    else await updateOne(space, COLLABORATION_TYPES, async () => stored, changeOf(COLLABORATION_TYPES, record), gathering);
+    if (!stored) await insertOne(space, COLLABORATION_TYPES, record, batching);
+    else await updateOne(space, COLLABORATION_TYPES, async () => stored, changeOf(COLLABORATION_TYPES, record), batching);
     return { rule, activities: definition.activities.map(({ name }) => name) };
   });
 };
 
 const remove: HostBuiltin = async (space, [name = null], actor) => {
   const rule = ruleOf(String(name));
-  if (space.definitions.get('rules', rule)) await deleteDefinition(space, rulesOf(space), rule, partOf(actor, 0));
-  return together(space, `collaboration type ${String(name)}`, actor, async (gathering) => {
+  if (space.definitions.get('rules', rule)) await deleteDefinition(space, rulesOf(space), rule, checkpointing(actor, 0));
+  return atomically(space, `collaboration type ${String(name)}`, actor, async (batching) => {
     const [stored] = await read(space, COLLABORATION_TYPES, { name: String(name) }, 1);
-    return stored ? (await deleteOne(space, COLLABORATION_TYPES, async () => stored, gathering)) === 1 : false;
+    return stored ? (await deleteOne(space, COLLABORATION_TYPES, async () => stored, batching)) === 1 : false;
   });
 };
 

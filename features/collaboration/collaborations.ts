@@ -12,7 +12,7 @@ import { insertOne } from '../../resources/instances/insert.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { PAYLOAD_MESSAGES } from '../notifications/payload-message-type.ts';
 import { COLLABORATIONS, TRACKS } from './service-types.ts';
-import { together } from '../../resources/instances/together.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { outOfRange } from '../../resources/operations/arguments.ts';
 import { tellDevices, usersOf } from '../notifications/inbox.ts';
@@ -24,7 +24,7 @@ const ROLE = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const MOST = 1_000;
 
 /** What one step does to a collaboration that it has read: its changed properties; null where nothing changes. */
-export type Step = (collaboration: ObjectValue, gathering: Actor) => Promise<ObjectValue | null> | ObjectValue | null;
+export type Step = (collaboration: ObjectValue, batching: Actor) => Promise<ObjectValue | null> | ObjectValue | null;
 
 /**
  * Changes an active collaboration.
@@ -32,17 +32,17 @@ export type Step = (collaboration: ObjectValue, gathering: Actor) => Promise<Obj
  * @throws cascade.resource.not.found, cascade.collaboration.inactive
  */
 export function changeCollaboration(space: Namespace, id: Value, actor: Actor, step: Step, given?: () => Value): Promise<Answer> {
-  return together(space, `collaboration ${String(id)}`, actor, async (gathering) => {
+  return atomically(space, `collaboration ${String(id)}`, actor, async (batching) => {
     const stored = await readAt(space, COLLABORATIONS, String(id));
     requireActive(stored);
-    const after = await store(space, stored, await step(stored, gathering), gathering);
+    const after = await store(space, stored, await step(stored, batching), batching);
     return given ? given() : after;
   });
 }
 
-async function store(space: Namespace, stored: ObjectValue, changes: ObjectValue | null, gathering: Actor): Promise<Value> {
+async function store(space: Namespace, stored: ObjectValue, changes: ObjectValue | null, batching: Actor): Promise<Value> {
   if (!changes) return stored;
-  return updateOne(space, COLLABORATIONS, async () => stored, changeOf(COLLABORATIONS, changes), gathering);
+  return updateOne(space, COLLABORATIONS, async () => stored, changeOf(COLLABORATIONS, changes), batching);
 }
 
 export function requireActive(collaboration: ObjectValue): void {
@@ -66,17 +66,17 @@ export async function assigned(space: Namespace, collaboration: ObjectValue, rol
 }
 
 /** The end of a collaboration, and of what belongs to it: tracks, and messages that nobody has answered. */
-export async function closed(space: Namespace, collaboration: ObjectValue, status: Value, gathering: Actor): Promise<ObjectValue> {
+export async function closed(space: Namespace, collaboration: ObjectValue, status: Value, batching: Actor): Promise<ObjectValue> {
   if (status !== 'completed' && status !== 'failed') throw outOfRange('status', status);
   const own = { collaborationId: String(getOwn(collaboration, 'id')) };
-  for (const track of await read(space, TRACKS, own, MOST)) await deleteOne(space, TRACKS, async () => track, gathering);
+  for (const track of await read(space, TRACKS, own, MOST)) await deleteOne(space, TRACKS, async () => track, batching);
   for (const message of await read(space, PAYLOAD_MESSAGES, own, MOST)) {
     const changes = withdrawn(message, []);
     if (!changes) continue;
-    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
-    await tellDevices(space, 'retract', message, usersOf(message, 'pendingUsers'), gathering);
+    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
+    await tellDevices(space, 'retract', message, usersOf(message, 'pendingUsers'), batching);
   }
-  return { status, closedAt: new DateTime(gathering.clock.now()) };
+  return { status, closedAt: new DateTime(batching.clock.now()) };
 }
 
 const createCollaboration: HostBuiltin = async (space, [name = null, entities = null, collaborators = null], actor) => {
@@ -96,7 +96,7 @@ const createCollaboration: HostBuiltin = async (space, [name = null, entities = 
     results: {},
     createdAt: new DateTime(actor.clock.now()),
   };
-  return together(space, null, actor, (gathering) => insertOne(space, COLLABORATIONS, collaboration, gathering));
+  return atomically(space, null, actor, (batching) => insertOne(space, COLLABORATIONS, collaboration, batching));
 };
 
 const getCollaboration: HostBuiltin = async (space, [id = null]) => {
@@ -110,11 +110,11 @@ const findByEntity: HostBuiltin = async (space, [role = null, entityRef = null, 
 };
 
 const closeCollaboration: HostBuiltin = async (space, [id = null, status = null], actor) =>
-  together(space, `collaboration ${String(id)}`, actor, async (gathering) => {
+  atomically(space, `collaboration ${String(id)}`, actor, async (batching) => {
     if (status !== 'completed' && status !== 'failed') throw outOfRange('status', status);
     const stored = await readAt(space, COLLABORATIONS, String(id));
-    const changes = getOwn(stored, 'status') === 'active' ? await closed(space, stored, status, gathering) : null;
-    return store(space, stored, changes, gathering);
+    const changes = getOwn(stored, 'status') === 'active' ? await closed(space, stored, status, batching) : null;
+    return store(space, stored, changes, batching);
   });
 
 export const collaborations: HostBuiltins = {

@@ -7,7 +7,7 @@ import { deleteOne } from '../../resources/instances/delete.ts';
 import { read, readAt } from '../../resources/instances/find.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
 import { TRACKS } from './service-types.ts';
-import { together } from '../../resources/instances/together.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import { awaitPositions, isPoint } from './tracking.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { outOfRange } from '../../resources/operations/arguments.ts';
@@ -46,16 +46,16 @@ export async function startTrack(space: Namespace, given: ObjectValue, actor: Ac
 export const locationTracking: HostBuiltins = {
   'LocationTracking.trackCollaborator': (space, args, actor) => {
     const given: ObjectValue = Object.fromEntries(NAMES.map((name, i) => [name, args[i] ?? null] as const));
-    return together(space, `tracks of ${String(given['username'])}`, actor, (gathering) => startTrack(space, given, gathering));
+    return atomically(space, `tracks of ${String(given['username'])}`, actor, (batching) => startTrack(space, given, batching));
   },
   'LocationTracking.untrackCollaborator': async (space, [active = null, user = null], actor) => {
     const id = isObject(active) ? getOwn(active, '_id') : active;
     if (typeof id !== 'string') throw outOfRange('active', active);
     try {
-      return await together(space, null, actor, async (gathering) => {
+      return await atomically(space, null, actor, async (batching) => {
         const track = await readAt(space, TRACKS, id);
         if (getOwn(track, 'username') !== user) return false;
-        return (await deleteOne(space, TRACKS, async () => track, gathering)) === 1;
+        return (await deleteOne(space, TRACKS, async () => track, batching)) === 1;
       });
     } catch (error) {
       if (error instanceof CascadeError && error.code === 'cascade.resource.not.found') return { ok: encodeInner(false) };

@@ -70,7 +70,7 @@ async function asked(
   const own = matchType === null || matchType === candidateType ? getOwn(pattern as ObjectValue, '_id') : null;
   const candidates: ObjectValue[] = [];
   const query = { where: {}, props: null, orderBy: [], skip: 0, limit: MOST_CANDIDATES + 1 };
-  for await (const { rows } of selectPages(space, instancesOf(type), query, { ...actor, reading: null }))
+  for await (const { rows } of selectPages(space, instancesOf(type), query, { ...actor, readSet: null }))
     for (const row of rows) {
       const candidate = decodeInner(row) as ObjectValue;
       if (own === null || getOwn(candidate, '_id') !== own) candidates.push(candidate);

@@ -10,7 +10,7 @@ import { deleteOne } from '../../resources/instances/delete.ts';
 import { read } from '../../resources/instances/find.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { TRACKS } from './service-types.ts';
-import { together } from '../../resources/instances/together.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { Publish } from '../../resources/feature.ts';
 import { StateKey } from '../../resources/states.ts';
@@ -45,23 +45,23 @@ export const awaitsPositions = async (space: Namespace, topic: string): Promise<
  * @param value what is published: `{username, location, timestamp?}` is a position, all else is none
  */
 export function followPosition(space: Namespace, topic: string, value: Value, actor: Actor, publish: Publish): Promise<Answer> {
-  return together(space, `positions ${topic}`, actor, async (gathering) => {
-    await publish(topic, value, gathering);
-    const position = positionIn(value, gathering);
+  return atomically(space, `positions ${topic}`, actor, async (batching) => {
+    await publish(topic, value, batching);
+    const position = positionIn(value, batching);
     if (!position) return null;
     const tracks = await read(space, TRACKS, { reportingTopic: topic, username: position.username }, MOST_TRACKS);
     for (const track of tracks) {
       if (!movedEnough(track, position.location)) continue;
       if (!hasArrived(track, position.location)) {
         const changes = { lastLocation: position.location, lastActive: position.at };
-        await updateOne(space, TRACKS, async () => track, changeOf(TRACKS, changes), gathering);
+        await updateOne(space, TRACKS, async () => track, changeOf(TRACKS, changes), batching);
         continue;
       }
-      await deleteOne(space, TRACKS, async () => track, gathering);
+      await deleteOne(space, TRACKS, async () => track, batching);
       const arrivalTopic = getOwn(track, 'arrivalTopic');
       if (typeof arrivalTopic !== 'string') continue;
       const { username, destination, activity } = track as Record<'username' | 'destination' | 'activity', Value>;
-      await publish(arrivalTopic, { username, destination, activity, timestamp: position.at }, gathering);
+      await publish(arrivalTopic, { username, destination, activity, timestamp: position.at }, batching);
     }
     return null;
   });

@@ -2,7 +2,7 @@
 import { ObjectId } from 'mongodb';
 import { fault } from '../../model/errors/faults.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { type StoredEvent, VersionMiss, type Write } from '../../runtime/transactions/index.ts';
+import { type StoredEvent, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
 import { requireAdmin } from '../../resources/access/rights.ts';
 import type { ApiReply } from '../../resources/api.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -26,7 +26,7 @@ export async function retry(space: Namespace, id: string, actor: Actor): Promise
   try {
     await actor.commit({ writes: [removal, ...again.writes], events: again.events }, { ok: 'null' });
   } catch (error) {
-    throw error instanceof VersionMiss ? gone() : error; // another has retried or deleted it
+    throw error instanceof VersionConflict ? gone() : error; // another has retried or deleted it
   }
   await deliveriesOf(space).look();
   return NO_CONTENT;

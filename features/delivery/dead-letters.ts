@@ -4,13 +4,13 @@
 import type { Long } from 'mongodb';
 import { type Document } from 'mongodb';
 import { DateTime, decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { StoredEvent, Unit } from '../../runtime/transactions/index.ts';
+import type { StoredEvent, UnitOfWork } from '../../runtime/transactions/index.ts';
 import { instanceToBson, openText, sealText } from '../../model/values/index.ts';
 import { omit } from '../../resources/definitions/store.ts';
 import { ACKNOWLEDGEMENTS, DEAD_LETTERS } from './delivery-types.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
-import { stampNew } from '../../resources/representation/stamp.ts';
+import { stampNew } from '../../resources/representation/system-properties.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
 export type DeadReason = 'ttl' | 'poison' | 'outbox' | 'chain' | 'lost';
@@ -40,7 +40,7 @@ export interface Dead {
 export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by' | 'sequence' | 'transport'>;
 
 /** The unit that keeps a dead letter; empty for rules that listen on dead letters. */
-export function deadLetter(space: Namespace, dead: Dead): Pick<Unit, 'writes' | 'events'> {
+export function deadLetter(space: Namespace, dead: Dead): Pick<UnitOfWork, 'writes' | 'events'> {
   if (dead.event.path === DEAD_LETTER_PATH) return { writes: [], events: [] };
   const { uuid, path, value, at, by, sequence, transport } = dead.event;
   const open = withoutEncrypted(space, path, value);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Notice } from '../../resources/api.ts';
 import { VirtualClock } from '../../platform/clock/index.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
-import { distanceMs } from './kept.ts';
+import { distanceMs } from './stored-delivery.ts';
 
 const START = 1_900_000_000_000;
 const clock = new VirtualClock(START);

@@ -5,13 +5,13 @@ import type { ObjectId } from 'mongodb';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Identity, Notice } from '../../resources/api.ts';
-import { attemptOf, runIdOf, type StoredEvent, VersionMiss, type Write } from '../../runtime/transactions/index.ts';
+import { attemptOf, runIdOf, type StoredEvent, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { ACKNOWLEDGEMENTS } from './delivery-types.ts';
 import { asyncRun } from '../../runtime/events/events.ts';
-import { laidOut } from '../../resources/instances/late-collections.ts';
+import { ensureCollection } from '../../resources/instances/lazy-collections.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
-import { stampNew } from '../../resources/representation/stamp.ts';
+import { stampNew } from '../../resources/representation/system-properties.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { baseNameOf } from '../../model/types/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
@@ -26,7 +26,7 @@ import {
   removal,
   requireKeepable,
   sequenceDeliveryId,
-} from './kept.ts';
+} from './stored-delivery.ts';
 import type { Sight } from '../../runtime/events/subscribers.ts';
 import { type PersistentOptions, PersistentSubscriptions } from './persistent.ts';
 import { reliabilityOf } from './reliability.ts';
@@ -92,12 +92,12 @@ export class Deliveries {
   }
 
   // ------------------------------------------------------------ raising
-  hears(path: string): boolean {
+  hasSubscribers(path: string): boolean {
     return this.#persistent.hears(path);
   }
 
   /** The event with what is stored for those who must acknowledge it; the event as it is where its resource is not reliable. */
-  attached(event: StoredEvent): StoredEvent {
+  withDeliveries(event: StoredEvent): StoredEvent {
     const space = this.#options.space();
     const reliability = reliabilityOf(space.definitions, event.path);
     if (!reliability) return event;
@@ -185,7 +185,7 @@ export class Deliveries {
     const space = this.#options.space();
     const subscription = this.#persistent.get(name);
     if (!subscription || subscription.username !== identity.username) return null;
-    await laidOut(space, ACKNOWLEDGEMENTS);
+    await ensureCollection(space, ACKNOWLEDGEMENTS);
     const actor: Actor = { ...serviceActor(space), identity };
     const instance = { subscriptionName: name, partitionId, sequenceId, path: subscription.path, username: identity.username };
     const document = instanceToBson(ACKNOWLEDGEMENTS.type, stampNew(instance, actor)) as never;
@@ -295,7 +295,7 @@ export class Deliveries {
         await change(asNumbers(found));
         return true;
       } catch (error) {
-        if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
+        if (!(error instanceof VersionConflict) || tries >= TRIES) throw error;
       }
     }
   }

@@ -20,7 +20,7 @@ function keptForDelivery(
     collection: type.collection,
     operations: new Set(reads),
     defaultSort: { _id: 1 },
-    late: true,
+    isLazy: true,
   };
 }
 

@@ -3,14 +3,14 @@
 import type { Filter } from 'mongodb';
 import { decodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Timer } from '../../platform/clock/index.ts';
-import { Fenced, type RunReference, type StoredEvent, VersionMiss } from '../../runtime/transactions/index.ts';
+import { Fenced, type RunReference, type StoredEvent, VersionConflict } from '../../runtime/transactions/index.ts';
 import { eventObject } from '../../runtime/events/event-object.ts';
 import { deadLetter } from './dead-letters.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { referenceOf } from '../../runtime/events/references.ts';
 import { baseNameOf } from '../../model/types/index.ts';
 import { Failing } from './failing.ts';
-import { asNumbers, DELIVERIES, type Delivery, distanceMs, goingOn, removal, replacing, untilDeadline } from './kept.ts';
+import { asNumbers, DELIVERIES, type Delivery, distanceMs, goingOn, removal, replacing, untilDeadline } from './stored-delivery.ts';
 import type { PersistentSubscriptions } from './persistent.ts';
 import type { Sending } from './sending.ts';
 
@@ -94,7 +94,7 @@ export class DueDeliveries {
   async #deliverDue(): Promise<void> {
     const space = this.#options.space();
     for (;;) {
-      await space.runs.pressure.eased(); // they are in the store: no need for them to wait in memory
+      await space.runs.backpressure.whenRelieved(); // they are in the store: no need for them to wait in memory
       const now = space.clock.now();
       const due = await space.db
         .collection<Delivery>(DELIVERIES)
@@ -126,7 +126,7 @@ export class DueDeliveries {
       else await this.#sendAgain(delivery, now);
       this.#failing.remove(stored._id);
     } catch (error) {
-      if (error instanceof VersionMiss) return this.#failing.remove(stored._id); // somebody else has brought it on
+      if (error instanceof VersionConflict) return this.#failing.remove(stored._id); // somebody else has brought it on
       if (error instanceof Fenced) return this.#stop(); // nothing can be stored here any more
       const isNew = this.#failing.add(stored._id, now);
       if (isNew) space.log.error({ err: error, target: stored.target }, 'a redelivery failed: it is tried again');

@@ -3,10 +3,10 @@ import { Long, MongoClient, ObjectId } from 'mongodb';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { VirtualClock } from '../../platform/clock/index.ts';
-import { Fenced, type Unit } from '../../runtime/transactions/index.ts';
+import { Fenced, type UnitOfWork } from '../../runtime/transactions/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { DueDeliveries } from './due.ts';
-import { DELIVERIES } from './kept.ts';
+import { DELIVERIES } from './stored-delivery.ts';
 import type { PersistentSubscriptions } from './persistent.ts';
 import type { Sending } from './sending.ts';
 
@@ -18,7 +18,7 @@ beforeAll(() => {
 afterAll(() => client.close());
 
 /** As many deliveries as are looked at in one go, due at once, and one that is due a little later. */
-async function world(submit: (unit: Unit) => Promise<void>) {
+async function world(submit: (unit: UnitOfWork) => Promise<void>) {
   const db = client.db(`due${new ObjectId().toHexString()}`);
   const clock = new VirtualClock(START);
   const rows = Array.from({ length: 501 }, (_, i) => ({
@@ -36,13 +36,13 @@ async function world(submit: (unit: Unit) => Promise<void>) {
     db,
     clock,
     log: pino({ level: 'silent' }),
-    runs: { pressure: { eased: async () => undefined } },
+    runs: { backpressure: { whenRelieved: async () => undefined } },
     committer: { submit },
   } as unknown as Namespace;
   const persistent = { beginning: [], heardHere: [], size: 0, get: () => undefined } as unknown as PersistentSubscriptions;
   const due = new DueDeliveries({ space: () => space, isOpen: () => false }, persistent, null as unknown as Sending);
   const targets = new Map(rows.map(({ _id, target }) => [_id.toHexString(), target]));
-  const targetOf = ({ writes: [write] }: Unit): string => (write?.op === 'delete' && targets.get(write.id.toHexString())) || '';
+  const targetOf = ({ writes: [write] }: UnitOfWork): string => (write?.op === 'delete' && targets.get(write.id.toHexString())) || '';
   return { db, clock, due, targetOf };
 }
 

@@ -1,7 +1,7 @@
 // Deliveries that could not be brought on, each with when it is tried again: twice as late after each failure. In memory only: a restart tries all.
 
 import type { Filter, ObjectId } from 'mongodb';
-import type { Delivery } from './kept.ts';
+import type { Delivery } from './stored-delivery.ts';
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 60_000;

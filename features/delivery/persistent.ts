@@ -9,10 +9,10 @@ import type { Identity, Notice } from '../../resources/api.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { SUBSCRIPTIONS } from './delivery-types.ts';
-import { laidOut } from '../../resources/instances/late-collections.ts';
+import { ensureCollection } from '../../resources/instances/lazy-collections.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
 import { orReadLater } from '../../resources/definitions/follow.ts';
-import { stampNew } from '../../resources/representation/stamp.ts';
+import { stampNew } from '../../resources/representation/system-properties.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { DEEPEST_VALUE, hasMembers, type Present, type Sight } from '../../runtime/events/subscribers.ts';
 import { instanceFromBson, instanceToBson, parseJson } from '../../model/values/index.ts';
@@ -166,7 +166,7 @@ export class PersistentSubscriptions {
 
   async #store(identity: Identity, path: string, filter: ObjectValue | null): Promise<Persistent> {
     const space = this.#options.space();
-    await laidOut(space, SUBSCRIPTIONS);
+    await ensureCollection(space, SUBSCRIPTIONS);
     const actor: Actor = { ...serviceActor(space), identity };
     const stamped = stampNew({ name: randomUUID(), topic: path, username: identity.username, eventFilter: filter }, actor);
     const document = instanceToBson(SUBSCRIPTIONS.type, stamped) as Document & { _id: ObjectId };

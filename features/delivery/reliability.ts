@@ -3,7 +3,7 @@
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { DefinitionStore } from '../../resources/definitions/store.ts';
-import type { Reliability } from './kept.ts';
+import type { Reliability } from './stored-delivery.ts';
 
 const FREQUENCY_SECONDS = 30;
 const TTL_SECONDS = 3_600;

@@ -3,11 +3,11 @@
 
 import type { Filter } from 'mongodb';
 import { decodeInner } from '../../stdlib/values/index.ts';
-import { type StoredEvent, VersionMiss } from '../../runtime/transactions/index.ts';
+import { type StoredEvent, VersionConflict } from '../../runtime/transactions/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { Backoff } from '../../platform/mongo/index.ts';
 import type { Present } from '../../runtime/events/subscribers.ts';
-import { asNumbers, DELIVERIES, type Delivery, distanceMs, replacing, untilDeadline } from './kept.ts';
+import { asNumbers, DELIVERIES, type Delivery, distanceMs, replacing, untilDeadline } from './stored-delivery.ts';
 import type { Persistent, Socket } from './persistent.ts';
 
 /** Deliveries written in one go. */
@@ -118,5 +118,5 @@ export class Sending {
 }
 
 function unlessMissed(error: unknown): void {
-  if (!(error instanceof VersionMiss)) throw error;
+  if (!(error instanceof VersionConflict)) throw error;
 }

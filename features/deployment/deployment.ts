@@ -9,7 +9,7 @@ import { nodesThat } from '../nodes/index.ts';
 import { read } from '../../resources/instances/find.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
 import { DEPLOY_STATUS } from './service-types.ts';
-import { together } from '../../resources/instances/together.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { adminOnly, own } from '../../resources/operations/arguments.ts';
 import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
@@ -49,7 +49,7 @@ const carriedOut =
     const [globalId, errorsOnly] = operation === 'deploy' ? [rest[0] ?? randomUUID(), rest[1]] : [randomUUID(), rest[0]];
     adminOnly(actor, operation, partitioned ? 'deployconfigs' : 'configurations');
     const parts = partsOf(space, String(configName), partitioned);
-    return together(space, `deployment ${String(configName)}`, actor, async (gathering) => {
+    return atomically(space, `deployment ${String(configName)}`, actor, async (batching) => {
       const before = await read(space, DEPLOY_STATUS, { globalId: String(globalId), configName: String(configName) }, MOST);
       const done = new Set(before.filter((one) => getOwn(one, 'status') === 'SUCCESS').map(placeOf));
       const records: Value[] = [];
@@ -64,7 +64,7 @@ const carriedOut =
             const outcome: ObjectValue = failed
               ? { status: 'FAILURE', error: { code: failed.code, message: failed.message }, timestamp }
               : { status: 'SUCCESS', timestamp };
-            records.push(await insertOne(space, DEPLOY_STATUS, { globalId, configName, ...place, ...outcome }, gathering));
+            records.push(await insertOne(space, DEPLOY_STATUS, { globalId, configName, ...place, ...outcome }, batching));
           }
       return errorsOnly === true ? records.filter((one) => isObject(one) && getOwn(one, 'status') === 'FAILURE') : records;
     });

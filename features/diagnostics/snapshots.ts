@@ -2,12 +2,12 @@
 
 import { DateTime, fromInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import type { Unit } from '../../runtime/transactions/index.ts';
+import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import type { RunError } from '../../runtime/runs/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
-import { SNAPSHOTS } from './kept.ts';
+import { SNAPSHOTS } from './diagnostic-types.ts';
 import { raise } from '../../runtime/events/events.ts';
-import { stampNew } from '../../resources/representation/stamp.ts';
+import { stampNew } from '../../resources/representation/system-properties.ts';
 import { SNAPSHOT_TYPE } from '../../resources/catalog/system-types.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
@@ -20,7 +20,7 @@ export function snapshot(
   invocation: string,
   error: RunError,
   actor: Actor,
-): Pick<Unit, 'writes' | 'events'> {
+): Pick<UnitOfWork, 'writes' | 'events'> {
   if (listensOnSnapshots(space, resource)) return { writes: [], events: [] };
   const [, kind = '', ...name] = resource.split('/');
   const instance: ObjectValue = {

@@ -4,7 +4,7 @@ import { instanceFromBson } from '../../model/values/index.ts';
 import { LOGS_PATH } from '../../runtime/events/event-path.ts';
 import type { LogEntry, StoredEvent } from '../../runtime/transactions/index.ts';
 import { encodeInner } from '../../stdlib/values/index.ts';
-import { LOGS } from './kept.ts';
+import { LOGS } from './diagnostic-types.ts';
 
 /** Each as an event that no rule waits for and nothing is stored of. */
 export const eventsOf = (logs: readonly LogEntry[]): StoredEvent[] =>

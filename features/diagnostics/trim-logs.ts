@@ -2,7 +2,7 @@
 // In pieces, so that no removal is long; where nothing is to go it costs a look at an index.
 
 import type { Collection } from 'mongodb';
-import { SNAPSHOTS } from './kept.ts';
+import { SNAPSHOTS } from './diagnostic-types.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
 const KEPT_MS = 7 * 86_400_000;

@@ -1,7 +1,7 @@
 // Documents are made, replaced and copied here; what else changes them (fileType, deletion) is as with other instances.
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { DuplicateKey, type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
+import { DuplicateKey, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { raise, instanceEvent } from '../../runtime/events/events.ts';
 import { parseWhere, toFilter } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
@@ -11,9 +11,9 @@ import { isAdmin } from '../../resources/access/rights.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, textField } from '../../resources/definitions/fields.ts';
 import { read } from '../../resources/instances/find.ts';
-import { laidOut } from '../../resources/instances/late-collections.ts';
+import { ensureCollection } from '../../resources/instances/lazy-collections.ts';
 import { updateOne } from '../../resources/instances/update.ts';
-import { stampChanged, stampNew, idOf, versionOf } from '../../resources/representation/stamp.ts';
+import { stampChanged, stampNew, idOf, versionOf } from '../../resources/representation/system-properties.ts';
 import { abandon, type Content, contentOf, contentWrites, layOutContents, readContent, storeContent, sweepSoon } from './content-store.ts';
 import { requireDocumentBytes } from './quota.ts';
 import { checkDocumentName, contentPath, fileTypeOf, isMediaType, PUBLIC } from './names.ts';
@@ -51,7 +51,7 @@ export function requireReplaceable(stored: ObjectValue | null, name: string, { i
 }
 
 export async function layOut(space: Namespace, resource: InstanceResource): Promise<void> {
-  await laidOut(space, resource);
+  await ensureCollection(space, resource);
   await layOutContents(space.db);
 }
 
@@ -65,7 +65,7 @@ export async function putDocuments(
   try {
     for (let tries = 0; ; tries++) {
       const shown: ObjectValue[] = [];
-      const units: Unit[] = [];
+      const units: UnitOfWork[] = [];
       let growth = 0;
       for (const one of documents) {
         const [next, unit, bytes] = await unitOf(space, resource, one, actor);
@@ -80,7 +80,7 @@ export async function putDocuments(
         sweepSoon(space);
         return shown;
       } catch (error) {
-        if (!(error instanceof VersionMiss || error instanceof DuplicateKey) || tries >= TRIES) throw error;
+        if (!(error instanceof VersionConflict || error instanceof DuplicateKey) || tries >= TRIES) throw error;
       }
     }
   } catch (error) {
@@ -94,7 +94,7 @@ async function unitOf(
   resource: InstanceResource,
   { name, fileType, others = {}, content }: NewDocument,
   actor: Actor,
-): Promise<[ObjectValue, Unit, growth: number]> {
+): Promise<[ObjectValue, UnitOfWork, growth: number]> {
   const { type, collection } = resource;
   const stored = await documentNamed(space, resource, name);
   requireReplaceable(stored, name, actor);

@@ -13,7 +13,7 @@ export const DOCUMENTS: InstanceResource = {
   collection: DOCUMENT_TYPE.collection,
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   defaultSort: { _id: 1 },
-  late: true,
+  isLazy: true,
   answers: 'object',
   guard: { insert: insertCopy, change: (stored, changes) => void requireChangeable(stored, changes), along: contentRemovals },
   transfer: transferDocument,

@@ -6,7 +6,7 @@ import { parseWhere, toFilter } from '../../model/query/index.ts';
 import { ownOnly } from '../../resources/access/rights.ts';
 import { read } from '../../resources/instances/find.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { idOf } from '../../resources/representation/stamp.ts';
+import { idOf } from '../../resources/representation/system-properties.ts';
 import { documentNamed, isVisible } from './change.ts';
 import { contentOf, readContent } from './content-store.ts';
 import { DOCUMENTS } from './documents-type.ts';

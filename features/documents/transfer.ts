@@ -6,7 +6,7 @@ import { fault } from '../../model/errors/faults.ts';
 import { instanceToJson } from '../../model/values/index.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
-import { idOf } from '../../resources/representation/stamp.ts';
+import { idOf } from '../../resources/representation/system-properties.ts';
 import { documentNamed, isVisible, layOut, type NewDocument, putDocuments, requireReplaceable } from './change.ts';
 import { abandon, contentOf, readContent, storeContent } from './content-store.ts';
 import { checkDocumentName, fileTypeOf, PUBLIC } from './names.ts';

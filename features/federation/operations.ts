@@ -25,7 +25,7 @@ export const openStatement: ProgramOperation = async (space, payload, actor) => 
   const within = withinOf(payload);
   const names = nodesThat(space, getOwn(payload, 'where'), actor);
   checkCount(names.length, getOwn(payload, 'cardinality'));
-  const key = actor.childKey?.next() ?? randomUUID();
+  const key = actor.childRunIds?.next() ?? randomUUID();
   const left = names.map((name) => ({ name, pages: 0 }));
   requireTransferable(space, payload, names);
   if (left.length > 0) space.states.get(FEDERATION).keep(key, begun(space, payload, left, { key, within }, actor));

@@ -6,7 +6,7 @@ import { type CascadeError, fault } from '../../model/errors/faults.ts';
 import { newId } from '../../model/types/index.ts';
 import { openText, sealText } from '../../model/values/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { DuplicateKey, VersionMiss } from '../../runtime/transactions/index.ts';
+import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
 import { deadLetter } from '../delivery/dead-letters.ts';
 import { DEAD_LETTERS } from '../delivery/delivery-types.ts';
 import type { Carriage, NodeAnswer, NodeRequest } from './node-client.ts';
@@ -205,7 +205,7 @@ export class Outbox {
       try {
         await this.#space().committer.submit({ writes, events: [] }, true);
       } catch (error) {
-        if (!(error instanceof VersionMiss)) throw error;
+        if (!(error instanceof VersionConflict)) throw error;
         for (const [, entry] of batch) await this.#remove(entry); // somebody else has removed one of them
       }
       for (const [id] of batch) this.#answered.delete(id);
@@ -220,7 +220,7 @@ export class Outbox {
       const gone = { collection: OUTBOX, op: 'delete', id: _id, version: 1n } as const;
       await this.#space().committer.submit({ writes: [gone, ...more.writes], events: more.events }, true);
     } catch (error) {
-      if (!(error instanceof VersionMiss)) throw error; // somebody else has removed it
+      if (!(error instanceof VersionConflict)) throw error; // somebody else has removed it
     }
   }
 

@@ -17,7 +17,7 @@ export const groupPolicy: Policy = {
     return { $or: [{ ars_group: null }, { ars_group: { $in: groupsOf(space, caller.username) } }] };
   },
   use: requireMember,
-  admit(space, { resource, before, after, doer: { identity } }) {
+  admit(space, { resource, before, after, initiator: { identity } }) {
     const isEnabled = resource.kind === 'instances' ? resource.type.groupEnabled : GROUPED.has(resource.name);
     if (!isEnabled || !after) return;
     const group = groupIn(after);

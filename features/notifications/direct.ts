@@ -1,7 +1,7 @@
 // A plain notification without a form (integrations.md 7.1): published to the source itself, kept like a message.
 import { type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { together } from '../../resources/instances/together.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import { own } from '../../resources/operations/arguments.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { handOver } from './hand-over.ts';
@@ -20,7 +20,7 @@ export async function publishNotification(space: Namespace, source: string, requ
   const payload = { body: own(request, 'body'), data: own(request, 'data') };
   const message = { source, messageId: null, category: '', title: cut(own(request, 'title')), payload, users };
   const only = named.length > 0 ? null : new Set(devices.map(({ deviceId }) => deviceId));
-  await together(space, null, actor, (gathering) => storeMessage(space, message, () => undefined, gathering, only));
+  await atomically(space, null, actor, (batching) => storeMessage(space, message, () => undefined, batching, only));
   handOver(space);
 }
 

@@ -4,7 +4,7 @@ import { isObject, type ObjectValue, type Value } from '../../stdlib/values/inde
 import { serviceActor } from '../../runtime/context/service-actor.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { addressFilters, read } from '../../resources/instances/find.ts';
-import { together } from '../../resources/instances/together.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { own } from '../../resources/operations/arguments.ts';
 import { StateKey } from '../../resources/states.ts';
@@ -143,13 +143,13 @@ function noteOf(message: ObjectValue): PushNote {
 async function note(space: Namespace, id: string, delivery: Delivery, outcome: PushOutcome): Promise<void> {
   const actor = serviceActor(space);
   const error = outcome.kind === 'sent' ? null : outcome.reason;
-  await together(space, `message ${id}`, actor, async (gathering) => {
+  await atomically(space, `message ${id}`, actor, async (batching) => {
     const [at] = addressFilters(PAYLOAD_MESSAGES, id);
     const [message] = at ? await read(space, PAYLOAD_MESSAGES, at, 1) : [];
     if (!message) return null; // it was deleted meanwhile
     const changes = deliveredAs(message, delivery, outcome.kind === 'sent' ? 'sent' : 'failed', error);
-    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
-    if (outcome.kind === 'dead') await retire(space, delivery.deviceId, gathering);
+    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
+    if (outcome.kind === 'dead') await retire(space, delivery.deviceId, batching);
     return null;
   });
 }

@@ -9,7 +9,7 @@ import { addressFilters, read, readAt } from '../../resources/instances/find.ts'
 import { insertOne } from '../../resources/instances/insert.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
-import { together } from '../../resources/instances/together.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { logOf } from '../sources/inbound.ts';
 import { tellDevices, usersOf } from './inbox.ts';
@@ -36,7 +36,7 @@ export async function storeMessage(
   space: Namespace,
   { source, messageId, users, ...message }: ObjectValue & { source: Value; messageId: Value; users: Value },
   check: () => void,
-  gathering: Actor,
+  batching: Actor,
   only: ReadonlySet<string> | null = null,
 ): Promise<Value> {
   const found = sourceNamed(space, source);
@@ -49,7 +49,7 @@ export async function storeMessage(
   check();
   if (unknown && unknown.length > 0) {
     const line = logOf(space, String(source), 'WARN', `Source ${String(source)}: ${unknownText(unknown)}`);
-    await gathering.commit({ writes: [], events: [], logs: [line] });
+    await batching.commit({ writes: [], events: [], logs: [line] });
   }
   const devices = onlyOf(await devicesOf(space, known ?? []), only);
   const record: ObjectValue = {
@@ -59,15 +59,15 @@ export async function storeMessage(
     unknownUsers: unknown ?? [],
     pendingUsers: known ?? [],
     recipients: pendingRecipients(known ?? [], devices, (device) => deviceTransport(device, found)),
-    sentAt: new DateTime(gathering.clock.now()),
-    sentBy: gathering.identity.username,
+    sentAt: new DateTime(batching.clock.now()),
+    sentBy: batching.identity.username,
   };
   const before = messageId === null ? null : await readAt(space, PAYLOAD_MESSAGES, String(messageId));
   const after = before
-    ? await updateOne(space, PAYLOAD_MESSAGES, async () => before, changeOf(PAYLOAD_MESSAGES, { ...AS_NEW, ...record }), gathering)
-    : await insertOne(space, PAYLOAD_MESSAGES, record, gathering);
-  if (before) await tellDevices(space, 'removed', before, usersOf(before, 'users'), gathering);
-  if (after) await tellDevices(space, 'notify', after, known ?? [], gathering, (id) => !only || only.has(id));
+    ? await updateOne(space, PAYLOAD_MESSAGES, async () => before, changeOf(PAYLOAD_MESSAGES, { ...AS_NEW, ...record }), batching)
+    : await insertOne(space, PAYLOAD_MESSAGES, record, batching);
+  if (before) await tellDevices(space, 'removed', before, usersOf(before, 'users'), batching);
+  if (after) await tellDevices(space, 'notify', after, known ?? [], batching, (id) => !only || only.has(id));
   return after;
 }
 
@@ -84,7 +84,7 @@ const sendPayload: HostBuiltin = async (space, args, actor) => {
   const [source = null, messageId = null, category = null, title = null, payload = null, users = null] = args;
   const message = { source, messageId, category: cut(category), title: cut(title), payload, users };
   const line = messageId === null ? null : `message ${String(messageId)}`;
-  const stored = await together(space, line, actor, (gathering) => storeMessage(space, message, () => checkForm(payload), gathering));
+  const stored = await atomically(space, line, actor, (batching) => storeMessage(space, message, () => checkForm(payload), batching));
   handOver(space);
   return stored;
 };
@@ -92,7 +92,7 @@ const sendPayload: HostBuiltin = async (space, args, actor) => {
 const sendByName: HostBuiltin = async (space, [source = null, title = null, subtitle = null, users = null, clientName = null], actor) => {
   if (clientName === '') throw outOfRange('clientName', clientName);
   const message = { source, messageId: null, category: '', title: cut(title), payload: { subtitle }, users, clientName };
-  const stored = await together(space, null, actor, (gathering) => storeMessage(space, message, () => undefined, gathering));
+  const stored = await atomically(space, null, actor, (batching) => storeMessage(space, message, () => undefined, batching));
   handOver(space);
   return stored;
 };
@@ -105,14 +105,14 @@ async function messageAt(space: Namespace, id: Value): Promise<ObjectValue | nul
 
 const retractPayload: HostBuiltin = async (space, [msgId = null, excludeList = null], actor) => {
   const except = nameList('excludeList', excludeList);
-  return together(space, `message ${String(msgId)}`, actor, async (gathering) => {
+  return atomically(space, `message ${String(msgId)}`, actor, async (batching) => {
     const message = await messageAt(space, msgId);
     if (!message) return false;
     const changes = withdrawn(message, except);
     if (!changes) return true;
-    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
     const gone = usersOf(message, 'pendingUsers').filter((user) => !except.includes(user));
-    await tellDevices(space, 'retract', message, gone, gathering);
+    await tellDevices(space, 'retract', message, gone, batching);
     return true;
   });
 };
@@ -120,20 +120,20 @@ const retractPayload: HostBuiltin = async (space, [msgId = null, excludeList = n
 const deletePayloadMessages: HostBuiltin = async (space, [msgIds = null], actor) => {
   const ids = nameList('msgIds', msgIds);
   const all = isAdmin(actor.identity);
-  return together(space, null, actor, async (gathering) => {
+  return atomically(space, null, actor, async (batching) => {
     let count = 0;
     for (const id of ids) {
       const message = await messageAt(space, id);
       if (!message) continue;
       if (all) {
-        count += await deleteOne(space, PAYLOAD_MESSAGES, async () => message, gathering);
-        await tellDevices(space, 'removed', message, usersOf(message, 'pendingUsers'), gathering);
+        count += await deleteOne(space, PAYLOAD_MESSAGES, async () => message, batching);
+        await tellDevices(space, 'removed', message, usersOf(message, 'pendingUsers'), batching);
         continue;
       }
       const changes = deletedBy(message, actor.identity.username);
       if (!changes) continue;
-      await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
-      await tellDevices(space, 'removed', message, [actor.identity.username], gathering);
+      await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
+      await tellDevices(space, 'removed', message, [actor.identity.username], batching);
       count++;
     }
     return count;

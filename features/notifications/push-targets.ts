@@ -1,7 +1,7 @@
 // Devices that messages go to (integrations.md 7.2): each belongs to the user who has registered it last.
 import { fault } from '../../model/errors/faults.ts';
 import { DateTime, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor, Doer } from '../../runtime/context/actor.ts';
+import type { Actor, Initiator } from '../../runtime/context/actor.ts';
 import { systemType } from '../../resources/catalog/system-type.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
 import { read } from '../../resources/instances/find.ts';
@@ -36,12 +36,12 @@ export const PUSH_TARGETS: InstanceResource = {
   collection: TYPE.collection,
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   defaultSort: { _id: 1 },
-  late: true,
+  isLazy: true,
   receive: registered,
 };
 
 /** What a registration says, completed by what only the service knows. @throws cascade.type.property.invalid, .required */
-function registered(body: Value, { identity, clock }: Doer, isNew: boolean): Value {
+function registered(body: Value, { identity, clock }: Initiator, isNew: boolean): Value {
   if (!isObject(body)) return body; // is refused as what it is
   const deviceId = own(body, 'deviceId');
   if (typeof deviceId === 'string' && (deviceId === '' || deviceId.length > LONGEST_ID || deviceId.includes('/')))

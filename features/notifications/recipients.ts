@@ -6,7 +6,7 @@ import { isAdmin } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { Command } from '../../resources/feature.ts';
 import { notFound, readAt } from '../../resources/instances/find.ts';
-import { together } from '../../resources/instances/together.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { own } from '../../resources/operations/arguments.ts';
 import { NO_CONTENT, reply } from '../../resources/requests/request.ts';
@@ -26,10 +26,10 @@ async function messageOf(space: Namespace, id: string, { identity }: Actor): Pro
 
 /** Notes when the caller has opened a message for the first time. */
 export const read: Command = async (space, id, _request, actor) => {
-  await together(space, `message ${id}`, actor, async (gathering) => {
-    const message = await messageOf(space, id, gathering);
-    const changes = readBy(message, gathering.identity.username, new DateTime(gathering.clock.now()));
-    if (changes) await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
+  await atomically(space, `message ${id}`, actor, async (batching) => {
+    const message = await messageOf(space, id, batching);
+    const changes = readBy(message, batching.identity.username, new DateTime(batching.clock.now()));
+    if (changes) await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
     return null;
   });
   return NO_CONTENT;
@@ -37,13 +37,13 @@ export const read: Command = async (space, id, _request, actor) => {
 
 /** Takes a message from the caller's inbox without an answer; a second time does nothing. */
 export const dismiss: Command = async (space, id, _request, actor) => {
-  await together(space, `message ${id}`, actor, async (gathering) => {
-    const message = await messageOf(space, id, gathering);
-    const { username } = gathering.identity;
+  await atomically(space, `message ${id}`, actor, async (batching) => {
+    const message = await messageOf(space, id, batching);
+    const { username } = batching.identity;
     const changes = deletedBy(message, username);
     if (!changes) return null;
-    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), gathering);
-    await tellDevices(space, 'removed', message, [username], gathering);
+    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
+    await tellDevices(space, 'removed', message, [username], batching);
     return null;
   });
   return NO_CONTENT;

@@ -8,7 +8,7 @@ import { ownOnly, withOwn } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { Command } from '../../resources/feature.ts';
 import { condition, notFound, read, readAt } from '../../resources/instances/find.ts';
-import { together } from '../../resources/instances/together.ts';
+import { atomically } from '../../resources/instances/atomically.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { own } from '../../resources/operations/arguments.ts';
 import { reply } from '../../resources/requests/request.ts';
@@ -26,7 +26,7 @@ import { deviceOf } from './push-targets.ts';
  */
 export const submit: Command = async (space, id, { object = null }, actor) => {
   const body = bodyIn(object);
-  const answer = await together(space, `message ${id}`, actor, (gathering) => submitted(space, id, body, gathering));
+  const answer = await atomically(space, `message ${id}`, actor, (batching) => submitted(space, id, body, batching));
   if (!('ok' in answer)) throw new Error('a submit has no answer');
   return reply(toJson(decodeInner(answer.ok)));
 };

@@ -17,7 +17,7 @@ import { putDefinition } from '../../resources/definitions/operations.ts';
 import { programOf } from '../../runtime/programs/programs.ts';
 import { stateNamesOf } from '../services/service-state.ts';
 import { SERVICES } from '../services/services-kind.ts';
-import { withErrors } from '../../resources/definitions/told-errors.ts';
+import { withReferenceErrors } from '../../resources/definitions/reference-errors.ts';
 
 export const PROCEDURES: DefinitionResource = {
   kind: 'definitions',
@@ -58,7 +58,7 @@ export const PROCEDURES: DefinitionResource = {
   /** One that is in a group is seen by its members and by admins (language.md P8). */
   maySee: mayUseThis,
   /** One whose parameters or result name a type that is no longer there is told as erroneous. */
-  show: (space, stored) => withErrors(space, stored, namedTypes(stored)),
+  show: (space, stored) => withReferenceErrors(space, stored, namedTypes(stored)),
   async remove(space, stored) {
     return {
       prepare: () => space.output.dropProcedure(sourceOf(stored), stateOf(space, stored)),

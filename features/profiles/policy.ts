@@ -17,8 +17,8 @@ export const profilePolicy: Policy = {
     return grants.some(isUnrestricted) ? null : { $or: grants };
   },
   /** POST on the name of a definition that is there changes it: that is more than to create one. */
-  admit(space, { operation, resource, doer }) {
-    if (resource.kind === 'definitions' && operation === 'update') requireRight(space, resource, 'update', doer.identity);
+  admit(space, { operation, resource, initiator }) {
+    if (resource.kind === 'definitions' && operation === 'update') requireRight(space, resource, 'update', initiator.identity);
   },
 };
 

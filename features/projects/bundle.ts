@@ -7,7 +7,7 @@ import { fault, isFault } from '../../model/errors/faults.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { definitionJson, shown, visible } from '../../resources/definitions/operations.ts';
-import type { Together } from '../../resources/definitions/together.ts';
+import type { DefinitionBatch } from '../../resources/definitions/definition-batch.ts';
 import { agrees, canonical, FOLDERS, isOwn, JSON_FOLDERS, type Members, parseExact, isProgram, toSend } from './layout.ts';
 
 /** Files of one import, comparison or export. */
@@ -91,7 +91,12 @@ export function givenIn(value: ObjectValue): ObjectValue {
 }
 
 /** Whether an import of a file would leave a definition as it is: what the file says is so, and what it does not say is the default. */
-export async function isAsStored(together: Together, kind: DefinitionResource, given: ObjectValue, stored: ObjectValue): Promise<boolean> {
+export async function isAsStored(
+  together: DefinitionBatch,
+  kind: DefinitionResource,
+  given: ObjectValue,
+  stored: ObjectValue,
+): Promise<boolean> {
   const there = canonical(membersOf(together.space, kind, stored));
   if (agrees(canonical(plain(given) as Members), there)) return true;
   try {

@@ -5,7 +5,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { parseJson } from '../../model/values/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import { Together } from '../../resources/definitions/together.ts';
+import { DefinitionBatch } from '../../resources/definitions/definition-batch.ts';
 import { requiredText } from '../../resources/requests/fields.ts';
 import { may, requireRight } from '../../resources/access/rights.ts';
 import { digestOfDocument, type ListedDocument, listDocuments, readDocument } from '../documents/index.ts';
@@ -76,7 +76,7 @@ export interface Difference {
 /** @throws request.too.many.instances; resource.property.invalid, .required: a file is none of its folder */
 export async function diffProject(space: Namespace, chosen: Chosen, data: Value, actor: Actor): Promise<Difference[]> {
   const here = new Set<string>();
-  const together = new Together(space, actor);
+  const together = new DefinitionBatch(space, actor);
   const differences: Difference[] = [];
   for (const file of filesIn(data, [])) {
     if (file.folder === 'data') continue;
@@ -91,7 +91,7 @@ export async function diffProject(space: Namespace, chosen: Chosen, data: Value,
 }
 
 /** A service that is no more than what the files' procedures make (4.5). */
-async function isImplied(space: Namespace, together: Together, resource: string, here: ReadonlySet<string>): Promise<boolean> {
+async function isImplied(space: Namespace, together: DefinitionBatch, resource: string, here: ReadonlySet<string>): Promise<boolean> {
   const [, service] = /^\/services\/(.+)$/.exec(resource) ?? [];
   if (service === undefined || ![...here].some((one) => one.startsWith(`/procedures/${service}.`))) return false;
   const stored = space.definitions.get('services', service);
@@ -100,7 +100,12 @@ async function isImplied(space: Namespace, together: Together, resource: string,
 
 type Change = Difference['change'] | null;
 
-async function changeOf(space: Namespace, together: Together, one: ProjectFile, actor: Actor): Promise<[name: string, change: Change]> {
+async function changeOf(
+  space: Namespace,
+  together: DefinitionBatch,
+  one: ProjectFile,
+  actor: Actor,
+): Promise<[name: string, change: Change]> {
   const { folder, file, value } = one;
   if (folder === 'documents') {
     const name = documentName(one.path);

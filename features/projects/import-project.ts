@@ -4,12 +4,12 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { CascadeError } from '../../stdlib/errors.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { DuplicateKey, VersionMiss } from '../../runtime/transactions/index.ts';
+import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
 import { CascadeErrors, errorDocument, fault, isFault } from '../../model/errors/faults.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
-import { Together } from '../../resources/definitions/together.ts';
+import { DefinitionBatch } from '../../resources/definitions/definition-batch.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
 import { upsertKeys } from '../../resources/instances/natural-key.ts';
 import { nextSlice } from '../../platform/structures/slices.ts';
@@ -64,7 +64,7 @@ export async function importProject(space: Namespace, data: Value, actor: Actor)
       return await once(space, data, actor, deadline);
     } catch (error) {
       // Somebody else has changed what this was worked out from.
-      if (!(error instanceof VersionMiss || error instanceof Taken)) throw error;
+      if (!(error instanceof VersionConflict || error instanceof Taken)) throw error;
       if (tries < TRIES) continue;
       throw error instanceof Taken ? error.refusal : fault('cascade.update.authorization.or.version.conflict', '/projects/*', 0, 0);
     }
@@ -82,7 +82,7 @@ class Taken extends Error {
 async function once(space: Namespace, data: Value, actor: Actor, deadline: number): Promise<Imported> {
   const done: Imported = { loaded: [], unchanged: [], skipped: [], warnings: [] };
   const files = filesIn(data, done.skipped);
-  const together = new Together(space, actor);
+  const together = new DefinitionBatch(space, actor);
   const failed: Failed = new Map();
   const of = (folders: readonly string[]): ProjectFile[] => folders.flatMap((folder) => files.filter((one) => one.folder === folder));
   const [documents, rows] = [of(['documents']), of(['data'])];
@@ -148,7 +148,7 @@ async function inPasses(
   }
 }
 
-async function planned(space: Namespace, together: Together, file: ProjectFile, done: Imported, { identity }: Actor): Promise<void> {
+async function planned(space: Namespace, together: DefinitionBatch, file: ProjectFile, done: Imported, { identity }: Actor): Promise<void> {
   const kind = kindOf(space, file.folder);
   const requireFor = (name: string | null): void =>
     requireRight(space, kind, name !== null && space.definitions.get(file.folder, name) ? 'update' : 'insert', identity);
@@ -173,7 +173,7 @@ async function planned(space: Namespace, together: Together, file: ProjectFile, 
 }
 
 /** The services that planned procedures make (4.5): in this commit, too. */
-async function implied(together: Together, folder: string): Promise<void> {
+async function implied(together: DefinitionBatch, folder: string): Promise<void> {
   if (folder !== 'procedures') return;
   const { space } = together;
   for (const [, procedure] of space.definitions.list('procedures')) {

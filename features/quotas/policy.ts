@@ -3,7 +3,7 @@
 // may be exceeded by what was under way when it was reached.
 
 import { fault } from '../../model/errors/faults.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Change, Policy } from '../../resources/access/policy.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { databasesIn, type Usage } from '../../resources/quotas/index.ts';
@@ -13,14 +13,14 @@ import { STORED_COUNTS } from './stored-counts.ts';
 export const quotaPolicy: Policy = {
   name: 'quotas',
   admit(space, change) {
-    if (change.operation === 'delete' || change.doer.identity.ofService) return undefined;
+    if (change.operation === 'delete' || change.initiator.identity.ofService) return undefined;
     const usage = space.accounts.quotas.of(space.name);
     if (usage instanceof Promise) return usage.then((found) => (found ? within(space, found, change) : undefined));
     return usage ? within(space, usage, change) : undefined;
   },
 };
 
-function within(space: Namespace, usage: Usage, { operation, resource }: Change): Soon<void> {
+function within(space: Namespace, usage: Usage, { operation, resource }: Change): MaybePromise<void> {
   const isNew = operation === 'insert';
   if (resource.kind === 'definitions') {
     if (!isNew || (resource.name !== 'types' && resource.name !== 'rules')) return undefined;

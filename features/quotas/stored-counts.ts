@@ -2,7 +2,7 @@
 // the limit or is old.
 
 import { fault } from '../../model/errors/faults.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { databasesIn } from '../../resources/quotas/index.ts';
 import { StateKey } from '../../resources/states.ts';
@@ -22,7 +22,7 @@ export class StoredCounts {
   #bytes: Counted | null = null;
 
   /** @throws cascade.quota.exceeded */
-  addInstance(space: Namespace, collection: string, limit: number): Soon<void> {
+  addInstance(space: Namespace, collection: string, limit: number): MaybePromise<void> {
     const counted = this.#instances.get(collection);
     if (!counted || counted.count >= limit || performance.now() - counted.at > REMEMBERED_MS)
       return this.#count(space, collection, limit).then(() => this.#add(collection, limit));
@@ -30,7 +30,7 @@ export class StoredCounts {
   }
 
   /** @throws cascade.quota.exceeded */
-  requireBytes(space: Namespace, namespaces: readonly string[], limit: number): Soon<void> {
+  requireBytes(space: Namespace, namespaces: readonly string[], limit: number): MaybePromise<void> {
     const check = ({ count }: Counted): void => {
       if (count >= limit) throw fault('cascade.quota.exceeded', 'storageBytes', limit);
     };

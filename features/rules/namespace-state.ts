@@ -1,7 +1,7 @@
 // Which rules of a namespace set which others going.
 import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import type { RuleLinks } from './loops.ts';
+import type { RuleGraph } from './rule-graph.ts';
 
-export const RULE_LINKS = new StateKey<RuleLinks>('rules');
-export const ruleLinksOf = (space: Pick<Namespace, 'states'>): RuleLinks => space.states.get(RULE_LINKS);
+export const RULE_GRAPH = new StateKey<RuleGraph>('rules');
+export const ruleGraphOf = (space: Pick<Namespace, 'states'>): RuleGraph => space.states.get(RULE_GRAPH);

@@ -8,15 +8,15 @@ import { isCorrelated } from '../../runtime/correlation/index.ts';
 import type { Executable } from '../../runtime/runs/index.ts';
 import type { IndexedRule } from '../../runtime/triggers/index.ts';
 import { baseNameOf, checkName } from '../../model/types/index.ts';
-import { editorOf } from '../../resources/representation/stamp.ts';
+import { editorOf } from '../../resources/representation/system-properties.ts';
 import { RULE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import type { IndexedProgram } from '../../runtime/events/references.ts';
 import { programOf } from '../../runtime/programs/programs.ts';
 import { checkFields, invalidField, textField, warningsOf, withoutOldText } from '../../resources/definitions/fields.ts';
-import { withErrors } from '../../resources/definitions/told-errors.ts';
+import { withReferenceErrors } from '../../resources/definitions/reference-errors.ts';
 import { deliveriesOf } from '../delivery/namespace-state.ts';
-import { ruleLinksOf } from './namespace-state.ts';
+import { ruleGraphOf } from './namespace-state.ts';
 
 export const RULES: DefinitionResource = {
   kind: 'definitions',
@@ -54,7 +54,7 @@ export const RULES: DefinitionResource = {
           trigger.paths.map((path): Value => ({ path, kind: rule.timing === 'before' ? 'BEFORE' : 'WHEN' })),
         ),
         ...(rule.description ? { description: rule.description } : {}),
-        ...warningsOf(rule.warnings, active ? loopWarning(ruleLinksOf(space).roundThrough(rule)) : []),
+        ...warningsOf(rule.warnings, active ? loopWarning(ruleGraphOf(space).cycleThrough(rule)) : []),
       },
       prepare: async () => {
         await Promise.all([space.programs.keep(executable, space.clock.now()), space.output.keep(text, rule)]);
@@ -64,7 +64,7 @@ export const RULES: DefinitionResource = {
     };
   },
   /** Rules on a type that is no longer there are told as erroneous; they have no events (resources-and-api.md 4.1). */
-  show: (space, stored) => withErrors(space, stored, triggeringTypes(stored)),
+  show: (space, stored) => withReferenceErrors(space, stored, triggeringTypes(stored)),
   async remove(space, stored) {
     const name = String(getOwn(stored, 'name'));
     return { apply: () => leaveForce(space, name), settle: () => deliveriesOf(space).acknowledgeFor(name) };
@@ -90,7 +90,7 @@ export function leaveForce(space: Namespace, name: string): void {
   space.before.remove(name);
   space.correlations.remove(baseNameOf(name), name);
   space.programs.retire(name, space.clock.now());
-  ruleLinksOf(space).remove(name);
+  ruleGraphOf(space).remove(name);
 }
 
 /** Puts a stored rule in force: when a namespace is opened, or another process has stored it. A text that no longer compiles stays, and is told. */
@@ -104,8 +104,8 @@ function enforce(space: Namespace, rule: CompiledRule, executable: Executable, a
   space.before.remove(rule.fullName);
   const baseName = baseNameOf(rule.fullName);
   if (!active || !isCorrelated(rule)) space.correlations.remove(baseName, rule.fullName);
-  if (active) ruleLinksOf(space).put(rule);
-  else ruleLinksOf(space).remove(rule.fullName);
+  if (active) ruleGraphOf(space).put(rule);
+  else ruleGraphOf(space).remove(rule.fullName);
   if (!active) return space.programs.retire(rule.fullName, space.clock.now());
   space.programs.enforce(rule.fullName, executable, space.clock.now());
   if (isCorrelated(rule)) space.correlations.put({ compiled: rule, baseName, executable });

@@ -109,9 +109,9 @@ function awaited(space: Namespace, path: string, value: Value, object: () => Obj
     if (!one.matched) return told;
     const triggers = places.get(`~${one.rule.name}`) ?? [];
     if (uuid === '' || space.correlations.areAsleep) return { ...told, outcome: 'waits', triggers };
-    const windows = open.map(({ deadlineMs, happenings }) => ({
+    const windows = open.map(({ deadlineMs, events }) => ({
       until: Number.isFinite(deadlineMs) ? new DateTime(deadlineMs) : null,
-      events: happenings.map((happening) => happening.uuid),
+      events: events.map(({ uuid }) => uuid),
     }));
     return { ...told, outcome: windows.length > 0 ? 'waits' : 'closed', triggers, windows };
   });

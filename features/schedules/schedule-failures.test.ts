@@ -5,7 +5,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { DateTime, getOwn, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { VirtualClock } from '../../platform/clock/index.ts';
-import { type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
+import { type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { toBson } from '../../model/values/index.ts';
 import { DefinitionStore } from '../../resources/definitions/store.ts';
 import { Schedule } from './schedule.ts';
@@ -59,10 +59,10 @@ function newWorld(): World {
     clock,
     definitions,
     log: pino({ level: 'silent' }),
-    runs: { pressure: { eased: async () => undefined } },
+    runs: { backpressure: { whenRelieved: async () => undefined } },
     db: { collection: () => ({ findOne: async () => row(world.inStore) }) } as unknown as Db,
     committer: {
-      submit: async ({ writes, events }: Unit) => {
+      submit: async ({ writes, events }: UnitOfWork) => {
         const failure = world.failures.shift();
         if (failure) throw failure;
         world.stored.push({ second: (clock.now() - START) / 1_000, writes: writes.length, events: events.length });
@@ -78,7 +78,7 @@ function newWorld(): World {
   return world;
 }
 
-const EVENT = {} as Unit['events'][number];
+const EVENT = {} as UnitOfWork['events'][number];
 
 let world: World;
 beforeEach(() => {
@@ -94,13 +94,13 @@ test('an error that does not pass delays the delivery, and the next one comes at
 
 test('an event that another process has delivered goes on with its next time, though nobody has told of it', async () => {
   world.inStore = scheduledEvent(2, START + 20_000);
-  world.failures.push(new VersionMiss('resources', new ObjectId(ID)));
+  world.failures.push(new VersionConflict('resources', new ObjectId(ID)));
   await world.pass(20_000);
   expect(world.stored.map(({ second }) => second)).toEqual([20]);
 });
 
 test('what cannot be read again is tried again', async () => {
-  const missed = new VersionMiss('resources', new ObjectId(ID));
+  const missed = new VersionConflict('resources', new ObjectId(ID));
   world.failures.push(missed);
   await world.pass(20_000); // what the store holds is what was to be delivered
   expect(world.stored.map(({ second }) => second)).toEqual([10.5, 20]);
@@ -111,7 +111,7 @@ test('each attempt at a delivery has the next time of the event with it', async 
     const unit = { writes: [], events: [EVENT] };
     await actor.commit(unit).catch(() => actor.commit(unit)); // as a change of several things does that others change, too
   });
-  world.failures.push(new VersionMiss('t.ArsTrack', new ObjectId()));
+  world.failures.push(new VersionConflict('t.ArsTrack', new ObjectId()));
   await world.pass(10_000);
   expect(world.stored).toEqual([{ second: 10, writes: 1, events: 1 }]);
 });

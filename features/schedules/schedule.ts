@@ -4,19 +4,19 @@
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { Busy } from '../../platform/structures/busy.ts';
+import { TaskTracker } from '../../platform/structures/task-tracker.ts';
 import type { Timer } from '../../platform/clock/index.ts';
-import { Fenced, type Unit, VersionMiss, type Write } from '../../runtime/transactions/index.ts';
+import { Fenced, type UnitOfWork, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { DueHeap } from '../../runtime/timers/index.ts';
-import { isPassing } from '../../platform/mongo/index.ts';
+import { isRetryable } from '../../platform/mongo/index.ts';
 import { afterTick, dueOf, isActive } from './scheduledevents-kind.ts';
 import { refresh } from '../../resources/definitions/follow.ts';
 import { definitionRemoval, definitionWrite } from '../../resources/definitions/store.ts';
 import { publishTopic } from '../topics/publish.ts';
 import { creatorOf } from '../../resources/access/rights.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
-import { versionOf } from '../../resources/representation/stamp.ts';
+import { versionOf } from '../../resources/representation/system-properties.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
 const KIND = 'scheduledevents';
@@ -47,7 +47,7 @@ interface ScheduledProcedure {
 
 export class Schedule implements AsyncDisposable {
   readonly #space: () => Namespace;
-  readonly #busy = new Busy();
+  readonly #busy = new TaskTracker();
   readonly #events = new DueHeap();
   readonly #procedures = new DueHeap();
   readonly #byKey = new Map<string, ScheduledProcedure>();
@@ -114,7 +114,7 @@ export class Schedule implements AsyncDisposable {
   }
 
   settled(): Promise<void> {
-    return this.#busy.over();
+    return this.#busy.idle();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -138,7 +138,7 @@ export class Schedule implements AsyncDisposable {
     const nowMs = this.#space().clock.now();
     for (const { name } of this.#events.takeDue(nowMs, MOST_AT_ONCE - this.#underWay)) {
       this.#underWay++;
-      this.#busy.during(
+      this.#busy.track(
         this.#deliver(name).finally(() => {
           this.#underWay--;
           this.#arm();
@@ -153,7 +153,7 @@ export class Schedule implements AsyncDisposable {
   /** Whatever becomes of it, an event that is stored is due again: at its next time, or soon where it could not be delivered. */
   async #deliver(name: string): Promise<void> {
     const space = this.#space();
-    await space.runs.pressure.eased();
+    await space.runs.backpressure.whenRelieved();
     const stored = space.definitions.get(KIND, name);
     if (!stored) return;
     if (!isActive(stored) || dueOf(stored) > space.clock.now()) return this.put(name, stored); // changed meanwhile
@@ -183,13 +183,13 @@ export class Schedule implements AsyncDisposable {
         }
       }
     } catch (reason) {
-      if (!isPassing(reason)) space.log.error({ err: reason, name, namespace: space.name }, 'a scheduled event could not be read again');
+      if (!isRetryable(reason)) space.log.error({ err: reason, name, namespace: space.name }, 'a scheduled event could not be read again');
     }
     const stored = space.definitions.get(KIND, name);
     if (!stored || !isActive(stored)) return;
     const failures = (this.#failures.get(name) ?? 0) + 1;
     this.#failures.set(name, failures);
-    if (!isPassing(error) && !(error instanceof Overtaken))
+    if (!isRetryable(error) && !(error instanceof Overtaken))
       space.log.error({ err: error, name, namespace: space.name, failures }, 'a scheduled event could not be delivered: it is tried again');
     this.#events.set(name, space.clock.now() + Math.min(RETRY_MS * 2 ** (failures - 1), MOST_RETRY_MS));
   }
@@ -200,12 +200,12 @@ export class Schedule implements AsyncDisposable {
     const id = 'id' in change ? change.id : null;
     let isStored = isTransient;
     /** The first unit that is stored is the delivery: each attempt at it has the change of the event, which nobody else may make, too. */
-    const commit = async (unit: Unit): Promise<void> => {
+    const commit = async (unit: UnitOfWork): Promise<void> => {
       const mine = isStored ? [] : [change];
       try {
         await space.committer.submit({ ...unit, writes: [...mine, ...unit.writes] }, true);
       } catch (error) {
-        const isOurs = error instanceof VersionMiss && error.collection === change.collection && id !== null && error.id.equals(id);
+        const isOurs = error instanceof VersionConflict && error.collection === change.collection && id !== null && error.id.equals(id);
         throw isOurs ? new Overtaken(name, versionOf(stored)) : error;
       }
       isStored = true;
@@ -229,7 +229,7 @@ export class Schedule implements AsyncDisposable {
     if (this.#running.has(key) || !space.definitions.get('procedures', one.procedure)) return; // never overlapping
     this.#running.add(key);
     const run = runAs(space, one);
-    this.#busy.during(
+    this.#busy.track(
       run
         .then(
           () => undefined,
@@ -247,7 +247,7 @@ async function runAs(space: Namespace, { procedure, service, stored }: Scheduled
     body: { program: null, procedure },
     argsJson: encodeInner([]),
     identity: await creatorOf(space, stored),
-    caller: { chain: { root: null, depth: 0 }, childKey: null, depth: 0 },
+    caller: { chain: { root: null, depth: 0 }, childRunIds: null, depth: 0 },
     snapshot: true,
   });
 }

@@ -6,7 +6,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { asyncCall, raise } from '../../runtime/events/events.ts';
-import { editorOf } from '../../resources/representation/stamp.ts';
+import { editorOf } from '../../resources/representation/system-properties.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
 /**

@@ -5,13 +5,13 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import { encodeInner, getOwn, isObject, Shared, stringify, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import {
   handleOf,
-  type Held,
+  type StoredValue,
   kindOf,
   NOTHING,
   type ServiceState,
   type StateProperties,
-  StateRoom,
-  type Surroundings,
+  StateStore,
+  type StateEnvironment,
   valueOf,
 } from '../../runtime/shared-state/index.ts';
 import { coerceProperty, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
@@ -44,12 +44,12 @@ export function servicesWithState(space: Namespace, type: string): string[] {
 }
 
 /** The state of a namespace's services. */
-export function openState(space: () => Namespace): StateRoom {
+export function openState(space: () => Namespace): StateStore {
   const kept = new Map<
     string,
     { readonly global: TypeDefinition | null; readonly partitioned: TypeDefinition | null; state: ServiceState }
   >();
-  const room = new StateRoom(
+  const room = new StateStore(
     (service) => {
       const declared = space().definitions.get('services', service);
       if (!declared) return null;
@@ -75,7 +75,7 @@ export function openState(space: () => Namespace): StateRoom {
 }
 
 /** What a Cache needs: the time, and topics to tell of what it lets go. */
-function surroundingsOf(space: () => Namespace): Surroundings {
+function surroundingsOf(space: () => Namespace): StateEnvironment {
   return {
     clock: { now: () => space().clock.now(), at: (timeMs, call) => space().clock.at(timeMs, call) },
     evicted: (topic, key, value) => {
@@ -96,16 +96,16 @@ function typeIn(space: Pick<Namespace, 'types'>, declared: ObjectValue, field: s
 const shapeOf = (type: TypeDefinition | null): string =>
   type ? [...type.properties.values()].map(({ name, declared }) => `${name} ${stringify(declared)}`).join('\n') : '';
 
-function propertiesOf(service: string, type: TypeDefinition, room: StateRoom): StateProperties {
+function propertiesOf(service: string, type: TypeDefinition, room: StateStore): StateProperties {
   return new Map(
     [...type.properties.values()].map((property) => [
       property.name,
-      { type: property.type, initial: () => initialOf(property, room), accept: (value: Held) => accepted(service, property, value) },
+      { type: property.type, initial: () => initialOf(property, room), accept: (value: StoredValue) => accepted(service, property, value) },
     ]),
   );
 }
 
-function initialOf(property: PropertyDefinition, room: StateRoom): Held {
+function initialOf(property: PropertyDefinition, room: StateStore): StoredValue {
   if (property.default !== undefined) return { json: encodeInner(property.default), refs: [] };
   if (property.multi) return NOTHING;
   if (property.shared) return handleOf(room.make(property.shared));
@@ -122,7 +122,7 @@ function initialOf(property: PropertyDefinition, room: StateRoom): Held {
 }
 
 /** A Map or Value property takes such an object only; an untyped Object may hold them; all else converts as stored properties do. */
-function accepted(service: string, property: PropertyDefinition, value: Held): Held | null {
+function accepted(service: string, property: PropertyDefinition, value: StoredValue): StoredValue | null {
   if (value.json === 'null') return value;
   if (property.shared) return kindOf(value) === property.shared || (property.shared === 'Map' && kindOf(value) === 'Cache') ? value : null;
   if (value.refs.length > 0) return holdsObjects(property, valueOf(value)) ? value : null;

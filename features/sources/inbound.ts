@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { DuplicateKey, type LogEntry, type StoredEvent, type Unit } from '../../runtime/transactions/index.ts';
+import { DuplicateKey, type LogEntry, type StoredEvent, type UnitOfWork } from '../../runtime/transactions/index.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
 import { eventObject } from '../../runtime/events/event-object.ts';
 import { type CascadeError, fault } from '../../model/errors/faults.ts';
@@ -96,7 +96,7 @@ export class Inbox {
     const events = await eventsOf(this.#space, this.#source, value, transport, actor);
     const { onceKey } = message;
     if (onceKey === undefined && events.length === 0) return { outcome: Promise.resolve('stored') };
-    const unit = async (): Promise<Unit> => ({
+    const unit = async (): Promise<UnitOfWork> => ({
       writes: onceKey === undefined ? [] : [await sourcesOf(this.#space).records.keyWrite(this.#name, onceKey, this.#space.clock.now())],
       events,
     });
@@ -115,7 +115,7 @@ export class Inbox {
     }
   }
 
-  async #stored(first: Unit, unit: () => Promise<Unit>, onceKey: string | undefined): Promise<Outcome> {
+  async #stored(first: UnitOfWork, unit: () => Promise<UnitOfWork>, onceKey: string | undefined): Promise<Outcome> {
     for (let next = first; ; next = await unit())
       try {
         await this.#space.committer.submit(next, true);

@@ -6,7 +6,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { checkName } from '../../model/types/index.ts';
 import { raise } from '../../runtime/events/events.ts';
-import { stampChanged } from '../../resources/representation/stamp.ts';
+import { stampChanged } from '../../resources/representation/system-properties.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { findDefinition } from '../../resources/definitions/operations.ts';
 import { following, type Named } from '../../resources/definitions/follow.ts';

@@ -54,7 +54,7 @@ export const TYPES: DefinitionResource = {
         if (!stored) type = { ...type, collection: space.definitions.collectionOf(object) };
         await removeValues(space, type, before ? addedBy(before, type) : []);
         // Nothing may be stored between the look whether there are instances and the new definition.
-        if (needsEmpty) lift = space.committer.bar([type.collection]);
+        if (needsEmpty) lift = space.committer.block([type.collection]);
         if (needsEmpty) await space.committer.exclusive(() => checkChanges(space, before, type));
         await buildBefore(space, type, stored === null);
       },

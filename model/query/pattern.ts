@@ -1,7 +1,7 @@
 // `$regex` of a condition: what RE2 and PCRE both read, so that it means the same in memory and in the store.
 import { CascadeError } from '../../stdlib/errors.ts';
 import { Pattern as Engine } from '../../stdlib/values/index.ts';
-import { atHost, hostBounds } from './host-work.ts';
+import { withinBudget, hostBounds } from './host-budget.ts';
 import { toPcre } from './pcre.ts';
 
 export class Pattern {
@@ -35,7 +35,7 @@ export class Pattern {
 
   search(text: string): boolean {
     const engine = this.#engine;
-    return atHost({ builtin: null, args: [text, engine] }, () => {
+    return withinBudget({ builtin: null, args: [text, engine] }, () => {
       hostBounds.spend(engine.turns(text));
       return engine.test(text, { left: 0, of: '$regex' }); // linear, so it costs none
     });

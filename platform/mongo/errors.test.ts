@@ -1,6 +1,6 @@
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { expect, test } from 'vitest';
-import { isPassing, isTransient, isUnavailable } from './errors.ts';
+import { isRetryable, isWriteConflict, isUnavailable } from './errors.ts';
 
 const refused = (code: number, message: string) => new MongoServerError({ code, message });
 
@@ -13,7 +13,7 @@ test.each([
   [64, 'waiting for replication timed out'],
   [112, 'WriteConflict'],
 ])('code %i is trouble of the server, which passes: %s', (code, message) => {
-  expect(isPassing(refused(code, message))).toBe(true);
+  expect(isRetryable(refused(code, message))).toBe(true);
 });
 
 test.each([
@@ -25,15 +25,15 @@ test.each([
   [16755, "Can't extract geo keys"],
   [17420, 'document is too large'],
 ])('code %i is about what was asked, and stays: %s', (code, message) => {
-  expect(isPassing(refused(code, message))).toBe(false);
+  expect(isRetryable(refused(code, message))).toBe(false);
 });
 
 test('trouble that passes leaves no doubt about an outcome: only an answer that is missing does', () => {
   expect(isUnavailable(refused(8, 'no space left'))).toBe(false);
-  expect(isTransient(refused(8, 'no space left'))).toBe(false);
+  expect(isWriteConflict(refused(8, 'no space left'))).toBe(false);
   expect(isUnavailable(new MongoNetworkError('connection closed'))).toBe(true);
 });
 
 test('a fault of our own never passes', () => {
-  expect(isPassing(new TypeError('no such thing'))).toBe(false);
+  expect(isRetryable(new TypeError('no such thing'))).toBe(false);
 });

@@ -24,7 +24,7 @@ export const isClosed = (error: unknown): boolean =>
   error instanceof MongoError && (error.name === 'MongoNotConnectedError' || error.name === 'MongoClientClosedError');
 
 /** A conflict with another transaction: the same again may pass. */
-export const isTransient = (error: unknown): boolean => error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
+export const isWriteConflict = (error: unknown): boolean => error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
 
 /** A transaction met a collection that is being changed (an index built): no lock in time, or no snapshot from before. */
 const LOCKED_OUT = new Set<unknown>([24, 246]);
@@ -50,7 +50,8 @@ const isTroubled = (error: unknown): boolean =>
   (error.code < FIRST_ASSERTION ? !OF_REQUEST.has(error.code) : TROUBLED_ASSERTIONS.has(error.code));
 
 /** What stands in the way goes by itself, sooner or later: who owes something to others tries again for as long as it takes. */
-export const isPassing = (error: unknown): boolean => isUnavailable(error) || isTransient(error) || isLockedOut(error) || isTroubled(error);
+export const isRetryable = (error: unknown): boolean =>
+  isUnavailable(error) || isWriteConflict(error) || isLockedOut(error) || isTroubled(error);
 
 const TIME_IS_UP = 50;
 

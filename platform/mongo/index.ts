@@ -5,10 +5,10 @@ import { type Db, MongoClient } from 'mongodb';
 import { endWritesWithTheirConnection } from './connection-writes.ts';
 import { readErrorsWhole } from './raw-errors.ts';
 
-export { inTime, isLockedOut, isPassing, isTransient, isUnavailable } from './errors.ts';
+export { inTime, isLockedOut, isRetryable, isWriteConflict, isUnavailable } from './errors.ts';
 export { insertAll, type Inserted, type WriteError } from './insert.ts';
-export { endTransactionsOf } from './left-transactions.ts';
-export { EqualReads } from './equal-reads.ts';
+export { abortTransactionsOf } from './orphaned-transactions.ts';
+export { EqualityReads } from './equality-reads.ts';
 export { PointReads } from './point-reads.ts';
 export { Backoff, retryUntilAvailable } from './retry-until-available.ts';
 export { type Effort, type Find, RowReader, type Rows } from './rows.ts';

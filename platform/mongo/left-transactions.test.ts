@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ClientSession, MongoClient } from 'mongodb';
 import { expect, test } from 'vitest';
 import { openStore } from './index.ts';
-import { endTransactionsOf } from './left-transactions.ts';
+import { abortTransactionsOf } from './orphaned-transactions.ts';
 
 const uri = process.env['CASCADE_TEST_MONGO'] ?? '';
 
@@ -21,8 +21,8 @@ test('what a dead client had open keeps nobody waiting once it is ended; what ot
   };
   await begin(dead, 1, 'dead');
   const open = await begin(living, 2, 'living');
-  expect(await endTransactionsOf(living, [left.clientName])).toBe(1);
-  expect(await endTransactionsOf(living, [left.clientName])).toBe(0);
+  expect(await abortTransactionsOf(living, [left.clientName])).toBe(1);
+  expect(await abortTransactionsOf(living, [left.clientName])).toBe(0);
   await rows(living).insertOne({ _id: 1, by: 'next' }, { maxTimeMS: 30_000 });
   await open.commitTransaction();
   await open.endSession();

@@ -1,5 +1,5 @@
 // Doing again what failed because the store was out of reach or busy. The one place that says how long to wait in between.
-import { isPassing } from './errors.ts';
+import { isRetryable } from './errors.ts';
 
 /** An embedded database that was killed is back after 1.3 s; what a short interruption costs must be small beside that. */
 const FIRST_PAUSE_MS = 100;
@@ -45,7 +45,7 @@ export interface RetryOptions {
  */
 export async function retryUntilAvailable<T>(
   work: () => Promise<T>,
-  { isRetried = isPassing, isWanted = () => true, onRetry }: RetryOptions = {},
+  { isRetried = isRetryable, isWanted = () => true, onRetry }: RetryOptions = {},
 ): Promise<T> {
   const backoff = new Backoff();
   for (;;)

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { Chain, type Link, unlinked } from './chain.ts';
+import { LinkedList, type ListNode, unlinked } from './linked-list.ts';
 
-interface Named extends Link {
+interface Named extends ListNode {
   readonly name: string;
 }
 
 const named = (name: string): Named => ({ name, ...unlinked });
-const names = (chain: Chain<Named>): string => [...chain].map(({ name }) => name).join('');
+const names = (chain: LinkedList<Named>): string => [...chain].map(({ name }) => name).join('');
 
 describe('a chain', () => {
   it('keeps the order in which they came, whoever leaves', () => {
-    const chain = new Chain<Named>();
+    const chain = new LinkedList<Named>();
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(named) as [Named, Named, Named, Named];
     for (const one of [a, b, c, d]) chain.add(one);
     chain.remove(b);
@@ -26,7 +26,7 @@ describe('a chain', () => {
   });
 
   it('is left once', () => {
-    const chain = new Chain<Named>();
+    const chain = new LinkedList<Named>();
     const a = named('a');
     chain.add(a);
     chain.add(named('b'));
@@ -36,7 +36,7 @@ describe('a chain', () => {
   });
 
   it('holds nothing by what has left, and what has left holds nothing', () => {
-    const chain = new Chain<Named>();
+    const chain = new LinkedList<Named>();
     const all = ['a', 'b', 'c'].map(named);
     for (const one of all) chain.add(one);
     for (const one of all) chain.remove(one);
@@ -44,7 +44,7 @@ describe('a chain', () => {
   });
 
   it('can be left by what is given while it is gone through', () => {
-    const chain = new Chain<Named>();
+    const chain = new LinkedList<Named>();
     for (const name of 'abc') chain.add(named(name));
     for (const one of chain) chain.remove(one);
     expect(chain.size).toBe(0);

@@ -2,14 +2,14 @@
 // changes something that is audited asks here for what is stored along.
 import { randomUUID } from 'node:crypto';
 import { DateTime, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import type { Doer } from '../../runtime/context/actor.ts';
-import type { Unit, Write } from '../../runtime/transactions/index.ts';
+import type { Initiator } from '../../runtime/context/actor.ts';
+import type { UnitOfWork, Write } from '../../runtime/transactions/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { instanceToBson } from '../../model/values/index.ts';
 import { systemType } from '../catalog/system-type.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import type { Change } from './policy.ts';
-import { idOf, stampNew } from '../representation/stamp.ts';
+import { idOf, stampNew } from '../representation/system-properties.ts';
 
 export const AUDIT_TYPE = systemType(
   'ArsAudit',
@@ -40,18 +40,18 @@ export interface AuditEntry {
 export function newAudit(
   space: { readonly about: Pick<Namespace['about'], 'nodeUuid'> },
   { entity, op, message, others = {} }: AuditEntry,
-  doer: Doer,
+  initiator: Initiator,
 ): ObjectValue {
   const [, resource = '', resourceId = ''] = /^\/([^/]+)\/(.*)$/s.exec(entity) ?? [];
   const audit: ObjectValue = { entity: { resource, resourceId }, message, ...(op != null && { op }) };
   const set: ObjectValue = {
     auditId: randomUUID(),
-    timestamp: new DateTime(doer.clock.now()),
+    timestamp: new DateTime(initiator.clock.now()),
     node: 'self',
     nodeUUID: space.about.nodeUuid ?? null,
-    username: doer.identity.username,
+    username: initiator.identity.username,
   };
-  return stampNew({ ...others, ...audit, ...set }, doer);
+  return stampNew({ ...others, ...audit, ...set }, initiator);
 }
 
 export const auditWrite = (audit: ObjectValue): Write => ({
@@ -65,29 +65,29 @@ export const auditWrite = (audit: ObjectValue): Write => ({
  * What is stored with an operation that is audited, and its event (8.1).
  * @param ofType of instances of a type: no event tells of those
  */
-export function audited(space: Namespace, entry: AuditEntry, doer: Doer, ofType = false): Unit {
-  const writes = [auditWrite(newAudit(space, entry, doer))];
+export function audited(space: Namespace, entry: AuditEntry, initiator: Initiator, ofType = false): UnitOfWork {
+  const writes = [auditWrite(newAudit(space, entry, initiator))];
   if (ofType) return { writes, events: [] };
   const [, resource = ''] = entry.entity.split('/');
   const value: ObjectValue = { entity: entry.entity, op: entry.op ?? null, message: entry.message };
-  return { writes, events: raise(space, `/audits/${resource}/publish`, value, doer) };
+  return { writes, events: raise(space, `/audits/${resource}/publish`, value, initiator) };
 }
 
 type Changed = Change['operation'];
 
 /** What is stored with a change of one instance or definition; null where its resource is not audited. Of many there is one audit (8.3). */
-export function auditOf(space: Namespace, { operation, resource, before, after, doer, isOneOfMany }: Change): Unit | null {
+export function auditOf(space: Namespace, { operation, resource, before, after, initiator, isOneOfMany }: Change): UnitOfWork | null {
   const stored = after ?? before;
   if (isOneOfMany || !stored) return null;
   if (resource.kind === 'definitions')
-    return resource.audited ? entryFor(space, `/${resource.name}/${String(getOwn(stored, 'name'))}`, operation, doer) : null;
-  return resource.type.audited ? entryFor(space, `/${resource.name}/${idOf(stored)}`, operation, doer, true) : null;
+    return resource.audited ? entryFor(space, `/${resource.name}/${String(getOwn(stored, 'name'))}`, operation, initiator) : null;
+  return resource.type.audited ? entryFor(space, `/${resource.name}/${idOf(stored)}`, operation, initiator, true) : null;
 }
 
 /** The audit of a statement that has changed several instances of a type. */
-export const auditOfMany = (space: Namespace, { type }: InstanceResource, op: Changed, doer: Doer): Unit['writes'] =>
-  type.audited ? entryFor(space, `/types/${type.name}`, op, doer, true).writes : [];
+export const auditOfMany = (space: Namespace, { type }: InstanceResource, op: Changed, initiator: Initiator): UnitOfWork['writes'] =>
+  type.audited ? entryFor(space, `/types/${type.name}`, op, initiator, true).writes : [];
 
 /** `<op> of <entity> by <user>`. */
-export const entryFor = (space: Namespace, entity: string, op: string, doer: Doer, ofType = false): Unit =>
-  audited(space, { entity, op, message: `${op} of ${entity} by ${doer.identity.username}` }, doer, ofType);
+export const entryFor = (space: Namespace, entity: string, op: string, initiator: Initiator, ofType = false): UnitOfWork =>
+  audited(space, { entity, op, message: `${op} of ${entity} by ${initiator.identity.username}` }, initiator, ofType);

@@ -4,9 +4,9 @@ import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { CascadeError, fault } from '../../model/errors/faults.ts';
 import { matches, type Predicate } from '../../model/query/index.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
-import type { Doer } from '../../runtime/context/actor.ts';
-import type { Unit } from '../../runtime/transactions/index.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import type { Initiator } from '../../runtime/context/actor.ts';
+import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { COMPILED_RESTRICTIONS } from './compiled.ts';
 import type { Capability, Change } from './policy.ts';
@@ -27,8 +27,13 @@ export function restrictionsOf(space: Namespace, resource: InstanceResource, cap
 }
 
 /** The same as a checked condition; null without restriction. @throws cascade.authorization.denied */
-export function restriction(space: Namespace, resource: InstanceResource, capability: Capability, doer: Pick<Doer, 'identity' | 'clock'>) {
-  const { identity, clock } = doer;
+export function restriction(
+  space: Namespace,
+  resource: InstanceResource,
+  capability: Capability,
+  initiator: Pick<Initiator, 'identity' | 'clock'>,
+) {
+  const { identity, clock } = initiator;
   const all = restrictionsOf(space, resource, capability, identity);
   if (all.length === 0) return null;
   const context = { username: identity.username, namespace: identity.namespace, now: clock.now() };
@@ -85,14 +90,14 @@ export function requireWithin(
   resource: InstanceResource,
   capability: Capability,
   instance: ObjectValue,
-  doer: Pick<Doer, 'identity' | 'clock'>,
+  initiator: Pick<Initiator, 'identity' | 'clock'>,
 ): void {
-  const allowed = restriction(space, resource, capability, doer);
+  const allowed = restriction(space, resource, capability, initiator);
   if (allowed && !matches(allowed, instance)) throw fault('cascade.authorization.denied', capability, resource.name);
 }
 
 /** All policies let the change pass. @throws what one of them refuses it with */
-export function admit(space: Namespace, change: Change): Soon<void> {
+export function admit(space: Namespace, change: Change): MaybePromise<void> {
   let waiting: Promise<void> | undefined;
   for (const policy of space.features.policies) {
     if (!policy.admit) continue;
@@ -103,15 +108,15 @@ export function admit(space: Namespace, change: Change): Soon<void> {
 }
 
 /** The unit of a change with what the policies add to it. */
-export function accompanied(space: Namespace, change: Change, unit: Unit): Unit {
+export function accompanied(space: Namespace, change: Change, unit: UnitOfWork): UnitOfWork {
   const more = additionsOf(space, [change]);
   return more ? { ...unit, writes: [...unit.writes, ...more.writes], events: [...unit.events, ...more.events] } : unit;
 }
 
 /** What the policies add to several changes; null: nothing. */
-export function additionsOf(space: Namespace, changes: readonly Change[]): Pick<Unit, 'writes' | 'events'> | null {
-  let writes: Unit['writes'] = [];
-  let events: Unit['events'] = [];
+export function additionsOf(space: Namespace, changes: readonly Change[]): Pick<UnitOfWork, 'writes' | 'events'> | null {
+  let writes: UnitOfWork['writes'] = [];
+  let events: UnitOfWork['events'] = [];
   let isEmpty = true;
   for (const policy of space.features.policies) {
     if (!policy.accompany) continue;

@@ -3,9 +3,9 @@
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
-import type { Doer } from '../../runtime/context/actor.ts';
-import type { Unit } from '../../runtime/transactions/index.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import type { Initiator } from '../../runtime/context/actor.ts';
+import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 
 /** What a profile grants for a type (resources-and-api.md 7.1). UPDATE and PATCH are `update`, a subscription is `select`. */
@@ -28,7 +28,7 @@ export interface Change {
   /** It is one of many that one statement changes. */
   readonly isOneOfMany?: true;
   /** Who changes it; `identity.ofService` is the service itself. */
-  readonly doer: Doer;
+  readonly initiator: Initiator;
 }
 
 export interface Policy {
@@ -50,7 +50,7 @@ export interface Policy {
    * Refuses a change by throwing. It may wait, but what it waits for delays every change of the resource: answer at once wherever possible.
    * Not asked for what is deleted together with an instance that it depends on.
    */
-  admit?(space: Namespace, change: Change): Soon<void>;
+  admit?(space: Namespace, change: Change): MaybePromise<void>;
   /** Writes and events that are committed together with the change, or not at all; null: none. */
-  accompany?(space: Namespace, change: Change): Pick<Unit, 'writes' | 'events'> | null;
+  accompany?(space: Namespace, change: Change): Pick<UnitOfWork, 'writes' | 'events'> | null;
 }

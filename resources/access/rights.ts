@@ -5,7 +5,7 @@ import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../st
 import type { Identity } from '../api.ts';
 import { CascadeError, fault } from '../../model/errors/faults.ts';
 import { narrowed } from '../../identity/index.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { restrictionsOf } from './gate.ts';
 import type { Capability } from './policy.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
@@ -26,7 +26,7 @@ export const PUBLIC_EXECUTOR = 'publicExecutor';
  * rights on the whole installation.
  * @throws cascade.authorization.denied, at once or later: the user is gone, inactive or no longer in the namespace
  */
-export function acting(space: Pick<Namespace, 'rightsOf'>, identity: Identity): Soon<Identity> {
+export function acting(space: Pick<Namespace, 'rightsOf'>, identity: Identity): MaybePromise<Identity> {
   if (identity.ofService) return identity;
   if (identity.username === PUBLIC_EXECUTOR) {
     if (identity.lent) return identity;
@@ -60,7 +60,8 @@ const refusal = ({ username }: Identity) => fault('cascade.authorization.denied'
  */
 export async function creatorOf(space: Pick<Namespace, 'rightsOf' | 'name'>, stored: ObjectValue): Promise<Identity> {
   const named = (name: string): Value => (Object.hasOwn(stored, name) ? getOwn(stored, name) : null);
-  const as = (username: Value): Soon<Identity> => acting(space, { username: String(username), namespace: space.name, profiles: [] });
+  const as = (username: Value): MaybePromise<Identity> =>
+    acting(space, { username: String(username), namespace: space.name, profiles: [] });
   const creator = await as(named('ars_createdBy'));
   const editor = named('ars_modifiedBy');
   if (editor === null || editor === creator.username) return creator;

@@ -2,7 +2,7 @@
 
 import { type BuiltinContext, lookup } from '../../stdlib/builtins/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
-import { atHost, hostBounds } from '../../model/query/index.ts';
+import { withinBudget, hostBounds } from '../../model/query/index.ts';
 import { deepCopyCounted, type Value } from '../../stdlib/values/index.ts';
 
 const unavailable = (): never => {
@@ -31,7 +31,7 @@ export function pureBuiltins(clock: Clock): (name: string) => ((...args: Value[]
     if (!builtin) return undefined;
     const mutates = builtin.overloads.some((overload) => overload.mutates);
     return (...args) =>
-      atHost({ builtin: name, args }, () =>
+      withinBudget({ builtin: name, args }, () =>
         builtin.call(context, mutates ? args.map((arg) => deepCopyCounted(arg, context.charge)) : args),
       );
   };

@@ -11,7 +11,7 @@ import { geoNear } from './geo-near.ts';
 import { lookup, type TypeNamed, type VisibleOf } from './lookup.ts';
 import { fieldAt, keeping, newName, type Shape, untyped, without } from './shape.ts';
 
-export interface Surroundings {
+export interface PipelineContext {
   readonly budget: Budget;
   readonly condition: ConditionContext;
   readonly typeNamed: TypeNamed;
@@ -30,7 +30,7 @@ export interface Built {
 const MOST_STAGES = 50;
 const MOST_SAMPLES = 10_000;
 
-type Build = (operand: Value, shape: Shape, around: Surroundings) => Built;
+type Build = (operand: Value, shape: Shape, around: PipelineContext) => Built;
 
 const STAGES: Readonly<Record<string, Build>> = {
   $match: (operand, shape, { condition }) => {
@@ -122,7 +122,7 @@ const STAGES: Readonly<Record<string, Build>> = {
 };
 
 /** @throws cascade.query.stage.forbidden, and what the stages throw */
-export function buildPipeline(pipeline: Value, shape: Shape, around: Surroundings): Built {
+export function buildPipeline(pipeline: Value, shape: Shape, around: PipelineContext): Built {
   if (!Array.isArray(pipeline)) throw fault('cascade.request.body.invalid', 'a pipeline is an array of stages', 0);
   if (pipeline.length > MOST_STAGES) throw fault('cascade.query.too.expensive', 'stages');
   const startsNear = !around.nested && isObject(pipeline[0] ?? null) && Object.hasOwn(pipeline[0] as ObjectValue, '$geoNear');
@@ -199,7 +199,7 @@ function boundaries(body: ObjectValue, shape: Shape): unknown[] {
   return given.map((value) => propertyToBson(property.base, coerceProperty(shape.type, { ...property, multi: false }, value)));
 }
 
-function project(operand: Value, shape: Shape, { budget }: Surroundings): Built {
+function project(operand: Value, shape: Shape, { budget }: PipelineContext): Built {
   const stage: Document = {};
   const kept: string[] = [];
   const left: string[] = [];
@@ -227,7 +227,7 @@ function project(operand: Value, shape: Shape, { budget }: Surroundings): Built 
   return { stages: [{ $project: stage }], shape: keeping(shape, names) };
 }
 
-function addFields(operand: Value, shape: Shape, { budget }: Surroundings): Built {
+function addFields(operand: Value, shape: Shape, { budget }: PipelineContext): Built {
   const stage: Document = {};
   const names = Object.entries(objectOf(operand, '$addFields')).map(([name, value]) => {
     stage[fieldAt(shape, name, '$addFields').path] = expression(value, shape, budget, '$addFields');

@@ -8,5 +8,5 @@ const OPERATIONS = new Set(['select', 'aggregate', 'insert', 'update', 'upsert',
 /** @param name of the resource: that of the type, or of a system resource */
 export function keptByService(typeName: string, shape: Shape, naturalKey: readonly string[] = [], name = typeName): InstanceResource {
   const type = systemType(typeName, shape, naturalKey);
-  return { kind: 'instances', name, type, collection: type.collection, operations: OPERATIONS, defaultSort: { _id: 1 }, late: true };
+  return { kind: 'instances', name, type, collection: type.collection, operations: OPERATIONS, defaultSort: { _id: 1 }, isLazy: true };
 }

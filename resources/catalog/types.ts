@@ -5,19 +5,19 @@ import type { Logger } from 'pino';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { CascadeError } from '../../stdlib/errors.ts';
 import type { About } from '../../platform/about/index.ts';
-import type { Actor, Doer } from '../../runtime/context/actor.ts';
+import type { Actor, Initiator } from '../../runtime/context/actor.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, Committer, Write } from '../../runtime/transactions/index.ts';
 import type { Correlations } from '../../runtime/correlation/index.ts';
 import type { Directory, Identity, IdentityStore, RightsOf, SecurityLog } from '../../identity/index.ts';
 import type { NamespaceKeys } from '../../platform/keys/index.ts';
 import type { Contention, Executable, RunHost } from '../../runtime/runs/index.ts';
-import type { EqualReads, PointReads, RowReader } from '../../platform/mongo/index.ts';
+import type { EqualityReads, PointReads, RowReader } from '../../platform/mongo/index.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import type { TriggerIndex } from '../../runtime/triggers/index.ts';
 import type { ScalarDefinition, TypeDefinition } from '../../model/types/index.ts';
 import type { Cipher } from '../../model/values/index.ts';
-import type { StateRoom } from '../../runtime/shared-state/index.ts';
+import type { StateStore } from '../../runtime/shared-state/index.ts';
 import type { EventContext, ReliableEvents } from '../../runtime/events/context.ts';
 import type { Subscribers } from '../../runtime/events/subscribers.ts';
 import type { FeatureRegistry } from '../feature.ts';
@@ -25,8 +25,8 @@ import type { FeatureStates } from '../states.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import type { Quotas } from '../quotas/index.ts';
 import type { LargeResults } from '../representation/large-results.ts';
-import type { KeptOutput } from '../../runtime/programs/kept-output.ts';
-import type { KeptPrograms } from '../../runtime/programs/kept-programs.ts';
+import type { CompilationCache } from '../../runtime/programs/compilation-cache.ts';
+import type { ProgramStore } from '../../runtime/programs/program-store.ts';
 import type { IndexBuilds } from '../instances/index-builds.ts';
 import type { DefinitionStore } from '../definitions/store.ts';
 import type { TypesInForce } from './types-in-force.ts';
@@ -57,7 +57,7 @@ export interface Namespace {
   /** Queries a batch at a time; reads by id, and by a text, that share a request. */
   readonly rows: RowReader;
   readonly points: PointReads;
-  readonly equals: EqualReads;
+  readonly equals: EqualityReads;
   readonly indexBuilds: IndexBuilds;
   readonly largeResults: LargeResults;
   readonly clock: Clock;
@@ -73,9 +73,9 @@ export interface Namespace {
   readonly definitions: DefinitionStore;
   /** Rules as compiled, by rule and program: those in force, and those that open events name. */
   readonly executables: Map<string, Executable>;
-  readonly programs: KeptPrograms;
+  readonly programs: ProgramStore;
   /** What rules compile to, kept from start to start. */
-  readonly output: KeptOutput;
+  readonly output: CompilationCache;
   /** WHEN rules and BEFORE rules by event path and condition. */
   readonly when: TriggerIndex;
   readonly before: TriggerIndex;
@@ -84,7 +84,7 @@ export interface Namespace {
   /** Outbound events of services that others stand for. */
   readonly implementedEvents: EventContext['implementedEvents'];
   /** What services keep between calls, and what runs share. */
-  readonly state: StateRoom;
+  readonly state: StateStore;
   /** Events of reliable resources until they are acknowledged. */
   readonly deliveries: ReliableEvents;
   /** Who listens besides rules. */
@@ -102,7 +102,7 @@ export interface InstanceResource {
   /** Order without `sort`. */
   readonly defaultSort: Readonly<Record<string, 1 | -1>>;
   /** The collection is made with the first instance, not with the namespace: most namespaces never need it. */
-  readonly late?: true;
+  readonly isLazy?: true;
   /** What REST answers for one: the instance, where it is a system resource with this; else an array of it. */
   readonly answers?: 'object';
   readonly guard?: InstanceGuard;
@@ -115,7 +115,7 @@ export interface InstanceResource {
    * @param isNew it is a whole instance (INSERT, UPSERT), not changes of one
    * @throws CascadeError when it is wrong
    */
-  receive?(body: Value, doer: Doer, isNew: boolean): Value;
+  receive?(body: Value, initiator: Initiator, isNew: boolean): Value;
   /** What those see of an instance who may read their own ones only; absent: all of it. */
   readonly seen?: {
     instance(shown: ObjectValue, username: string): ObjectValue;
@@ -166,7 +166,7 @@ export interface DefinitionResource {
   readonly storesBuiltIn?: true;
   /** What changes and deletions of the service's own are refused with; absent: cascade.authorization.denied. */
   refuseBuiltIn?(name: string): CascadeError;
-  /** What others that are stored with it see of it, before anything is in force (definitions/together.ts). @param space seen by these alone */
+  /** What others that are stored with it see of it, before anything is in force (definitions/definition-batch.ts). @param space seen by these alone */
   foresee?(space: Namespace, object: ObjectValue): void;
   /** Puts in force here what another process has stored, or takes it out of force. @param object null: it was deleted */
   enforce?(space: Namespace, name: string, object: ObjectValue | null): void | Promise<void>;

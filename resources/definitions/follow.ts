@@ -4,7 +4,7 @@
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { isUnavailable, retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { fromBson } from '../../model/values/index.ts';
-import { idOf, versionOf } from '../representation/stamp.ts';
+import { idOf, versionOf } from '../representation/system-properties.ts';
 import type { Namespace } from '../catalog/types.ts';
 import { DEFINITIONS } from './store.ts';
 

@@ -2,19 +2,19 @@
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import type { Actor, Doer } from '../../runtime/context/actor.ts';
-import { DuplicateKey, VersionMiss } from '../../runtime/transactions/index.ts';
-import { matches, parseProps, parseSort, parseWhere, type Predicate, TooMuch, withAllowance } from '../../model/query/index.ts';
+import type { Actor, Initiator } from '../../runtime/context/actor.ts';
+import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
+import { matches, parseProps, parseSort, parseWhere, type Predicate, BudgetExceeded, withAllowance } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { goingAlong } from '../instances/delete.ts';
 import { pageOf, type Selected } from '../instances/select.ts';
-import { idOf, stampChanged, stampNew, versionOf } from '../representation/stamp.ts';
+import { idOf, stampChanged, stampNew, versionOf } from '../representation/system-properties.ts';
 import { accompanied, admit } from '../access/gate.ts';
 import type { DefinitionResource, Namespace } from '../catalog/types.ts';
-import { cut } from '../representation/cut.ts';
+import { projected } from '../representation/projection.ts';
 import { following } from './follow.ts';
 import { compareBy } from './sort.ts';
 import { definitionRemoval, definitionWrite, omit } from './store.ts';
@@ -38,7 +38,7 @@ export async function putDefinition(
       if (!space.definitions.get(kind.name, defined.name)) return await store(space, kind, defined, null, actor);
       return await again(space, kind, defined.name, body, actor, upsert);
     } catch (error) {
-      if (!(error instanceof VersionMiss || error instanceof DuplicateKey) || tries >= TRIES) throw error;
+      if (!(error instanceof VersionConflict || error instanceof DuplicateKey) || tries >= TRIES) throw error;
     }
   }
 }
@@ -85,7 +85,7 @@ export async function changeDefinition(
     try {
       return await changeOnce(space, kind, id, body, actor, version);
     } catch (error) {
-      if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
+      if (!(error instanceof VersionConflict) || tries >= TRIES) throw error;
     }
 }
 
@@ -132,7 +132,7 @@ async function prepareAndStore(
   actor: Actor,
 ): Promise<ObjectValue> {
   const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
-  const change = { operation: stored ? 'update' : 'insert', resource: kind, before: stored, after: object, doer: actor } as const;
+  const change = { operation: stored ? 'update' : 'insert', resource: kind, before: stored, after: object, initiator: actor } as const;
   await admit(space, change);
   await defined.prepare?.(object);
   const seen = visible(kind, object);
@@ -159,7 +159,7 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
   for (let tries = 0; ; tries++) {
     const { name, object } = findDefinition(space, kind, id, 'delete', actor);
     const removal = await kind.remove(space, object, actor);
-    const change = { operation: 'delete', resource: kind, before: object, after: null, doer: actor } as const;
+    const change = { operation: 'delete', resource: kind, before: object, after: null, initiator: actor } as const;
     await admit(space, change);
     await removal.prepare?.(object);
     const events = raise(space, `/types/system.${kind.name}/delete`, visible(kind, object), actor);
@@ -169,7 +169,7 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
       const unit = { writes: [...writes, ...along.writes], events: [...events, ...along.events] };
       await following(space, [[kind.name, name]], actor.commit(accompanied(space, change, unit), { ok: '1' }));
     } catch (error) {
-      if (!(error instanceof VersionMiss) || tries >= TRIES) throw error;
+      if (!(error instanceof VersionConflict) || tries >= TRIES) throw error;
       continue;
     }
     space.definitions.remove(kind.name, name);
@@ -191,7 +191,7 @@ export function findDefinition(
   kind: DefinitionResource,
   id: string,
   operation: 'update' | 'delete',
-  { identity }: Pick<Doer, 'identity'>,
+  { identity }: Pick<Initiator, 'identity'>,
 ): { name: string; object: ObjectValue } {
   const found = space.definitions.find(kind.name, id);
   if (found && !isThereFor(space, kind, found.object, identity)) throw notFound(kind, id);
@@ -203,7 +203,12 @@ export function findDefinition(
 }
 
 /** A definition as it is shown. @throws cascade.resource.not.found */
-export function readDefinition(space: Namespace, kind: DefinitionResource, id: string, { identity }: Pick<Doer, 'identity'>): ObjectValue {
+export function readDefinition(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  { identity }: Pick<Initiator, 'identity'>,
+): ObjectValue {
   const found = space.definitions.find(kind.name, id)?.object ?? builtInAt(space, kind, id);
   if (!found || !isThereFor(space, kind, found, identity)) throw notFound(kind, id);
   return shown(space, kind, found);
@@ -259,7 +264,7 @@ function inTime<T>(choose: () => T): T {
   try {
     return withAllowance(MOST_TURNS, choose);
   } catch (error) {
-    throw error instanceof TooMuch ? fault('cascade.query.too.expensive', 'regex') : error;
+    throw error instanceof BudgetExceeded ? fault('cascade.query.too.expensive', 'regex') : error;
   }
 }
 
@@ -283,6 +288,6 @@ export function selectedFrom(found: ObjectValue[], type: TypeDefinition, paramet
 
 /** REST text of a definition, cut to the properties asked for. */
 export const definitionJson = (object: ObjectValue, props: readonly string[] | null = null): string =>
-  toJson(props && props.length > 0 ? cut(object, props) : object);
+  toJson(props && props.length > 0 ? projected(object, props) : object);
 
 const notFound = (kind: DefinitionResource, id: string) => fault('cascade.resource.not.found', `/${kind.name}/${id}`);

@@ -4,7 +4,7 @@ import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { choose, type Executable, runDirect } from '../../runtime/runs/index.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Chosen } from '../../runtime/triggers/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { returned, shownOne } from '../scalars/index.ts';
@@ -18,7 +18,7 @@ export function runBefore(
   operation: 'insert' | 'update' | 'delete',
   instance: ObjectValue,
   actor: Actor,
-): Soon<ObjectValue | null> {
+): MaybePromise<ObjectValue | null> {
   const path = `/types/${type.name}/${operation}`;
   return space.before.has(path) ? runThem(space, type, path, instance, actor) : instance;
 }
@@ -30,7 +30,7 @@ async function runThem(
   instance: ObjectValue,
   actor: Actor,
 ): Promise<ObjectValue | null> {
-  await actor.reading?.standing(); // what the rules do is not stored with the change
+  await actor.readSet?.standing(); // what the rules do is not stored with the change
   const shown = await shownOne(space, type, instance, actor);
   const result = await chain(space, path, shown, actor);
   if (result === null || result === shown) return result && instance;

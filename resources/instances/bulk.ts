@@ -6,13 +6,13 @@ import type { Document } from 'mongodb';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { DocumentRefused, DuplicateKey, type StoredEvent, type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
+import { DocumentRefused, DuplicateKey, type StoredEvent, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { fault, isFault } from '../../model/errors/faults.ts';
 import { idToBson, instanceFromBson } from '../../model/values/index.ts';
 import { toWireError } from '../../runtime/runs/wire-error.ts';
 import { auditOfMany } from '../access/audits.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
-import { idOf, versionOf } from '../representation/stamp.ts';
+import { idOf, versionOf } from '../representation/system-properties.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { timeLimit } from './time-limit.ts';
 
@@ -61,7 +61,7 @@ export class BulkWalk {
     this.#actor = actor;
     this.#resource = resource;
     this.#statement = statement;
-    const notes = [...(actor.parts ?? [])].sort(([a], [b]) => a - b);
+    const notes = [...(actor.checkpoints ?? [])].sort(([a], [b]) => a - b);
     for (const [number, text] of notes) {
       const note = decodeInner(text) as ObjectValue;
       this.#parts = number + 1;
@@ -79,7 +79,7 @@ export class BulkWalk {
 
   /** Its parts are recorded: after a crash it goes on behind them. */
   get isRecorded(): boolean {
-    return this.#actor.childKey !== null;
+    return this.#actor.childRunIds !== null;
   }
 
   /** The next matches in the order of their ids, from where the walk stands; what is changed does not lengthen it. */
@@ -112,8 +112,8 @@ export class BulkWalk {
 
   /** Who acts on one instance: what its BEFORE rules do is recorded by its name, which a repetition finds whatever came before. */
   on(instance: ObjectValue): Actor {
-    const { childKey } = this.#actor;
-    return childKey ? { ...this.#actor, childKey: childKey.of(`${idOf(instance)}.${versionOf(instance)}`) } : this.#actor;
+    const { childRunIds } = this.#actor;
+    return childRunIds ? { ...this.#actor, childRunIds: childRunIds.of(`${idOf(instance)}.${versionOf(instance)}`) } : this.#actor;
   }
 
   fail(error: CascadeError, instance: ObjectValue): void {
@@ -126,7 +126,7 @@ export class BulkWalk {
    * @param along what happens together with them and is not counted
    * @param ends nothing follows: the piece ends the statement
    */
-  async store(writes: Unit['writes'], last: ObjectValue, along: Unit, ends: boolean): Promise<void> {
+  async store(writes: UnitOfWork['writes'], last: ObjectValue, along: UnitOfWork, ends: boolean): Promise<void> {
     const unit = { writes: [...writes, ...along.writes], events: along.events };
     if (ends) await this.#end(unit, writes.length);
     else {
@@ -139,14 +139,14 @@ export class BulkWalk {
     this.count += writes.length;
   }
 
-  async #end({ writes, events }: Unit, more = 0): Promise<void> {
+  async #end({ writes, events }: UnitOfWork, more = 0): Promise<void> {
     const count = this.count + more;
     const ok = await this.#statement.told(count, this.failed);
     await this.#actor.commit({ writes: [...writes, ...this.#audit(count)], events: [...events, ...this.#events(count)] }, { ok });
     this.#hasEnded = true;
   }
 
-  #audit(count: number): Unit['writes'] {
+  #audit(count: number): UnitOfWork['writes'] {
     return count === 0 ? [] : auditOfMany(this.#space, this.#resource, this.#statement.operation, this.#actor);
   }
 
@@ -159,7 +159,7 @@ export class BulkWalk {
   }
 }
 
-const NOTHING: Unit = { writes: [], events: [] };
+const NOTHING: UnitOfWork = { writes: [], events: [] };
 
 /** A condition as one would write it: what a program compares for equality stands as the value itself (language.md W11). */
 function shortened(where: Value): Value {
@@ -177,7 +177,7 @@ function shortened(where: Value): Value {
 
 /** Whether a piece was refused for what single instances of it are: smaller ones may do. */
 export const isRefusal = (error: unknown): boolean =>
-  error instanceof VersionMiss || error instanceof DuplicateKey || error instanceof DocumentRefused || error instanceof CascadeError;
+  error instanceof VersionConflict || error instanceof DuplicateKey || error instanceof DocumentRefused || error instanceof CascadeError;
 
 async function readBatch(space: Namespace, resource: InstanceResource, filter: Document): Promise<Batch> {
   const most = BATCH.instances;

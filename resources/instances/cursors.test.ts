@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StartAgain } from '../../runtime/context/actor.ts';
+import { RestartRun } from '../../runtime/context/actor.ts';
 import { cursors } from './cursors.ts';
 import type { WalkPage } from './select.ts';
 
@@ -10,7 +10,7 @@ test('a walk that broke off is not taken for one that has come to its end: who a
   }
   const { cursor } = JSON.parse(await cursors.open(pages())) as { cursor: string };
   await expect(cursors.next(cursor)).rejects.toThrow('the store is away');
-  await expect(cursors.next(cursor)).rejects.toBeInstanceOf(StartAgain);
+  await expect(cursors.next(cursor)).rejects.toBeInstanceOf(RestartRun);
 });
 
 test('a walk of one page is over with it: nothing stays open, and a repetition may be answered with it', async () => {

@@ -2,7 +2,7 @@
 // is closed after ten minutes.
 
 import { randomUUID } from 'node:crypto';
-import { StartAgain } from '../../runtime/context/actor.ts';
+import { RestartRun } from '../../runtime/context/actor.ts';
 import type { WalkPage } from './select.ts';
 
 const IDLE_MS = 10 * 60_000;
@@ -33,7 +33,7 @@ class Cursors {
   async next(id: string): Promise<string> {
     const walk = this.#walks.get(id);
     // Only a run that began in another process, or slept for long, asks for a walk that is gone: it begins again.
-    if (!walk) throw new StartAgain(`cursor ${id}`);
+    if (!walk) throw new RestartRun(`cursor ${id}`);
     clearTimeout(walk.idle);
     walk.idle = this.#timer(id);
     let page: IteratorResult<WalkPage>;

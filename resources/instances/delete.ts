@@ -3,14 +3,14 @@
 import type { Document } from 'mongodb';
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
+import { type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { idToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
 import { shownOne } from '../scalars/index.ts';
-import { idOf, versionOf } from '../representation/stamp.ts';
+import { idOf, versionOf } from '../representation/system-properties.ts';
 import { accompanied, additionsOf, admit, requireWithin } from '../access/gate.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { condition, read } from './find.ts';
@@ -36,7 +36,7 @@ export async function deleteOne(
         locked.version,
         versionOf(stored),
       );
-    const deletion = { operation: 'delete', resource, before: stored, after: null, doer: actor } as const;
+    const deletion = { operation: 'delete', resource, before: stored, after: null, initiator: actor } as const;
     if (doomed === NONE) requireWithin(space, resource, 'delete', stored, actor);
     if (!(await allowed(space, resource, stored, actor))) return 0;
     if (doomed === NONE) await admit(space, deletion);
@@ -44,11 +44,11 @@ export async function deleteOne(
     const events = resource.type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, resource.type, stored, actor), actor);
     const along = await goingAlong(space, resource, [stored], actor, doomed);
     try {
-      const unit: Unit = { writes: [removal(resource, stored), ...along.writes], events: [...events, ...along.events] };
+      const unit: UnitOfWork = { writes: [removal(resource, stored), ...along.writes], events: [...events, ...along.events] };
       await actor.commit(accompanied(space, deletion, unit), { ok: '1' });
       return 1;
     } catch (error) {
-      if (!(error instanceof VersionMiss)) throw error; // changed meanwhile: it is deleted as it is now, if it still is
+      if (!(error instanceof VersionConflict)) throw error; // changed meanwhile: it is deleted as it is now, if it still is
     }
   }
 }
@@ -69,7 +69,7 @@ export async function deleteMany(space: Namespace, resource: InstanceResource, w
     const doomed: ObjectValue[] = [];
     for (const stored of instances) {
       if (!(await allowed(space, resource, stored, walk.on(stored)))) continue;
-      await admit(space, { operation: 'delete', resource, before: stored, after: null, doer: actor });
+      await admit(space, { operation: 'delete', resource, before: stored, after: null, initiator: actor });
       doomed.push(stored);
     }
     await deleteBatch(space, resource, filter, doomed, walk, isLast, actor);
@@ -116,7 +116,7 @@ async function deleteBatch(
   if (!last) return;
   const along = await goingAlong(space, resource, doomed, actor);
   const deletions = doomed.map(
-    (before) => ({ operation: 'delete', resource, before, after: null, doer: actor, isOneOfMany: true }) as const,
+    (before) => ({ operation: 'delete', resource, before, after: null, initiator: actor, isOneOfMany: true }) as const,
   );
   const added = additionsOf(space, deletions) ?? { writes: [], events: [] };
   try {
@@ -127,7 +127,7 @@ async function deleteBatch(
       isLast,
     );
   } catch (error) {
-    if (!(error instanceof VersionMiss)) throw error;
+    if (!(error instanceof VersionConflict)) throw error;
     // Changed meanwhile: what still is there and matches goes as it is now.
     const ids = { _id: { $in: doomed.map((stored) => idToBson(getOwn(stored, '_id'))) } };
     const fresh = await read(space, resource, { $and: [filter, ids] }, doomed.length);
@@ -145,23 +145,23 @@ export async function goingAlong(
   gone: readonly ObjectValue[],
   actor: Actor,
   doomed: ReadonlySet<string> = NONE,
-): Promise<Unit> {
+): Promise<UnitOfWork> {
   const addresses = gone.flatMap((stored) => addressesOf(resource, stored));
   const all = new Set([...doomed, ...addresses]);
   const { entries, found } = await dependentsOn(space, addresses);
-  const parts: Unit[] = [];
-  const { childKey } = actor;
+  const parts: UnitOfWork[] = [];
+  const { childRunIds } = actor;
   for (const { resource: own, instance } of found) {
     const [address = ''] = addressesOf(own, instance);
     if (all.has(address)) continue;
     all.add(address);
-    const gathering: Actor = {
+    const batching: Actor = {
       ...actor,
-      reading: null,
-      childKey: childKey && childKey.of(idOf(instance)),
+      readSet: null,
+      childRunIds: childRunIds && childRunIds.of(idOf(instance)),
       commit: async (unit) => void parts.push(unit),
     };
-    await deleteOne(space, own, async () => instance, gathering, {}, all);
+    await deleteOne(space, own, async () => instance, batching, {}, all);
   }
   const own = resource.kind === 'instances' ? await resource.guard?.along?.(space, gone) : undefined;
   return { writes: [...entries, ...(own ?? []), ...parts.flatMap(({ writes }) => writes)], events: parts.flatMap(({ events }) => events) };
@@ -174,7 +174,7 @@ async function allowed(space: Namespace, resource: InstanceResource, stored: Obj
   return resource.type.rulesSuppressed || (await runBefore(space, resource.type, 'delete', stored, actor)) !== null;
 }
 
-const removal = (resource: InstanceResource, stored: ObjectValue): Unit['writes'][number] => ({
+const removal = (resource: InstanceResource, stored: ObjectValue): UnitOfWork['writes'][number] => ({
   collection: resource.collection,
   op: 'delete',
   id: idToBson(getOwn(stored, '_id')) as never,

@@ -29,7 +29,7 @@ export async function deleteDependents(
     doomed.add(`/${kind}/${name}`);
     const own = resolve(space, kind, false);
     if (own.kind !== 'definitions') continue;
-    const alone: Actor = { ...actor, reading: null, commit: (unit) => space.committer.submit(unit) };
+    const alone: Actor = { ...actor, readSet: null, commit: (unit) => space.committer.submit(unit) };
     await deleteDependents(space, own, object, alone, doomed);
     if (space.definitions.get(kind, name)) await deleteDefinition(space, own, name, alone);
   }

@@ -9,7 +9,7 @@ import { coerceProperty, type TypeDefinition } from '../../model/types/index.ts'
 import { instanceFromBson } from '../../model/values/index.ts';
 import { keyConstant, withConstraints } from '../scalars/index.ts';
 import { timeLimit } from './time-limit.ts';
-import { idOf, versionOf } from '../representation/stamp.ts';
+import { idOf, versionOf } from '../representation/system-properties.ts';
 import { COMPILED_RESTRICTIONS } from '../access/compiled.ts';
 import { both, restriction } from '../access/gate.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
@@ -142,5 +142,5 @@ export const notFound = (resource: { name: string }, id: string) => fault('casca
 
 /** Remembers for the run what it has read (language.md U7). */
 export function remember(resource: InstanceResource, rows: readonly ObjectValue[], actor: Actor): void {
-  if (actor.reading) for (const row of rows) actor.reading.saw(resource.collection, idOf(row), versionOf(row));
+  if (actor.readSet) for (const row of rows) actor.readSet.record(resource.collection, idOf(row), versionOf(row));
 }

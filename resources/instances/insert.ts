@@ -1,22 +1,22 @@
 // INSERT into a type (resources-and-api.md 2.4, language.md 5.5).
 
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor, Doer } from '../../runtime/context/actor.ts';
-import { DocumentRefused, DuplicateKey, type Unit, type Write } from '../../runtime/transactions/index.ts';
+import type { Actor, Initiator } from '../../runtime/context/actor.ts';
+import { DocumentRefused, DuplicateKey, type UnitOfWork, type Write } from '../../runtime/transactions/index.ts';
 import { fault } from '../../model/errors/faults.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { checkFinal, prepareInsert, type TypeDefinition } from '../../model/types/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
 import { trimCapped } from './capped.ts';
 import { isConverted, shownOne, toShown, toStored } from '../scalars/index.ts';
-import { stampNew } from '../representation/stamp.ts';
+import { stampNew } from '../representation/system-properties.ts';
 import { accompanied, admit, requireWithin } from '../access/gate.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { entriesFor } from './dependents.ts';
-import { laidOut } from './late-collections.ts';
-import { noteType } from './late-writes.ts';
+import { ensureCollection } from './lazy-collections.ts';
+import { noteType } from './stale-writes.ts';
 import { asFault, sizeOf, sizeWithin } from './refusals.ts';
 
 /**
@@ -75,7 +75,7 @@ export async function insertStored(
 
 /** An instance, and the unit that stores it. */
 export interface ReadyInsert {
-  readonly unit: Unit;
+  readonly unit: UnitOfWork;
   /** As it is stored, and as everybody sees it. */
   readonly stamped: ObjectValue;
 }
@@ -85,19 +85,24 @@ export interface ReadyInsert {
  * where it is not: then `insertOne` has to be asked. A promise: so it has, behind it, when it is admitted; it is counted by then.
  * @throws what is wrong with the instance
  */
-export function insertAtOnce(space: Namespace, resource: InstanceResource, body: Value, doer: Doer): ReadyInsert | Promise<void> | null {
+export function insertAtOnce(
+  space: Namespace,
+  resource: InstanceResource,
+  body: Value,
+  initiator: Initiator,
+): ReadyInsert | Promise<void> | null {
   const { type } = resource;
-  if (type.maxStorage > 0 || resource.late || resource.guard?.insert || isConverted(type)) return null;
+  if (type.maxStorage > 0 || resource.isLazy || resource.guard?.insert || isConverted(type)) return null;
   if (!type.rulesSuppressed && space.before.has(`/types/${type.name}/insert`)) return null;
   const instance = prepareInsert(type, body);
   checkFinal(type, instance);
-  const stamped = stampNew(instance, doer);
-  const waits = admitInsert(space, resource, stamped, doer);
+  const stamped = stampNew(instance, initiator);
+  const waits = admitInsert(space, resource, stamped, initiator);
   if (waits) {
     waits.catch(() => undefined); // who waits for it is told
     return waits;
   }
-  return { unit: unitOf(space, resource, stamped, stamped, doer).unit, stamped };
+  return { unit: unitOf(space, resource, stamped, stamped, initiator).unit, stamped };
 }
 
 /**
@@ -170,7 +175,7 @@ async function storeTogether(
   const stamped = ready.map((instance) => stampNew(instance, actor));
   const shown = await toShown(space, resource.type, stamped, actor);
   const parts = stamped.map((instance, index) => unitOf(space, resource, instance, shown[index] as ObjectValue, actor));
-  const whole: Unit = { writes: parts.flatMap(({ unit }) => unit.writes), events: parts.flatMap(({ unit }) => unit.events) };
+  const whole: UnitOfWork = { writes: parts.flatMap(({ unit }) => unit.writes), events: parts.flatMap(({ unit }) => unit.events) };
   const note = `[${parts.map(({ json }) => json()).join(',')}]`;
   try {
     if (last) await actor.commit(whole, { ok: note });
@@ -184,20 +189,20 @@ async function storeTogether(
 }
 
 /** What an earlier try of the statement has stored, in order. */
-function storedBefore({ parts }: Actor): ObjectValue[] {
-  const numbers = [...(parts?.keys() ?? [])].sort((a, b) => a - b);
-  return numbers.flatMap((number) => decodeInner(parts?.get(number) ?? '[]') as ObjectValue[]);
+function storedBefore({ checkpoints }: Actor): ObjectValue[] {
+  const numbers = [...(checkpoints?.keys() ?? [])].sort((a, b) => a - b);
+  return numbers.flatMap((number) => decodeInner(checkpoints?.get(number) ?? '[]') as ObjectValue[]);
 }
 
-function prepared(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Soon<ObjectValue | null> {
+function prepared(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): MaybePromise<ObjectValue | null> {
   const { type } = resource;
   if (type.role === 'schema') throw fault('cascade.type.role.no.instances', type.name);
-  const ready = laidOut(space, resource);
+  const ready = ensureCollection(space, resource);
   return ready ? ready.then(() => passed(space, type, body, actor)) : passed(space, type, body, actor);
 }
 
 /** As the BEFORE rules leave it. */
-function passed(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): Soon<ObjectValue | null> {
+function passed(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): MaybePromise<ObjectValue | null> {
   const submitted = prepareInsert(type, body);
   const left = type.rulesSuppressed ? submitted : runBefore(space, type, 'insert', submitted, actor);
   const checked = (final: ObjectValue | null): ObjectValue | null => {
@@ -210,25 +215,25 @@ function passed(space: Namespace, type: TypeDefinition, body: Value, actor: Acto
 }
 
 /** @throws cascade.authorization.denied, and what a policy refuses it with */
-function admitInsert(space: Namespace, resource: InstanceResource, stamped: ObjectValue, doer: Doer): Soon<void> {
-  requireWithin(space, resource, 'insert', stamped, doer);
-  return admit(space, { operation: 'insert', resource, before: null, after: stamped, doer });
+function admitInsert(space: Namespace, resource: InstanceResource, stamped: ObjectValue, initiator: Initiator): MaybePromise<void> {
+  requireWithin(space, resource, 'insert', stamped, initiator);
+  return admit(space, { operation: 'insert', resource, before: null, after: stamped, initiator });
 }
 
 /**
  * @param stamped as it is stored; @param shown as everybody sees it
  * @returns beside the unit that as text, made when it is wanted
  */
-function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectValue, shown: ObjectValue, doer: Doer) {
+function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectValue, shown: ObjectValue, initiator: Initiator) {
   const { type, collection } = resource;
   let text: string | undefined;
   const json = (): string => (text ??= encodeInner(shown));
-  const events = type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, doer, { valueJson: json });
+  const events = type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, initiator, { valueJson: json });
   const document = instanceToBson(type, stamped) as never;
   noteType(document, type);
   const mostBytes = sizeWithin(stamped) ?? sizeOf(document);
   const own: Write = { collection, op: 'insert', document, isNew: true, mostBytes };
   const entries = entriesFor(resource, stamped);
-  const unit: Unit = { writes: entries.length === 0 ? [own] : [own, ...entries], events };
-  return { unit: accompanied(space, { operation: 'insert', resource, before: null, after: stamped, doer }, unit), json };
+  const unit: UnitOfWork = { writes: entries.length === 0 ? [own] : [own, ...entries], events };
+  return { unit: accompanied(space, { operation: 'insert', resource, before: null, after: stamped, initiator }, unit), json };
 }

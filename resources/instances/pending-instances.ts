@@ -17,7 +17,7 @@ export function pendingInstance(
 }
 
 /** The instance with this id that the actor goes on from; null: it is read. @throws StartAgain when it was not stored */
-export function followedInstance(resource: InstanceResource, id: string, { reading }: Actor): ObjectValue | null {
-  const pending = reading?.followed(resource.collection).find((one) => one.id.toHexString() === id);
+export function followedInstance(resource: InstanceResource, id: string, { readSet }: Actor): ObjectValue | null {
+  const pending = readSet?.followed(resource.collection).find((one) => one.id.toHexString() === id);
   return pending ? pendingInstance(resource, pending).instance : null;
 }

@@ -5,7 +5,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import { instanceFromBson } from '../../model/values/index.ts';
 import { typeOfCollection } from '../catalog/catalogue.ts';
 import { shownOne } from '../scalars/index.ts';
-import { versionOf } from '../representation/stamp.ts';
+import { versionOf } from '../representation/system-properties.ts';
 import type { Namespace } from '../catalog/types.ts';
 
 /**

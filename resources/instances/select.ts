@@ -10,7 +10,7 @@ import type { Rows } from '../../platform/mongo/index.ts';
 import { instanceFromBson, type Spelling } from '../../model/values/index.ts';
 import { AHEAD_BYTES, readAhead } from '../representation/large-results.ts';
 import { type RankedOrder, rankedOrder, type RowForm, writeRows } from '../scalars/index.ts';
-import { idOf } from '../representation/stamp.ts';
+import { idOf } from '../representation/system-properties.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { condition, remember } from './find.ts';
 import { keyText } from './natural-key.ts';
@@ -206,9 +206,9 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
   const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
   for (;;) {
     let { rows: raw } = await readAhead(rowsOf(space, resource, predicate, order, query), Infinity);
-    if (actor.reading) {
+    if (actor.readSet) {
       let rows = raw.map((row) => instanceFromBson(resource.type, row));
-      const turn = await actor.reading.turn(resource.collection, rows.map(idOf));
+      const turn = await actor.readSet.turn(resource.collection, rows.map(idOf));
       if (turn === 'read again') continue;
       if (turn !== 'go on') {
         // Only where it is the one row in question: else what else would be among the rows is for the store to say.
@@ -217,12 +217,12 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
           await turn.settled();
           continue;
         }
-        actor.reading.follow(turn);
+        actor.readSet.follow(turn);
         [rows, raw] = [[shown.instance], [shown.row]];
       }
       remember(resource, rows, actor);
       const key = rows.length === 0 ? keyText(predicate, resource.type) : null;
-      if (key !== null) actor.reading.saw(resource.collection, key, 0n);
+      if (key !== null) actor.readSet.record(resource.collection, key, 0n);
     }
     return writeRows(space, resource.type, INNER, query.props, actor)(raw);
   }
@@ -260,7 +260,7 @@ export async function* selectPages(
     let bytes = 0;
     while (!rows.isDone) {
       const batch = await rows.next();
-      if (actor.reading)
+      if (actor.readSet)
         remember(
           resource,
           batch.map((row) => instanceFromBson(resource.type, row)),

@@ -1,7 +1,7 @@
 // Unique keys: which of them a document holds; two units with a common one don't share a tick.
 
 import { BSON, type Db, type Document } from 'mongodb';
-import { DuplicateKey, type Unit } from '../../runtime/transactions/index.ts';
+import { DuplicateKey, type UnitOfWork } from '../../runtime/transactions/index.ts';
 import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
 
 const known = new WeakMap<TypeDefinition, { name: string; paths: string[] }[]>();
@@ -41,7 +41,7 @@ const textOfKey = (collection: string, { index, values }: HeldKey): string =>
 type TypeOfCollection = (collection: string) => TypeDefinition | undefined;
 
 /** Texts that are equal for two documents which a unique index would not let live together. */
-export function uniqueKeysOf(unit: Unit, typeOfCollection: TypeOfCollection): string[] {
+export function uniqueKeysOf(unit: UnitOfWork, typeOfCollection: TypeOfCollection): string[] {
   const texts: string[] = [];
   for (const write of unit.writes) {
     const type = write.op === 'delete' ? undefined : typeOfCollection(write.collection);
@@ -52,9 +52,13 @@ export function uniqueKeysOf(unit: Unit, typeOfCollection: TypeOfCollection): st
 }
 
 /** Units whose keys stored documents hold already: one query a collection and index, for ticks that met more than one of them. */
-export async function findTaken(db: Db, units: readonly Unit[], typeOfCollection: TypeOfCollection): Promise<Map<Unit, DuplicateKey>> {
+export async function findTaken(
+  db: Db,
+  units: readonly UnitOfWork[],
+  typeOfCollection: TypeOfCollection,
+): Promise<Map<UnitOfWork, DuplicateKey>> {
   const wanted = new Map<string, { collection: string; paths: readonly string[]; filters: Document[] }>();
-  const askers = new Map<string, { unit: Unit; id: string; index: string }[]>();
+  const askers = new Map<string, { unit: UnitOfWork; id: string; index: string }[]>();
   for (const unit of units)
     for (const write of unit.writes) {
       const type = write.op === 'delete' ? undefined : typeOfCollection(write.collection);
@@ -68,7 +72,7 @@ export async function findTaken(db: Db, units: readonly Unit[], typeOfCollection
         wanted.set(`${write.collection}!${key.index}`, query);
       }
     }
-  const taken = new Map<Unit, DuplicateKey>();
+  const taken = new Map<UnitOfWork, DuplicateKey>();
   for (const { collection, paths, filters } of wanted.values()) {
     const type = typeOfCollection(collection);
     const projection = Object.fromEntries(paths.map((path) => [path, 1]));

@@ -4,8 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
 import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, StartAgain } from '../../runtime/context/actor.ts';
-import { type Pending, type Unit, VersionMiss } from '../../runtime/transactions/index.ts';
+import { type Actor, RestartRun } from '../../runtime/context/actor.ts';
+import { type Pending, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { matches, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { fault } from '../../model/errors/faults.ts';
@@ -14,14 +14,14 @@ import { idToBson, instanceToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
 import { shownOne } from '../scalars/index.ts';
-import { idOf, stampChanged, versionOf } from '../representation/stamp.ts';
+import { idOf, stampChanged, versionOf } from '../representation/system-properties.ts';
 import { accompanied, additionsOf, admit, requireWithin } from '../access/gate.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { condition, read } from './find.ts';
 import { type Batch, BulkWalk, type Failed, isRefusal } from './bulk.ts';
 import { pendingInstance } from './pending-instances.ts';
 import { entriesFor } from './dependents.ts';
-import { noteType } from './late-writes.ts';
+import { noteType } from './stale-writes.ts';
 import { asFault, checkSize } from './refusals.ts';
 
 /** Tries against other writers before the update takes its place in the instance's line. */
@@ -81,12 +81,12 @@ export async function updateOne(
         const shown = await shownOne(space, resource.type, next, actor);
         const json = encodeInner(shown);
         await actor.commit(unitOf(space, resource, stored, { next, shown, json }, actor), { ok: json });
-        actor.reading?.saw(resource.collection, idOf(next), versionOf(next));
+        actor.readSet?.record(resource.collection, idOf(next), versionOf(next));
         return shown;
       } catch (error) {
-        if (!(error instanceof VersionMiss)) throw asFault(error, resource, next);
+        if (!(error instanceof VersionConflict)) throw asFault(error, resource, next);
         if (locked.version !== undefined) throw conflict(resource, stored, locked.version);
-        if (actor.reading?.expected(resource.collection, idOf(stored)) !== undefined) throw new StartAgain(instance);
+        if (actor.readSet?.expected(resource.collection, idOf(stored)) !== undefined) throw new RestartRun(instance);
         if (tries < TRIES) continue;
         if (!contention.isEngaged(waiter)) await contention.enter(instance, waiter);
         await contention.pendingFor(instance, waiter)?.settled();
@@ -103,8 +103,8 @@ function checkVersion(resource: InstanceResource, stored: ObjectValue, actor: Ac
     if (locked.version !== current) throw conflict(resource, stored, locked.version);
     return;
   }
-  const seen = actor.reading?.expected(resource.collection, idOf(stored));
-  if (seen !== undefined && seen !== current) throw new StartAgain(`${resource.collection}/${idOf(stored)}`);
+  const seen = actor.readSet?.expected(resource.collection, idOf(stored));
+  if (seen !== undefined && seen !== current) throw new RestartRun(`${resource.collection}/${idOf(stored)}`);
 }
 
 const conflict = (resource: InstanceResource, stored: ObjectValue, expected: bigint) =>
@@ -129,7 +129,7 @@ async function changed(
   if (!next) return null;
   checkFinal(type, next, stored);
   const stamped = stampChanged(next, stored, actor);
-  await admit(space, { operation: 'update', resource, before: stored, after: stamped, doer: actor });
+  await admit(space, { operation: 'update', resource, before: stored, after: stamped, initiator: actor });
   return stamped;
 }
 
@@ -140,15 +140,21 @@ interface Changed {
   readonly json: string;
 }
 
-function unitOf(space: Namespace, resource: InstanceResource, stored: ObjectValue, { next, shown, json }: Changed, actor: Actor): Unit {
-  const unit: Unit = {
+function unitOf(
+  space: Namespace,
+  resource: InstanceResource,
+  stored: ObjectValue,
+  { next, shown, json }: Changed,
+  actor: Actor,
+): UnitOfWork {
+  const unit: UnitOfWork = {
     writes: [replacement(resource, stored, next, json), ...entriesFor(resource, next, stored)],
     events: resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'update'), shown, actor, { valueJson: () => json }),
   };
-  return accompanied(space, { operation: 'update', resource, before: stored, after: next, doer: actor }, unit);
+  return accompanied(space, { operation: 'update', resource, before: stored, after: next, initiator: actor }, unit);
 }
 
-function replacement(resource: InstanceResource, stored: ObjectValue, next: ObjectValue, json: string): Unit['writes'][number] {
+function replacement(resource: InstanceResource, stored: ObjectValue, next: ObjectValue, json: string): UnitOfWork['writes'][number] {
   const document = instanceToBson(resource.type, next);
   noteType(document, resource.type);
   checkSize(json, document);
@@ -177,11 +183,11 @@ export async function updateMany(
   const told = onError ?? ((count: number) => (count > 1 ? String(count) : 'null'));
   let walk = new BulkWalk(space, resource, { operation: 'update', where, filter, told }, actor);
   let first = await walk.read();
-  const followed = actor.reading?.followed(resource.collection) ?? [];
+  const followed = actor.readSet?.followed(resource.collection) ?? [];
   if (followed.length > 0) {
     const one = walk.hasBegun ? null : onlyOne(resource, predicate, first, followed);
     if (!one) {
-      await actor.reading?.standing();
+      await actor.readSet?.standing();
       walk = new BulkWalk(space, resource, { operation: 'update', where, filter, told }, actor);
     }
     first = one ?? (await walk.read());
@@ -271,7 +277,7 @@ async function updateBatch(
   const last = ready[ready.length - 1]?.stored;
   if (!last) return;
   const changes = ready.map(
-    ({ stored, next }) => ({ operation: 'update', resource, before: stored, after: next, doer: actor, isOneOfMany: true }) as const,
+    ({ stored, next }) => ({ operation: 'update', resource, before: stored, after: next, initiator: actor, isOneOfMany: true }) as const,
   );
   const added = additionsOf(space, changes) ?? { writes: [], events: [] };
   try {
@@ -289,7 +295,7 @@ async function updateBatch(
       await updateBatch(space, resource, await reread(space, resource, bulk.filter, left), bulk, false, actor);
       return updateBatch(space, resource, await reread(space, resource, bulk.filter, right), bulk, isLast, actor);
     }
-    if (error instanceof VersionMiss)
+    if (error instanceof VersionConflict)
       return updateBatch(space, resource, await reread(space, resource, bulk.filter, ready), bulk, isLast, actor);
     const [one] = ready;
     const reason = one ? asFault(error, resource, one.next) : error;

@@ -1,14 +1,14 @@
 // UPSERT into a type (resources-and-api.md 2.6, language.md 5.6).
 
 import { getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, StartAgain } from '../../runtime/context/actor.ts';
+import { type Actor, RestartRun } from '../../runtime/context/actor.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { prepareUpdate } from '../../model/types/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { toStored } from '../scalars/index.ts';
-import { idOf } from '../representation/stamp.ts';
+import { idOf } from '../representation/system-properties.ts';
 import { read } from './find.ts';
 import { both, restriction } from '../access/gate.ts';
 import { insertStored } from './insert.ts';
@@ -28,8 +28,8 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
   const changes = without(stored, ['_id', 'ars_version']);
   for (let tries = 0; ; tries++) {
     const found = await read(space, resource, filter, 2);
-    if (found.length > 0 && key !== null && actor.reading?.expected(resource.collection, key) === 0n)
-      throw new StartAgain(`${resource.collection}/${idOf(found[0] as ObjectValue)}`);
+    if (found.length > 0 && key !== null && actor.readSet?.expected(resource.collection, key) === 0n)
+      throw new RestartRun(`${resource.collection}/${idOf(found[0] as ObjectValue)}`);
     if (found.length > 1) throw fault('cascade.upsert.ambiguous', resource.name, described, found.length);
     try {
       if (found.length === 0 && visible) await requireUntaken(space, resource, predicate);
@@ -51,7 +51,7 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
         if (visible) await requireUntaken(space, resource, predicate);
         throw error; // another key is the one that is taken
       }
-      if (winner && actor.reading) throw new StartAgain(`${resource.collection}/${idOf(winner)}`);
+      if (winner && actor.readSet) throw new RestartRun(`${resource.collection}/${idOf(winner)}`);
       if (tries >= TRIES) throw error;
     }
   }

@@ -4,16 +4,16 @@
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, type Doer, partOf } from '../../runtime/context/actor.ts';
+import { type Actor, type Initiator, checkpointing } from '../../runtime/context/actor.ts';
 import type { Identity } from '../api.ts';
-import type { Answer, Unit } from '../../runtime/transactions/index.ts';
+import type { Answer, UnitOfWork } from '../../runtime/transactions/index.ts';
 import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../../model/query/index.ts';
 import { fault } from '../../model/errors/faults.ts';
-import { asRun, runDirect } from '../../runtime/runs/index.ts';
+import { runDurably, runDirect } from '../../runtime/runs/index.ts';
 import { aggregateRows } from '../aggregate/aggregate-rows.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import { cursors } from '../instances/cursors.ts';
-import { cut } from '../representation/cut.ts';
+import { projected } from '../representation/projection.ts';
 import { changeDefinition, definitionCondition, matching, matchingStored, putDefinition } from '../definitions/operations.ts';
 import { deleteWithDependents } from '../instances/dependent-definitions.ts';
 import { compareBy } from '../definitions/sort.ts';
@@ -95,16 +95,16 @@ export async function perform(space: Namespace, kind: string, payloadJson: strin
  * The unit that a program's request comes to, where nothing but its commit has to be waited for; null where that is not so: then `perform` has
  * to be asked, as also where this throws.
  */
-export function changeAtOnce(space: Namespace, kind: string, payloadJson: string, doer: Doer): Unit | null {
+export function changeAtOnce(space: Namespace, kind: string, payloadJson: string, initiator: Initiator): UnitOfWork | null {
   if (kind !== 'insert') return null;
   const payload = decodeInner(payloadJson) as ObjectValue;
   const values = getOwn(payload, 'values');
   if (!isObject(values) || getOwn(payload, 'series') === true) return null;
-  const identity = acting(space, doer.identity);
+  const identity = acting(space, initiator.identity);
   if (identity instanceof Promise) return null;
   const resource = changeable(space, text(payload, 'resource'), 'insert', identity);
   if (resource.kind !== 'instances') return null;
-  const ready = insertAtOnce(space, resource, values, { ...doer, identity });
+  const ready = insertAtOnce(space, resource, values, { ...initiator, identity });
   return ready && 'unit' in ready ? ready.unit : null; // counted twice where it has to wait: near the limit it is counted anew
 }
 
@@ -168,7 +168,7 @@ function inMemory(found: ObjectValue[], type: TypeDefinition, query: ProgramQuer
   const order: ObjectValue = Object.fromEntries(query.orderBy.map(([path, descending]) => [path, descending ? -1 : 1] as const));
   const rows = found.sort(compareBy(parseSort(order, type))).slice(query.skip, query.limit > 0 ? query.skip + query.limit : undefined);
   const { props } = query;
-  return props ? rows.map((row) => cut(row, props)) : rows;
+  return props ? rows.map((row) => projected(row, props)) : rows;
 }
 
 async function open(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
@@ -196,7 +196,7 @@ async function aggregated(
   const query: ProgramQuery = { ...queryOf(payload, 0), skip: 0, props: null }; // limit and skip are of the groups
   const pages =
     'kind' in resource && resource.kind === 'instances'
-      ? selectPages(space, resource, query, { ...actor, reading: null }, 1 << 20)
+      ? selectPages(space, resource, query, { ...actor, readSet: null }, 1 << 20)
       : onePage(await rowsOf(space, resource, query, actor));
   const wanted = Object.entries(aggregates) as [string, [AggregateName, string | null]][];
   return aggregateRows(resource.name, pages, wanted, groupBy);
@@ -242,8 +242,8 @@ async function upsert(space: Namespace, payload: ObjectValue, actor: Actor): Pro
 async function inOrder<T>(values: readonly T[], actor: Actor, one: (value: T, actor: Actor) => Promise<Value>): Promise<Value[]> {
   const results: Value[] = [];
   for (const [number, value] of values.entries()) {
-    const note = actor.parts?.get(number);
-    results.push(note === undefined ? await one(value, partOf(actor, number)) : decodeInner(note));
+    const note = actor.checkpoints?.get(number);
+    results.push(note === undefined ? await one(value, checkpointing(actor, number)) : decodeInner(note));
   }
   if (values.length > 0) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(results) });
   return results;
@@ -286,7 +286,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     return encodeInner({ count, failed: failures });
   };
   const ok = await updateMany(space, resource, where, change, actor, onError ? told : null);
-  return { ok: ok ?? (await asRun('update', payload, actor)) };
+  return { ok: ok ?? (await runDurably('update', payload, actor)) };
 }
 
 const withoutVersion = (values: ObjectValue): ObjectValue => {
@@ -317,8 +317,8 @@ async function eachDefinition<T extends Value>(
   one: (name: string, actor: Actor) => Promise<T>,
 ): Promise<T[]> {
   const [only] = found;
-  if (only && found.length === 1 && !actor.parts?.size) return [await one(only[0], actor)];
-  const notes = [...(actor.parts?.values() ?? [])].map((text) => decodeInner(text) as ObjectValue);
+  if (only && found.length === 1 && !actor.checkpoints?.size) return [await one(only[0], actor)];
+  const notes = [...(actor.checkpoints?.values() ?? [])].map((text) => decodeInner(text) as ObjectValue);
   const results = notes.map((note) => getOwn(note, 'result') as T);
   const changed = new Set(notes.map((note) => getOwn(note, 'name')));
   for (const [name] of found) {
@@ -354,7 +354,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
   if (query?.by !== 'id') {
     const count = await deleteMany(space, resource, where, actor);
-    return { ok: count === null ? await asRun('delete', payload, actor) : String(count) };
+    return { ok: count === null ? await runDurably('delete', payload, actor) : String(count) };
   }
   const id = idIn(query);
   return { ok: String(await deleteOne(space, resource, () => readAt(space, resource, id, actor), actor)) };

@@ -2,7 +2,7 @@
 // another process may have changed them.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { parseQuota } from './quota.ts';
 import { Usage } from './usage.ts';
@@ -33,7 +33,7 @@ export class Quotas {
   }
 
   /** What limits a namespace; null: nothing. What is known is answered at once, and read again behind it when it is old. */
-  of(namespace: string): Soon<Usage | null> {
+  of(namespace: string): MaybePromise<Usage | null> {
     if (namespace === EXEMPT) return null;
     const known = this.#known.get(namespace);
     if (!known) return this.#readShared(namespace);

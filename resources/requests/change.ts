@@ -17,7 +17,7 @@ import { patchChanges } from '../representation/patch.ts';
 import { shownOne, toStored } from '../scalars/index.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { perform } from '../operations/perform.ts';
-import { asRun } from '../../runtime/runs/index.ts';
+import { runDurably } from '../../runtime/runs/index.ts';
 import { answersArray, bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
 import { changedReply, instanceText, typedIf } from './typed.ts';
 
@@ -149,7 +149,7 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
   }
   if (resource.kind === 'instances') {
     const gone = await deleteMany(space, resource, where, actor);
-    const count = gone ?? Number(await asRun('delete', { resource: resource.name, where }, actor));
+    const count = gone ?? Number(await runDurably('delete', { resource: resource.name, where }, actor));
     return { ...NO_CONTENT, ...counted(request, count) };
   }
   const doomed = matchingStored(space, resource, where, actor);

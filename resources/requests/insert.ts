@@ -2,7 +2,7 @@
 
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, type Enqueue, partOf } from '../../runtime/context/actor.ts';
+import { type Actor, type Enqueue, checkpointing } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { nextSlice } from '../../platform/structures/slices.ts';
 import { CascadeErrors, errorDocument, fault, retryAfterSeconds } from '../../model/errors/faults.ts';
@@ -47,8 +47,8 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     resource.kind === 'definitions' || resource.guard?.insert !== undefined || upsert || space.before.has(`/types/${resource.name}/insert`);
   // Each is a part of the request: what an earlier try of it has stored is answered as it was.
   const part = async (object: Value, number: number): Promise<string | null> => {
-    const note = actor.parts?.get(number);
-    const stored = note === undefined ? await one(object, partOf(actor, number)) : (decodeInner(note) as ObjectValue);
+    const note = actor.checkpoints?.get(number);
+    const stored = note === undefined ? await one(object, checkpointing(actor, number)) : (decodeInner(note) as ObjectValue);
     return stored && textOf(stored);
   };
   const { enqueue } = actor;

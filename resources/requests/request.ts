@@ -4,7 +4,7 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { versionIn } from '../instances/update.ts';
-import { versionOf } from '../representation/stamp.ts';
+import { versionOf } from '../representation/system-properties.ts';
 import type { Resource } from '../catalog/types.ts';
 
 /** Whether one instance is answered as an array of one: those of types are, those of system resources where they say so (2). */

@@ -10,7 +10,7 @@ import { definitionJson, matching, readDefinition, selectDefinitions } from '../
 import { condition, storedAt, storedBy } from '../instances/find.ts';
 import { selectPage } from '../instances/select.ts';
 import { type RowForm, writeRows } from '../scalars/index.ts';
-import { versionOf } from '../representation/stamp.ts';
+import { versionOf } from '../representation/system-properties.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { namesVersion } from './request.ts';
 import { typedIf } from './typed.ts';

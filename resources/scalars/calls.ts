@@ -138,7 +138,7 @@ async function run(space: Namespace, { form, scalar, action, actor }: Call, valu
     body: { program: programFor(form, procedure) },
     argsJson: encodeInner([[...values]]),
     identity: actor.identity,
-    caller: { ...actor, childKey: null },
+    caller: { ...actor, childRunIds: null },
     cpuTimeMs,
     snapshot: false,
   });

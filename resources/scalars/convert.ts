@@ -6,13 +6,13 @@ import { encodeInner, getOwn, isObject } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { CascadeErrors, type CascadeError } from '../../model/errors/faults.ts';
 import type { ScalarAction, TypeDefinition } from '../../model/types/index.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Namespace } from '../catalog/types.ts';
 import { convertEach } from './calls.ts';
 import { type Slot, slotsOf, uses } from './slots.ts';
 
 /** A submitted body with its scalars as they are stored. @throws what the procedures throw */
-export function toStored(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): Soon<Value> {
+export function toStored(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): MaybePromise<Value> {
   if (!uses(type, 'toInternal') || !isObject(body)) return body;
   const { copy, slots } = slotsOf(type, body, 'toInternal');
   return fill(space, 'toInternal', slots, actor).then(() => copy);
@@ -37,7 +37,7 @@ export async function toShown<T extends ObjectValue>(
   return each.map(({ copy }) => copy);
 }
 
-export function shownOne(space: Namespace, type: TypeDefinition, stored: ObjectValue, actor: Actor): Soon<ObjectValue> {
+export function shownOne(space: Namespace, type: TypeDefinition, stored: ObjectValue, actor: Actor): MaybePromise<ObjectValue> {
   return isShownOtherwise(type) ? toShown(space, type, [stored], actor).then(([shown]) => shown as ObjectValue) : stored;
 }
 

@@ -6,7 +6,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { instanceFromBson, instanceToJson, type Spelling, toTypedJson, transcoder, wholeTranscoder } from '../../model/values/index.ts';
 import { inSlices, nextSlice } from '../../platform/structures/slices.ts';
-import { cut } from '../representation/cut.ts';
+import { projected } from '../representation/projection.ts';
 import type { Namespace } from '../catalog/types.ts';
 import { isShownOtherwise, toShown } from './convert.ts';
 
@@ -29,7 +29,8 @@ function* typedTexts(inner: readonly string[]): Generator<string> {
 function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, props: readonly string[] | null, actor: Actor): WriteRows {
   // REST reads parts of an Object as parts from the store already; a program's rows come whole, for what it has seen of them is remembered.
   const cuts = props !== null && spelling === 'inner' && props.some((path) => path.includes('.'));
-  if (cuts && !isShownOtherwise(type)) return (rows) => writeEach(rows, (row) => encodeInner(cut(instanceFromBson(type, row), props)));
+  if (cuts && !isShownOtherwise(type))
+    return (rows) => writeEach(rows, (row) => encodeInner(projected(instanceFromBson(type, row), props)));
   if (!isShownOtherwise(type)) {
     const write = props ? transcoder(type, spelling, { props }) : wholeTranscoder(type, spelling);
     return (rows) => writeEach(rows, write);
@@ -44,7 +45,7 @@ function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, 
     return shown.map((instance) =>
       spelling === 'rest'
         ? instanceToJson(type, instance, props ?? undefined)
-        : encodeInner(props && props.length > 0 ? cut(instance, props) : instance),
+        : encodeInner(props && props.length > 0 ? projected(instance, props) : instance),
     );
   };
 }

@@ -5,7 +5,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { ClientSession, Db } from 'mongodb';
-import { endTransactionsOf } from '../../platform/mongo/index.ts';
+import { abortTransactionsOf } from '../../platform/mongo/index.ts';
 import { OWNERS } from './owner-records.ts';
 
 const LEASE_MS = 30_000;
@@ -133,7 +133,7 @@ export async function openProcess({ installation, client, exclusive, hasBus, onT
       const mine = await installation.client.withSession((session) => session.withTransaction(() => claimAll(session)));
       const epochs = mine.map((other) => other._id);
       if (epochs.length === 0) return epochs;
-      await endTransactionsOf(
+      await abortTransactionsOf(
         installation.client,
         mine.flatMap((other) => other.client ?? []),
       );

@@ -5,7 +5,7 @@ import { systemClock } from '../../platform/clock/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readLeftOpen } from '../transactions/recovery.ts';
 import { storedRow } from '../transactions/row-form.ts';
-import type { Committer, StoredEvent, Unit } from '../transactions/index.ts';
+import type { Committer, StoredEvent, UnitOfWork } from '../transactions/index.ts';
 import type { RowId } from '../transactions/types.ts';
 import { TakeOver } from './take-over.ts';
 
@@ -44,11 +44,11 @@ test('a row that is void, of which those beside it are removed already, says not
 });
 
 test('copies have places of their own between what has come and what will, in whatever order their rows are committed', async () => {
-  const submitted: Unit[] = [];
+  const submitted: UnitOfWork[] = [];
   const committer = {
     journal: { order: 7 },
-    holdCleaning: () => () => undefined,
-    submit: async (unit: Unit) => void submitted.push(unit),
+    pinJournal: () => () => undefined,
+    submit: async (unit: UnitOfWork) => void submitted.push(unit),
   } as unknown as Committer;
   const taken = {
     name: 'n',

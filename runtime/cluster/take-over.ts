@@ -17,7 +17,7 @@ import {
   SLOTS,
   type Step,
   type StoredEvent,
-  type Unit,
+  type UnitOfWork,
 } from '../transactions/index.ts';
 import { executableKey, readExecutable } from '../programs/programs.ts';
 import { ASYNC } from '../events/events.ts';
@@ -67,7 +67,7 @@ export class TakeOver {
     const fresh = left.events.filter((event) => !this.#copied.has(keyOf(event)));
     const stepsOf = this.#stepsByEvent(left.steps, new Set(fresh.map(({ uuid }) => uuid)));
     await this.#loadPrograms(fresh);
-    this.#resumeCleaning ??= committer.holdCleaning();
+    this.#resumeCleaning ??= committer.pinJournal();
     // They are committed in any order, and more than once tried. Their places are between what has come here so far and what comes from now on.
     const { order } = committer.journal;
     const placed = left.events.map((event, index) => ({ ...event, order: order + (index + 1) / (left.events.length + 1) }));
@@ -89,8 +89,8 @@ export class TakeOver {
     const key = keyOf(event);
     for (const [index, some] of inPieces(theirs).entries()) {
       if (index < (this.#copied.get(key) ?? 0)) continue;
-      const unit: Unit =
-        index === 0 ? { writes: [], events: [redelivered], steps: some, isTaken: true } : { writes: [], events: [], steps: some };
+      const unit: UnitOfWork =
+        index === 0 ? { writes: [], events: [redelivered], steps: some, isRecovered: true } : { writes: [], events: [], steps: some };
       await this.#space.committer.submit(unit, true);
       this.#copied.set(key, index + 1);
     }

@@ -2,39 +2,39 @@
 
 import type { Identity } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
-import type { Answer, Chain, Pending, RunId, Step, StoredEvent, Unit, Write } from '../transactions/index.ts';
+import type { Answer, CausalChain, Pending, RunId, Step, StoredEvent, UnitOfWork, Write } from '../transactions/index.ts';
 import type { Since } from '../events/stages.ts';
 import type { StateUser } from '../shared-state/index.ts';
 
 /** In whose name something is done. */
-export interface Doer {
+export interface Initiator {
   readonly identity: Identity;
   /** Whose things become the identity's own where it changes them; absent: the creator stays who it was. */
   readonly takesOver?: string;
   /** What time it is where this happens. */
   readonly clock: Clock;
   /** The chain that events raised here belong to; root null: they begin one of their own. */
-  readonly chain: Chain<string | null>;
+  readonly chain: CausalChain<string | null>;
   /** From when on the stages of what follows are measured; absent: from when its events are raised. */
   readonly since?: Since | undefined;
 }
 
-export interface Actor extends Doer {
+export interface Actor extends Initiator {
   /**
    * Stores a unit and resolves after its commit. Within a durable run the unit also carries the statement's result, so that a
    * repetition after a crash is answered from the record.
    * @param answer what the statement yields; absent for a part of it
    * @param part which part of it (a batch of a bulk operation, one of several instances), and what to know of it afterwards
    */
-  commit(unit: Unit, answer?: Answer, part?: Part): Promise<void>;
+  commit(unit: UnitOfWork, answer?: Answer, part?: Checkpoint): Promise<void>;
   /** As `commit` of a unit that is all there is to a change; only where nothing is recorded with it. */
   readonly enqueue?: Enqueue | undefined;
   /** Parts of this statement that an earlier try has stored, with their notes; a repetition goes on behind them. Absent: none. */
-  readonly parts?: ReadonlyMap<number, string>;
+  readonly checkpoints?: ReadonlyMap<number, string>;
   /** What the run has read, for updates that must not overwrite another's (language.md U7); null where the last writer wins. */
-  readonly reading: Reading | null;
+  readonly readSet: ReadSet | null;
   /** Ids of runs that the operation itself starts (BEFORE rules) begin with this; null: they are not recorded. */
-  readonly childKey: ChildKeys | null;
+  readonly childRunIds: ChildRunIds | null;
   /** BEFORE rules and procedures that are on the stack already. */
   readonly depth: number;
   /** The event that the run was started by, and for which rule; absent in procedures that a client called. */
@@ -48,15 +48,15 @@ export interface Actor extends Doer {
 }
 
 /** Stores a unit and tells by one of the two, without a promise. */
-export type Enqueue = (unit: Unit, stored: () => void, failed: (reason: unknown) => void) => void;
+export type Enqueue = (unit: UnitOfWork, stored: () => void, failed: (reason: unknown) => void) => void;
 
-export interface Part {
+export interface Checkpoint {
   readonly number: number;
   readonly note: string;
 }
 
 /** Acts for one part of a statement: what would be the statement's answer is the part's note. */
-export function partOf({ parts: _, ...actor }: Actor, number: number): Actor {
+export function checkpointing({ checkpoints: _, ...actor }: Actor, number: number): Actor {
   return {
     ...actor,
     commit: (unit, answer) =>
@@ -64,9 +64,9 @@ export function partOf({ parts: _, ...actor }: Actor, number: number): Actor {
   };
 }
 
-export interface Reading {
+export interface ReadSet {
   /** An instance was handed to the run at this version. */
-  saw(collection: string, id: string, version: bigint): void;
+  record(collection: string, id: string, version: bigint): void;
   /** The version an update of this instance must meet; undefined: it was not read. 0n: it was looked for and was not there. */
   expected(collection: string, id: string): bigint | undefined;
   /**
@@ -83,15 +83,15 @@ export interface Reading {
 }
 
 /** Ids for the runs that one operation starts, in the order in which it starts them: the same when it is repeated. */
-export class ChildKeys {
+export class ChildRunIds {
   /** Where those runs' steps are kept; absent: in the journal, under the event that all this follows from. */
-  readonly keeper: StepKeeper | undefined;
+  readonly stepStore: StepStore | undefined;
   readonly #prefix: string;
   #next = 0;
 
-  constructor(prefix: string, keeper?: StepKeeper) {
+  constructor(prefix: string, stepStore?: StepStore) {
     this.#prefix = prefix;
-    this.keeper = keeper;
+    this.stepStore = stepStore;
   }
 
   next(): string {
@@ -99,13 +99,13 @@ export class ChildKeys {
   }
 
   /** Those of one part of the operation, by its name: the same in whatever order the parts come, and whichever are left. */
-  of(name: string): ChildKeys {
-    return new ChildKeys(`${this.#prefix}/${name}`, this.keeper);
+  of(name: string): ChildRunIds {
+    return new ChildRunIds(`${this.#prefix}/${name}`, this.stepStore);
   }
 }
 
 /** Keeps the steps of the runs that an operation starts. */
-export interface StepKeeper {
+export interface StepStore {
   /** Those of an earlier try. */
   taken(run: RunId): readonly Step[];
   /** What is to be stored with the step's changes where no event of the journal stands for the run; absent: the journal has the step. */
@@ -115,7 +115,7 @@ export interface StepKeeper {
 }
 
 /** Ends an attempt of a run: it starts again from its event with fresh reads; what it has committed is answered from the record. */
-export class StartAgain extends Error {
+export class RestartRun extends Error {
   readonly contended: string;
   constructor(contended: string) {
     super(`the run reads ${contended} again`);

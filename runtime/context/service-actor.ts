@@ -9,7 +9,7 @@ export const serviceActor = (space: { readonly name: string; readonly clock: Clo
   clock: space.clock,
   chain: { root: null, depth: 0 },
   commit: (unit) => space.committer.submit(unit, true),
-  reading: null,
-  childKey: null,
+  readSet: null,
+  childRunIds: null,
   depth: 0,
 });

@@ -2,13 +2,13 @@
 // stays without time and store.
 
 import type { CompiledRule, ConditionData, CorrelationSpec, TriggerSpec } from '../../compiler/index.ts';
-import { ChildKeys } from '../context/actor.ts';
+import { ChildRunIds } from '../context/actor.ts';
 import { runIdOf, type StoredEvent } from '../transactions/index.ts';
 import { type Executable, type Given, holds, type RunHost } from '../runs/index.ts';
 import { askedIn } from '../triggers/index.ts';
 import { eventObjectJson } from '../events/event-object.ts';
-import { happeningOf } from './surroundings.ts';
-import type { Answers, Bound, Happening, Machine } from './types.ts';
+import { eventOf } from './bindings-context.ts';
+import type { Answers, Bindings, MatchedEvent, Machine } from './types.ts';
 
 /** Under which the runs stand that conditions ask for. */
 const CONDITIONS = 'conditions';
@@ -22,7 +22,7 @@ const constraintsOf = (spec: number | CorrelationSpec | null): (ConditionData | 
 
 interface Arrival {
   readonly event: StoredEvent;
-  readonly happening: Happening;
+  readonly matched: MatchedEvent;
   /** The triggers whose conditions it satisfies as far as the index can tell. */
   readonly places: readonly number[];
   readonly isReplayed: boolean;
@@ -54,50 +54,51 @@ export class Asking {
   }
 
   /** @throws what has nothing to do with the conditions; an error in one counts as false */
-  async tell({ event, happening, places, isReplayed }: Arrival): Promise<Told> {
+  async tell({ event, matched, places, isReplayed }: Arrival): Promise<Told> {
     const { triggers, machine } = this.#options;
-    const ask = this.#asker(event, happening);
+    const ask = this.#asker(event, matched);
     const satisfied: number[] = [];
     for (const place of places) {
       const condition = triggers[place]?.condition ?? null;
-      const bound = { places: [place], happenings: [happening] };
-      if (askedIn(condition).length === 0 || (await ask(condition, bound))) satisfied.push(place);
+      const bindings = { places: [place], events: [matched] };
+      if (askedIn(condition).length === 0 || (await ask(condition, bindings))) satisfied.push(place);
     }
     const answers = new Map<string, boolean>();
     // What is told of one pair may lead to another: a part of the trigger is complete then.
-    const open = () => (satisfied.length > 0 ? (machine().questions?.(happening, satisfied, isReplayed, answers) ?? []) : []);
+    const open = () => (satisfied.length > 0 ? (machine().questions?.(matched, satisfied, isReplayed, answers) ?? []) : []);
     for (let questions = open(); questions.length > 0; questions = open())
-      for (const { key, condition, bound } of questions) answers.set(key, await ask(condition, bound));
+      for (const { key, condition, bindings } of questions) answers.set(key, await ask(condition, bindings));
     return { places: satisfied, answers };
   }
 
-  #asker(event: StoredEvent, cause: Happening): (condition: ConditionData | null, bound: Bound) => Promise<boolean> {
+  #asker(event: StoredEvent, cause: MatchedEvent): (condition: ConditionData | null, bindings: Bindings) => Promise<boolean> {
     const { runs, triggers, variables, reference, rule, program } = this.#options;
     const chain = cause.chain ?? { root: cause.uuid, depth: 0 };
     const caller = {
       chain: { ...chain, depth: chain.depth + 1 },
-      childKey: new ChildKeys(`${runIdOf(event, reference)}/${CONDITIONS}`),
+      childRunIds: new ChildRunIds(`${runIdOf(event, reference)}/${CONDITIONS}`),
       depth: 0,
       event: { event, rule },
     };
-    return async (condition, bound) => {
+    return async (condition, bindings) => {
       const executable = program();
       return (
-        executable !== null && holds(runs, executable, { triggers, condition }, givenBy(bound, triggers, variables, runs.namespace), caller)
+        executable !== null &&
+        holds(runs, executable, { triggers, condition }, givenBy(bindings, triggers, variables, runs.namespace), caller)
       );
     };
   }
 }
 
 /** What the variables of a rule hold. */
-export function givenBy(bound: Bound, triggers: readonly TriggerSpec[], variables: readonly string[], namespace: string): Given {
+export function givenBy(bindings: Bindings, triggers: readonly TriggerSpec[], variables: readonly string[], namespace: string): Given {
   const args: string[] = [];
   const events: number[] = [];
   for (const [i, variable] of variables.entries()) {
-    const happening = happeningOf(bound, triggers, variable);
+    const matched = eventOf(bindings, triggers, variable);
     const isEvent = triggers.find((trigger) => trigger.variable === variable)?.binds === 'event';
-    if (happening && isEvent) events.push(i);
-    args.push(happening ? (isEvent ? eventObjectJson(happening, happening.value, namespace) : happening.value) : 'null');
+    if (matched && isEvent) events.push(i);
+    args.push(matched ? (isEvent ? eventObjectJson(matched, matched.value, namespace) : matched.value) : 'null');
   }
   return { args, events };
 }

@@ -106,7 +106,7 @@ test('K9: an event that is replayed completes nothing that was begun after it', 
   before.send('/a', 'waiting', 0, 1);
   before.send('/a', 'a', 10, 2);
   before.send('/b', 'b', 20, 2);
-  const pair = [...before.machine.evaluations()].filter(({ happenings }) => happenings.length === 2);
+  const pair = [...before.machine.evaluations()].filter(({ events }) => events.length === 2);
   expect(pair).toHaveLength(1);
   const after = machineOf(trigger);
   for (const one of pair) after.machine.restore(one);

@@ -5,22 +5,22 @@ import type { ConditionData, CorrelationSpec, TriggerSpec } from '../../compiler
 import {
   askedIn,
   conditionOf,
-  type ConditionSurroundings,
+  type ConditionEnvironment,
   type Join,
   type JoinKey,
   joinOf,
-  type Surrounding,
+  type EvaluationContext,
   withoutAsked,
 } from '../triggers/index.ts';
 import { DueList, OpenEvaluation, SideIndex } from './open-evaluations.ts';
 import {
   type Answers,
   type Began,
-  type Bound,
+  type Bindings,
   type Evaluation,
-  type Happening,
+  type MatchedEvent,
   type Machine,
-  type MachineSurroundings,
+  type MachineContext,
   NOTHING,
   type Outcome,
   type Question,
@@ -28,14 +28,14 @@ import {
 
 type Side = 'left' | 'right';
 /** @param came what has completed the evaluation, which `bound` holds, too */
-type Complete = (evaluation: Evaluation, bound: Bound, came: Bound) => void;
+type Complete = (evaluation: Evaluation, bindings: Bindings, came: Bindings) => void;
 
 interface Node {
   readonly index: number;
   readonly operator: CorrelationSpec['operator'];
   readonly children: Readonly<Record<Side, number | Node>>;
   readonly withinMs: number;
-  readonly test: ((around: Surrounding) => boolean) | null;
+  readonly test: ((context: EvaluationContext) => boolean) | null;
   /** A program decides whether a pair that passes the test belongs together. */
   readonly asks: ConditionData | null;
   /** Null: nothing relates the sides by an equality, so each is a candidate for each. */
@@ -50,8 +50,8 @@ const OPPOSITE: Readonly<Record<Side, Side>> = { left: 'right', right: 'left' };
 export interface CorrelationOptions {
   readonly spec: CorrelationSpec;
   readonly triggers: readonly TriggerSpec[];
-  readonly conditions: ConditionSurroundings;
-  readonly surroundings: MachineSurroundings;
+  readonly conditions: ConditionEnvironment;
+  readonly environment: MachineContext;
   /** Open evaluations of the rule; beyond it the oldest closes (language.md K10). */
   readonly mostOpen: number;
 }
@@ -64,9 +64,9 @@ export class Correlation implements Machine {
   #opened: Evaluation[] = [];
   #closed: Evaluation[] = [];
   /** What a part of the trigger has yielded: the evaluation that was completed by it, and with what. */
-  #origins: Map<Bound, { readonly evaluation: Evaluation; readonly came: Bound }> | null = null;
+  #origins: Map<Bindings, { readonly evaluation: Evaluation; readonly came: Bindings }> | null = null;
   /** What these parts led to, in its order. */
-  #led: { readonly evaluation: Evaluation; readonly bound: Bound }[] = [];
+  #led: { readonly evaluation: Evaluation; readonly bindings: Bindings }[] = [];
   readonly #places: (readonly number[])[] = [];
   readonly #pairs: (readonly number[])[] = [];
   #order = 0;
@@ -95,23 +95,23 @@ export class Correlation implements Machine {
     return NOTHING;
   }
 
-  questions(happening: Happening, places: readonly number[], isReplayed: boolean, answers: Answers): readonly Question[] {
+  questions(matched: MatchedEvent, places: readonly number[], isReplayed: boolean, answers: Answers): readonly Question[] {
     const questions = new Map<string, Question>();
     this.#isReplaying = isReplayed;
     this.#answers = answers;
     this.#questions = questions;
-    this.#at(this.#root, happening, places, () => undefined);
+    this.#at(this.#root, matched, places, () => undefined);
     this.#questions = null;
     return [...questions.values()];
   }
 
-  arrive(happening: Happening, places: readonly number[], isReplayed = false, answers = NO_ANSWERS): Outcome {
+  arrive(matched: MatchedEvent, places: readonly number[], isReplayed = false, answers = NO_ANSWERS): Outcome {
     this.#isReplaying = isReplayed;
     this.#answers = answers;
     const completed: Outcome['completed'][number][] = [];
-    this.#at(this.#root, happening, places, (evaluation, bound, came) => {
-      completed.push({ evaluation, bound });
-      if (this.#origins) this.#led.push({ evaluation, bound: came });
+    this.#at(this.#root, matched, places, (evaluation, bindings, came) => {
+      completed.push({ evaluation, bindings });
+      if (this.#origins) this.#led.push({ evaluation, bindings: came });
     });
     return this.#outcome(completed, []);
   }
@@ -166,61 +166,66 @@ export class Correlation implements Machine {
   }
 
   /** What the event yields at a child: nothing, itself, or what it completes there. */
-  #yield(child: number | Node, happening: Happening, places: readonly number[]): readonly Bound[] {
-    if (typeof child === 'number') return places.includes(child) ? [{ places: this.#alone(child), happenings: [happening] }] : NONE;
-    const yielded: Bound[] = [];
-    this.#at(child, happening, places, (evaluation, bound, came) => {
-      yielded.push(bound);
+  #yield(child: number | Node, matched: MatchedEvent, places: readonly number[]): readonly Bindings[] {
+    if (typeof child === 'number') return places.includes(child) ? [{ places: this.#alone(child), events: [matched] }] : NONE;
+    const yielded: Bindings[] = [];
+    this.#at(child, matched, places, (evaluation, bindings, came) => {
+      yielded.push(bindings);
       if (this.#questions) return;
       this.#closed.push(evaluation);
       this.#origins ??= new Map();
-      this.#origins.set(bound, { evaluation, came });
+      this.#origins.set(bindings, { evaluation, came });
     });
     return yielded;
   }
 
-  #at(node: Node, happening: Happening, places: readonly number[], complete: Complete): void {
+  #at(node: Node, matched: MatchedEvent, places: readonly number[], complete: Complete): void {
     const { operator, children } = node;
     const yielded = {
-      left: this.#yield(children.left, happening, places),
-      right: this.#yield(children.right, happening, places),
+      left: this.#yield(children.left, matched, places),
+      right: this.#yield(children.right, matched, places),
     };
     if (yielded.left.length === 0 && yielded.right.length === 0) return;
     let paired = false;
     for (const side of COMPLETING[operator])
-      for (const bound of yielded[side])
-        for (const { evaluation, whole } of this.#matching(node, side, bound, happening)) {
+      for (const bindings of yielded[side])
+        for (const { evaluation, whole } of this.#matching(node, side, bindings, matched)) {
           if (!this.#questions) this.#close(node, evaluation);
-          complete(evaluation, whole, bound);
+          complete(evaluation, whole, bindings);
           paired = true;
         }
     if (this.#questions) return;
-    if (operator === 'before') for (const bound of yielded.left) this.#begin(node, 'left', bound, happening);
-    else if (operator === 'after') for (const bound of yielded.right) this.#begin(node, 'right', bound, happening);
-    else if (!paired) this.#beginEither(node, yielded, happening);
+    if (operator === 'before') for (const bindings of yielded.left) this.#begin(node, 'left', bindings, matched);
+    else if (operator === 'after') for (const bindings of yielded.right) this.#begin(node, 'right', bindings, matched);
+    else if (!paired) this.#beginEither(node, yielded, matched);
   }
 
   /** Of AND whichever comes first begins: what has completed another's attempt came second. */
-  #beginEither(node: Node, yielded: Readonly<Record<Side, readonly Bound[]>>, happening: Happening): void {
+  #beginEither(node: Node, yielded: Readonly<Record<Side, readonly Bindings[]>>, matched: MatchedEvent): void {
     const isOneEvent = typeof node.children.left === 'number' && typeof node.children.right === 'number';
     if (isOneEvent && yielded.left.length > 0 && yielded.right.length > 0)
-      for (const bound of yielded.left) this.#begin(node, 'either', bound, happening);
-    else for (const side of ['left', 'right'] as const) for (const bound of yielded[side]) this.#begin(node, side, bound, happening);
+      for (const bindings of yielded.left) this.#begin(node, 'either', bindings, matched);
+    else for (const side of ['left', 'right'] as const) for (const bindings of yielded[side]) this.#begin(node, side, bindings, matched);
   }
 
   /** Open evaluations that what came on this side completes, oldest first, each with all that it then holds. */
-  #matching(node: Node, side: Side, bound: Bound, { atMs }: Happening): readonly { evaluation: OpenEvaluation; whole: Bound }[] {
+  #matching(
+    node: Node,
+    side: Side,
+    bindings: Bindings,
+    { atMs }: MatchedEvent,
+  ): readonly { evaluation: OpenEvaluation; whole: Bindings }[] {
     if (node.waitsFor[side].isEmpty) return NONE;
     const { join } = node;
-    const key = join ? join[side].keyOf(this.#options.surroundings.surroundingOf(bound)) : NO_JOIN;
+    const key = join ? join[side].keyOf(this.#options.environment.contextOf(bindings)) : NO_JOIN;
     const candidates = node.waitsFor[side].candidates(key);
     if (candidates.length === 0) return NONE;
     const isExact = join?.isWhole === true && join[side].wasExact;
-    const found: { evaluation: OpenEvaluation; whole: Bound }[] = [];
+    const found: { evaluation: OpenEvaluation; whole: Bindings }[] = [];
     for (const evaluation of candidates) {
       if (this.#isReplaying && evaluation.lastMs > atMs) continue;
-      if (evaluation.deadlineMs < atMs || bound.happenings.some(({ uuid }) => evaluation.has(uuid))) continue;
-      const whole = this.#whole(this.#placesOf(node, evaluation, OPPOSITE[side]), evaluation, bound);
+      if (evaluation.deadlineMs < atMs || bindings.events.some(({ uuid }) => evaluation.has(uuid))) continue;
+      const whole = this.#whole(this.#placesOf(node, evaluation, OPPOSITE[side]), evaluation, bindings);
       // Both have the values themselves for a key: the condition has been decided by it.
       if (((isExact && evaluation.isExact) || this.#holds(node, whole)) && this.#isAnswered(node, whole)) found.push({ evaluation, whole });
     }
@@ -228,13 +233,13 @@ export class Correlation implements Machine {
   }
 
   /** What has begun and what came. All pairs of single events share the array of their places. */
-  #whole(begun: readonly number[], evaluation: OpenEvaluation, came: Bound): Bound {
+  #whole(begun: readonly number[], evaluation: OpenEvaluation, came: Bindings): Bindings {
     const { only } = evaluation;
-    const [second] = came.happenings;
-    if (!only || !second || came.happenings.length !== 1)
-      return { places: [...begun, ...came.places], happenings: [...evaluation.happenings, ...came.happenings] };
+    const [second] = came.events;
+    if (!only || !second || came.events.length !== 1)
+      return { places: [...begun, ...came.places], events: [...evaluation.events, ...came.events] };
     const index = (begun[0] ?? 0) * this.#options.triggers.length + (came.places[0] ?? 0);
-    return { places: (this.#pairs[index] ??= [...begun, ...came.places]), happenings: [only, second] };
+    return { places: (this.#pairs[index] ??= [...begun, ...came.places]), events: [only, second] };
   }
 
   /** Where the events of an evaluation stand on a side: one that may be in either place is in this one. */
@@ -244,48 +249,48 @@ export class Correlation implements Machine {
   }
 
   /** What a program has said of it; without an answer it is one of the questions. */
-  #isAnswered({ asks, index }: Node, bound: Bound): boolean {
+  #isAnswered({ asks, index }: Node, bindings: Bindings): boolean {
     if (!asks) return true;
-    const key = JSON.stringify([index, bound.places, bound.happenings.map(({ uuid }) => uuid)]);
+    const key = JSON.stringify([index, bindings.places, bindings.events.map(({ uuid }) => uuid)]);
     const answer = this.#answers.get(key);
-    if (answer === undefined) this.#questions?.set(key, { key, condition: asks, bound });
+    if (answer === undefined) this.#questions?.set(key, { key, condition: asks, bindings });
     return answer ?? false;
   }
 
-  #holds({ test }: Node, bound: Bound): boolean {
+  #holds({ test }: Node, bindings: Bindings): boolean {
     if (!test) return true;
-    const { surroundings } = this.#options;
+    const { environment } = this.#options;
     try {
-      return test(surroundings.surroundingOf(bound));
+      return test(environment.contextOf(bindings));
     } catch (error) {
-      surroundings.onError(error);
+      environment.onError(error);
       return false;
     }
   }
 
-  #begin(node: Node, began: Began, bound: Bound, { atMs }: Happening): void {
-    const { places, happenings } = bound;
+  #begin(node: Node, began: Began, bindings: Bindings, { atMs }: MatchedEvent): void {
+    const { places, events } = bindings;
     const evaluation = new OpenEvaluation({
       order: ++this.#order,
       node: node.index,
       began,
       deadlineMs: atMs + node.withinMs,
       places,
-      happenings,
-      kept: 'nowhere',
+      events,
+      storedIn: 'nowhere',
     });
     this.#insert(node, evaluation);
     this.#opened.push(evaluation);
-    if (this.#origins) this.#led.push({ evaluation, bound });
+    if (this.#origins) this.#led.push({ evaluation, bindings });
     if (this.#open > this.#options.mostOpen) this.#dropOldest();
   }
 
   #insert(node: Node, evaluation: OpenEvaluation): void {
-    const { surroundings } = this.#options;
+    const { environment } = this.#options;
     const { join } = node;
     const put = (side: Side): JoinKey => {
-      const bound = { places: this.#placesOf(node, evaluation, side), happenings: evaluation.happenings };
-      const key = join ? join[side].keyOf(surroundings.surroundingOf(bound)) : NO_JOIN;
+      const bindings = { places: this.#placesOf(node, evaluation, side), events: evaluation.events };
+      const key = join ? join[side].keyOf(environment.contextOf(bindings)) : NO_JOIN;
       node.waitsFor[OPPOSITE[side]].add(evaluation, key);
       return key;
     };
@@ -312,15 +317,15 @@ export class Correlation implements Machine {
     if (!oldest || !node) return;
     this.#close(node, oldest);
     this.#closed.push(oldest);
-    this.#options.surroundings.onFull();
+    this.#options.environment.onFull();
   }
 
   /** Each part goes with the last of what it led to: until then a restart needs it for the rest. */
-  #parts(origins: ReadonlyMap<Bound, { readonly evaluation: Evaluation; readonly came: Bound }>): Outcome['parts'] {
+  #parts(origins: ReadonlyMap<Bindings, { readonly evaluation: Evaluation; readonly came: Bindings }>): Outcome['parts'] {
     const parts = new Map<Evaluation, Evaluation[]>();
     const placed = new Set<Evaluation>();
-    for (const { evaluation, bound } of this.#led.reverse())
-      for (let origin = origins.get(bound); origin; origin = origins.get(origin.came)) {
+    for (const { evaluation, bindings } of this.#led.reverse())
+      for (let origin = origins.get(bindings); origin; origin = origins.get(origin.came)) {
         if (placed.has(origin.evaluation)) continue;
         placed.add(origin.evaluation);
         const known = parts.get(evaluation);

@@ -3,24 +3,24 @@
 
 import type { Db } from 'mongodb';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import { Busy } from '../../platform/structures/busy.ts';
+import { TaskTracker } from '../../platform/structures/task-tracker.ts';
 import type { RunReference, StoredEvent } from '../transactions/index.ts';
 import { type Explanation, type IndexedRule, TriggerIndex } from '../triggers/index.ts';
-import { type CorrelatedRule, type CorrelationHost, Family, whenOf } from './family.ts';
-import { EVALUATIONS, EVALUATION_TEXTS, fromStored } from './kept.ts';
+import { type CorrelatedRule, type CorrelationHost, VersionGroup, whenOf } from './version-group.ts';
+import { EVALUATIONS, EVALUATION_TEXTS, fromStored } from './evaluation-store.ts';
 import type { Evaluation } from './types.ts';
 
-const MOVE_EVERY_MS = 1_000;
+const SPILL_EVERY_MS = 1_000;
 
 export class Correlations implements AsyncDisposable {
   readonly #host: CorrelationHost;
-  readonly #busy = new Busy();
-  readonly #families = new Map<string, Family>();
+  readonly #busy = new TaskTracker();
+  readonly #families = new Map<string, VersionGroup>();
   readonly #index: TriggerIndex;
   /** The values of events on their way to the store and back, so that they need not be read from their text again. */
   readonly #payloads = new WeakMap<RunReference, Value>();
   /** Those to which something has happened since they stored what follows. */
-  readonly #concerned = new Set<Family>();
+  readonly #concerned = new Set<VersionGroup>();
   readonly #moving: NodeJS.Timeout;
   /** Events that came before the start; null from then on. */
   #early: { readonly event: StoredEvent; readonly reference: RunReference }[] | null = [];
@@ -29,15 +29,15 @@ export class Correlations implements AsyncDisposable {
     this.#host = host;
     this.#index = new TriggerIndex({ ...host.conditions, onError: (rule, error) => host.failed(nameOf(rule), error) });
     this.#moving = setInterval(() => {
-      for (const family of this.#families.values()) family.move();
-    }, MOVE_EVERY_MS);
+      for (const group of this.#families.values()) group.spill();
+    }, SPILL_EVERY_MS);
     this.#moving.unref();
   }
 
   /** Evaluations that are open. */
   get open(): number {
     let open = 0;
-    for (const family of this.#families.values()) open += family.open;
+    for (const group of this.#families.values()) open += group.open;
     return open;
   }
 
@@ -51,26 +51,26 @@ export class Correlations implements AsyncDisposable {
       if (!isOnly || isSame(before, rule)) return known.put(rule);
     }
     this.#end(known);
-    const family = new Family(this.#host, this.#busy, rule);
-    family.put({ compiled, baseName, executable });
-    this.#families.set(baseName, family);
-    this.#index.add({ name: baseName, baseName, version: null, triggers: family.triggers, where: null, payload: family });
-    if (this.#early === null) family.start();
+    const group = new VersionGroup(this.#host, this.#busy, rule);
+    group.put({ compiled, baseName, executable });
+    this.#families.set(baseName, group);
+    this.#index.add({ name: baseName, baseName, version: null, triggers: group.triggers, where: null, payload: group });
+    if (this.#early === null) group.start();
   }
 
   /** A version is no longer in force. */
   remove(baseName: string, fullName: string): void {
-    const family = this.#families.get(baseName);
-    if (!family?.versions.has(fullName)) return;
-    family.remove(fullName);
-    if (family.versions.size > 0) return;
-    this.#end(family);
+    const group = this.#families.get(baseName);
+    if (!group?.versions.has(fullName)) return;
+    group.remove(fullName);
+    if (group.versions.size > 0) return;
+    this.#end(group);
   }
 
   retype(typeName: string): void {
     this.#index.retype(typeName);
-    for (const family of this.#families.values())
-      if (family.triggers.some(({ paths }) => paths.some((path) => path.startsWith(`/types/${typeName}/`)))) family.retype();
+    for (const group of this.#families.values())
+      if (group.triggers.some(({ paths }) => paths.some((path) => path.startsWith(`/types/${typeName}/`)))) group.retype();
   }
 
   /** Whether any of the rules is on an event path. */
@@ -80,15 +80,15 @@ export class Correlations implements AsyncDisposable {
 
   /** What an event is needed for: stored with it, and handed to `arrive` after the commit. */
   match(path: string, payload: Value, event: () => ObjectValue): RunReference[] {
-    const references = new Map<Family, number[]>();
+    const references = new Map<VersionGroup, number[]>();
     for (const { rule, trigger } of this.#index.matchTriggers(path, payload, event)) {
-      const family = rule.payload as Family;
-      const places = references.get(family);
+      const group = rule.payload as VersionGroup;
+      const places = references.get(group);
       if (places) places.push(trigger);
-      else references.set(family, [trigger]);
+      else references.set(group, [trigger]);
     }
-    return [...references].map(([family, places]) => {
-      const { reference: rule, owner } = family;
+    return [...references].map(([group, places]) => {
+      const { reference: rule, owner } = group;
       const reference: RunReference = { rule, program: owner.when, binds: 'event', places: places.sort((a, b) => a - b) };
       this.#payloads.set(reference, payload);
       return reference;
@@ -105,7 +105,7 @@ export class Correlations implements AsyncDisposable {
     event: () => ObjectValue,
     uuid: string,
   ): (Explanation & { readonly open: readonly Evaluation[] })[] {
-    return this.#index.explain(path, payload, event).map((one) => ({ ...one, open: (one.rule.payload as Family).openWith(uuid) }));
+    return this.#index.explain(path, payload, event).map((one) => ({ ...one, open: (one.rule.payload as VersionGroup).openWith(uuid) }));
   }
 
   /** Committed events, in the order of their commits. Gives them without what is done here. */
@@ -126,13 +126,13 @@ export class Correlations implements AsyncDisposable {
 
   /** Takes back what was open when the service ended; what no rule in force waits for is removed. Before `start`; once more when it fails. */
   async restore(db: Db): Promise<void> {
-    for (const family of this.#families.values()) family.empty();
+    for (const group of this.#families.values()) group.empty();
     const stored = db.collection(EVALUATIONS);
     const foreign = new Map<string, { rule: string; when: string }>();
     for await (const document of stored.find({}).sort({ order: 1 }).allowDiskUse()) {
       const { owner, evaluation } = await fromStored(db, document, this.#host.cipher());
-      const family = this.#families.get(owner.rule);
-      if (family?.owner.when === owner.when) family.restore(evaluation);
+      const group = this.#families.get(owner.rule);
+      if (group?.owner.when === owner.when) group.restore(evaluation);
       else foreign.set(`${owner.rule} ${owner.when}`, owner);
     }
     // First what stands beside them: without the evaluation nobody would look for it.
@@ -149,7 +149,7 @@ export class Correlations implements AsyncDisposable {
     early.sort((a, b) => rankOf(a) - rankOf(b));
     for (const { event, reference } of early) this.#take(event, reference, rank.has(event.uuid));
     this.#flush();
-    for (const family of this.#families.values()) family.start();
+    for (const group of this.#families.values()) group.start();
   }
 
   /** Nothing has been started: another process keeps what the rules of the namespace wait for. */
@@ -163,33 +163,33 @@ export class Correlations implements AsyncDisposable {
 
   /** Resolves when nothing is being stored. */
   settled(): Promise<void> {
-    return this.#busy.over();
+    return this.#busy.idle();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#moving);
-    for (const family of this.#families.values()) family.stop();
+    for (const group of this.#families.values()) group.stop();
     await this.settled();
   }
 
   #take(event: StoredEvent, reference: RunReference, isReplayed = false): void {
     const { rule, program, places } = reference;
-    const family = this.#families.get(rule.slice(1));
-    if (family?.owner.when !== program) return this.#host.committer.markDone(`${event.uuid}/${rule}/1`);
-    family.arrive(event, places ?? [], this.#payloads.get(reference), isReplayed);
-    this.#concerned.add(family);
+    const group = this.#families.get(rule.slice(1));
+    if (group?.owner.when !== program) return this.#host.committer.markDone(`${event.uuid}/${rule}/1`);
+    group.arrive(event, places ?? [], this.#payloads.get(reference), isReplayed);
+    this.#concerned.add(group);
   }
 
   #flush(): void {
-    for (const family of this.#concerned) family.flush();
+    for (const group of this.#concerned) group.flush();
     this.#concerned.clear();
   }
 
-  #end(family: Family | undefined): void {
-    if (!family) return;
-    this.#index.remove(family.owner.rule);
-    this.#families.delete(family.owner.rule);
-    family.end();
+  #end(group: VersionGroup | undefined): void {
+    if (!group) return;
+    this.#index.remove(group.owner.rule);
+    this.#families.delete(group.owner.rule);
+    group.end();
   }
 }
 
@@ -198,4 +198,4 @@ const concernsUs = ({ runs }: StoredEvent): boolean => runs.some(({ places }) =>
 const isSame = (a: CorrelatedRule, b: CorrelatedRule): boolean =>
   a.executable.program.id === b.executable.program.id && JSON.stringify(a.compiled.where) === JSON.stringify(b.compiled.where);
 
-const nameOf = (rule: IndexedRule): string => (rule.payload as Family).versions.keys().next().value ?? rule.name;
+const nameOf = (rule: IndexedRule): string => (rule.payload as VersionGroup).versions.keys().next().value ?? rule.name;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { ExpectEvery, ExpectWithin } from './expectations.ts';
-import type { Evaluation, Happening, Outcome } from './types.ts';
+import type { Evaluation, MatchedEvent, Outcome } from './types.ts';
 
-const at = (uuid: string, atMs: number): Happening => ({ uuid, path: '/topics/t/publish', value: 'null', atMs, by: 'ann', chain: null });
-const names = (evaluations: readonly Evaluation[]): string[] => evaluations.map(({ happenings }) => happenings[0]?.uuid ?? 'none');
+const at = (uuid: string, atMs: number): MatchedEvent => ({ uuid, path: '/topics/t/publish', value: 'null', atMs, by: 'ann', chain: null });
+const names = (evaluations: readonly Evaluation[]): string[] => evaluations.map(({ events }) => events[0]?.uuid ?? 'none');
 const timeOuts = ({ timedOut }: Outcome): string[] => names(timedOut);
 
 test('WITHIN: each event waits for the next, and a time-out comes once', () => {

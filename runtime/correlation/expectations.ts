@@ -1,6 +1,6 @@
 // EXPECT as machines (language.md 6.3): WITHIN waits after each event for the next, EVERY looks at intervals on a grid from the activation.
 
-import { type Evaluation, type Happening, type Machine, NOTHING, type Outcome } from './types.ts';
+import { type Evaluation, type MatchedEvent, type Machine, NOTHING, type Outcome } from './types.ts';
 
 /** The last event waits for the next one. */
 export class ExpectWithin implements Machine {
@@ -24,17 +24,17 @@ export class ExpectWithin implements Machine {
     return NOTHING;
   }
 
-  arrive(happening: Happening, places: readonly number[]): Outcome {
+  arrive(matched: MatchedEvent, places: readonly number[]): Outcome {
     const closed = this.#close();
     this.#last = {
       order: ++this.#order,
       node: 0,
       began: 'left',
-      deadlineMs: happening.atMs + this.#withinMs,
+      deadlineMs: matched.atMs + this.#withinMs,
       places: places.slice(0, 1),
-      happenings: [happening],
+      events: [matched],
       isOpen: true,
-      kept: 'nowhere',
+      storedIn: 'nowhere',
     };
     return { ...NOTHING, opened: [this.#last], closed };
   }
@@ -96,11 +96,11 @@ export class ExpectEvery implements Machine {
     return { ...NOTHING, opened: [this.#interval] };
   }
 
-  arrive(happening: Happening, places: readonly number[]): Outcome {
+  arrive(matched: MatchedEvent, places: readonly number[]): Outcome {
     if (!this.#interval) return NOTHING;
-    const endMs = this.#endAfter(happening.atMs);
+    const endMs = this.#endAfter(matched.atMs);
     if (this.#seen.has(endMs)) return NOTHING;
-    const seen = this.#made(SEEN, endMs, places.slice(0, 1), [happening]);
+    const seen = this.#made(SEEN, endMs, places.slice(0, 1), [matched]);
     this.#seen.set(endMs, seen);
     return { ...NOTHING, opened: [seen] };
   }
@@ -144,7 +144,7 @@ export class ExpectEvery implements Machine {
     return timeMs <= endMs ? endMs : endMs + Math.ceil((timeMs - endMs) / this.#everyMs) * this.#everyMs;
   }
 
-  #made(node: number, deadlineMs: number, places: readonly number[], happenings: readonly Happening[]): Evaluation {
-    return { order: ++this.#order, node, began: 'left', deadlineMs, places, happenings, isOpen: true, kept: 'nowhere' };
+  #made(node: number, deadlineMs: number, places: readonly number[], events: readonly MatchedEvent[]): Evaluation {
+    return { order: ++this.#order, node, began: 'left', deadlineMs, places, events, isOpen: true, storedIn: 'nowhere' };
   }
 }

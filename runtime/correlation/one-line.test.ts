@@ -14,7 +14,7 @@ import { SimulatedStore } from '../../engine/testing/simulation/store.ts';
 import { SimulatedTime } from '../../engine/testing/simulation/timers.ts';
 import { type Life, World } from '../../engine/testing/simulation/world.ts';
 import { Correlations } from './correlations.ts';
-import type { CorrelatedRule, CorrelationHost } from './family.ts';
+import type { CorrelatedRule, CorrelationHost } from './version-group.ts';
 import { compiledRule } from './testing/machine.ts';
 
 const LOG = pino({ level: 'silent' });

@@ -2,7 +2,7 @@
 // same however many are open.
 
 import { ANY, type JoinKey } from '../triggers/index.ts';
-import type { Began, Evaluation, Happening } from './types.ts';
+import type { Began, Evaluation, MatchedEvent } from './types.ts';
 
 /** An evaluation with its places in the structures here. */
 export class OpenEvaluation implements Evaluation {
@@ -11,13 +11,13 @@ export class OpenEvaluation implements Evaluation {
   readonly began: Began;
   readonly places: readonly number[];
   /** The one event that most have needs no array of its own: a million may be open. */
-  readonly #held: Happening | readonly Happening[];
+  readonly #held: MatchedEvent | readonly MatchedEvent[];
   /** From its last event to its deadline. */
   readonly #leftMs: number;
   isOpen = true;
   /** Its key is the values that are compared, and nothing else is. */
   isExact = false;
-  kept: Evaluation['kept'];
+  storedIn: Evaluation['storedIn'];
   /** Under which it waits. */
   key: JoinKey = ANY;
   /** Of one that may stand in either place: under which it waits for the left side. */
@@ -25,23 +25,23 @@ export class OpenEvaluation implements Evaluation {
   previousDue: OpenEvaluation | null = null;
   nextDue: OpenEvaluation | null = null;
 
-  constructor({ order, node, began, deadlineMs, places, happenings, kept }: Omit<Evaluation, 'isOpen'>) {
+  constructor({ order, node, began, deadlineMs, places, events, storedIn }: Omit<Evaluation, 'isOpen'>) {
     this.order = order;
     this.node = node;
     this.began = began;
     this.places = places;
-    const [only] = happenings;
-    this.#held = happenings.length === 1 && only ? only : happenings;
-    this.#leftMs = deadlineMs - (happenings.at(-1)?.atMs ?? 0);
-    this.kept = kept;
+    const [only] = events;
+    this.#held = events.length === 1 && only ? only : events;
+    this.#leftMs = deadlineMs - (events.at(-1)?.atMs ?? 0);
+    this.storedIn = storedIn;
   }
 
-  get happenings(): readonly Happening[] {
+  get events(): readonly MatchedEvent[] {
     return isOne(this.#held) ? [this.#held] : this.#held;
   }
 
   /** The one event that it has, if it is one. */
-  get only(): Happening | null {
+  get only(): MatchedEvent | null {
     return isOne(this.#held) ? this.#held : null;
   }
 
@@ -61,7 +61,7 @@ export class OpenEvaluation implements Evaluation {
   }
 }
 
-const isOne = (held: Happening | readonly Happening[]): held is Happening => !Array.isArray(held);
+const isOne = (held: MatchedEvent | readonly MatchedEvent[]): held is MatchedEvent => !Array.isArray(held);
 
 /** Several evaluations with one key, oldest first; closed ones stay until enough of them have gathered. */
 class Bucket {

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../platform/clock/index.ts';
 import { pureBuiltins } from '../../resources/aggregate/host-context.ts';
 import { Correlations } from './correlations.ts';
-import { type CorrelatedRule, type CorrelationHost, whenOf } from './family.ts';
-import { insertion } from './kept.ts';
+import { type CorrelatedRule, type CorrelationHost, whenOf } from './version-group.ts';
+import { insertion } from './evaluation-store.ts';
 import { compiledRule } from './testing/machine.ts';
 
 test('what was restored in part, when the store went away, is restored once', async () => {
@@ -16,16 +16,16 @@ test('what was restored in part, when the store went away, is restored once', as
   await using correlations = new Correlations(host);
   correlations.put({ compiled, baseName: 'r', executable: { program: { id: 'p' } } as CorrelatedRule['executable'] });
   const stored = ['one', 'two'].map((uuid, order) => {
-    const happening = { uuid, path: '/topics/a/publish', value: 'null', atMs: 1, by: 'ann', chain: null };
+    const matched = { uuid, path: '/topics/a/publish', value: 'null', atMs: 1, by: 'ann', chain: null };
     const open = {
       order,
       node: 0,
       began: 'left',
       deadlineMs: 9,
       places: [0],
-      happenings: [happening],
+      events: [matched],
       isOpen: true,
-      kept: 'store',
+      storedIn: 'store',
     } as const;
     const [write] = insertion({ rule: 'r', when: whenOf(compiled) }, open, null);
     return write?.op === 'insert' ? write.document : null;

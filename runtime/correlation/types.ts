@@ -2,10 +2,10 @@
 
 import type { ConditionData } from '../../compiler/index.ts';
 import type { StoredEvent } from '../transactions/index.ts';
-import type { Surrounding } from '../triggers/index.ts';
+import type { EvaluationContext } from '../triggers/index.ts';
 
 /** What is kept of an event while others are waited for. */
-export interface Happening {
+export interface MatchedEvent {
   readonly uuid: string;
   readonly path: string;
   /** The value as inner JSON text. */
@@ -19,17 +19,17 @@ export interface Happening {
   readonly transport?: StoredEvent['transport'];
 }
 
-/** Events in the places of a trigger: `happenings[i]` is bound by the trigger `places[i]`. */
-export interface Bound {
+/** Events in the places of a trigger: `events[i]` is bound by the trigger `places[i]`. */
+export interface Bindings {
   readonly places: readonly number[];
-  readonly happenings: readonly Happening[];
+  readonly events: readonly MatchedEvent[];
 }
 
 /** Which child of its node an evaluation began with. 'either': the one event may stand in either place. */
 export type Began = 'left' | 'right' | 'either';
 
 /** One attempt to complete a trigger. */
-export interface Evaluation extends Bound {
+export interface Evaluation extends Bindings {
   /** Counts up over the evaluations of a rule: the oldest has the least. */
   readonly order: number;
   /** The node of the trigger's tree that it is an attempt of. */
@@ -42,7 +42,7 @@ export interface Evaluation extends Bound {
    * Where a restart finds it: in the journal, as long as the run of its (only) event is open there, or in the store. Nowhere: it has
    * just been opened.
    */
-  kept: 'nowhere' | 'journal' | 'store';
+  storedIn: 'nowhere' | 'journal' | 'store';
 }
 
 export interface Outcome {
@@ -50,7 +50,7 @@ export interface Outcome {
   /** Closed besides those below: parts that are complete or whose time is over, what was overtaken, one too many. */
   readonly closed: readonly Evaluation[];
   /** The trigger is complete, once for each, in this order. */
-  readonly completed: readonly { readonly evaluation: Evaluation; readonly bound: Bound }[];
+  readonly completed: readonly { readonly evaluation: Evaluation; readonly bindings: Bindings }[];
   /** Their time is over, and the TIMEOUT section is due. */
   readonly timedOut: readonly Evaluation[];
   /** The closed parts that go over into one that is opened or completed: stored with it, or a restart would lack both or have them twice. */
@@ -61,7 +61,7 @@ export interface Outcome {
 export interface Question {
   readonly key: string;
   readonly condition: ConditionData;
-  readonly bound: Bound;
+  readonly bindings: Bindings;
 }
 /** By the keys of the questions. */
 export type Answers = ReadonlyMap<string, boolean>;
@@ -73,9 +73,9 @@ export interface Machine {
    * @param places the triggers whose WHERE it satisfies
    * @param isReplayed it arrived before the service ended: what was restored may be younger, and is then nothing to it
    */
-  arrive(happening: Happening, places: readonly number[], isReplayed?: boolean, answers?: Answers): Outcome;
+  arrive(matched: MatchedEvent, places: readonly number[], isReplayed?: boolean, answers?: Answers): Outcome;
   /** What programs have to tell before the event arrives, as far as that can be said with these answers; nothing changes. */
-  questions?(happening: Happening, places: readonly number[], isReplayed: boolean, answers: Answers): readonly Question[];
+  questions?(matched: MatchedEvent, places: readonly number[], isReplayed: boolean, answers: Answers): readonly Question[];
   /** Closes what was due until then. */
   expire(untilMs: number): Outcome;
   /** When `expire` has something to do; null while nothing is open. */
@@ -89,9 +89,9 @@ export interface Machine {
   evaluations(): Iterable<Evaluation>;
 }
 
-export interface MachineSurroundings {
+export interface MachineContext {
   /** The events of these places, as conditions see them. It is good until the next one is asked for. */
-  surroundingOf(bound: Bound): Surrounding;
+  contextOf(bindings: Bindings): EvaluationContext;
   /** An error in CONSTRAIN TO, which counts as false (language.md K7). */
   onError(error: unknown): void;
   /** More evaluations were open than the rule may have: the oldest is closed (K10). */
@@ -99,7 +99,7 @@ export interface MachineSurroundings {
 }
 
 /** @param paths spellings of the path that are kept already */
-export function toHappening({ uuid, path, value, at, by, chain, transport }: StoredEvent, paths: readonly string[] = []): Happening {
+export function toMatchedEvent({ uuid, path, value, at, by, chain, transport }: StoredEvent, paths: readonly string[] = []): MatchedEvent {
   const known = paths.find((one) => one === path) ?? path;
   const began = chain.root === uuid && chain.depth === 0 && chain.hop === undefined;
   return { uuid, path: known, value, atMs: at.getTime(), by, chain: began ? null : chain, ...(transport ? { transport } : {}) };

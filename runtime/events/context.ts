@@ -7,9 +7,9 @@ import type { TriggerIndex } from '../triggers/index.ts';
 /** Events that are delivered until they are acknowledged. */
 export interface ReliableEvents {
   /** Whether somebody must acknowledge events of this path. */
-  hears(path: string): boolean;
+  hasSubscribers(path: string): boolean;
   /** The event with what is to be stored for those who must acknowledge it; the event itself where nobody must. */
-  attached(event: StoredEvent): StoredEvent;
+  withDeliveries(event: StoredEvent): StoredEvent;
   /** A definition was deleted: what is pending for it ends. */
   gone(kind: string, name: string): void;
   /** Removes what is stored for the events of a deleted definition. */
@@ -24,7 +24,7 @@ export interface EventContext {
   /** WHEN rules over several events. */
   readonly correlations: Correlations;
   readonly subscribers: { has(path: string): boolean };
-  readonly deliveries: Pick<ReliableEvents, 'hears' | 'attached'>;
+  readonly deliveries: Pick<ReliableEvents, 'hasSubscribers' | 'withDeliveries'>;
   /** Paths of service events that are raised with an event of the path. */
   readonly implementedEvents: { of(path: string): readonly string[] };
 }

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Doer as Actor } from '../context/actor.ts';
+import type { Initiator as Actor } from '../context/actor.ts';
 import type { Identity } from '../../identity/index.ts';
 import type { RunReference, StoredEvent } from '../transactions/index.ts';
 import { langError } from '../../stdlib/errors.ts';
@@ -42,7 +42,7 @@ export function raise(space: EventContext, path: string, value: Value, actor: Ac
 }
 
 function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, { valueJson, except, transport }: Raising): StoredEvent[] {
-  const heard = space.subscribers.has(path) || space.deliveries.hears(path);
+  const heard = space.subscribers.has(path) || space.deliveries.hasSubscribers(path);
   const awaited = space.correlations.has(path);
   if (!heard && !awaited && !space.when.has(path)) return [];
   const uuid = randomUUID();
@@ -57,7 +57,7 @@ function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, 
   const json = valueJson ? valueJson() : encodeInner(value);
   const all = waiting.length > 0 ? [...runs, ...waiting] : runs;
   const raised: StoredEvent = { uuid, path, value: json, at, by: actor.identity.username, chain, runs: all };
-  const whole = timed(space.deliveries.attached(transport ? { ...raised, transport } : raised), actor.since);
+  const whole = timed(space.deliveries.withDeliveries(transport ? { ...raised, transport } : raised), actor.since);
   if (runs.length > 0) keepValue(whole, value);
   return [whole];
 }

@@ -3,9 +3,9 @@
 
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { RunReference, Undecided } from '../transactions/index.ts';
-import { dataOf, TooMuch, withAnswers, type Work } from '../../model/query/index.ts';
+import { dataOf, BudgetExceeded, withAnswers, type DeferredCall } from '../../model/query/index.ts';
 import { CascadeError } from '../../model/errors/faults.ts';
-import { askedIn, conditionOf, type Surrounding } from '../triggers/index.ts';
+import { askedIn, conditionOf, type EvaluationContext } from '../triggers/index.ts';
 import { type DirectCall, runDirect } from './direct-run.ts';
 import type { Executable, RunHost } from './types.ts';
 
@@ -47,14 +47,14 @@ export async function holds(
     throw error;
   }
   if (condition === null) return true;
-  const around = new AskedSurrounding(triggers, given, known);
+  const context = new AskedSurrounding(triggers, given, known);
   for (;;)
     try {
-      return withAnswers(known, () => conditionOf(condition, triggers, host.conditions)(around));
+      return withAnswers(known, () => conditionOf(condition, triggers, host.conditions)(context));
     } catch (error) {
-      if (!(error instanceof TooMuch) || error.key === null) return failed(host, executable, error);
+      if (!(error instanceof BudgetExceeded) || error.key === null) return failed(host, executable, error);
       try {
-        known.set(error.key, decodeInner(await runDirect(host, heavy(host, executable, error.work, caller))));
+        known.set(error.key, decodeInner(await runDirect(host, heavy(host, executable, error.call, caller))));
       } catch (reason) {
         if (reason instanceof CascadeError) return false; // likewise
         throw reason;
@@ -68,7 +68,12 @@ function failed(host: RunHost, { name }: Executable, error: unknown): boolean {
 }
 
 /** What would take too long in the service's own process. */
-const heavy = (host: RunHost, { resource, name, service, identity }: Executable, work: Work, caller: DirectCall['caller']): DirectCall => ({
+const heavy = (
+  host: RunHost,
+  { resource, name, service, identity }: Executable,
+  work: DeferredCall,
+  caller: DirectCall['caller'],
+): DirectCall => ({
   executable: { resource, name, service },
   body: { program: host.programFor(work) },
   argsJson: encodeInner(dataOf(work)),
@@ -87,7 +92,7 @@ const question = (executable: Executable, n: number, { args, events }: Given, ca
   snapshot: true,
 });
 
-class AskedSurrounding implements Surrounding {
+class AskedSurrounding implements EvaluationContext {
   readonly asked: ReadonlyMap<string, Value>;
   readonly #variables: readonly string[];
   readonly #given: Given;

@@ -2,20 +2,20 @@
 // its answer. Within a durable run its effects are recorded as that run's are, so that a repetition does not make them twice.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { type Actor, ChildKeys, StartAgain } from '../context/actor.ts';
+import { type Actor, ChildRunIds, RestartRun } from '../context/actor.ts';
 import type { Identity } from '../../identity/index.ts';
-import { type Answer, Fenced, keptAnswer, type Step, type Unit, type Write } from '../transactions/index.ts';
+import { type Answer, Fenced, keptAnswer, type Step, type UnitOfWork, type Write } from '../transactions/index.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
 import { fault, isFault } from '../../model/errors/faults.ts';
-import { isPassing, retryUntilAvailable } from '../../platform/mongo/index.ts';
+import { isRetryable, retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { fromWireError, toWireError } from './wire-error.ts';
 import { whenAdmitted } from './admission.ts';
 import { digestOf, isRepeatable, RunHistory } from './history.ts';
 import { Messages } from './messages.ts';
-import { partSite, RecordedParts } from './parts.ts';
-import { type Given, Trail } from './recording.ts';
-import { describe, locate } from './place.ts';
+import { checkpointSite, Checkpoints } from './checkpoints.ts';
+import { type Given, RunRecorder } from './run-recorder.ts';
+import { describe, locate } from './error-location.ts';
 import { isolateLimits, type RunLimits } from './run-limits.ts';
 import type { Executable, RunError, RunHost } from './types.ts';
 
@@ -31,7 +31,7 @@ export interface DirectCall {
   readonly executed?: RunRequest['opts']['executed'];
   readonly identity: Identity;
   /** Who called: its chain goes on, and its record holds the effects. */
-  readonly caller: Pick<Actor, 'chain' | 'childKey' | 'depth' | 'headers' | 'event'>;
+  readonly caller: Pick<Actor, 'chain' | 'childRunIds' | 'depth' | 'headers' | 'event'>;
   /** CPU time that it may have, where that is less than any run's. */
   readonly cpuTimeMs?: number;
   /** When it is over, from now on: who asked does not wait for longer. */
@@ -48,7 +48,7 @@ export function runDirect(host: RunHost, call: DirectCall): Promise<string> {
 }
 
 /** A run that is not recorded has often nothing to store with what it was answered. */
-const isNothing = ({ writes, events, steps, logs }: Unit): boolean =>
+const isNothing = ({ writes, events, steps, logs }: UnitOfWork): boolean =>
   writes.length === 0 && events.length === 0 && !steps?.length && !logs?.length;
 
 class DirectRun implements RunObserver {
@@ -61,10 +61,10 @@ class DirectRun implements RunObserver {
   readonly #recorded: boolean;
   readonly #limits: RunLimits;
   readonly #history: RunHistory;
-  readonly #parts = new RecordedParts();
+  readonly #parts = new Checkpoints();
   readonly #messages: Messages;
   readonly #startedAt: Date;
-  readonly #trail = new Trail();
+  readonly #trail = new RunRecorder();
   #open: OpenRun | null = null;
   #deadline: NodeJS.Timeout | null = null;
   #isOver = false;
@@ -74,12 +74,12 @@ class DirectRun implements RunObserver {
     this.#call = call;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#recorded = call.caller.childKey !== null;
+    this.#recorded = call.caller.childRunIds !== null;
     this.#limits = host.limits();
-    this.#id = call.caller.childKey === null ? randomUUID() : `${call.caller.childKey.next()}/${call.executable.name}`;
+    this.#id = call.caller.childRunIds === null ? randomUUID() : `${call.caller.childRunIds.next()}/${call.executable.name}`;
     this.#messages = new Messages(this.#id, call.executable.resource, call.identity.username, host.clock);
-    const keeper = call.caller.childKey?.keeper;
-    const steps = keeper ? keeper.taken(this.#id) : this.#recorded ? host.takeRecorded(this.#id) : [];
+    const stepStore = call.caller.childRunIds?.stepStore;
+    const steps = stepStore ? stepStore.taken(this.#id) : this.#recorded ? host.takeRecorded(this.#id) : [];
     this.#history = new RunHistory(steps);
     for (const step of steps) this.#parts.add(step);
     this.#startedAt = steps[0]?.startedAt ?? this.#now();
@@ -95,7 +95,7 @@ class DirectRun implements RunObserver {
       this.#host,
       this.#call.identity,
       () => this.#go(),
-      (error) => (isPassing(error) ? this.#reject(error) : this.fail(toWireError(error))),
+      (error) => (isRetryable(error) ? this.#reject(error) : this.fail(toWireError(error))),
     );
   }
 
@@ -194,11 +194,11 @@ class DirectRun implements RunObserver {
     try {
       // What is part of a run was acknowledged: it is done once the store is back, however long that takes. A client is told instead.
       answer = await retryUntilAvailable(() => this.#host.perform(kind, payloadJson, this.#actor(site, nth, at, state, request)), {
-        isRetried: (error) => isOfRun && isPassing(error),
+        isRetried: (error) => isOfRun && isRetryable(error),
       });
     } catch (error) {
       if (isOfRun && error instanceof Fenced) return; // another process repeats what it is a part of
-      if (isOfRun && error instanceof StartAgain) return this.#giveUp(error);
+      if (isOfRun && error instanceof RestartRun) return this.#giveUp(error);
       if (!isFault(error))
         this.#host.log.error({ err: error, resource: this.#call.executable.resource }, 'a request of a program failed unexpectedly');
       answer = { error: toWireError(error) };
@@ -208,7 +208,7 @@ class DirectRun implements RunObserver {
   }
 
   /** What it is a part of starts again. */
-  #giveUp(reason: StartAgain): void {
+  #giveUp(reason: RestartRun): void {
     this.#unwatch();
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#host.release(this.#id);
@@ -244,17 +244,17 @@ class DirectRun implements RunObserver {
       clock: this.#host.clock,
       chain: caller.chain,
       ...(caller.event && { event: caller.event }),
-      reading: null,
-      childKey: this.#recorded ? new ChildKeys(`${this.#id}/${site}.${nth}`, caller.childKey?.keeper) : null,
+      readSet: null,
+      childRunIds: this.#recorded ? new ChildRunIds(`${this.#id}/${site}.${nth}`, caller.childRunIds?.stepStore) : null,
       depth: caller.depth + 1,
       state: { run: this.#id, keep: () => undefined }, // it does not start again
       headers: caller.headers,
-      parts: this.#parts.of(site, nth),
+      checkpoints: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {
         const last = answer !== undefined;
         const step: Step = {
           run: this.#id,
-          site: last ? site : part ? partSite(site, part.number) : `${site}~${parts++}`,
+          site: last ? site : part ? checkpointSite(site, part.number) : `${site}~${parts++}`,
           nth,
           at,
           startedAt: this.#startedAt,
@@ -266,23 +266,23 @@ class DirectRun implements RunObserver {
         const whole = this.#withStep(unit, step, [...(unit.logs ?? []), ...logs]);
         const starts = unit.events.some((event) => event.runs.length > 0);
         const commit = () => this.#host.committer.submit(whole, this.#recorded || starts);
-        if (!isNothing(whole)) await (starts ? this.#host.pressure.pass(commit) : commit());
+        if (!isNothing(whole)) await (starts ? this.#host.backpressure.pass(commit) : commit());
         this.#messages.stored(logs);
-        caller.childKey?.keeper?.stored?.(step);
+        caller.childRunIds?.stepStore?.stored?.(step);
         if (this.#recorded) this.#history.committed(step);
         if (last) state.committed = true;
       },
     };
   }
 
-  #withStep(unit: Unit, step: Step, logs: Unit['logs']): Unit {
-    const kept = this.#call.caller.childKey?.keeper?.write?.(step);
+  #withStep(unit: UnitOfWork, step: Step, logs: UnitOfWork['logs']): UnitOfWork {
+    const kept = this.#call.caller.childRunIds?.stepStore?.write?.(step);
     if (kept) return { ...unit, writes: [...unit.writes, kept], logs };
     return this.#recorded ? { ...unit, steps: [step], logs } : { ...unit, logs };
   }
 
   /** Stores what is left to store before the caller hears of the end. */
-  async #settle(unit: Pick<Unit, 'writes' | 'events'>): Promise<void> {
+  async #settle(unit: Pick<UnitOfWork, 'writes' | 'events'>): Promise<void> {
     this.#unwatch();
     this.#host.release(this.#id);
     const logs = this.#messages.waiting;

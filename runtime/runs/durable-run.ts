@@ -3,13 +3,13 @@
 // run again with fresh reads (language.md U7, integrations.md 12).
 
 import type { Long } from 'mongodb';
-import { type Actor, ChildKeys, type Doer, type Reading, StartAgain, type StepKeeper } from '../context/actor.ts';
+import { type Actor, ChildRunIds, type Initiator, type ReadSet, RestartRun, type StepStore } from '../context/actor.ts';
 import type { Identity } from '../../identity/index.ts';
 import {
   type Answer,
   attemptOf,
   isRedelivered,
-  type Chain,
+  type CausalChain,
   type Completion,
   Fenced,
   keptAnswer,
@@ -21,12 +21,12 @@ import {
   type RunReference,
   type Step,
   type StoredEvent,
-  type Unit,
-  VersionMiss,
+  type UnitOfWork,
+  VersionConflict,
   type Write,
 } from '../transactions/index.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
-import { Backoff, isPassing } from '../../platform/mongo/index.ts';
+import { Backoff, isRetryable } from '../../platform/mongo/index.ts';
 import { toWireError } from './wire-error.ts';
 import { fault, isFault } from '../../model/errors/faults.ts';
 import { eventObjectJson } from '../events/event-object.ts';
@@ -36,11 +36,11 @@ import { whenAdmitted } from './admission.ts';
 import { choose, type Given as Held } from './decision.ts';
 import { digestOf, isRepeatable, type Known, RunHistory, type Seen, seenText } from './history.ts';
 import { Messages } from './messages.ts';
-import { partSite, RecordedParts } from './parts.ts';
-import { type Given, Trail } from './recording.ts';
-import { RequestReading } from './request-reading.ts';
+import { checkpointSite, Checkpoints } from './checkpoints.ts';
+import { type Given, RunRecorder } from './run-recorder.ts';
+import { RequestReadSet } from './request-read-set.ts';
 import { EventText } from './event-text.ts';
-import { describe, locate } from './place.ts';
+import { describe, locate } from './error-location.ts';
 import type { RunLimits } from './run-limits.ts';
 import { sharedOptions } from './shared-options.ts';
 import type { Executable, RunError, RunHost } from './types.ts';
@@ -54,7 +54,7 @@ const MOST_ATTEMPTS = 1_000;
 /** The site under which is recorded which version runs. */
 const CHOICE = 'version';
 
-export class DurableRun implements RunObserver, Reading, StepKeeper {
+export class DurableRun implements RunObserver, ReadSet, StepStore {
   readonly id: string;
   readonly #host: RunHost;
   readonly #event: StoredEvent;
@@ -68,7 +68,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   #versions: Map<string, bigint> | null = null;
   /** EXECUTE ASYNC: whom it runs as, once that was asked for. */
   #caller: Identity | null = null;
-  readonly #parts = new RecordedParts();
+  readonly #parts = new Checkpoints();
   /** Steps of the runs that its statements have started (BEFORE rules, procedures); null: none yet. */
   #children: Map<RunId, readonly Step[]> | null = null;
   #startedAt: Date;
@@ -84,7 +84,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   #harm = 0;
   /** Times that it lost its isolate and was too long to be repeated there. */
   #losses = 0;
-  readonly #trail = new Trail();
+  readonly #trail = new RunRecorder();
   /** Null: nothing had to be tried again yet. */
   #backoff: Backoff | null = null;
   #closed = false;
@@ -140,7 +140,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
       },
       (error) => {
         if (attempt !== this.#attempt) return;
-        if (isPassing(error))
+        if (isRetryable(error))
           void this.#pause().then(() => {
             if (attempt === this.#attempt) this.#admit();
           });
@@ -223,7 +223,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
       if (!chosen) await this.#host.declined(this.#actor({ site: CHOICE, nth: 1 }));
     } catch (error) {
       if (error instanceof Fenced) return; // another process repeats the run
-      if (!isPassing(error) && !(error instanceof StartAgain)) return this.fail(this.#asWire(error));
+      if (!isRetryable(error) && !(error instanceof RestartRun)) return this.fail(this.#asWire(error));
       await this.#pause();
       return attempt === this.#attempt ? this.#choose(attempt) : undefined;
     }
@@ -289,7 +289,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
       },
       (error: unknown) => {
         this.#settled();
-        if (attempt === this.#attempt && error instanceof StartAgain) this.#again(error.contended);
+        if (attempt === this.#attempt && error instanceof RestartRun) this.#again(error.contended);
       },
     );
   }
@@ -338,7 +338,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   }
 
   // ------------------------------------------------------------ Reading
-  saw(collection: string, id: string, version: bigint): void {
+  record(collection: string, id: string, version: bigint): void {
     (this.#versions ??= new Map()).set(`${collection}/${id}`, version);
   }
 
@@ -375,14 +375,14 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   }
 
   async standing(): Promise<void> {
-    for (const pending of this.#unstored()) if (!(await pending.settled())) throw new StartAgain(pending.key);
+    for (const pending of this.#unstored()) if (!(await pending.settled())) throw new RestartRun(pending.key);
   }
 
   /** What it goes on from that is not stored yet. @throws StartAgain when something of it was not stored */
   #unstored(): readonly Pending[] {
     if (this.#follows.length === 0) return this.#follows;
     const lost = this.#follows.find(({ isStored }) => isStored === false);
-    if (lost) throw new StartAgain(lost.key);
+    if (lost) throw new RestartRun(lost.key);
     this.#follows = this.#follows.filter(({ isStored }) => isStored === null);
     return this.#follows;
   }
@@ -402,7 +402,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   }
 
   // ------------------------------------------------------------ inside
-  get #doer(): Doer {
+  get #doer(): Initiator {
     return { identity: this.#identity, clock: this.#host.clock, chain: this.#chain, since: this.since };
   }
 
@@ -410,7 +410,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
     if (this.since) this.#host.reached?.(this.#reference.rule, stage, performance.now() - this.since.fromMs);
   }
 
-  get #chain(): Chain {
+  get #chain(): CausalChain {
     const { root, depth, via = [], hop } = this.#event.chain;
     return { root, depth: depth + 1, via: [...via.slice(1 - NAMES_KEPT), this.#executable.name], ...(hop !== undefined && { hop }) };
   }
@@ -480,7 +480,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
       this.#answer(present ? { ok: present.json } : answer, at);
     } catch (error) {
       if (attempt !== this.#attempt || error instanceof Fenced) return;
-      if (!isPassing(error)) return this.#answer({ error: this.#asWire(error) }, at);
+      if (!isRetryable(error)) return this.#answer({ error: this.#asWire(error) }, at);
       await this.#pause();
       if (attempt === this.#attempt) await this.#show(instance, answer, at, attempt);
     }
@@ -495,18 +495,18 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
     const at = this.#now();
     const state = { committed: false };
     const request = digestOf(kind, payloadJson);
-    const reading = new RequestReading(this, () => attempt === this.#attempt);
+    const readSet = new RequestReadSet(this, () => attempt === this.#attempt);
     let answer: Answer;
     try {
       if (!FOLLOWING.has(kind)) await this.standing();
       if (kind === 'update' && this.#host.contention.isEngaged(this.id)) await this.#host.contention.turnOf(this.id);
-      answer = await this.#host.perform(kind, payloadJson, this.#actor({ site, nth, tail, at, state, request, reading }));
+      answer = await this.#host.perform(kind, payloadJson, this.#actor({ site, nth, tail, at, state, request, readSet }));
     } catch (error) {
       if (attempt !== this.#attempt) return;
-      if (error instanceof VersionMiss) return this.#again(`${error.collection}/${error.id.toHexString()}`);
-      if (error instanceof StartAgain) return this.#again(error.contended);
+      if (error instanceof VersionConflict) return this.#again(`${error.collection}/${error.id.toHexString()}`);
+      if (error instanceof RestartRun) return this.#again(error.contended);
       if (error instanceof Fenced) return; // another process repeats the run
-      if (isPassing(error)) {
+      if (isRetryable(error)) {
         // What was acknowledged is done once the store is back, however long that takes.
         await this.#pause();
         return this.#perform(site, nth, kind, payloadJson, tail, attempt);
@@ -516,7 +516,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
     if (this.#closed) return this.#leave();
     if (attempt !== this.#attempt) return;
     if (!state.committed && isRepeatable(kind, answer)) {
-      const seen = reading.text;
+      const seen = readSet.text;
       this.#history.add({ site, nth, at, answer, request, ...(seen !== undefined && { seen }) });
     }
     this.#answer(answer, at);
@@ -527,14 +527,14 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
    * that is not possible, or fails, `#perform` does it and finds out why.
    */
   #endBy(site: string, nth: number, kind: string, payloadJson: string): boolean {
-    let change: Unit | null;
+    let change: UnitOfWork | null;
     try {
       change = this.#host.changeAtOnce(kind, payloadJson, this.#doer);
     } catch (error) {
       if (!isFault(error)) this.#host.log.error({ err: error, resource: this.#executable.resource }, 'an effect could not be told at once');
       return false;
     }
-    if (!change || (startsRuns(change) && !this.#host.pressure.isLow)) return false;
+    if (!change || (startsRuns(change) && !this.#host.backpressure.isLow)) return false;
     if (this.#follows.length > 0) return false;
     const { writes } = change;
     const logs = this.#messages.waiting;
@@ -575,7 +575,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
     at = this.#now(),
     state = { committed: false },
     request = '',
-    reading = new RequestReading(this, () => true),
+    readSet = new RequestReadSet(this, () => true),
   }: Asked): Actor {
     let parts = 0;
     return {
@@ -584,18 +584,18 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
       chain: this.#chain,
       since: this.since,
       event: { event: this.#event, rule: this.#reference.rule },
-      reading,
-      childKey: new ChildKeys(`${this.id}/${site}.${nth}`, this),
+      readSet,
+      childRunIds: new ChildRunIds(`${this.id}/${site}.${nth}`, this),
       state: { run: this.id, keep: (answer) => this.#history.keep(site, nth, { request, answer, at }) },
       depth: 0,
-      parts: this.#parts.of(site, nth),
+      checkpoints: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {
         const last = answer !== undefined;
         const ends = last && tail && !('error' in answer); // what fails is told by the run before it ends
         const seen = last ? seenText(shownBy(unit)) : undefined;
         const step: Step = {
           run: this.id,
-          site: last ? site : part ? partSite(site, part.number) : `${site}~${parts++}`,
+          site: last ? site : part ? checkpointSite(site, part.number) : `${site}~${parts++}`,
           nth,
           at,
           startedAt: this.#startedAt,
@@ -608,7 +608,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
         const change = { ...unit, logs: [...(unit.logs ?? []), ...logs] };
         const whole = { ...change, ...(ends ? { done: [this.id] } : { steps: [step] }), after: this.#unstored() };
         const commit = () => this.#submit(whole);
-        await (startsRuns(unit) ? this.#host.pressure.pass(commit) : commit());
+        await (startsRuns(unit) ? this.#host.backpressure.pass(commit) : commit());
         if (unit.writes.length > 0 || unit.events.length > 0) this.#reached('effect_committed');
         this.#messages.stored(logs);
         if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(unit.writes.map(keyOf), this.id);
@@ -621,7 +621,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   }
 
   /** Stores a unit. The change of the instance whose turn it has is what the next one in the line goes on from. */
-  #submit(unit: Unit): Promise<void> {
+  #submit(unit: UnitOfWork): Promise<void> {
     const { committer, contention } = this.#host;
     if (!contention.isEngaged(this.id)) return committer.submit(unit, true);
     const write = unit.writes.find((one) => one.op === 'replace' && contention.hasTurn(keyOf(one), this.id));
@@ -680,7 +680,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
   }
 
   /** Stores the end of the run, whatever comes with it. */
-  async #close(unit: Pick<Unit, 'writes' | 'events'>, isGivenUp = false): Promise<void> {
+  async #close(unit: Pick<UnitOfWork, 'writes' | 'events'>, isGivenUp = false): Promise<void> {
     const logs = this.#messages.waiting;
     const store = (settled: readonly Write[]): Promise<void> =>
       this.#host.committer.submit({ ...unit, writes: [...unit.writes, ...settled], done: [this.id], logs }, true);
@@ -688,7 +688,7 @@ export class DurableRun implements RunObserver, Reading, StepKeeper {
       await (isGivenUp ? this.#host.settle(this.#event, this.#reference.rule, store) : store([]));
       this.#messages.stored(logs);
     } catch (error) {
-      if (isPassing(error)) {
+      if (isRetryable(error)) {
         await this.#pause();
         return this.#close(unit, isGivenUp);
       }
@@ -729,14 +729,14 @@ interface Asked {
   readonly state?: { committed: boolean };
   /** digestOf() */
   readonly request?: string;
-  readonly reading?: RequestReading;
+  readonly readSet?: RequestReadSet;
 }
 
 /** The instances that the answer to a change shows as it has left them. */
-const shownBy = ({ writes }: Unit): Seen =>
+const shownBy = ({ writes }: UnitOfWork): Seen =>
   writes.flatMap((write) => (write.op === 'replace' ? [[keyOf(write), (write.document['ars_version'] as Long).toBigInt()] as const] : []));
 
-const startsRuns = (unit: Unit): boolean => unit.events.some((event) => event.runs.length > 0);
+const startsRuns = (unit: UnitOfWork): boolean => unit.events.some((event) => event.runs.length > 0);
 
 /** Who called EXECUTE ASYNC; with the profiles that the call was limited to, which stand in its event. */
 function callerOf({ by, value }: StoredEvent, { namespace }: Identity): Identity {

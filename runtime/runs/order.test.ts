@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { StoredEvent } from '../transactions/index.ts';
 import type { RunRequest } from '../../sandbox/index.ts';
-import { Contention, type Executable, ErrorBreaker, ExecutionTimes, NO_LIMITS, Pressure, type RunHost, Runner } from './index.ts';
+import { Contention, type Executable, ErrorBreaker, ExecutionTimes, NO_LIMITS, Backpressure, type RunHost, Runner } from './index.ts';
 
 const executable: Executable = {
   resource: '/rules/mirror',
@@ -47,7 +47,7 @@ function opened(mostOpen: number) {
   const runner = new Runner({
     host,
     find: () => executable,
-    pressure: new Pressure(),
+    backpressure: new Backpressure(),
     refuse: () => false,
     lost: () => undefined,
     mostOpen,

@@ -5,7 +5,7 @@
 import type { RunReference, StoredEvent } from '../transactions/index.ts';
 import { Fifo } from '../../platform/structures/fifo.ts';
 import { DurableRun } from './durable-run.ts';
-import type { Pressure } from './pressure.ts';
+import type { Backpressure } from './backpressure.ts';
 import { STATEMENT, StatementRun } from './statement-run.ts';
 import type { Executable, RunHost } from './types.ts';
 
@@ -20,7 +20,7 @@ export type FindExecutable = (rule: string, program: string) => Executable | nul
 export interface RunnerOptions {
   readonly host: RunHost;
   readonly find: FindExecutable;
-  readonly pressure: Pressure;
+  readonly backpressure: Backpressure;
   /** Takes care of an event that must not run (its chain is too long) and says so. */
   readonly refuse: (event: StoredEvent, rule: string) => boolean;
   /** Takes care of an event whose rule has no text any more. */
@@ -83,7 +83,7 @@ export class Runner {
   }
 
   #add(event: StoredEvent, reference: RunReference): void {
-    const { host, find, lost, refuse, pressure } = this.#options;
+    const { host, find, lost, refuse, backpressure } = this.#options;
     const { rule, program } = reference;
     if (program === STATEMENT) {
       // A client waits for it: not behind rules.
@@ -101,7 +101,7 @@ export class Runner {
     const started = { event, executable, reference, line: lineOf(event, reference) };
     if (event.sequence) this.#reliable.add(`${event.uuid}/${rule}`);
     this.#waiting++;
-    pressure.add(event.value.length);
+    backpressure.add(event.value.length);
     const key = `${rule} ${program}`;
     this.#inUse.set(key, (this.#inUse.get(key) ?? 0) + 1);
     if (started.line === null || !this.#follows(started.line, started)) this.#queue(started);
@@ -156,7 +156,7 @@ export class Runner {
       const next = this.#next();
       this.#queued--;
       this.#waiting--;
-      this.#options.pressure.remove(next.event.value.length);
+      this.#options.backpressure.remove(next.event.value.length);
       this.#start(next);
     }
     if (this.pending === 0) for (const resolve of this.#idle.splice(0)) resolve();

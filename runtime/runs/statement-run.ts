@@ -2,14 +2,14 @@
 // event before it begins. So it comes to its end and raises its event whatever becomes of this process, or of the client, who waits for it.
 
 import { randomUUID } from 'node:crypto';
-import { type Actor, ChildKeys, type StepKeeper } from '../context/actor.ts';
+import { type Actor, ChildRunIds, type StepStore } from '../context/actor.ts';
 import type { Identity } from '../../identity/index.ts';
-import { type Answer, Fenced, type RunId, runIdOf, type Step, type StoredEvent, type Unit } from '../transactions/index.ts';
+import { type Answer, Fenced, type RunId, runIdOf, type Step, type StoredEvent, type UnitOfWork } from '../transactions/index.ts';
 import { decodeInner, encodeInner, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { fault, isFault } from '../../model/errors/faults.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { fromWireError, toWireError } from './wire-error.ts';
-import { partSite, RecordedParts } from './parts.ts';
+import { checkpointSite, Checkpoints } from './checkpoints.ts';
 import type { RunHost } from './types.ts';
 
 /** Stands for a program where a run is one statement; its rule is then the statement's kind. */
@@ -32,7 +32,7 @@ const clients = new Map<string, Client>();
  * @returns what it gives, as inner JSON
  * @throws what `commit` of the actor does, and the statement
  */
-export async function asRun(kind: string, payload: ObjectValue, actor: Actor): Promise<string> {
+export async function runDurably(kind: string, payload: ObjectValue, actor: Actor): Promise<string> {
   const { identity, depth, headers, chain } = actor;
   const uuid = randomUUID();
   const event: StoredEvent = {
@@ -58,7 +58,7 @@ export async function asRun(kind: string, payload: ObjectValue, actor: Actor): P
 /** The service ends: the next start goes on. */
 class Ending extends Error {}
 
-export class StatementRun implements StepKeeper {
+export class StatementRun implements StepStore {
   readonly #host: RunHost;
   readonly #event: StoredEvent;
   readonly #kind: string;
@@ -67,7 +67,7 @@ export class StatementRun implements StepKeeper {
   readonly #payloadJson: string;
   readonly #identity: Identity;
   readonly #depth: number;
-  readonly #parts = new RecordedParts();
+  readonly #parts = new Checkpoints();
   readonly #startedAt: Date;
   /** Steps of BEFORE rules, by their runs, for those instances that the statement may come to again. */
   readonly #children = new Map<RunId, readonly Step[]>();
@@ -117,11 +117,11 @@ export class StatementRun implements StepKeeper {
   async #answer(): Promise<Answer> {
     try {
       return await retryUntilAvailable(() => this.#host.perform(this.#kind, this.#payloadJson, this.#actor()), {
-        isWanted: () => !this.#isStored && !this.#host.pressure.isClosed,
+        isWanted: () => !this.#isStored && !this.#host.backpressure.isClosed,
       });
     } catch (error) {
       if (error instanceof Fenced) throw error;
-      if (this.#host.pressure.isClosed && !this.#isStored) throw new Ending(); // whatever it was: the store may be closed already
+      if (this.#host.backpressure.isClosed && !this.#isStored) throw new Ending(); // whatever it was: the store may be closed already
       return { error: this.#asWire(error) };
     }
   }
@@ -154,11 +154,11 @@ export class StatementRun implements StepKeeper {
       clock: this.#host.clock,
       chain: this.#event.chain,
       event: { event: this.#event, rule: this.#kind },
-      reading: null,
-      childKey: new ChildKeys(`${this.#id}/${SITE}`, this),
+      readSet: null,
+      childRunIds: new ChildRunIds(`${this.#id}/${SITE}`, this),
       depth: this.#depth,
       headers: clients.get(this.#event.uuid)?.headers,
-      parts: this.#parts.of(SITE, 0),
+      checkpoints: this.#parts.of(SITE, 0),
       commit: async (unit, answer, part) => {
         if (answer) {
           await this.#host.committer.submit({ ...unit, done: [this.#id] }, true);
@@ -166,12 +166,12 @@ export class StatementRun implements StepKeeper {
           return;
         }
         if (!part) throw new TypeError('a statement stores parts and an end');
-        if (this.#host.pressure.isClosed) throw new Ending();
-        const site = partSite(SITE, part.number);
+        if (this.#host.backpressure.isClosed) throw new Ending();
+        const site = checkpointSite(SITE, part.number);
         const answered = { ok: part.note };
         const step: Step = { run: this.#id, site, nth: 0, at: this.#now(), startedAt: this.#startedAt, answer: answered, reads: [] };
         const commit = (): Promise<void> => this.#host.committer.submit({ ...unit, steps: [step] }, true);
-        await (startsRuns(unit) ? this.#host.pressure.pass(commit) : commit());
+        await (startsRuns(unit) ? this.#host.backpressure.pass(commit) : commit());
         this.#parts.add(step);
         this.#forgetBefore(lastOf(part.note));
       },
@@ -182,4 +182,4 @@ export class StatementRun implements StepKeeper {
 /** The `_id` of the last instance of a part, by its note. */
 const lastOf = (note: string): string => String(getOwn(decodeInner(note) as ObjectValue, 'after'));
 
-const startsRuns = (unit: Unit): boolean => unit.events.some((event) => event.runs.length > 0);
+const startsRuns = (unit: UnitOfWork): boolean => unit.events.some((event) => event.runs.length > 0);

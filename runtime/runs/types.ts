@@ -1,19 +1,19 @@
 // What the runs need of the rest of a namespace, and what can be run.
 
 import type { Logger } from 'pino';
-import type { Actor, Doer } from '../context/actor.ts';
+import type { Actor, Initiator } from '../context/actor.ts';
 import type { Identity } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
-import type { Answer, Committer, RunId, Step, StoredEvent, Unit, Write } from '../transactions/index.ts';
-import type { Work } from '../../model/query/index.ts';
+import type { Answer, Committer, RunId, Step, StoredEvent, UnitOfWork, Write } from '../transactions/index.ts';
+import type { DeferredCall } from '../../model/query/index.ts';
 import type { Program, Sandbox } from '../../sandbox/index.ts';
 import type { StageReached } from '../events/stages.ts';
-import type { ConditionSurroundings } from '../triggers/index.ts';
+import type { ConditionEnvironment } from '../triggers/index.ts';
 import type { Contention } from './contention.ts';
 import type { ErrorBreaker } from './error-breaker.ts';
 import type { ExecutionTimes } from './execution-times.ts';
-import type { Pressure } from './pressure.ts';
-import type { Recording } from './recording.ts';
+import type { Backpressure } from './backpressure.ts';
+import type { Recording } from './run-recorder.ts';
 import type { RunLimits } from './run-limits.ts';
 
 /** A rule or procedure with the text it has now, or had when its event was stored. */
@@ -37,7 +37,7 @@ export interface RunHost {
   readonly sandbox: Sandbox;
   readonly committer: Committer;
   readonly contention: Contention;
-  readonly pressure: Pressure;
+  readonly backpressure: Backpressure;
   readonly executionTimes: ExecutionTimes;
   readonly errorBreaker: ErrorBreaker;
   /** What the namespace's quota says of a run that begins now. */
@@ -48,11 +48,11 @@ export interface RunHost {
   /** When a rule's run may begin, where it has to wait for its turn under a quota; undefined: now. */
   turn?(): Promise<void> | undefined;
   /** What conditions on events need. */
-  readonly conditions: ConditionSurroundings;
+  readonly conditions: ConditionEnvironment;
   /** What a run reference stands for; null when its text is not kept any more. */
   executable(rule: string, program: string): Executable | null;
   /** What does a part of a condition that takes too long where conditions are decided. */
-  programFor(work: Work): Program;
+  programFor(work: DeferredCall): Program;
   /** Records an error in a condition of a rule. */
   conditionFailed(rule: string, error: unknown): void;
   /** No version of the rule runs for its event, as programs have told: it is not brought again (integrations.md 12.3). */
@@ -60,7 +60,7 @@ export interface RunHost {
   /** Carries out a request of a run (stdlib/isolate/protocol.ts, OpPayloads). */
   perform(kind: string, payloadJson: string, actor: Actor): Promise<Answer>;
   /** The unit that a request comes to, where nothing but its commit has to be waited for; null, or an error: `perform` has to be asked. */
-  changeAtOnce(kind: string, payloadJson: string, doer: Doer): Unit | null;
+  changeAtOnce(kind: string, payloadJson: string, initiator: Initiator): UnitOfWork | null;
   /** A rule's run has come to its end, or failed. */
   ran?(rule: string, outcome: 'done' | 'failed', seconds: number): void;
   /** Told of what a rule's run has reached; absent: nobody asks. */
@@ -74,9 +74,9 @@ export interface RunHost {
   /** Steps that an earlier process recorded for a run, taken once. */
   takeRecorded(run: RunId): readonly Step[];
   /** The unit that tells of an error which left a run (language.md H4). */
-  failure(resource: string, invocation: string, error: RunError, actor: Actor): Pick<Unit, 'writes' | 'events'>;
+  failure(resource: string, invocation: string, error: RunError, actor: Actor): Pick<UnitOfWork, 'writes' | 'events'>;
   /** The unit that gives an event up for a rule or procedure (integrations.md 12.5). */
-  poisoned(event: StoredEvent, resource: string, error: RunError): Pick<Unit, 'writes' | 'events'>;
+  poisoned(event: StoredEvent, resource: string, error: RunError): Pick<UnitOfWork, 'writes' | 'events'>;
   /** Takes care of an event whose rule has no text any more: its run ends with that. */
   lost(event: StoredEvent, rule: string): void;
   /** Stores the end of a run that is given up, together with the writes by which its event is not brought again. */

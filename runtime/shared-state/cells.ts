@@ -1,22 +1,22 @@
 // The variables of one service's state, the global one or that of a partition (language.md 8, Y2). They live until the service's
 // process ends, or the service is deleted or gets another state type.
 import { langError } from '../../stdlib/errors.ts';
-import type { Held } from './held.ts';
+import type { StoredValue } from './stored-value.ts';
 
 /** One property of a state type. */
 export interface StateProperty {
   readonly type: string;
   /** A fresh one each time: Map and Value properties hold objects of their own. */
-  readonly initial: () => Held;
+  readonly initial: () => StoredValue;
   /** The value as it is kept; null where the type does not allow it. */
-  readonly accept: (value: Held) => Held | null;
+  readonly accept: (value: StoredValue) => StoredValue | null;
 }
 export type StateProperties = ReadonlyMap<string, StateProperty>;
 
 interface Cell {
   /** Rises with every change, so that a run that has the value needs it once. */
   version: number;
-  value: Held;
+  value: StoredValue;
 }
 
 export class Cells {
@@ -38,7 +38,7 @@ export class Cells {
   }
 
   /** @returns the new version @throws CascadeError cascade.service.state.type */
-  set(name: string, value: Held): number {
+  set(name: string, value: StoredValue): number {
     const cell = this.get(name);
     const property = this.#properties.get(name) as StateProperty;
     const accepted = property.accept(value);

@@ -1,5 +1,5 @@
 // Concurrent.Lock: nothing but what a lambda runs under (builtins.md 10).
-import { NOTHING } from './held.ts';
+import { NOTHING } from './stored-value.ts';
 import type { Behaviour } from './shared-objects.ts';
 
 export const sharedLock = (): Behaviour => ({

@@ -1,7 +1,7 @@
 // Maps and Caches by themselves (builtins.md 10).
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../platform/clock/index.ts';
-import { valueOf } from './held.ts';
+import { valueOf } from './stored-value.ts';
 import { Entries, type Eviction, evictionOf, NO_EVICTION } from './shared-map.ts';
 
 function entries(eviction: Eviction = NO_EVICTION) {

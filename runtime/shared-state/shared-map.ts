@@ -4,7 +4,7 @@ import { deepEquals } from '../../stdlib/operators/index.ts';
 import { isInteger, type Value } from '../../stdlib/values/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import type { Clock, Timer } from '../../platform/clock/index.ts';
-import { type Held, NOTHING, valueOf } from './held.ts';
+import { type StoredValue, NOTHING, valueOf } from './stored-value.ts';
 import type { Behaviour } from './shared-objects.ts';
 
 /** What an entry takes besides its characters. */
@@ -12,7 +12,7 @@ const ENTRY = 64;
 const MOST_ENTRIES = 10_000_000;
 
 interface Entry {
-  value: Held;
+  value: StoredValue;
   /** Milliseconds since the epoch. */
   writtenAt: number;
   usedAt: number;
@@ -26,17 +26,17 @@ export interface Eviction {
 }
 export const NO_EVICTION: Eviction = { maximumSize: -1, expireAfterAccessMs: -1, expireAfterWriteMs: -1 };
 
-export interface Surroundings {
+export interface StateEnvironment {
   readonly clock: Clock;
   /** Tells a topic of an entry that was let go. */
-  evicted(topic: string, key: string, value: Held): void;
+  evicted(topic: string, key: string, value: StoredValue): void;
 }
 
-type Method = (this: Entries, args: readonly Held[]) => Held;
+type Method = (this: Entries, args: readonly StoredValue[]) => StoredValue;
 
 export class Entries implements Behaviour {
   readonly #eviction: Eviction;
-  readonly #around: Surroundings;
+  readonly #environment: StateEnvironment;
   readonly #expires: boolean;
   /** In the order of use where that matters, else in that of insertion. */
   readonly #entries = new Map<string, Entry>();
@@ -47,8 +47,8 @@ export class Entries implements Behaviour {
   #timer: Timer | null = null;
   #watchedFor = 0;
 
-  constructor(around: Surroundings, eviction: Eviction = NO_EVICTION) {
-    this.#around = around;
+  constructor(environment: StateEnvironment, eviction: Eviction = NO_EVICTION) {
+    this.#environment = environment;
     this.#eviction = eviction;
     this.#expires = eviction.expireAfterAccessMs >= 0 || eviction.expireAfterWriteMs >= 0;
   }
@@ -57,11 +57,11 @@ export class Entries implements Behaviour {
     return this.#size;
   }
 
-  lockOf(method: string, [key]: readonly Held[]): string | null {
+  lockOf(method: string, [key]: readonly StoredValue[]): string | null {
     return LOCKED.has(method) && key ? keyOf(key) : null;
   }
 
-  call(method: string, args: readonly Held[]): Held | undefined {
+  call(method: string, args: readonly StoredValue[]): StoredValue | undefined {
     if (!Object.hasOwn(METHODS, method)) return undefined;
     this.#expire();
     const result = (METHODS[method] as Method).call(this, args);
@@ -69,12 +69,12 @@ export class Entries implements Behaviour {
     return result;
   }
 
-  read(key: string): Held | null {
+  read(key: string): StoredValue | null {
     this.#expire();
     return this.find(key);
   }
 
-  write(key: string, changed: Held | null): void {
+  write(key: string, changed: StoredValue | null): void {
     if (changed === null) this.remove(key);
     else this.set(key, changed);
     this.#watch();
@@ -87,15 +87,15 @@ export class Entries implements Behaviour {
   }
 
   /** The value, which counts as used. */
-  find(key: string): Held | null {
+  find(key: string): StoredValue | null {
     const entry = this.#entries.get(key);
     if (!entry) return null;
     this.#use(key, entry);
     return entry.value;
   }
 
-  set(key: string, value: Held): void {
-    const now = this.#around.clock.now();
+  set(key: string, value: StoredValue): void {
+    const now = this.#environment.clock.now();
     const entry = this.#entries.get(key);
     if (entry) {
       this.#size += value.json.length - entry.value.json.length;
@@ -116,7 +116,7 @@ export class Entries implements Behaviour {
     if (oldest !== undefined) this.#evict(oldest);
   }
 
-  remove(key: string): Held | null {
+  remove(key: string): StoredValue | null {
     const entry = this.#entries.get(key);
     if (!entry) return null;
     this.#entries.delete(key);
@@ -129,7 +129,7 @@ export class Entries implements Behaviour {
     this.#size = 0;
   }
 
-  *all(): Generator<[key: string, value: Held]> {
+  *all(): Generator<[key: string, value: StoredValue]> {
     for (const [key, { value }] of this.#entries) yield [key, value];
   }
 
@@ -141,7 +141,7 @@ export class Entries implements Behaviour {
 
   #use(key: string, entry: Entry): void {
     if (this.#eviction.maximumSize < 0 && !this.#expires) return;
-    entry.usedAt = this.#around.clock.now();
+    entry.usedAt = this.#environment.clock.now();
     if (this.#eviction.maximumSize < 0) return;
     this.#entries.delete(key);
     this.#entries.set(key, entry);
@@ -160,7 +160,7 @@ export class Entries implements Behaviour {
   }
 
   #expire(): void {
-    const now = this.#around.clock.now();
+    const now = this.#environment.clock.now();
     if (now < this.#nextEnd) return;
     this.#nextEnd = Number.POSITIVE_INFINITY;
     for (const [key, entry] of [...this.#entries]) {
@@ -175,7 +175,7 @@ export class Entries implements Behaviour {
     if (this.#timer && this.#watchedFor <= this.#nextEnd) return;
     this.#timer?.cancel();
     this.#watchedFor = this.#nextEnd;
-    this.#timer = this.#around.clock.at(this.#nextEnd, () => {
+    this.#timer = this.#environment.clock.at(this.#nextEnd, () => {
       this.#timer = null;
       this.#expire();
       this.#watch();
@@ -187,8 +187,8 @@ export class Entries implements Behaviour {
     if (value) this.#tell(key, value);
   }
 
-  #tell(key: string, value: Held): void {
-    if (this.#topic !== null) this.#around.evicted(this.#topic, key, value);
+  #tell(key: string, value: StoredValue): void {
+    if (this.#topic !== null) this.#environment.evicted(this.#topic, key, value);
   }
 }
 
@@ -253,8 +253,8 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
 };
 
-const held = (json: string): Held => ({ json, refs: [] });
-const listOf = (values: readonly Held[]): Held => ({
+const held = (json: string): StoredValue => ({ json, refs: [] });
+const listOf = (values: readonly StoredValue[]): StoredValue => ({
   json: `[${values.map(({ json }) => json).join(',')}]`,
   refs: values.flatMap(({ refs }) => refs),
 });
@@ -263,7 +263,7 @@ const listOf = (values: readonly Held[]): Held => ({
 const textJson = (text: string): string => JSON.stringify(text.startsWith('\u0001') ? `\u0001s${text}` : text);
 
 /** Keys come as texts (stdlib/isolate/shared-objects.ts). */
-const keyOf = (key: Held): string => String(valueOf(key));
+const keyOf = (key: StoredValue): string => String(valueOf(key));
 
 /** The arguments of Concurrent.Cache. */
 export function evictionOf(options: readonly Value[]): Eviction {

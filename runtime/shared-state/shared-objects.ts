@@ -1,33 +1,33 @@
 // The shared objects of a namespace: what each kind does, atomically, since nothing here waits (builtins.md 10). What a lambda decides
-// is done in two steps, begin and end, under a lock (room.ts).
+// is done in two steps, begin and end, under a lock (state-store.ts).
 import type { SharedKind, Value } from '../../stdlib/values/index.ts';
-import type { Held, SharedObject } from './held.ts';
+import type { StoredValue, SharedRef } from './stored-value.ts';
 import { sharedLock } from './shared-lock.ts';
-import { Entries, evictionOf, type Surroundings } from './shared-map.ts';
+import { Entries, evictionOf, type StateEnvironment } from './shared-map.ts';
 import { sharedValue } from './shared-value.ts';
 
 export interface Behaviour {
   /** Characters that its content takes. */
   readonly size: number;
   /** The lock that a call must have: '' for the whole object, a key's text for an entry; null for a call that needs none. */
-  lockOf(method: string, args: readonly Held[]): string | null;
+  lockOf(method: string, args: readonly StoredValue[]): string | null;
   /** One call; undefined when there is no such method. @throws CascadeError */
-  call(method: string, args: readonly Held[]): Held | undefined;
+  call(method: string, args: readonly StoredValue[]): StoredValue | undefined;
   /** What a lambda is given, under the lock; null when there is no such entry. */
-  read(key: string): Held | null;
+  read(key: string): StoredValue | null;
   /** What a lambda has made of it; null removes. */
-  write(key: string, changed: Held | null): void;
+  write(key: string, changed: StoredValue | null): void;
 }
 
 /** How each kind begins. `options`: the arguments of its constructor. */
-const KINDS: Record<SharedKind, (options: readonly Value[], around: Surroundings) => Behaviour> = {
-  Map: (_options, around) => new Entries(around),
-  Cache: (options, around) => new Entries(around, evictionOf(options)),
+const KINDS: Record<SharedKind, (options: readonly Value[], environment: StateEnvironment) => Behaviour> = {
+  Map: (_options, environment) => new Entries(environment),
+  Cache: (options, environment) => new Entries(environment, evictionOf(options)),
   Value: sharedValue,
   Lock: sharedLock,
 };
 
-export class SharedThing implements SharedObject {
+export class SharedObject implements SharedRef {
   readonly id: number;
   readonly kind: SharedKind;
   readonly behaviour: Behaviour;
@@ -39,4 +39,5 @@ export class SharedThing implements SharedObject {
   }
 }
 
-export const behaviourOf = (kind: SharedKind, options: readonly Value[], around: Surroundings): Behaviour => KINDS[kind](options, around);
+export const behaviourOf = (kind: SharedKind, options: readonly Value[], environment: StateEnvironment): Behaviour =>
+  KINDS[kind](options, environment);

@@ -1,9 +1,9 @@
 // Concurrent.Value: one value that several runs may change (builtins.md 10).
-import { type Held, NOTHING } from './held.ts';
+import { type StoredValue, NOTHING } from './stored-value.ts';
 import type { Behaviour } from './shared-objects.ts';
 
 export function sharedValue(): Behaviour {
-  let value: Held = NOTHING;
+  let value: StoredValue = NOTHING;
   return {
     get size() {
       return value.json.length;

@@ -15,8 +15,8 @@ import {
   SLOTS,
   type StoredEvent,
   type StoredRow,
-  type Unit,
-  VersionMiss,
+  type UnitOfWork,
+  VersionConflict,
 } from './index.ts';
 
 const uri = process.env['CASCADE_TEST_MONGO'] ?? '';
@@ -44,7 +44,7 @@ const options = (db: Db, epoch: number, longRunMs = 30_000): CommitterOptions =>
   onEvents: (events) => started.push(...events),
   uniqueKeys: (unit) => unit.writes.flatMap((write) => (write.op === 'delete' ? [] : [`k=${String(write.document['k'])}`])),
   findTaken: async (units) => {
-    const taken = new Map<Unit, DuplicateKey>();
+    const taken = new Map<UnitOfWork, DuplicateKey>();
     const held = new Set(await db.collection('t.Thing').distinct('k'));
     for (const unit of units)
       for (const write of unit.writes)
@@ -91,7 +91,7 @@ test('what is committed is held by a majority and in the journal, in a transacti
 });
 
 const thing = (k: unknown, extra: object = {}) => ({ _id: new ObjectId(newId()), ars_version: Long.fromNumber(1), k, ...extra });
-const insert = (k: unknown, events: StoredEvent[] = []): Unit => ({
+const insert = (k: unknown, events: StoredEvent[] = []): UnitOfWork => ({
   writes: [{ collection: 't.Thing', op: 'insert', document: thing(k), isNew: true }],
   events,
 });
@@ -125,7 +125,7 @@ test('a listener that throws after the commit changes nothing: each event is com
     },
     onError: (error) => reported.push(error),
   });
-  const units = ['a', 'b', 'c', 'd'].map((uuid): Unit => ({ writes: [], events: [event(uuid)] }));
+  const units = ['a', 'b', 'c', 'd'].map((uuid): UnitOfWork => ({ writes: [], events: [event(uuid)] }));
   await Promise.all(units.map((unit) => committer.submit(unit)));
   expect(started.map(({ uuid }) => uuid)).toEqual(['a', 'b', 'c', 'd']);
   expect((await readLeftOpen(db, [1])).events.map(({ uuid }) => uuid)).toEqual(['a', 'b', 'c', 'd']);
@@ -226,7 +226,7 @@ test('a replacement of a version that is no longer the stored one is a miss, and
   const { db, committer } = await space();
   const [a, b] = [thing('a'), thing('b')];
   await committer.submit({ writes: [a, b].map((document) => ({ collection: 't.Thing', op: 'insert', document })), events: [] });
-  const replace = (document: ReturnType<typeof thing>, version: bigint): Unit => ({
+  const replace = (document: ReturnType<typeof thing>, version: bigint): UnitOfWork => ({
     writes: [
       {
         collection: 't.Thing',
@@ -240,14 +240,14 @@ test('a replacement of a version that is no longer the stored one is a miss, and
   });
   const results = await Promise.allSettled([committer.submit(replace(a, 7n)), committer.submit(replace(b, 1n))]);
   expect(results.map((one) => one.status)).toEqual(['rejected', 'fulfilled']);
-  expect((results[0] as PromiseRejectedResult).reason).toBeInstanceOf(VersionMiss);
+  expect((results[0] as PromiseRejectedResult).reason).toBeInstanceOf(VersionConflict);
   expect((await db.collection('t.Thing').findOne({ k: 'b' }))?.['ars_version']).toBe(2);
   await committer[Symbol.asyncDispose]();
 });
 
 /** So many changes of one instance, each from what the one before leaves; each raises an event. */
-function chained(first: { _id: ObjectId; k: unknown }, version: number, links: number): Unit[] {
-  const units: Unit[] = [];
+function chained(first: { _id: ObjectId; k: unknown }, version: number, links: number): UnitOfWork[] {
+  const units: UnitOfWork[] = [];
   let before: Pending | null = null;
   for (let n = 1; n <= links; n++) {
     const document = { ...first, n, ars_version: Long.fromNumber(version + n) };
@@ -277,12 +277,12 @@ test('what goes on from a change that is not stored is not stored either, and no
   const first = thing('hot');
   await committer.submit({ writes: [{ collection: 't.Thing', op: 'insert', document: first }], events: [] });
   const units = chained(first, 7, 3); // another version than the one that is stored
-  const later: Unit = { ...insert('later', [event('later')]), after: units.flatMap(({ pending }) => pending ?? []) };
+  const later: UnitOfWork = { ...insert('later', [event('later')]), after: units.flatMap(({ pending }) => pending ?? []) };
   const outcomes = await Promise.allSettled(
     [...units, later, insert('other', [event('other')])].map((unit) => committer.submit(unit, true)),
   );
   expect(outcomes.map((one) => (one.status === 'rejected' ? one.reason : null))).toEqual([
-    ...Array.from({ length: 4 }, () => expect.any(VersionMiss)),
+    ...Array.from({ length: 4 }, () => expect.any(VersionConflict)),
     null,
   ]);
   expect(started.map(({ uuid }) => uuid)).toEqual(['other']);
@@ -295,7 +295,7 @@ test('a change that goes on from one in the middle of another waits for it', asy
   const { db, committer } = await space();
   const first = thing('hot');
   await committer.submit({ writes: [{ collection: 't.Thing', op: 'insert', document: first }], events: [] });
-  const [one, two, three] = chained(first, 1, 3) as [Unit, Unit, Unit];
+  const [one, two, three] = chained(first, 1, 3) as [UnitOfWork, UnitOfWork, UnitOfWork];
   const before = committer.submit(one, true);
   await new Promise(setImmediate); // its tick is under way
   const behind = [committer.submit(two, true), committer.submit(three, true)];
@@ -319,7 +319,7 @@ test('1,000 parallel conditional increments, each repeated until it holds, give 
           events: [],
         });
       } catch (error) {
-        if (!(error instanceof VersionMiss)) throw error;
+        if (!(error instanceof VersionConflict)) throw error;
       }
     }
   };
@@ -360,11 +360,11 @@ test('rows go when their runs are done, and stay while one is open', async () =>
   await committer.submit(insert(1, [event('one')]));
   await committer.submit(insert(2, [event('two')]));
   await committer.submit({ writes: [], events: [], done: [runIdOf(event('two'), 'r')] }, true);
-  expect(await committer.journal.clean()).toBe(0);
+  expect(await committer.journal.truncate()).toBe(0);
   await committer.submit({ writes: [], events: [], done: [runIdOf(event('one'), 'r')] }, true);
   await committer.submit(insert(3, []), true);
   await committer.submit({ writes: [], events: [], done: ['none'] }, true);
-  await committer.journal.clean();
+  await committer.journal.truncate();
   expect(await db.collection('journal').countDocuments()).toBeLessThanOrEqual(SLOTS);
   expect(committer.journal.openRuns).toBe(0);
   await committer[Symbol.asyncDispose]();
@@ -429,7 +429,7 @@ test('what stays of rows that are not needed says nothing any more, in no slot',
   for (let i = 0; i < 10; i++)
     await committer.submit({ writes: [], events: [], done: [runIdOf(event(`a${i}`), 'r'), runIdOf(event(`b${i}`), 'r')] }, true);
   await committer.submit({ writes: [], events: [], done: ['none'] }, true);
-  await committer.journal.clean();
+  await committer.journal.truncate();
   const rows = await db.collection('journal').find().toArray();
   expect(rows.map(({ events, steps, done }) => [events, steps, done])).toEqual(rows.map(() => [[], [], []]));
   expect((await readLeftOpen(db, [1])).events).toEqual([]);
@@ -625,7 +625,10 @@ test('what belongs to what was acknowledged does not wait behind what comes new'
 
 test('what waits is bounded by its size, too; what was acknowledged is not refused', async () => {
   const { committer } = await space();
-  const large = (k: number): Unit => ({ writes: [], events: [{ ...event(`large${k}`), value: JSON.stringify('x'.repeat(4_000_000)) }] });
+  const large = (k: number): UnitOfWork => ({
+    writes: [],
+    events: [{ ...event(`large${k}`), value: JSON.stringify('x'.repeat(4_000_000)) }],
+  });
   const all = await Promise.allSettled([
     ...Array.from({ length: 12 }, (_, k) => committer.submit(large(k))),
     committer.submit(large(12), true),

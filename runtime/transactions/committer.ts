@@ -3,11 +3,11 @@
 // own error and the tick goes on without it (mechanisms: group commit).
 
 import type { Long } from 'mongodb';
-import { Chain, type Link, unlinked } from '../../platform/structures/chain.ts';
+import { LinkedList, type ListNode, unlinked } from '../../platform/structures/linked-list.ts';
 import { Journal } from './journal.ts';
-import { asUnits, readHeld } from './long-runs.ts';
+import { compactionUnits, readHeld } from './compaction.ts';
 import { referencesOf } from './recovery.ts';
-import { type TickStore, TickWriter } from './tick-writer.ts';
+import { type BatchStore, BatchWriter } from './batch-writer.ts';
 import { isPlain } from './transaction.ts';
 import type { Pending } from './pending.ts';
 import {
@@ -17,32 +17,32 @@ import {
   type RunId,
   type RunReference,
   type StoredEvent,
-  type TickRow,
-  type Unit,
-  VersionMiss,
+  type JournalRow,
+  type UnitOfWork,
+  VersionConflict,
 } from './types.ts';
-import { keyOf, keysOf, missOf, published, sizeOf, uniform, writtenTwice } from './units.ts';
+import { keyOf, keysOf, conflictOf, published, sizeOf, uniform, writtenTwice } from './units.ts';
 
-const UNITS_PER_TICK = 1_000;
-const BYTES_PER_TICK = 8_000_000;
+const UNITS_PER_BATCH = 1_000;
+const BYTES_PER_BATCH = 8_000_000;
 /** Of what comes from outside; beyond it is refused. */
 const UNITS_WAITING = 50_000;
 const BYTES_WAITING = 64_000_000;
 /** Part of a tick that belongs to what was acknowledged, while others wait, too. */
 const URGENT_PART = 0.75;
 /** How far a tick looks past units that wait for those in flight. */
-const UNITS_LOOKED_AT = 4 * UNITS_PER_TICK;
+const UNITS_LOOKED_AT = 4 * UNITS_PER_BATCH;
 /** Transactions in flight. */
 export const SLOTS = 2;
 const CLEAN_EVERY_MS = 1_000;
 /** A run that is open for longer holds the journal back no more. */
 const LONG_RUN_MS = 30_000;
 /** So many learn of a commit at a time: what they do next shall not keep all others waiting who are served by this process. */
-const TOLD_AT_ONCE = 256;
+const NOTIFIED_AT_ONCE = 256;
 /** Done marks wait this long for a tick to ride on. */
 const MARK_AFTER_MS = 25;
 
-export interface CommitterOptions extends TickStore {
+export interface CommitterOptions extends BatchStore {
   readonly epoch: number;
   /**
    * Called in the order of the commits, before the units' promises resolve. What it throws is reported and changes nothing: the commit stands.
@@ -52,11 +52,11 @@ export interface CommitterOptions extends TickStore {
   /** The same for messages that were stored with units, before the events of the same commit. */
   readonly onLogs?: (logs: readonly LogEntry[]) => void;
   /** Keys in unique indexes that the documents of this unit hold: two units with a common one don't share a tick. */
-  readonly uniqueKeys: (unit: Unit) => readonly string[];
+  readonly uniqueKeys: (unit: UnitOfWork) => readonly string[];
   /** Makes what is stored of a unit, when its tick is made: some of it may be another process's to go on with. */
-  readonly toStored?: (unit: Unit) => Unit;
+  readonly toStored?: (unit: UnitOfWork) => UnitOfWork;
   /** Asked before a unit is stored: why it may not be, as what it was made for is no longer there. */
-  readonly refuses?: (unit: Unit) => Error | null;
+  readonly refuses?: (unit: UnitOfWork) => Error | null;
   readonly onError: (error: unknown, message: string) => void;
   /** Another process has taken over: nothing can be committed any more. */
   readonly onFenced?: () => void;
@@ -99,13 +99,13 @@ class Taken {
   }
 }
 
-interface Waiting extends Link {
+interface Waiting extends ListNode {
   /** Counts up. */
   readonly nth: number;
   /** It belongs to what was acknowledged: it waits for as long as the store is away. */
   readonly urgent: boolean;
   /** What is stored of it, from when its tick is made. */
-  unit: Unit;
+  unit: UnitOfWork;
   /** What no two units of a tick have in common. */
   readonly keys: readonly string[];
   /** These, and the paths that it publishes on: units with a common one follow each other. */
@@ -118,13 +118,13 @@ interface Waiting extends Link {
 export class Committer implements AsyncDisposable {
   readonly journal: Journal;
   readonly #options: CommitterOptions;
-  readonly #writers: readonly TickWriter[];
+  readonly #writers: readonly BatchWriter[];
   /** Those with no tick in flight. */
-  readonly #free: TickWriter[];
+  readonly #free: BatchWriter[];
   /** Keys (ids and unique keys) and ordered paths of the ticks in flight. */
   readonly #held = new Set<string>();
   /** Collections that nothing is written to for now. */
-  readonly #barred = new Set<string>();
+  readonly #blocked = new Set<string>();
   readonly #timer: NodeJS.Timeout;
   /** What belongs to what was acknowledged goes before what comes new: else each effect of a rule would wait behind all of it. */
   #urgent: Waiting[] = [];
@@ -137,10 +137,10 @@ export class Committer implements AsyncDisposable {
   #paused = false;
   #isPlanned = false;
   #cleaning: Promise<void> | null = null;
-  #holdsCleaning = 0;
+  #pins = 0;
   #idle: (() => void)[] = [];
   /** What is neither stored nor refused, in the order in which it came. */
-  readonly #unsettled = new Chain<Waiting>();
+  readonly #unsettled = new LinkedList<Waiting>();
   #submitted = 0;
   #fenced: Fenced | null = null;
   /** The store is away for longer than clients wait: why. */
@@ -152,16 +152,16 @@ export class Committer implements AsyncDisposable {
     this.#options = options;
     this.journal = new Journal(options.db, options.epoch, SLOTS);
     const told = {
-      settled: (row: TickRow | null, units: readonly Unit[]) => this.#settled(row, units),
+      settled: (row: JournalRow | null, units: readonly UnitOfWork[]) => this.#settled(row, units),
       unnoted: (marks: readonly RunId[]) => this.#marks.push(...marks),
-      away: (error: unknown) => this.#tellAway(error),
+      away: (error: unknown) => this.#failWaiting(error),
     };
-    this.#writers = Array.from({ length: SLOTS }, (_, slot) => new TickWriter(slot, this.journal, options, told));
+    this.#writers = Array.from({ length: SLOTS }, (_, slot) => new BatchWriter(slot, this.journal, options, told));
     this.#free = [...this.#writers];
     this.#timer = setInterval(() => {
-      if (this.#holdsCleaning > 0 || this.#fenced) return;
+      if (this.#pins > 0 || this.#fenced) return;
       this.#cleaning ??= this.journal
-        .clean()
+        .truncate()
         .then(() => this.#copyLong())
         .catch((error: unknown) => {
           this.#noteFenced(error);
@@ -176,9 +176,9 @@ export class Committer implements AsyncDisposable {
    * Rows that are not needed go, but none until the hold is lifted: events of dead processes stand in our rows and in theirs then, and the marks
    * of their runs in ours only, which are all that keeps them from being run again.
    */
-  holdCleaning(): () => void {
-    this.#holdsCleaning++;
-    return () => void this.#holdsCleaning--;
+  pinJournal(): () => void {
+    this.#pins++;
+    return () => void this.#pins--;
   }
 
   /** Units that wait for a tick. */
@@ -192,7 +192,7 @@ export class Committer implements AsyncDisposable {
   }
 
   /** Why a unit that comes from outside cannot be taken now; null when it can. */
-  refusal({ events }: Unit): QueueFull | null {
+  refusal({ events }: UnitOfWork): QueueFull | null {
     if (this.#queue.length >= UNITS_WAITING || this.#bytesWaiting >= BYTES_WAITING) return new QueueFull('waitingWrites', UNITS_WAITING);
     return events.every((event) => event.runs.length === 0) ? null : this.#options.isFull();
   }
@@ -203,12 +203,12 @@ export class Committer implements AsyncDisposable {
    * @throws DuplicateKey, VersionMiss: the unit's own; QueueFull: try later; Fenced; the driver's error when the store is gone for long;
    *   TypeError: a fault of ours, the unit names one instance twice
    */
-  submit(given: Unit, urgent = false): Promise<void> {
+  submit(given: UnitOfWork, urgent = false): Promise<void> {
     return new Promise<void>((resolve, reject) => this.enqueue(given, urgent, resolve, reject));
   }
 
   /** As `submit`, for those who are many: one of the two is called, without a promise. */
-  enqueue(given: Unit, urgent: boolean, resolve: () => void, reject: (reason: unknown) => void): void {
+  enqueue(given: UnitOfWork, urgent: boolean, resolve: () => void, reject: (reason: unknown) => void): void {
     const refusal = this.#fenced ?? (urgent ? null : this.#away !== null && this.#free.length < SLOTS ? this.#away : this.refusal(given));
     if (refusal !== null) {
       given.pending?.settle(false);
@@ -261,7 +261,7 @@ export class Committer implements AsyncDisposable {
    * Runs `change` (of collections, of indexes, of what is made of units) between two ticks: none is in flight meanwhile.
    * @param change may commit units itself, each in a tick of its own, as they are
    */
-  async exclusive<T>(change: (commit: (unit: Unit) => Promise<void>) => Promise<T>): Promise<T> {
+  async exclusive<T>(change: (commit: (unit: UnitOfWork) => Promise<void>) => Promise<T>): Promise<T> {
     while (this.#paused) await new Promise<void>((resolve) => this.#idle.push(resolve));
     this.#paused = true;
     try {
@@ -278,10 +278,10 @@ export class Committer implements AsyncDisposable {
    * Holds back all units that write to these collections, until the bar is lifted; those in flight go on (`exclusive` waits for them). What
    * they were made for may be another thing then: see `refuses`.
    */
-  bar(collections: readonly string[]): () => void {
-    for (const name of collections) this.#barred.add(name);
+  block(collections: readonly string[]): () => void {
+    for (const name of collections) this.#blocked.add(name);
     return () => {
-      for (const name of collections) this.#barred.delete(name);
+      for (const name of collections) this.#blocked.delete(name);
       this.#pump();
     };
   }
@@ -307,7 +307,7 @@ export class Committer implements AsyncDisposable {
     await this.exclusive(async (commit) => {
       const late = await readHeld(db, this.journal.rowsOf(long.runs, known), long.runs, cipher());
       const held = { events: [...early.events, ...late.events], steps: [...early.steps, ...late.steps] };
-      const units = this.#holdsCleaning > 0 ? [] : asUnits(held, (run) => this.journal.isOpen(run), long.rows);
+      const units = this.#pins > 0 ? [] : compactionUnits(held, (run) => this.journal.isOpen(run), long.rows);
       // What is mostly theirs is not worth copying again and again, nor is looking where nothing is: another process has taken the rows over.
       this.#copiesFrom = units && units.length > 0 ? 0 : 2 * long.rows;
       for (const unit of units ?? []) await commit(unit);
@@ -315,7 +315,7 @@ export class Committer implements AsyncDisposable {
   }
 
   /** Within `exclusive`: a tick of its own. */
-  #commitAlone(unit: Unit): Promise<void> {
+  #commitAlone(unit: UnitOfWork): Promise<void> {
     const twice = writtenTwice(keysOf(unit));
     if (twice !== null) return Promise.reject(new TypeError(`two writes of one unit name ${twice}`));
     const writer = this.#free.pop();
@@ -354,12 +354,12 @@ export class Committer implements AsyncDisposable {
     while (!this.#paused && this.waiting > 0) {
       const writer = this.#free.pop();
       if (!writer) return;
-      const tick = this.#take();
-      if (tick.length === 0) {
+      const batch = this.#take();
+      if (batch.length === 0) {
         this.#free.push(writer);
         return; // everything that waits collides with what is in flight
       }
-      void this.#commit(writer, tick);
+      void this.#commit(writer, batch);
     }
   }
 
@@ -368,7 +368,7 @@ export class Committer implements AsyncDisposable {
    * a path does not overtake: it waits while an earlier tick has some of it.
    */
   #take(): Waiting[] {
-    const tick: Waiting[] = [];
+    const batch: Waiting[] = [];
     const taken = new Taken();
     let bytes = 0;
     /** Takes from a line until so much of the tick is full; gives what is left of the line. */
@@ -376,13 +376,13 @@ export class Committer implements AsyncDisposable {
       const kept: Waiting[] = [];
       const end = Math.min(line.length, UNITS_LOOKED_AT);
       let index = 0;
-      for (; index < end && tick.length < part * UNITS_PER_TICK && bytes < part * BYTES_PER_TICK; index++) {
+      for (; index < end && batch.length < part * UNITS_PER_BATCH && bytes < part * BYTES_PER_BATCH; index++) {
         const next = line[index] as Waiting;
         if (next.unit.after?.some((pending) => pending.isStored === false)) {
-          this.#drop(next, missOf(next.unit));
+          this.#drop(next, conflictOf(next.unit));
           continue;
         }
-        if (waits(next, this.#held) || taken.isInTheWayOf(next) || !taken.hasBefore(next) || this.#isBarred(next.unit)) {
+        if (waits(next, this.#held) || taken.isInTheWayOf(next) || !taken.hasBefore(next) || this.#isBlocked(next.unit)) {
           taken.pass(next);
           kept.push(next);
           continue;
@@ -396,14 +396,14 @@ export class Committer implements AsyncDisposable {
         taken.take(next);
         bytes += next.bytes;
         next.unit = this.#options.toStored?.(next.unit) ?? next.unit;
-        tick.push(next);
+        batch.push(next);
       }
       return kept.length > 0 ? [...kept, ...line.slice(index)] : line.slice(index);
     };
     if (this.#urgent.length > 0) this.#urgent = takeFrom(this.#urgent, this.#queue.length > 0 ? URGENT_PART : 1);
     if (this.#queue.length > 0) this.#queue = takeFrom(this.#queue, 1);
-    for (const one of tick) for (const key of one.holds) this.#held.add(key);
-    return tick;
+    for (const one of batch) for (const key of one.holds) this.#held.add(key);
+    return batch;
   }
 
   /** Refuses what is taken out of its line. */
@@ -415,8 +415,8 @@ export class Committer implements AsyncDisposable {
     queueMicrotask(() => this.#wake());
   }
 
-  #isBarred({ writes, makes }: Unit): boolean {
-    return this.#barred.size > 0 && writes.some(({ collection }) => this.#barred.has(collection) && makes?.has(collection) !== true);
+  #isBlocked({ writes, makes }: UnitOfWork): boolean {
+    return this.#blocked.size > 0 && writes.some(({ collection }) => this.#blocked.has(collection) && makes?.has(collection) !== true);
   }
 
   #measured<Result>(work: () => Result): Result {
@@ -424,10 +424,10 @@ export class Committer implements AsyncDisposable {
     return measure ? measure(work) : work();
   }
 
-  async #commit(writer: TickWriter, tick: readonly Waiting[]): Promise<void> {
-    const marks = this.#marks.length > 0 && !tick.every((one) => isPlain(one.unit)) ? this.#marks.splice(0) : [];
-    const units = tick.map((one) => one.unit);
-    const failed = new Map<Unit, unknown>();
+  async #commit(writer: BatchWriter, batch: readonly Waiting[]): Promise<void> {
+    const marks = this.#marks.length > 0 && !batch.every((one) => isPlain(one.unit)) ? this.#marks.splice(0) : [];
+    const units = batch.map((one) => one.unit);
+    const failed = new Map<UnitOfWork, unknown>();
     try {
       await this.#measured(() => writer.write(units, marks, failed));
     } catch (error) {
@@ -435,19 +435,19 @@ export class Committer implements AsyncDisposable {
       this.#noteFenced(error);
       this.#options.onError(error, 'a tick could not be committed');
     }
-    for (const one of tick) {
+    for (const one of batch) {
       for (const key of one.holds) this.#held.delete(key);
       one.unit.pending?.settle(!failed.has(one.unit));
     }
     this.#free.push(writer);
-    this.#failOvertaken(tick.filter((one) => !failed.has(one.unit)));
+    this.#failOvertaken(batch.filter((one) => !failed.has(one.unit)));
     const tell = (from: number): void => {
-      for (const one of tick.slice(from, from + TOLD_AT_ONCE)) {
+      for (const one of batch.slice(from, from + NOTIFIED_AT_ONCE)) {
         this.#unsettled.remove(one);
         if (failed.has(one.unit)) one.reject(failed.get(one.unit));
         else one.resolve();
       }
-      if (from + TOLD_AT_ONCE < tick.length) setImmediate(tell, from + TOLD_AT_ONCE);
+      if (from + NOTIFIED_AT_ONCE < batch.length) setImmediate(tell, from + NOTIFIED_AT_ONCE);
       else this.#wake();
     };
     tell(0);
@@ -479,7 +479,7 @@ export class Committer implements AsyncDisposable {
         this.#unsettled.remove(waiting);
         if (!waiting.urgent) this.#bytesWaiting -= waiting.bytes;
         unit.pending?.settle(false);
-        reject(new VersionMiss(write.collection, write.id));
+        reject(new VersionConflict(write.collection, write.id));
         return false;
       }
       return true;
@@ -489,7 +489,7 @@ export class Committer implements AsyncDisposable {
   }
 
   /** Clients wait no longer: what is in line is refused, of what is under way they are told that it is not known. */
-  #tellAway(error: unknown): void {
+  #failWaiting(error: unknown): void {
     this.#away = error;
     this.#bytesWaiting = 0;
     for (const waiting of this.#queue.splice(0)) {
@@ -500,19 +500,19 @@ export class Committer implements AsyncDisposable {
     for (const waiting of [...this.#unsettled]) if (!waiting.urgent) waiting.reject(error);
   }
 
-  #settled(row: TickRow | null, units: readonly Unit[]): void {
+  #settled(row: JournalRow | null, units: readonly UnitOfWork[]): void {
     this.#away = null;
     if (row) this.journal.committed(row);
     const events: StoredEvent[] = [];
-    for (const unit of units) if (!unit.isCopy) for (const event of unit.events) events.push(event);
-    const areFresh = !units.some(({ isTaken }) => isTaken);
-    const fresh = areFresh ? events : units.flatMap((unit) => (unit.isCopy || unit.isTaken ? [] : unit.events));
+    for (const unit of units) if (!unit.isCompaction) for (const event of unit.events) events.push(event);
+    const areFresh = !units.some(({ isRecovered }) => isRecovered);
+    const fresh = areFresh ? events : units.flatMap((unit) => (unit.isCompaction || unit.isRecovered ? [] : unit.events));
     const { onLogs, onEvents } = this.#options;
-    if (onLogs && units.some(({ logs }) => logs && logs.length > 0)) this.#tell(() => onLogs(units.flatMap(({ logs = [] }) => logs)));
-    if (events.length > 0) this.#tell(() => onEvents(events, fresh));
+    if (onLogs && units.some(({ logs }) => logs && logs.length > 0)) this.#notify(() => onLogs(units.flatMap(({ logs = [] }) => logs)));
+    if (events.length > 0) this.#notify(() => onEvents(events, fresh));
   }
 
-  #tell(work: () => void): void {
+  #notify(work: () => void): void {
     try {
       this.#measured(work);
     } catch (error) {

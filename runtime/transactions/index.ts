@@ -1,11 +1,11 @@
 // The door of the committer: the one way in which anything changes the store, and what survives a crash of it.
 
-export { type Beside, besideOf, partTexts, readTexts, removeTexts } from './beside.ts';
+export { type SplitText, splitTextsOf, splitTexts, readTexts, removeTexts } from './split-texts.ts';
 export { type Completion, readCompletion, writeCompletion } from './completion.ts';
 export { Committer, type CommitterOptions, SLOTS } from './committer.ts';
 export { runIdOf } from './journal.ts';
 export { rootOf } from './types.ts';
-export { inPieces } from './long-runs.ts';
+export { inPieces } from './compaction.ts';
 export { type LivingProcess, openProcess, type ServiceProcess } from '../cluster/process.ts';
 export { holdsEvents, rowOf, type StoredRow } from './row-form.ts';
 export { opening, sealing, withEventTexts } from './sealing.ts';
@@ -14,7 +14,7 @@ export {
   type Answer,
   attemptOf,
   isRedelivered,
-  type Chain,
+  type CausalChain,
   DocumentRefused,
   DuplicateKey,
   Fenced,
@@ -27,8 +27,8 @@ export {
   type Step,
   type StoredEvent,
   type Undecided,
-  type Unit,
-  VersionMiss,
+  type UnitOfWork,
+  VersionConflict,
   type Write,
 } from './types.ts';
 export { Pending } from './pending.ts';

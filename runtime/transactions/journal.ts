@@ -2,10 +2,20 @@
 // Rows are only appended; a prefix without open runs is declared void by a low-water mark, so that no mark outlives or leaves its event, and removed.
 
 import type { Db } from 'mongodb';
-import { asideOf } from './aside.ts';
+import { overflowOf } from './overflow.ts';
 import { removeRange } from './removal.ts';
 import { EMPTY, type StoredRow } from './row-form.ts';
-import { attemptOf, Fenced, rootOf, type RowId, type RunId, type Step, type StoredEvent, type TickRow, type Unit } from './types.ts';
+import {
+  attemptOf,
+  Fenced,
+  rootOf,
+  type RowId,
+  type RunId,
+  type Step,
+  type StoredEvent,
+  type JournalRow,
+  type UnitOfWork,
+} from './types.ts';
 
 export const runIdOf = (event: StoredEvent, rule: string): RunId => `${event.uuid}/${rule}/${attemptOf(event)}`;
 
@@ -56,7 +66,7 @@ export class Journal {
   }
 
   /** The row of a tick. Its place is taken only by `committed`: an aborted tick uses it again, so that seq has no gaps. */
-  row(slot: number, units: readonly Unit[]): TickRow {
+  row(slot: number, units: readonly UnitOfWork[]): JournalRow {
     const events: StoredEvent[] = [];
     const steps: Step[] = [];
     const done: RunId[] = [];
@@ -71,13 +81,13 @@ export class Journal {
     return { _id: { epoch: this.epoch, slot, seq: at.nextSeq }, order, events, steps, done };
   }
 
-  committed(row: TickRow): void {
+  committed(row: JournalRow): void {
     const slot = this.#slot(row._id.slot);
     slot.nextSeq = row._id.seq + 1;
     slot.attemptedFrom = null;
     const isEmpty = row.events.length + row.steps.length + row.done.length === 0;
     slot.rows.push({ seq: row._id.seq, order: row.order, atMs: performance.now(), isEmpty });
-    if (asideOf(row).size > 0) this.#hasAside = true;
+    if (overflowOf(row).size > 0) this.#hasAside = true;
     for (const event of row.events) {
       for (const { rule } of event.runs) {
         const run = runIdOf(event, rule);
@@ -104,7 +114,7 @@ export class Journal {
    * @returns how many went
    * @throws Fenced
    */
-  async clean(): Promise<number> {
+  async truncate(): Promise<number> {
     const low = this.#lowWater();
     const old = this.#slots.flatMap((slot, index) => {
       const count = slot.rows.findIndex((row) => row.order >= low);

@@ -2,7 +2,7 @@
 // steps of those runs. Reading changes nothing; a dead epoch is closed first, so that no late tick of it can commit.
 
 import { type Db, type MongoClient, MongoServerError } from 'mongodb';
-import { wholeEvent, wholeStep } from './aside.ts';
+import { wholeEvent, wholeStep } from './overflow.ts';
 import type { Cipher } from '../../model/values/index.ts';
 import { runIdOf } from './journal.ts';
 import { removeRange } from './removal.ts';

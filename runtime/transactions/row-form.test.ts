@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rowOf, storedRow } from './row-form.ts';
-import type { Read, Step, StoredEvent, TickRow } from './types.ts';
+import type { Read, Step, StoredEvent, JournalRow } from './types.ts';
 
 const name = fc.stringMatching(/^[a-z]{1,4}(:[1-9])?$/);
 const run = fc.record({
@@ -64,7 +64,7 @@ test('a row comes back as it was, whatever its events have in common', () => {
     fc.property(fc.array(event, { maxLength: 8 }), fc.array(step, { maxLength: 4 }), ends, (events, steps, ended) => {
       // Neighbours that are alike, as those of most ticks are.
       const all = events.flatMap((one) => [one, { ...one, uuid: `${one.uuid}2`, chain: { ...one.chain, root: `${one.uuid}2` } }]);
-      const row: TickRow = {
+      const row: JournalRow = {
         _id: { epoch: 1, slot: 0, seq: 3 },
         order: 7,
         events: all,

@@ -1,14 +1,14 @@
 // How a journal row stands in the store. A tick holds up to a thousand events, and what most of them have in common (the path, who caused it, the
 // rules with their programs) is most of what there is to say of one: it stands once, and each event is a single text. Ends of runs are one text.
 
-import type { RowId, RunId, Step, StoredEvent, TickRow } from './types.ts';
+import type { RowId, RunId, Step, StoredEvent, JournalRow } from './types.ts';
 
 /** What events that follow each other have in common. */
 interface Head extends Omit<StoredEvent, 'uuid' | 'at' | 'value' | 'chain' | 'deliveries'> {
   readonly chain: Omit<StoredEvent['chain'], 'root'>;
 }
 
-export interface StoredRow extends Pick<TickRow, 'order' | 'low' | 'closed' | 'closedAt'> {
+export interface StoredRow extends Pick<JournalRow, 'order' | 'low' | 'closed' | 'closedAt'> {
   readonly _id: RowId;
   readonly heads: readonly Head[];
   /** Each in lines: uuid, the number of its head, its time in milliseconds, the root of its chain if it is another event, its value if the row holds it. */
@@ -25,7 +25,7 @@ const LINE = '\n';
 export const EMPTY: Pick<StoredRow, 'heads' | 'events' | 'steps' | 'done'> = { heads: [], events: [], steps: [], done: [] };
 
 /** @param row whose events have null for values that stand beside it */
-export function storedRow({ _id, order, events, steps, done }: TickRow): StoredRow {
+export function storedRow({ _id, order, events, steps, done }: JournalRow): StoredRow {
   const heads: Head[] = [];
   const texts: string[] = [];
   let last: StoredEvent | undefined;
@@ -40,7 +40,7 @@ export function storedRow({ _id, order, events, steps, done }: TickRow): StoredR
   return { _id, order, heads, events: texts, steps, done: done.length > 0 ? [done.join(LINE)] : [] };
 }
 
-export function rowOf({ _id, order, heads, events, steps, done }: StoredRow): TickRow {
+export function rowOf({ _id, order, heads, events, steps, done }: StoredRow): JournalRow {
   return {
     _id,
     order,

@@ -2,7 +2,7 @@
 // in any of them.
 
 import { type Cipher, openText, sealText } from '../../model/values/index.ts';
-import type { Answer, Read, Step, StoredEvent, TickRow } from './types.ts';
+import type { Answer, Read, Step, StoredEvent, JournalRow } from './types.ts';
 
 const PURPOSE = 'journal';
 
@@ -18,7 +18,7 @@ export const opening =
   (text, id) =>
     openText(cipher, text, PURPOSE, id);
 
-export function withRowTexts(row: TickRow, change: Change): TickRow {
+export function withRowTexts(row: JournalRow, change: Change): JournalRow {
   return {
     ...row,
     events: row.events.map((event) => withEventTexts(event, change)),

@@ -3,9 +3,9 @@
 
 import { type ClientSession, type Db, type Document, Long, MongoBulkWriteError, MongoServerError } from 'mongodb';
 import { insertAll, type WriteError } from '../../platform/mongo/index.ts';
-import { writeAside } from './aside.ts';
+import { writeOverflow } from './overflow.ts';
 import { storedRow } from './row-form.ts';
-import { DocumentRefused, DuplicateKey, Fenced, type TickRow, type Unit, VersionMiss, type Write } from './types.ts';
+import { DocumentRefused, DuplicateKey, Fenced, type JournalRow, type UnitOfWork, VersionConflict, type Write } from './types.ts';
 import { keyOf } from './units.ts';
 
 const DURABLE = { w: 'majority', j: true } as const;
@@ -18,18 +18,18 @@ const ROW_BYTES = 16 * 1024 * 1024;
 const ID_INDEX = '_id_';
 
 /** Units that cannot commit, each with its reason. */
-export class Losers extends Error {
-  readonly units: ReadonlyMap<Unit, Error>;
-  constructor(units: ReadonlyMap<Unit, Error>) {
+export class RejectedUnits extends Error {
+  readonly units: ReadonlyMap<UnitOfWork, Error>;
+  constructor(units: ReadonlyMap<UnitOfWork, Error>) {
     super('some units cannot commit');
     this.units = units;
   }
 }
 /** Some replace or delete found another version: `findMisses` tells which, once the transaction is gone. */
-export class Missed extends Error {}
+export class BatchConflict extends Error {}
 
 interface Placed {
-  readonly unit: Unit;
+  readonly unit: UnitOfWork;
   readonly write: Write;
 }
 
@@ -39,7 +39,7 @@ interface Placed {
  * the namespace already: that is for instances, which are read where they are stored, and not for what an owner knows by heart (definitions,
  * subscriptions, backlogs).
  */
-export const isPlain = (unit: Unit): boolean =>
+export const isPlain = (unit: UnitOfWork): boolean =>
   unit.events.every((event) => event.runs.length === 0) &&
   !unit.steps?.length &&
   !unit.done?.length &&
@@ -47,17 +47,17 @@ export const isPlain = (unit: Unit): boolean =>
   unit.writes.every((write) => write.op === 'insert' && write.isNew === true);
 
 /** Stores the units of a tick without a row. Losers are the only ones not stored afterwards. */
-export async function insertPlain(db: Db, units: readonly Unit[]): Promise<void> {
-  const losers = new Map<Unit, Error>();
+export async function insertPlain(db: Db, units: readonly UnitOfWork[]): Promise<void> {
+  const rejected = new Map<UnitOfWork, Error>();
   const groups = [...byCollection(units)].map(async ([name, group]) => {
-    for (const [unit, reason] of await insertGroup(db, name, group, undefined)) losers.set(unit, reason);
+    for (const [unit, reason] of await insertGroup(db, name, group, undefined)) rejected.set(unit, reason);
   });
   await settleAll([...groups, writeLogs(db, units)]);
-  if (losers.size > 0) throw new Losers(losers);
+  if (rejected.size > 0) throw new RejectedUnits(rejected);
 }
 
 /** Commits the units with their row, or throws (Losers, Missed, Fenced, or the driver's error) with nothing stored but messages. */
-export async function commitWithRow(db: Db, session: ClientSession, units: readonly Unit[], row: TickRow): Promise<void> {
+export async function commitWithRow(db: Db, session: ClientSession, units: readonly UnitOfWork[], row: JournalRow): Promise<void> {
   session.startTransaction({ writeConcern: DURABLE, readConcern: { level: 'local' } });
   const besides = writeLogs(db, units);
   besides.catch(() => undefined); // awaited below; this only keeps an early failure from being called unhandled
@@ -72,7 +72,7 @@ export async function commitWithRow(db: Db, session: ClientSession, units: reado
   }
 }
 
-function byCollection(units: readonly Unit[]): Map<string, Placed[]> {
+function byCollection(units: readonly UnitOfWork[]): Map<string, Placed[]> {
   const groups = new Map<string, Placed[]>();
   for (const unit of units)
     for (const write of unit.writes) {
@@ -87,8 +87,8 @@ async function writeGroup(db: Db, name: string, group: readonly Placed[], sessio
   const inserts = group.filter(({ write }) => write.op === 'insert');
   const changes = folded(group.filter(({ write }) => write.op !== 'insert'));
   if (inserts.length > 0) {
-    const losers = await insertGroup(db, name, inserts, session);
-    if (losers.size > 0) throw new Losers(losers);
+    const rejected = await insertGroup(db, name, inserts, session);
+    if (rejected.size > 0) throw new RejectedUnits(rejected);
   }
   if (changes.length === 0) return;
   const operations = changes.map(({ write }) => {
@@ -98,7 +98,7 @@ async function writeGroup(db: Db, name: string, group: readonly Placed[], sessio
   });
   try {
     const result = await db.collection(name).bulkWrite(operations, { session, ordered: false });
-    if (result.matchedCount + result.deletedCount < operations.length) throw new Missed();
+    if (result.matchedCount + result.deletedCount < operations.length) throw new BatchConflict();
   } catch (error) {
     throw lost(refusals(error, name), changes, error);
   }
@@ -129,7 +129,7 @@ async function insertGroup(
   name: string,
   group: readonly Placed[],
   session: ClientSession | undefined,
-): Promise<ReadonlyMap<Unit, Error>> {
+): Promise<ReadonlyMap<UnitOfWork, Error>> {
   const errors = await insertAll(
     db,
     name,
@@ -146,16 +146,16 @@ async function insertGroup(
   return others.size === 0 ? NOBODY : lost(others, group, first).units;
 }
 
-const NOBODY: ReadonlyMap<Unit, Error> = new Map();
+const NOBODY: ReadonlyMap<UnitOfWork, Error> = new Map();
 
-function lost(found: ReadonlyMap<number, Error>, group: readonly Placed[], error: unknown): Losers {
-  const losers = new Map<Unit, Error>();
+function lost(found: ReadonlyMap<number, Error>, group: readonly Placed[], error: unknown): RejectedUnits {
+  const rejected = new Map<UnitOfWork, Error>();
   for (const [index, reason] of found) {
     const placed = group[index];
-    if (placed) losers.set(placed.unit, reason);
+    if (placed) rejected.set(placed.unit, reason);
   }
-  if (losers.size === 0) throw error;
-  return new Losers(losers);
+  if (rejected.size === 0) throw error;
+  return new RejectedUnits(rejected);
 }
 
 /** Why single documents were not stored, by their place in the request; empty when that is not all there is to say. */
@@ -175,8 +175,8 @@ function refusalsIn(errors: readonly WriteError[], collection: string): Map<numb
 }
 
 /** After a rollback: the units whose documents don't have the version they were read at. */
-export async function findMisses(db: Db, units: readonly Unit[]): Promise<ReadonlyMap<Unit, Error>> {
-  const losers = new Map<Unit, Error>();
+export async function findVersionConflicts(db: Db, units: readonly UnitOfWork[]): Promise<ReadonlyMap<UnitOfWork, Error>> {
+  const rejected = new Map<UnitOfWork, Error>();
   for (const [name, group] of byCollection(units)) {
     const changes = group.flatMap(({ unit, write }) => (write.op === 'insert' ? [] : [{ unit, write }]));
     if (changes.length === 0) continue;
@@ -185,20 +185,20 @@ export async function findMisses(db: Db, units: readonly Unit[]): Promise<Readon
     for await (const found of db.collection(name).find(wanted, { projection: { ars_version: 1 }, promoteLongs: false }))
       versions.set(String(found['_id']), (found['ars_version'] as Long).toBigInt());
     for (const { unit, write } of changes)
-      if (versions.get(write.id.toHexString()) !== write.version) losers.set(unit, new VersionMiss(name, write.id));
+      if (versions.get(write.id.toHexString()) !== write.version) rejected.set(unit, new VersionConflict(name, write.id));
   }
-  return losers;
+  return rejected;
 }
 
-async function writeRow(db: Db, session: ClientSession, row: TickRow): Promise<void> {
-  const stored = await writeAside(db, session, row);
+async function writeRow(db: Db, session: ClientSession, row: JournalRow): Promise<void> {
+  const stored = await writeOverflow(db, session, row);
   const [refused] = await insertAll(db, 'journal', [{ document: storedRow(stored), mostBytes: ROW_BYTES }], session);
   if (refused?.code === DUPLICATE) throw new Fenced('the journal of this process was closed by its successor');
   if (refused) throw new MongoServerError({ ...refused, message: refused.errmsg });
 }
 
 /** Messages are written beside the transaction; one that is there already was written by an earlier attempt. */
-async function writeLogs(db: Db, units: readonly Unit[]): Promise<void> {
+async function writeLogs(db: Db, units: readonly UnitOfWork[]): Promise<void> {
   const logs = units.flatMap((unit) => unit.logs ?? []);
   if (logs.length === 0) return;
   try {

@@ -61,7 +61,7 @@ export interface StoredEvent {
   readonly at: Date;
   /** Who caused it. */
   readonly by: string;
-  readonly chain: Chain;
+  readonly chain: CausalChain;
   /** None: only subscribers listen, and nothing of the event is stored. */
   readonly runs: readonly RunReference[];
   /** Which delivery this is to its rules: 1 when absent (integrations.md 12.3). */
@@ -79,7 +79,7 @@ export interface StoredEvent {
 }
 
 /** Where in a chain of rules something happens: what began it, how many rules ran since, and the names of the last of them. */
-export interface Chain<Root = string> {
+export interface CausalChain<Root = string> {
   readonly root: Root;
   readonly depth: number;
   readonly via?: readonly string[];
@@ -124,7 +124,7 @@ export interface LogEntry {
 }
 
 /** Fails or succeeds as a whole. The committer goes through many of them again and again: it gives all the same shape (`uniform`). */
-export interface Unit {
+export interface UnitOfWork {
   readonly writes: readonly Write[];
   readonly events: readonly StoredEvent[];
   readonly steps?: readonly Step[];
@@ -134,9 +134,9 @@ export interface Unit {
   /** Collections of types that are stored with it: it is neither held back nor refused for these. */
   readonly makes?: ReadonlySet<string>;
   /** It says once more what stands in earlier rows: its events have been told. */
-  readonly isCopy?: true;
+  readonly isCompaction?: true;
   /** Its events were committed before, by another process or by an earlier one: who subscribes has been told of them. */
-  readonly isTaken?: true;
+  readonly isRecovered?: true;
   /** What others may go on from before it is stored. */
   readonly pending?: Pending;
   /** What it goes on from: it is stored with these or after them. */
@@ -149,7 +149,7 @@ export interface RowId {
   readonly seq: number;
 }
 /** One row a transaction: journal, progress log and completion mark at once. `order` rises over all slots of an epoch. */
-export interface TickRow {
+export interface JournalRow {
   readonly _id: RowId;
   readonly order: number;
   readonly events: readonly StoredEvent[];
@@ -184,7 +184,7 @@ export class DocumentRefused extends Error {
   }
 }
 /** A replace or delete whose document has another version by now, or is gone. */
-export class VersionMiss extends Error {
+export class VersionConflict extends Error {
   readonly collection: string;
   readonly id: ObjectId;
   constructor(collection: string, id: ObjectId) {

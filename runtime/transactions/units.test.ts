@@ -1,11 +1,11 @@
 import { Long, ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import type { Unit, Write } from './types.ts';
+import type { UnitOfWork, Write } from './types.ts';
 import { sizeOf } from './units.ts';
 
 const id = new ObjectId();
 const document = { _id: id, ars_version: Long.ONE };
-const unit = (write: Write): Unit => ({ writes: [write], events: [] });
+const unit = (write: Write): UnitOfWork => ({ writes: [write], events: [] });
 
 test.each<[string, Write, number]>([
   ['an insert', { collection: 'c', op: 'insert', document, mostBytes: 70_000 }, 70_000],

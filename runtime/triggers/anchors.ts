@@ -29,13 +29,13 @@ export interface Choice {
 const MANY_KEYS = 256;
 
 /** @param crowd how many hang under an anchor now @returns null when nothing in the condition can be looked up */
-export function chooseAnchors(condition: Node, crowd: (anchor: Anchor) => number): Choice | null {
+export function chooseAnchors(condition: Node, cardinality: (anchor: Anchor) => number): Choice | null {
   const terms = condition.op === 'and' ? flattened(condition.terms) : [condition];
   let best: Choice | null = null;
   let bestCost: Cost | null = null;
-  for (const choice of choicesOf(terms, crowd)) {
-    const cost = costOf(choice, crowd);
-    if (bestCost === null || cost.rank < bestCost.rank || (cost.rank === bestCost.rank && cost.crowd < bestCost.crowd))
+  for (const choice of choicesOf(terms, cardinality)) {
+    const cost = costOf(choice, cardinality);
+    if (bestCost === null || cost.rank < bestCost.rank || (cost.rank === bestCost.rank && cost.cardinality < bestCost.cardinality))
       [best, bestCost] = [choice, cost];
   }
   return best;
@@ -45,13 +45,13 @@ const flattened = (terms: readonly Node[]): Node[] => terms.flatMap((term) => (t
 
 interface Cost {
   readonly rank: number;
-  readonly crowd: number;
+  readonly cardinality: number;
 }
 
-function costOf({ anchors }: Choice, crowd: (anchor: Anchor) => number): Cost {
+function costOf({ anchors }: Choice, cardinality: (anchor: Anchor) => number): Cost {
   return {
     rank: Math.max(...anchors.map(rankOf)) + (anchors.length > 1 ? 0.5 : 0),
-    crowd: anchors.reduce((sum, anchor) => sum + crowd(anchor), 0),
+    cardinality: anchors.reduce((sum, anchor) => sum + cardinality(anchor), 0),
   };
 }
 
@@ -62,11 +62,11 @@ function rankOf(anchor: Anchor): number {
   return anchor.spans.every(({ low, high }) => Number.isFinite(low) && Number.isFinite(high)) ? 2 : 4;
 }
 
-function* choicesOf(terms: readonly Node[], crowd: (anchor: Anchor) => number): Generator<Choice> {
+function* choicesOf(terms: readonly Node[], cardinality: (anchor: Anchor) => number): Generator<Choice> {
   const ranges = new Map<string, PathTerm[]>();
   for (const node of terms) {
     if (node.op === 'or') {
-      const branches = node.terms.map((term) => chooseAnchors(term, crowd));
+      const branches = node.terms.map((term) => chooseAnchors(term, cardinality));
       if (branches.every((branch) => branch !== null)) yield { anchors: branches.flatMap(({ anchors }) => anchors), settled: [] };
     } else if (node.op === 'path') {
       const anchor = keysAnchor(node) ?? prefixAnchor(node);

@@ -1,7 +1,7 @@
 // Entries by key: most keys have one, so only the second makes a set of it.
-import type { Entry, Holder, Visit } from './entry.ts';
+import type { Entry, EntrySet, Visit } from './entry.ts';
 
-export class Buckets implements Holder {
+export class Buckets implements EntrySet {
   readonly #byKey = new Map<unknown, Entry | Set<Entry>>();
   readonly #keys = new Map<Entry, unknown[]>();
   size = 0;

@@ -7,47 +7,47 @@ import { CascadeError } from '../../model/errors/faults.ts';
 import { compareData } from './compare-data.ts';
 import { searchAtHost } from './search.ts';
 import { type Node, OPERATORS, operandTest, type PathTerm, type Term } from './terms.ts';
-import type { Surrounding } from './types.ts';
+import type { EvaluationContext } from './types.ts';
 
 /** @throws what the condition's own expressions and operands raise; the caller counts it as false */
-export function compareTerm(term: Term, around: Surrounding): boolean {
+export function compareTerm(term: Term, context: EvaluationContext): boolean {
   switch (term.op) {
     case 'path':
-      return comparePath(term, around);
+      return comparePath(term, context);
     case 'expression':
-      return compareValues(term.operator, term.left(around), term.right(around));
+      return compareValues(term.operator, term.left(context), term.right(context));
     case 'where': {
-      const value = term.evaluate(around);
+      const value = term.evaluate(context);
       if (term.isAsked && typeof value === 'boolean') return value;
       const predicate = term.predicate(value);
-      const root = term.binds === 'value' ? around.payload(term.variable) : around.event(term.variable);
+      const root = term.binds === 'value' ? context.payload(term.variable) : context.event(term.variable);
       return matches(predicate, root as ObjectValue);
     }
   }
 }
 
 /** The whole condition, left to right, no further than needed. */
-export function holds(node: Node, around: Surrounding): boolean {
+export function holds(node: Node, context: EvaluationContext): boolean {
   switch (node.op) {
     case 'and':
-      for (const term of node.terms) if (!holds(term, around)) return false;
+      for (const term of node.terms) if (!holds(term, context)) return false;
       return true;
     case 'or':
-      for (const term of node.terms) if (holds(term, around)) return true;
+      for (const term of node.terms) if (holds(term, context)) return true;
       return false;
     case 'not':
-      return !holds(node.term, around);
+      return !holds(node.term, context);
     default:
-      return compareTerm(node, around);
+      return compareTerm(node, context);
   }
 }
 
-function comparePath(term: PathTerm, around: Surrounding): boolean {
+function comparePath(term: PathTerm, context: EvaluationContext): boolean {
   const { path, operator, operand } = term;
-  const right = operand.constant ? operand.value : operand.evaluate(around);
+  const right = operand.constant ? operand.value : operand.evaluate(context);
   const test = operand.constant ? operand.test : operandTest(path, operator, right);
   if (test instanceof CascadeError) throw test;
-  const root = rootOf(term, around);
+  const root = rootOf(term, context);
   const value = test === null ? undefined : plainValue(root, path);
   if (test !== null && value !== undefined) return passesValue(test, path.kind, value);
   const leaves = leavesThrough(root, path);
@@ -57,11 +57,11 @@ function comparePath(term: PathTerm, around: Surrounding): boolean {
 }
 
 /** The values that a term's left side yields. */
-export const leavesAt = (term: PathTerm, around: Surrounding): Leaves => leavesThrough(rootOf(term, around), term.path);
+export const leavesAt = (term: PathTerm, context: EvaluationContext): Leaves => leavesThrough(rootOf(term, context), term.path);
 
 /** Where a term's path begins. */
-export const rootOf = ({ source, variable }: PathTerm, around: Surrounding): Value =>
-  source === 'payload' ? around.payload(variable) : around.event(variable);
+export const rootOf = ({ source, variable }: PathTerm, context: EvaluationContext): Value =>
+  source === 'payload' ? context.payload(variable) : context.event(variable);
 
 /** Two values of expressions, by language.md 4.7. */
 function compareValues(operator: CompareOperator, left: Value, right: Value): boolean {

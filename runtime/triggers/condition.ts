@@ -2,7 +2,7 @@
 import type { ConditionData, TriggerSpec } from '../../compiler/types.ts';
 import { holds } from './compare-term.ts';
 import { compileCondition } from './terms.ts';
-import type { ConditionSurroundings, Surrounding } from './types.ts';
+import type { ConditionEnvironment, EvaluationContext } from './types.ts';
 import { variablesOf } from './variables.ts';
 
 /**
@@ -12,9 +12,9 @@ import { variablesOf } from './variables.ts';
 export function conditionOf(
   data: ConditionData,
   triggers: readonly TriggerSpec[],
-  outside: ConditionSurroundings,
-): (around: Surrounding) => boolean {
+  outside: ConditionEnvironment,
+): (context: EvaluationContext) => boolean {
   const variables = variablesOf(triggers, outside);
   const condition = compileCondition(data, variables, outside);
-  return (around) => holds(condition, around);
+  return (context) => holds(condition, context);
 }

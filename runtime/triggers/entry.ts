@@ -28,7 +28,7 @@ export interface Entry {
 export type Visit = (entry: Entry, exact: boolean) => void;
 
 /** Something that entries hang in. */
-export interface Holder {
+export interface EntrySet {
   /** Called once for each time the entry was put in; `entry.alive` is false by then. */
   forget(entry: Entry): void;
   readonly size: number;

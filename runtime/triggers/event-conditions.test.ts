@@ -249,10 +249,10 @@ test('a condition over several events compares the paths of their variables', ()
     { paths: ['/topics/move/publish'], variable: 'm', binds: 'value', condition: null },
   ] as const;
   const holds = conditionOf(same, triggers, options());
-  const around = (move: string) => ({
+  const context = (move: string) => ({
     payload: (variable: string) => (variable === 'd' ? { room: 'r1' } : { room: move }),
     event: () => ({}),
   });
-  expect(holds(around('r1'))).toBe(true);
-  expect(holds(around('r2'))).toBe(false);
+  expect(holds(context('r1'))).toBe(true);
+  expect(holds(context('r2'))).toBe(false);
 });

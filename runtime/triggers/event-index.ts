@@ -1,9 +1,9 @@
 // The entries of one event path, each under its anchors, or among those that every event is tested against.
 import type { Node } from './terms.ts';
 import { type Anchor, chooseAnchors, pathKey } from './anchors.ts';
-import type { Entry, Holder, Visit } from './entry.ts';
+import type { Entry, EntrySet, Visit } from './entry.ts';
 import { PathIndex } from './path-index.ts';
-import type { IndexedRule, Surrounding } from './types.ts';
+import type { IndexedRule, EvaluationContext } from './types.ts';
 import type { ConditionPath } from '../../model/query/index.ts';
 
 export class EventIndex {
@@ -13,7 +13,7 @@ export class EventIndex {
   /** All of `#paths`. */
   #inOrder: readonly PathIndex[] = [];
   readonly #rest = new Set<Entry>();
-  readonly #holders = new Map<Entry, Holder[]>();
+  readonly #holders = new Map<Entry, EntrySet[]>();
 
   get size(): number {
     return this.#holders.size;
@@ -24,7 +24,7 @@ export class EventIndex {
   }
 
   add(rule: IndexedRule, trigger: number, condition: Node | null, where: Node | null, asks: boolean): Entry {
-    const choice = condition && chooseAnchors(condition, (anchor) => this.#paths.get(pathKey(anchor.term))?.crowd(anchor) ?? 0);
+    const choice = condition && chooseAnchors(condition, (anchor) => this.#paths.get(pathKey(anchor.term))?.cardinality(anchor) ?? 0);
     const residual = condition && without(condition, choice?.settled ?? []);
     const entry: Entry = {
       rule,
@@ -63,8 +63,8 @@ export class EventIndex {
   }
 
   /** Every entry that the event may satisfy, some of them more than once. */
-  visit(around: Surrounding, visit: Visit): void {
-    for (const path of this.#inOrder) path.visit(around, visit);
+  visit(context: EvaluationContext, visit: Visit): void {
+    for (const path of this.#inOrder) path.visit(context, visit);
     if (this.#rest.size > 0) for (const entry of this.#rest) visit(entry, false);
   }
 }

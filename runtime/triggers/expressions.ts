@@ -5,9 +5,9 @@ import { add, div, eq, ge, gt, inArray, le, lt, mod, mul, ne, neg, not, pos, pow
 import { decodeInner, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { elementOf, memberOf } from './members.ts';
 import { searchAtHost } from './search.ts';
-import type { ConditionSurroundings, Surrounding } from './types.ts';
+import type { ConditionEnvironment, EvaluationContext } from './types.ts';
 
-export type Evaluate = (around: Surrounding) => Value;
+export type Evaluate = (context: EvaluationContext) => Value;
 
 /** Which variables hold a whole event object; the others hold an event's value. */
 export type Binds = (variable: string) => 'event' | 'value' | null;
@@ -35,7 +35,7 @@ const UNARY: Readonly<Record<'+' | '-' | '!', (a: Value) => Value>> = { '+': pos
 export const constantOf = (data: ExpressionData): Value | undefined =>
   data.k === 'const' ? decodeInner(JSON.stringify(data.v)) : undefined;
 
-export function compileExpression(data: ExpressionData, binds: Binds, outside: ConditionSurroundings): Evaluate {
+export function compileExpression(data: ExpressionData, binds: Binds, outside: ConditionEnvironment): Evaluate {
   const compile = (inner: ExpressionData): Evaluate => compileExpression(inner, binds, outside);
   switch (data.k) {
     case 'const': {
@@ -46,21 +46,21 @@ export function compileExpression(data: ExpressionData, binds: Binds, outside: C
       return compilePath(data.root, data.p, binds);
     case 'unary': {
       const [operate, a] = [UNARY[data.op], compile(data.a)];
-      return (around) => operate(a(around));
+      return (context) => operate(a(context));
     }
     case 'binary': {
       const operate = BINARY[data.op];
       if (!operate) throw new Error(`no operator ${data.op} in conditions`); // the compiler has none
       const [a, b] = [compile(data.a), compile(data.b)];
-      return (around) => operate(a(around), b(around));
+      return (context) => operate(a(context), b(context));
     }
     case 'logical': {
       const [a, b] = [compile(data.a), compile(data.b)];
-      return data.op === '&&' ? (around) => truth(a(around)) && truth(b(around)) : (around) => truth(a(around)) || truth(b(around));
+      return data.op === '&&' ? (context) => truth(a(context)) && truth(b(context)) : (context) => truth(a(context)) || truth(b(context));
     }
     case 'ternary': {
       const [condition, a, b] = [compile(data.c), compile(data.a), compile(data.b)];
-      return (around) => (truth(condition(around)) ? a(around) : b(around));
+      return (context) => (truth(condition(context)) ? a(context) : b(context));
     }
     case 'asked':
       return ({ asked }) => asked?.get(data.text) ?? null;
@@ -68,19 +68,19 @@ export function compileExpression(data: ExpressionData, binds: Binds, outside: C
       return compileCall(data.name, data.args.map(compile), outside);
     case 'array': {
       const items = data.items.map(compile);
-      return (around) => items.map((item) => item(around));
+      return (context) => items.map((item) => item(context));
     }
     case 'object': {
       const members = data.members.map(([name, value]) => [name, compile(value)] as const);
-      return (around) => {
+      return (context) => {
         const object: ObjectValue = {};
-        for (const [name, value] of members) setOwn(object, name, value(around));
+        for (const [name, value] of members) setOwn(object, name, value(context));
         return object;
       };
     }
     case 'index': {
       const [a, i] = [compile(data.a), compile(data.i)];
-      return (around) => elementOf(a(around), i(around));
+      return (context) => elementOf(a(context), i(context));
     }
   }
 }
@@ -90,16 +90,16 @@ function compilePath(root: string, steps: readonly string[], binds: Binds): Eval
   if (bound === null) return () => null;
   const inPayload = bound === 'value' || steps[0] === 'value' || steps[0] === 'newValue';
   const rest = bound === 'value' || !inPayload ? steps : steps.slice(1);
-  return (around) => {
-    let value: Value = inPayload ? around.payload(root) : around.event(root);
+  return (context) => {
+    let value: Value = inPayload ? context.payload(root) : context.event(root);
     for (const step of rest) value = memberOf(value, step);
     return value;
   };
 }
 
-function compileCall(name: string, args: readonly Evaluate[], outside: ConditionSurroundings): Evaluate {
-  return (around) => {
+function compileCall(name: string, args: readonly Evaluate[], outside: ConditionEnvironment): Evaluate {
+  return (context) => {
     const builtin = outside.builtin(name) ?? fail('cascade.lang.procedure.unknown', name);
-    return builtin(...args.map((arg) => arg(around)));
+    return builtin(...args.map((arg) => arg(context)));
   };
 }

@@ -4,13 +4,13 @@ export { conditionOf } from './condition.ts';
 export { askedIn, withoutAsked } from './asked.ts';
 export type {
   Chosen,
-  ConditionSurroundings,
+  ConditionEnvironment,
   DecidedTerm,
   Explanation,
   IndexedRule,
-  Surrounding,
+  EvaluationContext,
   TriggerIndexOptions,
   TriggerMatch,
 } from './types.ts';
 export { ANY, type Join, type JoinKey, joinOf } from './join.ts';
-export { compareYouth } from './versions.ts';
+export { byVersionDescending } from './versions.ts';

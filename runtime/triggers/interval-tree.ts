@@ -1,6 +1,6 @@
 // Two-sided ranges: intervals sorted by their low end, with the highest end of every half, so that those that meet a span are found in
 // O(log n + found).
-import type { Entry, Holder, Visit } from './entry.ts';
+import type { Entry, EntrySet, Visit } from './entry.ts';
 import { pending } from './pending.ts';
 
 interface Interval {
@@ -9,7 +9,7 @@ interface Interval {
   readonly entry: Entry;
 }
 
-export class IntervalTree implements Holder {
+export class IntervalTree implements EntrySet {
   #lows = new Float64Array(0);
   #highs = new Float64Array(0);
   /** For the middle of every part: the highest end in that part. */

@@ -9,10 +9,10 @@ import { coerceProperty } from '../../model/types/index.ts';
 import { SCALARS, TYPED, UNTYPED } from './arbitrary.ts';
 import { conditionOf } from './condition.ts';
 import { ANY, joinOf } from './join.ts';
-import type { ConditionSurroundings, Surrounding } from './types.ts';
+import type { ConditionEnvironment, EvaluationContext } from './types.ts';
 
 const type = typeOf('Any', { ...PROPERTIES });
-const outside: ConditionSurroundings = { typeOf: (name) => (name === 'Any' ? type : null), builtin: () => undefined, namespace: 'plant' };
+const outside: ConditionEnvironment = { typeOf: (name) => (name === 'Any' ? type : null), builtin: () => undefined, namespace: 'plant' };
 const triggers = [
   { paths: [TYPED], variable: 'a', binds: 'value', condition: null },
   { paths: [UNTYPED], variable: 'b', binds: 'value', condition: null },
@@ -26,15 +26,15 @@ function check(condition: ConditionData, lefts: readonly Value[], rights: readon
   if (!join) return 0;
   const holds = conditionOf(condition, triggers, outside);
   const payloads: { a: Value; b: Value } = { a: null, b: null };
-  const around: Surrounding = { payload: (variable) => payloads[variable as 'a' | 'b'], event: () => ({}) };
+  const context: EvaluationContext = { payload: (variable) => payloads[variable as 'a' | 'b'], event: () => ({}) };
   let met = 0;
   for (const left of lefts)
     for (const right of rights) {
       payloads.a = { [name]: left };
       payloads.b = { v: right };
-      const keys = [join.left.keyOf(around), join.right.keyOf(around)];
+      const keys = [join.left.keyOf(context), join.right.keyOf(context)];
       const isExact = join.isWhole && join.left.wasExact && join.right.wasExact;
-      const isTrue = isMet(() => holds(around));
+      const isTrue = isMet(() => holds(context));
       const mayMeet = keys[0] === keys[1] || keys.includes(ANY);
       const shown = `${name} ${encodeInner(left)} ${encodeInner(right)}`;
       if (isTrue) expect(mayMeet, shown).toBe(true);

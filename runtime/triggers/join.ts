@@ -16,7 +16,7 @@ import { leavesAt, rootOf } from './compare-term.ts';
 import { type Key, NULL, numbersIn } from './keys.ts';
 import { type ConditionPath, plainValue } from '../../model/query/index.ts';
 import { compileCondition, type Node, type PathTerm, type Term } from './terms.ts';
-import type { ConditionSurroundings, Surrounding } from './types.ts';
+import type { ConditionEnvironment, EvaluationContext } from './types.ts';
 import { variablesOf } from './variables.ts';
 
 /** Stands for a value that may equal values of other keys, too: arrays, Objects, what could not be worked out. */
@@ -26,7 +26,7 @@ export type JoinKey = Key | typeof ANY;
 /** Of the events on one side. */
 interface JoinSide {
   /** Never throws. */
-  keyOf(around: Surrounding): JoinKey;
+  keyOf(context: EvaluationContext): JoinKey;
   /** Whether the last key was the values themselves: then what has the same key, and was so too, is equal. */
   wasExact: boolean;
 }
@@ -45,7 +45,7 @@ export function joinOf(
   data: ConditionData,
   triggers: readonly TriggerSpec[],
   sides: { readonly left: Side; readonly right: Side },
-  outside: ConditionSurroundings,
+  outside: ConditionEnvironment,
 ): Join | null {
   const terms = data.op === 'and' ? data.terms : [data];
   const pairs = terms.flatMap((term) => pairOf(term, triggers, sides, outside) ?? []);
@@ -58,7 +58,7 @@ function pairOf(
   data: ConditionData,
   triggers: readonly TriggerSpec[],
   { left, right }: { readonly left: Side; readonly right: Side },
-  outside: ConditionSurroundings,
+  outside: ConditionEnvironment,
 ): { left: JoinSide; right: JoinSide } | null {
   if (data.op !== 'compare' || data.operator !== '==' || data.left.k !== 'path') return null;
   const operand = namesIn(data.right);
@@ -68,7 +68,7 @@ function pairOf(
   const term = compileCondition(data, variablesOf(triggers, outside), outside);
   if (!isRelation(term) || !KEYED.has(term.path.kind) || term.path.part !== null) return null;
   const mayBeExact = EXACT.has(term.path.kind);
-  const ofPath = new ValueSide((around) => onlyLeaf(term, around), mayBeExact);
+  const ofPath = new ValueSide((context) => onlyLeaf(term, context), mayBeExact);
   const ofOperand = new ValueSide(term.operand.evaluate, mayBeExact);
   return pathOnLeft ? { left: ofPath, right: ofOperand } : { left: ofOperand, right: ofPath };
 }
@@ -110,19 +110,19 @@ function namesIn(data: ExpressionData): string[] {
 }
 
 class ValueSide implements JoinSide {
-  readonly #valueOf: (around: Surrounding) => Value | typeof ANY;
+  readonly #valueOf: (context: EvaluationContext) => Value | typeof ANY;
   readonly #mayBeExact: boolean;
   wasExact = false;
 
-  constructor(valueOf: (around: Surrounding) => Value | typeof ANY, mayBeExact: boolean) {
+  constructor(valueOf: (context: EvaluationContext) => Value | typeof ANY, mayBeExact: boolean) {
     this.#valueOf = valueOf;
     this.#mayBeExact = mayBeExact;
   }
 
-  keyOf(around: Surrounding): JoinKey {
+  keyOf(context: EvaluationContext): JoinKey {
     this.wasExact = false;
     try {
-      const value = this.#valueOf(around);
+      const value = this.#valueOf(context);
       const key = value === ANY ? ANY : keyOfValue(value);
       this.wasExact = this.#mayBeExact && key === value;
       return key;
@@ -147,11 +147,11 @@ class SeveralSides implements JoinSide {
     this.#sides = sides;
   }
 
-  keyOf(around: Surrounding): JoinKey {
+  keyOf(context: EvaluationContext): JoinKey {
     let whole = '';
     this.wasExact = true;
     for (const side of this.#sides) {
-      const key = side.keyOf(around);
+      const key = side.keyOf(context);
       if (key === ANY) {
         this.wasExact = false;
         return ANY;
@@ -165,10 +165,10 @@ class SeveralSides implements JoinSide {
 }
 
 /** The value at the end of the path, where it is one; null where there is none. */
-function onlyLeaf(term: Relation, around: Surrounding): Value | typeof ANY {
-  const plain = plainValue(rootOf(term, around), term.path);
+function onlyLeaf(term: Relation, context: EvaluationContext): Value | typeof ANY {
+  const plain = plainValue(rootOf(term, context), term.path);
   if (plain !== undefined) return plain;
-  const { values, positioned, missing } = leavesAt(term, around);
+  const { values, positioned, missing } = leavesAt(term, context);
   if (values.length === 0 && positioned.length === 0) return null;
   return missing || values.length !== 1 || positioned.length > 0 ? ANY : (values[0] ?? null);
 }

@@ -5,14 +5,14 @@ import type { Anchor, Span } from './anchors.ts';
 import { Buckets } from './buckets.ts';
 import { isNothing } from './compare-data.ts';
 import { rootOf } from './compare-term.ts';
-import type { Entry, Holder, Visit } from './entry.ts';
+import type { Entry, EntrySet, Visit } from './entry.ts';
 import { IntervalTree } from './interval-tree.ts';
 import { keysOf, NULL, plainKey } from './keys.ts';
 import { isExactAt, type Line, positionOf } from './positions.ts';
 import { Prefixes } from './prefixes.ts';
 import { SortedBounds } from './sorted-bounds.ts';
 import type { PathTerm } from './terms.ts';
-import type { Surrounding } from './types.ts';
+import type { EvaluationContext } from './types.ts';
 
 /** The ranges on one line: of two sides, from a bound upwards, from a bound downwards (its sign turned). */
 class Ranges {
@@ -20,7 +20,7 @@ class Ranges {
   readonly above = new SortedBounds();
   readonly below = new SortedBounds();
 
-  add({ low, high }: Span, entry: Entry): Holder {
+  add({ low, high }: Span, entry: Entry): EntrySet {
     if (Number.isFinite(low) && Number.isFinite(high)) {
       this.between.add(low, high, entry);
       return this.between;
@@ -65,13 +65,13 @@ export class PathIndex {
   }
 
   /** How many are met together with the anchor, at most: what chooses between anchors of one rank. */
-  crowd(anchor: Anchor): number {
+  cardinality(anchor: Anchor): number {
     if (anchor.kind === 'keys') return anchor.keys.reduce<number>((sum, key) => sum + this.#keys.count(key), 0);
     return anchor.kind === 'prefix' ? this.#prefixes.size : this.#ranges.numbers.size + this.#ranges.texts.size;
   }
 
   /** @returns where the entry hangs now, once for each time it was put in */
-  add(anchor: Anchor, entry: Entry): Holder[] {
+  add(anchor: Anchor, entry: Entry): EntrySet[] {
     switch (anchor.kind) {
       case 'keys':
         this.#hasKeys = true;
@@ -87,8 +87,8 @@ export class PathIndex {
     }
   }
 
-  visit(around: Surrounding, visit: Visit): void {
-    const root = rootOf(this.#term, around);
+  visit(context: EvaluationContext, visit: Visit): void {
+    const root = rootOf(this.#term, context);
     const only = plainValue(root, this.#term.path);
     if (only !== undefined) this.#visitValue(only, visit);
     else this.#visitLeaves(leavesThrough(root, this.#term.path), visit);

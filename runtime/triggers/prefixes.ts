@@ -1,8 +1,8 @@
 // `regex "^literal…"`: entries by their literal. A text asks for each of its own beginnings of a length that occurs.
 import { Buckets } from './buckets.ts';
-import type { Entry, Holder, Visit } from './entry.ts';
+import type { Entry, EntrySet, Visit } from './entry.ts';
 
-export class Prefixes implements Holder {
+export class Prefixes implements EntrySet {
   readonly #buckets = new Buckets();
   /** How many entries have a prefix of a length. */
   readonly #lengths = new Map<number, number>();

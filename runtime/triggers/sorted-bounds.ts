@@ -1,5 +1,5 @@
 // One-sided ranges: bounds in ascending order. Whatever is above a bound is above all before it, so those met are a prefix.
-import type { Entry, Holder, Visit } from './entry.ts';
+import type { Entry, EntrySet, Visit } from './entry.ts';
 import { pending } from './pending.ts';
 
 interface Bound {
@@ -7,7 +7,7 @@ interface Bound {
   readonly entry: Entry;
 }
 
-export class SortedBounds implements Holder {
+export class SortedBounds implements EntrySet {
   #bounds: readonly Bound[] = [];
   readonly #pending = pending<Bound>(
     (a, b) => a.at - b.at,

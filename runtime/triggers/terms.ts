@@ -15,7 +15,7 @@ import {
   type Test,
 } from '../../model/query/index.ts';
 import { type Binds, compileExpression, constantOf, type Evaluate } from './expressions.ts';
-import type { ConditionSurroundings } from './types.ts';
+import type { ConditionEnvironment } from './types.ts';
 
 /** A variable of a condition: what it holds, and the type of its event's value. */
 export interface Variable {
@@ -57,7 +57,7 @@ export type Term =
 
 export type Node = Term | { readonly op: 'and' | 'or'; readonly terms: readonly Node[] } | { readonly op: 'not'; readonly term: Node };
 
-export function compileCondition(data: ConditionData, variables: Variables, outside: ConditionSurroundings): Node {
+export function compileCondition(data: ConditionData, variables: Variables, outside: ConditionEnvironment): Node {
   const compile = (inner: ConditionData): Node => compileCondition(inner, variables, outside);
   switch (data.op) {
     case 'and':
@@ -79,7 +79,7 @@ const bindsOf =
 
 type Compare = Extract<ConditionData, { op: 'compare' }>;
 
-function compareTermOf({ operator, left, right }: Compare, variables: Variables, outside: ConditionSurroundings): Term {
+function compareTermOf({ operator, left, right }: Compare, variables: Variables, outside: ConditionEnvironment): Term {
   const binds = bindsOf(variables);
   const bound = left.k === 'path' ? variables.get(left.root) : undefined;
   if (left.k !== 'path' || !bound)
@@ -164,7 +164,7 @@ function constantTest(path: ConditionPath, operator: CompareOperator, constant: 
 const NO_VARIABLE: readonly [string, Variable] = ['', { binds: 'value', type: null }];
 
 /** A where-object over the one variable there is: over its value, or over the event object. */
-function whereTerm(value: ExpressionData, variables: Variables, outside: ConditionSurroundings): Term {
+function whereTerm(value: ExpressionData, variables: Variables, outside: ConditionEnvironment): Term {
   const [variable, { binds, type }] = [...variables][0] ?? NO_VARIABLE;
   const scope: Scope = binds === 'value' ? payloadScope(type) : eventScope(type);
   const parse = (where: Value): Predicate =>

@@ -8,7 +8,7 @@ import { typeOf } from '../../model/query/testing.ts';
 import { coerceProperty } from '../../model/types/index.ts';
 import { eventObject, message, rule, SCALARS, TYPED, typedInstance, UNTYPED } from './arbitrary.ts';
 import { holds } from './compare-term.ts';
-import { surroundingOf, typeAt } from './surrounding.ts';
+import { contextOf, typeAt } from './evaluation-context.ts';
 import { compileCondition } from './terms.ts';
 import { TriggerIndex } from './trigger-index.ts';
 import type { IndexedRule, TriggerIndexOptions } from './types.ts';
@@ -23,7 +23,7 @@ const options: TriggerIndexOptions = {
 
 /** All rules, one after another: conditions from left to right, an error is false, then the youngest version whose WHERE holds. */
 function naive(rules: Iterable<IndexedRule>, path: string, payload: Value): string[] {
-  const around = surroundingOf(payload, () => eventObject(payload));
+  const context = contextOf(payload, () => eventObject(payload));
   const candidates = [...rules].filter(({ triggers, where }) => {
     const first = triggers.find((spec) => spec.paths.includes(path) && isTrue(spec.condition, spec));
     return first !== undefined && isTrue(where, first);
@@ -32,7 +32,7 @@ function naive(rules: Iterable<IndexedRule>, path: string, payload: Value): stri
     if (data === null) return true;
     const variables = new Map([[variable, { binds, type: typeAt(path, options) }]]);
     try {
-      return holds(compileCondition(data, variables, options), around);
+      return holds(compileCondition(data, variables, options), context);
     } catch {
       return false;
     }

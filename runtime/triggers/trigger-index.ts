@@ -2,15 +2,15 @@
 // what one rule costs. Rules come and go while it is used.
 import type { ConditionData } from '../../compiler/types.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import { TooMuch } from '../../model/query/index.ts';
+import { BudgetExceeded } from '../../model/query/index.ts';
 import { askedIn, withoutAsked } from './asked.ts';
 import { holds } from './compare-term.ts';
 import type { Entry, Visit } from './entry.ts';
 import { EventIndex } from './event-index.ts';
 import { explainEntries } from './explain.ts';
-import { surroundingOf, typeAt } from './surrounding.ts';
+import { contextOf, typeAt } from './evaluation-context.ts';
 import { compileCondition, type Node, type Variables } from './terms.ts';
-import type { Chosen, Explanation, IndexedRule, Surrounding, TriggerIndexOptions, TriggerMatch } from './types.ts';
+import type { Chosen, Explanation, IndexedRule, EvaluationContext, TriggerIndexOptions, TriggerMatch } from './types.ts';
 import { chooseVersions } from './versions.ts';
 
 export class TriggerIndex {
@@ -22,7 +22,7 @@ export class TriggerIndex {
   #stamp = 0;
   /** What takes too long to decide here is left open, for a program to decide. */
   #mayAsk = true;
-  #around!: Surrounding;
+  #around!: EvaluationContext;
   #first: Entry | null = null;
   #others: Entry[] = [];
   readonly #visit: Visit = (entry, exact) => {
@@ -97,13 +97,13 @@ export class TriggerIndex {
   match(path: string, payload: Value, event: () => ObjectValue): readonly Chosen[] {
     const index = this.#events.get(path);
     if (!index) return NONE;
-    const around = surroundingOf(payload, event);
-    this.#meet(index, around, true);
+    const context = contextOf(payload, event);
+    this.#meet(index, context, true);
     const first = this.#first;
     if (first === null) return NONE;
-    if (this.#others.length === 0) return this.#applies(first, around) ? this.#chosen([first]) : NONE;
+    if (this.#others.length === 0) return this.#applies(first, context) ? this.#chosen([first]) : NONE;
     const matched = oncePerRule([first, ...this.#others]);
-    const chosen = chooseVersions(matched, (entry) => this.#applies(entry, around), this.#asks);
+    const chosen = chooseVersions(matched, (entry) => this.#applies(entry, context), this.#asks);
     return chosen.flatMap((tried) => this.#chosen(tried));
   }
 
@@ -120,7 +120,7 @@ export class TriggerIndex {
   matchTriggers(path: string, payload: Value, event: () => ObjectValue): TriggerMatch[] {
     const index = this.#events.get(path);
     if (!index) return [];
-    this.#meet(index, surroundingOf(payload, event), false); // what is correlated cannot wait for a program that nothing else waits for
+    this.#meet(index, contextOf(payload, event), false); // what is correlated cannot wait for a program that nothing else waits for
     const matched = this.#first === null ? [] : [this.#first, ...this.#others];
     return matched.map(({ rule, trigger }) => ({ rule, trigger }));
   }
@@ -128,28 +128,28 @@ export class TriggerIndex {
   /** What became of every rule on the path, and the term that decided. */
   explain(path: string, payload: Value, event: () => ObjectValue): Explanation[] {
     const index = this.#events.get(path);
-    return index ? explainEntries([...index.entries()], path, surroundingOf(payload, event), this.#options) : [];
+    return index ? explainEntries([...index.entries()], path, contextOf(payload, event), this.#options) : [];
   }
 
   /** Leaves in `#first` and `#others` what an event meets: most meet one entry at most, and nothing is made for that. */
-  #meet(index: EventIndex, around: Surrounding, mayAsk: boolean): void {
+  #meet(index: EventIndex, context: EvaluationContext, mayAsk: boolean): void {
     this.#mayAsk = mayAsk;
     this.#stamp++;
-    this.#around = around;
+    this.#around = context;
     this.#first = null;
     if (this.#others.length > 0) this.#others = [];
-    index.visit(around, this.#visit);
+    index.visit(context, this.#visit);
   }
 
-  #applies(entry: Entry, around: Surrounding): boolean {
-    return entry.where === null || this.#isTrue(entry, entry.where, around);
+  #applies(entry: Entry, context: EvaluationContext): boolean {
+    return entry.where === null || this.#isTrue(entry, entry.where, context);
   }
 
-  #isTrue(entry: Entry, condition: Node, around: Surrounding): boolean {
+  #isTrue(entry: Entry, condition: Node, context: EvaluationContext): boolean {
     try {
-      return holds(condition, around);
+      return holds(condition, context);
     } catch (error) {
-      if (error instanceof TooMuch && this.#mayAsk) {
+      if (error instanceof BudgetExceeded && this.#mayAsk) {
         entry.undecided = this.#stamp;
         return true;
       }

@@ -35,7 +35,7 @@ export interface TriggerMatch {
 }
 
 /** What conditions need from the outside. */
-export interface ConditionSurroundings {
+export interface ConditionEnvironment {
   /** The type of a name in `/types/<name>/…`; null where nothing is declared. */
   typeOf(name: string): TypeDefinition | null;
   /** The plain form of a pure built-in, by the name that the compiler has for it. */
@@ -45,13 +45,13 @@ export interface ConditionSurroundings {
   readonly clock?: Clock;
 }
 
-export interface TriggerIndexOptions extends ConditionSurroundings {
+export interface TriggerIndexOptions extends ConditionEnvironment {
   /** An error inside a condition, which counts as false (language.md 6.1). */
   onError(rule: IndexedRule, error: unknown): void;
 }
 
 /** The event that conditions look at, by the variable that is bound to it. */
-export interface Surrounding {
+export interface EvaluationContext {
   /** What programs have been asked for, by its text. */
   readonly asked?: ReadonlyMap<string, Value>;
   payload(variable: string): Value;

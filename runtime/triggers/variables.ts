@@ -1,11 +1,11 @@
 // The variables of a condition over the events of several triggers.
 import type { TriggerSpec } from '../../compiler/types.ts';
-import { typeAt } from './surrounding.ts';
+import { typeAt } from './evaluation-context.ts';
 import type { Variables } from './terms.ts';
-import type { ConditionSurroundings } from './types.ts';
+import type { ConditionEnvironment } from './types.ts';
 
 /** One that is bound on several types has the declared type of none. */
-export function variablesOf(triggers: readonly TriggerSpec[], outside: ConditionSurroundings): Variables {
+export function variablesOf(triggers: readonly TriggerSpec[], outside: ConditionEnvironment): Variables {
   const bound = new Map<string, Set<ReturnType<typeof typeAt>>>();
   for (const { variable, paths } of triggers) {
     const types = bound.get(variable) ?? new Set();

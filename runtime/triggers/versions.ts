@@ -2,7 +2,7 @@
 import type { IndexedRule } from './types.ts';
 
 /** Youngest first: by the lexical order of the lower-cased version, the empty one last. */
-export function compareYouth(a: Pick<IndexedRule, 'version'>, b: Pick<IndexedRule, 'version'>): number {
+export function byVersionDescending(a: Pick<IndexedRule, 'version'>, b: Pick<IndexedRule, 'version'>): number {
   const [left, right] = [versionText(a), versionText(b)];
   return left < right ? 1 : left > right ? -1 : 0;
 }
@@ -24,17 +24,17 @@ export function chooseVersions<T extends Candidate>(
   applies: (match: T) => boolean,
   asks: (match: T) => boolean = (match) => match.asks,
 ): (readonly T[])[] {
-  const families = new Map<string, T[]>();
+  const groups = new Map<string, T[]>();
   for (const match of matched) {
-    const family = families.get(match.rule.baseName);
-    if (family) family.push(match);
-    else families.set(match.rule.baseName, [match]);
+    const group = groups.get(match.rule.baseName);
+    if (group) group.push(match);
+    else groups.set(match.rule.baseName, [match]);
   }
   const chosen: (readonly T[])[] = [];
-  for (const family of families.values()) {
-    if (family.length > 1) family.sort((a, b) => compareYouth(a.rule, b.rule));
+  for (const group of groups.values()) {
+    if (group.length > 1) group.sort((a, b) => byVersionDescending(a.rule, b.rule));
     const tried: T[] = [];
-    for (const match of family) {
+    for (const match of group) {
       if (!applies(match)) continue;
       tried.push(match);
       if (!asks(match)) break;

@@ -12,7 +12,7 @@ export interface Arrangement {
   ownUsers: boolean;
 }
 
-export interface Surroundings {
+export interface HostEnvironment {
   bwrap: string | null;
   unshare: string | null;
   isRoot: boolean;
@@ -24,7 +24,7 @@ export interface Surroundings {
 const direct: Arrangement['wrap'] = (program, args) => ({ program, args: [...args] });
 
 /** The strongest first; the last one always works. */
-export function arrangements({ bwrap, unshare, isRoot, readable, hasFilter }: Surroundings): Arrangement[] {
+export function arrangements({ bwrap, unshare, isRoot, readable, hasFilter }: HostEnvironment): Arrangement[] {
   const all: Arrangement[] = [];
   const users = isRoot ? [false, true] : [true];
   if (bwrap && hasFilter)
@@ -51,7 +51,7 @@ export function arrangements({ bwrap, unshare, isRoot, readable, hasFilter }: Su
   return [...all, { level: 'none', name: 'a process of its own', hasFilter: false, ownUsers: false, wrap: direct }];
 }
 
-function bubblewrapArgs(ownUsers: boolean, readable: Surroundings['readable']): string[] {
+function bubblewrapArgs(ownUsers: boolean, readable: HostEnvironment['readable']): string[] {
   // As root without a user namespace it keeps the right to become somebody else, which it does before it serves.
   const user = ownUsers
     ? ['--unshare-user', '--uid', '65534', '--gid', '65534']

@@ -52,7 +52,7 @@ async function attempts(level: Level): Promise<Map<string, string>> {
       args: [real.file, native, String(victim.pid), String((peer.address() as AddressInfo).port)],
       readable: [...real.readable, dirname(source('hole.mjs')), folder],
     };
-    await using sandbox = await openRoom({ entry, confineAtMost: level, log: pino({ level: 'warn' }, heard), spareAfterMs: 1e6 });
+    await using sandbox = await openRoom({ entry, confineAtMost: level, log: pino({ level: 'warn' }, heard), standbyAfterMs: 1e6 });
     expect((await run(sandbox, 'return 1;')).value).toBe(1); // before that, the signal would end the process
     const told = once(heard, 'told');
     process.kill(sandbox.pid() as number, 'SIGUSR2');

@@ -7,7 +7,7 @@ import { systemClock } from '../../platform/clock/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { fault } from '../../model/errors/faults.ts';
 import { openSandbox, type Program, type ResolvedProcedure, type RunFailure, type RunRequest, type Sandbox } from '../../sandbox/index.ts';
-import { StateRoom } from '../../runtime/shared-state/index.ts';
+import { StateStore } from '../../runtime/shared-state/index.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
 import { toWireError } from '../../runtime/runs/wire-error.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -54,7 +54,7 @@ function oneRun(
   terminal: Terminal,
 ): Promise<{ value: Value } | { failure: RunFailure }> {
   const id = randomUUID();
-  const state = new StateRoom(() => null, { clock: systemClock, evicted: () => undefined });
+  const state = new StateStore(() => null, { clock: systemClock, evicted: () => undefined });
   return new Promise((resolve) => {
     const open = sandbox.start({
       id,
@@ -79,7 +79,7 @@ function oneRun(
 }
 
 /** Shared objects, and built-ins that need nothing of a store, are there. @throws CascadeError for all else */
-async function answerTo(kind: string, payload: ObjectValue, state: StateRoom, run: string): Promise<Answer> {
+async function answerTo(kind: string, payload: ObjectValue, state: StateStore, run: string): Promise<Answer> {
   if (kind === 'state') return state.perform(payload, { run, keep: () => undefined });
   const name = kind === 'builtin' ? String(getOwn(payload, 'name')) : kind;
   const answer = kind === 'builtin' ? answerAlone(name, getOwn(payload, 'args') as Value[]) : null;

@@ -1,7 +1,7 @@
 // Logging in, renewing and ending sessions over HTTP, and the identity of every other request (resources-and-api.md 6).
 import type { Identity } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { IdentityStore, Session } from '../../identity/index.ts';
 import { limitKey } from '../transport/index.ts';
 import { type Query, textParameter } from './parameters.ts';
@@ -32,7 +32,7 @@ export async function revoke(http: HttpRequest, store: IdentityStore): Promise<H
  * Who sends this request. A header wins over the `token` parameter; only the scheme Bearer counts here.
  * @throws security.credentials.missing, security.token.invalid, namespace.not.authorized
  */
-export function identify(http: HttpRequest, query: Query, store: IdentityStore): Soon<Identity> {
+export function identify(http: HttpRequest, query: Query, store: IdentityStore): MaybePromise<Identity> {
   const token = presentedToken(http, query);
   if (!token) throw fault('cascade.security.credentials.missing');
   const found = store.verify(token, targetNamespace(http, query));

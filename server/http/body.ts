@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback } from 'node:zlib';
 import { fault } from '../../model/errors/faults.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Exchange } from '../transport/index.ts';
 import { type Budget, COUNTED_BYTES } from './budget.ts';
 
@@ -79,7 +79,7 @@ export class Body {
   }
 
   /** The bytes as they came. @throws request.body.too.large, request.body.invalid when the client went away */
-  received(): Soon<Uint8Array> {
+  received(): MaybePromise<Uint8Array> {
     if (this.#whole) return this.#whole;
     if (this.#failure) throw this.#failure;
     this.#resume();
@@ -189,7 +189,7 @@ export class Body {
  * @param encoding the Content-Encoding header
  * @throws request.body.too.large, request.body.invalid, request.content.type
  */
-export function inflate(bytes: Uint8Array, encoding: string | undefined, limitBytes: number): Soon<Uint8Array> {
+export function inflate(bytes: Uint8Array, encoding: string | undefined, limitBytes: number): MaybePromise<Uint8Array> {
   if (encoding === undefined || bytes.length === 0) return bytes;
   const name = encoding.trim().toLowerCase();
   if (name === 'identity' || name === '') return bytes;

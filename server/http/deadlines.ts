@@ -1,9 +1,9 @@
 // Waits that are all of one length, so that they end in the order in which they began: one timer for all of them.
 
-import { Chain, type Link, unlinked } from '../../platform/structures/chain.ts';
+import { LinkedList, type ListNode, unlinked } from '../../platform/structures/linked-list.ts';
 
 /** One of them; to be given back when it is no longer needed. */
-export interface Deadline extends Link {
+export interface Deadline extends ListNode {
   readonly at: number;
   readonly late: () => void;
 }
@@ -11,7 +11,7 @@ export interface Deadline extends Link {
 export class Deadlines {
   readonly ms: number;
   /** In the order in which they began. */
-  readonly #open = new Chain<Deadline>();
+  readonly #open = new LinkedList<Deadline>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(ms: number) {

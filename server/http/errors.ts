@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { CascadeError, CascadeErrors, type ErrorDocument, errorDocument, fault, retryAfterSeconds } from '../../model/errors/faults.ts';
-import { isPassing } from '../../platform/mongo/index.ts';
+import { isRetryable } from '../../platform/mongo/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { HttpReply } from './types.ts';
 
@@ -10,7 +10,7 @@ import type { HttpReply } from './types.ts';
 export function errorReply(error: unknown, log: Logger): HttpReply {
   if (error instanceof CascadeErrors) return reply(error.status, error.errors.map(errorDocument), error.errors[0]);
   if (error instanceof CascadeError) return reply(error.status, [errorDocument(error)], error);
-  if (isPassing(error)) return errorReply(fault('cascade.server.unavailable'), log);
+  if (isRetryable(error)) return errorReply(fault('cascade.server.unavailable'), log);
   const reference = randomUUID();
   log.error({ err: error, reference }, 'unexpected fault');
   const unexpected = fault('cascade.server.error', reference);

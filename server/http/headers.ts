@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { type AnswerHead, HeaderBlock, type HeaderField } from '../transport/index.ts';
 import { compressed, type WirePieces } from './compressed.ts';
 import { REPLY_HEADERS, REQUEST_HEADERS } from './header-names.ts';
@@ -44,7 +44,7 @@ export interface WireReply extends AnswerHead {
   readonly lengthBytes?: number | undefined;
 }
 
-export function wireReply(http: HttpRequest, reply: HttpReply, origins: CorsOrigins): Soon<WireReply> {
+export function wireReply(http: HttpRequest, reply: HttpReply, origins: CorsOrigins): MaybePromise<WireReply> {
   const { status, headers, body, pieces, bytes, contentType, sameOriginOnly } = reply;
   const hasBody = body !== undefined || pieces !== undefined || bytes !== undefined;
   const all: (HeaderField | HeaderBlock)[] = [['X-Request-Id', requestId(http)]];

@@ -1,7 +1,7 @@
 // A request on a resource, in the words of the engine: which operation, with which parameters, from which body (1.4, 1.5, 2).
 import { type ApiRequest, type Identity, OPERATIONS } from '../../resources/api.ts';
 import { fault } from '../../model/errors/faults.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { fromTyped } from '../../model/values/index.ts';
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import { type ParameterName, parameters, type Query } from './parameters.ts';
@@ -48,7 +48,13 @@ export const AGGREGATE_BY_GET: Reading = { parameters: ['pipeline'], body: 'none
 const PROGRAMS = new Set(['rules', 'procedures']);
 
 /** @throws the 400s of 1.4 and 1.5, operation.unknown */
-export function apiRequest(http: HttpRequest, place: ResourceRoute, action: Action, query: Query, identity: Identity): Soon<ApiRequest> {
+export function apiRequest(
+  http: HttpRequest,
+  place: ResourceRoute,
+  action: Action,
+  query: Query,
+  identity: Identity,
+): MaybePromise<ApiRequest> {
   const { resourceName, custom, resourceId, publicIn } = place;
   const isProgram = !custom && PROGRAMS.has(resourceName) && (action === 'insert' || action === 'update');
   const reading = action === 'aggregate' && http.method !== 'POST' ? AGGREGATE_BY_GET : READINGS[action];
@@ -84,7 +90,7 @@ export function apiRequest(http: HttpRequest, place: ResourceRoute, action: Acti
   if (reading.body === 'none') return shaped(action, request);
   const { body: need } = reading;
   const bytes = http.body(publicIn === undefined ? undefined : PUBLIC_BYTES);
-  const finish = (all: Uint8Array): Soon<ApiRequest> => {
+  const finish = (all: Uint8Array): MaybePromise<ApiRequest> => {
     const read = withBody(request, all, headers.get('content-type'), need, isProgram);
     return read instanceof Promise ? read.then((whole) => shaped(action, whole)) : shaped(action, read);
   };
@@ -181,7 +187,7 @@ function withBody(
   contentType: string | undefined,
   need: 'optional' | 'required',
   isProgram: boolean,
-): Soon<ApiRequest> {
+): MaybePromise<ApiRequest> {
   const type = mediaType(contentType);
   if (isProgram && bytes.length > 0 && isText(type, bytes)) {
     request.text = decodeText(bytes);

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { fault } from '../../model/errors/faults.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Exchange, Transport } from '../transport/index.ts';
 import { Body, inflate } from './body.ts';
 import { BODY_LIMIT_BYTES, type Budget, requestBudget } from './budget.ts';
@@ -11,7 +11,7 @@ import { errorReply } from './errors.ts';
 import { type CorsOrigins, type WireReply, wireReply } from './headers.ts';
 import { isMultipart } from './multipart.ts';
 import { Connection } from './sending.ts';
-import { Turns } from './turns.ts';
+import { RoundRobinQueue } from './round-robin-queue.ts';
 import type { HttpReply, HttpRequest, RequestHeaders } from './types.ts';
 
 /** While a service stops, a connection of which nothing comes for so long waits for its next request: it may be ended. */
@@ -58,7 +58,7 @@ export function bindHttp(
     arrived = [];
     for (const one of all) one.begin();
   };
-  const turns = new Turns<Received>((received) => void respond(received));
+  const turns = new RoundRobinQueue<Received>((received) => void respond(received));
 
   transport.serve((exchange) => {
     open++;
@@ -160,7 +160,7 @@ class Received implements HttpRequest {
     return this.#exchange.peer;
   }
 
-  body(mostBytes = this.#limitBytes): Soon<Uint8Array> {
+  body(mostBytes = this.#limitBytes): MaybePromise<Uint8Array> {
     const limitBytes = Math.min(mostBytes, this.#limitBytes);
     this.#body.limit(limitBytes);
     const received = this.#body.received();

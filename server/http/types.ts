@@ -1,6 +1,6 @@
 // A request as it was received and a reply as it will be sent: plain data, so that all between the sockets can be tested without one.
 import type { BytePieces, Pieces } from '../../resources/api.ts';
-import type { Soon } from '../../platform/structures/soon.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { ReplyHeader, RequestHeader } from './header-names.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
@@ -29,7 +29,7 @@ export interface HttpRequest {
    * @param mostBytes where it may be no longer than that, as it came and inflated; absent: the limit of the service
    * @throws request.body.too.large, request.body.invalid, request.content.type
    */
-  body(mostBytes?: number): Soon<Uint8Array>;
+  body(mostBytes?: number): MaybePromise<Uint8Array>;
   /** @param gone called once when the client goes away before its answer; at once when it has. Absent: nobody can tell */
   onGone?(gone: () => void): void;
   /** The body as it comes, no faster than it is taken, as it was sent. In place of `body`. @throws request.body.invalid */

@@ -1,9 +1,9 @@
 // Statements on nodes in a simulated world (language.md 7, integrations.md 11): the process that asks dies at any moment and is started again, its
 // runs are repeated from their records, the network and the nodes fail; in the end each reliable write has had its effect once, in order, or is a
 // dead letter, every run has ended, and nothing is left behind.
-import { ChildKeys } from '../../../runtime/context/actor.ts';
+import { ChildRunIds } from '../../../runtime/context/actor.ts';
 import type { Actor } from '../../../runtime/context/actor.ts';
-import type { Answer, Unit } from '../../../runtime/transactions/index.ts';
+import type { Answer, UnitOfWork } from '../../../runtime/transactions/index.ts';
 import { closeStatement, FEDERATION, Federation, nextOfStatement, openStatement } from '../../../features/federation/index.ts';
 import { DEAD_LETTERS } from '../../../features/delivery/delivery-types.ts';
 import type { Namespace } from '../../../resources/catalog/types.ts';
@@ -29,7 +29,7 @@ const NODES: readonly (readonly [name: string, deliveryMode: string])[] = [
 ];
 const RUNS = 6;
 const TURNS = 1_500;
-const NOTHING = { has: () => false, hears: () => false, match: () => [], of: () => [] };
+const NOTHING = { has: () => false, hasSubscribers: () => false, match: () => [], of: () => [] };
 
 interface Run {
   readonly id: string;
@@ -141,7 +141,7 @@ class OneFleet {
       log: { warn: () => undefined },
       features: { named: () => undefined, installationResource: () => undefined },
       definitions: { list: () => nodes, get: (_: string, name: string) => nodes.find(([one]) => one === name)?.[1] },
-      committer: { submit: (unit: Unit) => this.#store.submit(life, unit) },
+      committer: { submit: (unit: UnitOfWork) => this.#store.submit(life, unit) },
       db: { collection: (name: string) => this.#store.collection(life, name) },
       types: { get: () => undefined },
       implementedEvents: NOTHING,
@@ -196,10 +196,10 @@ class OneFleet {
       identity: { username: 'ann', namespace: 'main', profiles: [] },
       clock: { now: () => Date.now() },
       chain: { root: null, depth: 0 },
-      childKey: new ChildKeys(key),
+      childRunIds: new ChildRunIds(key),
       state: { run: run.id, keep: () => undefined },
-      commit: (unit: Unit, answer?: Answer) => this.#store.submit(life, unit, answer && { run: run.id, answer }),
-      reading: null,
+      commit: (unit: UnitOfWork, answer?: Answer) => this.#store.submit(life, unit, answer && { run: run.id, answer }),
+      readSet: null,
       depth: 0,
     } as unknown as Actor;
   }

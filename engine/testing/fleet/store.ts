@@ -1,7 +1,7 @@
 // The store of a simulated fleet: what the outbox and the records of runs are kept in. A unit is stored as a whole, or not; who has sent it may
 // die before it is, or before hearing of it.
 import type { Document, ObjectId } from 'mongodb';
-import { type Answer, DuplicateKey, type Unit, VersionMiss } from '../../../runtime/transactions/index.ts';
+import { type Answer, DuplicateKey, type UnitOfWork, VersionConflict } from '../../../runtime/transactions/index.ts';
 import type { World } from '../simulation/index.ts';
 
 type Life = Parameters<World['turn']>[0];
@@ -25,7 +25,7 @@ export class FleetStore {
   }
 
   /** Units of a process are stored in their order. @param record what is recorded with the unit @throws DuplicateKey, VersionMiss */
-  submit(life: Life, unit: Unit, record?: { run: string; answer: Answer }): Promise<void> {
+  submit(life: Life, unit: UnitOfWork, record?: { run: string; answer: Answer }): Promise<void> {
     const before = this.#last.get(life) ?? Promise.resolve();
     const stored = before.then(() => this.#stored(life, unit, record));
     this.#last.set(
@@ -35,12 +35,12 @@ export class FleetStore {
     return stored;
   }
 
-  async #stored(life: Life, { writes }: Unit, record?: { run: string; answer: Answer }): Promise<void> {
+  async #stored(life: Life, { writes }: UnitOfWork, record?: { run: string; answer: Answer }): Promise<void> {
     await this.#world.turn(life, 'unit reaches the store');
     for (const write of writes) {
       const rows = this.#of(write.collection);
       if (write.op === 'insert' && rows.has(String(write.document['_id']))) throw new DuplicateKey(write.collection, '_id_');
-      if (write.op === 'delete' && !rows.has(String(write.id))) throw new VersionMiss(write.collection, write.id);
+      if (write.op === 'delete' && !rows.has(String(write.id))) throw new VersionConflict(write.collection, write.id);
     }
     for (const write of writes)
       if (write.op === 'insert') this.#insert(write.collection, write.document);

@@ -103,7 +103,7 @@ const PERFORMED: Readonly<Record<Request['kind'], Perform>> = {
       .find(where as Document)
       .toArray();
     const rows = found.map((row) => instanceFromBson(resource.type, BSON.serialize(row)));
-    for (const row of rows) actor.reading?.saw(resource.collection, String(row['_id']), BigInt(row['ars_version'] as number));
+    for (const row of rows) actor.readSet?.record(resource.collection, String(row['_id']), BigInt(row['ars_version'] as number));
     return { list: encodeInner(rows) };
   },
   deleteMany: async ({ space, type, where, actor }) => ({ ok: String(await deleteMany(space, resourceOf(space, type), where, actor)) }),
@@ -120,8 +120,8 @@ const PERFORMED: Readonly<Record<Request['kind'], Perform>> = {
     for (;;) {
       const row = await find(space, resource, where as ObjectValue);
       const id = String(row['_id']);
-      if ((await actor.reading?.turn(resource.collection, [id])) === 'read again') continue;
-      actor.reading?.saw(resource.collection, id, BigInt(row['ars_version'] as number));
+      if ((await actor.readSet?.turn(resource.collection, [id])) === 'read again') continue;
+      actor.readSet?.record(resource.collection, id, BigInt(row['ars_version'] as number));
       return { ok: encodeInner(row) };
     }
   },

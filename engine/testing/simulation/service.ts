@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import type { Actor } from '../../../runtime/context/actor.ts';
 import type { Identity } from '../../../resources/api.ts';
 import { retryUntilAvailable } from '../../../platform/mongo/index.ts';
-import { attemptOf, Committer, DuplicateKey, type RunId, type Step, type Unit } from '../../../runtime/transactions/index.ts';
+import { attemptOf, Committer, DuplicateKey, type RunId, type Step, type UnitOfWork } from '../../../runtime/transactions/index.ts';
 import { Correlations } from '../../../runtime/correlation/index.ts';
 import { compiledRule } from '../../../runtime/correlation/testing/machine.ts';
 import { BATCH } from '../../../resources/instances/bulk.ts';
@@ -13,7 +13,7 @@ import { deleteMany } from '../../../resources/instances/delete.ts';
 import { insertAtOnce, insertOne } from '../../../resources/instances/insert.ts';
 import { present } from '../../../resources/instances/present.ts';
 import { updateOne } from '../../../resources/instances/update.ts';
-import { carryOutOnce } from '../../../resources/requests/once.ts';
+import { carryOutIdempotently } from '../../../resources/requests/idempotency.ts';
 import { DEFINITIONS, DefinitionStore } from '../../../resources/definitions/store.ts';
 import { FeatureStates } from '../../../resources/states.ts';
 import { deadLetter } from '../../../features/delivery/dead-letters.ts';
@@ -22,14 +22,14 @@ import { delivery } from '../../../features/delivery/feature.ts';
 import { DELIVERIES_STATE } from '../../../features/delivery/namespace-state.ts';
 import { schedules } from '../../../features/schedules/feature.ts';
 import { SCHEDULE } from '../../../features/schedules/namespace-state.ts';
-import { RuleLinks } from '../../../features/rules/loops.ts';
-import { RULE_LINKS } from '../../../features/rules/namespace-state.ts';
+import { RuleGraph } from '../../../features/rules/rule-graph.ts';
+import { RULE_GRAPH } from '../../../features/rules/namespace-state.ts';
 import { rules as rulesFeature } from '../../../features/rules/feature.ts';
 import { loadRule } from '../../../features/rules/rules-kind.ts';
 import { types as typesFeature } from '../../../features/types/feature.ts';
 import { loadType } from '../../../features/types/types-kind.ts';
 import { IndexBuilds } from '../../../resources/instances/index-builds.ts';
-import { KeptPrograms } from '../../../runtime/programs/kept-programs.ts';
+import { ProgramStore } from '../../../runtime/programs/program-store.ts';
 import { programOf } from '../../../runtime/programs/programs.ts';
 import type { CompiledRule } from '../../../compiler/index.ts';
 import { Schedule } from '../../../features/schedules/schedule.ts';
@@ -42,13 +42,13 @@ import { serviceActor } from '../../../runtime/context/service-actor.ts';
 import type { Namespace } from '../../../resources/catalog/types.ts';
 import { TypesInForce } from '../../../resources/catalog/types-in-force.ts';
 import {
-  asRun,
+  runDurably,
   Contention,
   type Executable,
   ErrorBreaker,
   ExecutionTimes,
   NO_LIMITS,
-  Pressure,
+  Backpressure,
   type RunHost,
   Runner,
 } from '../../../runtime/runs/index.ts';
@@ -123,7 +123,7 @@ export class SimulatedService {
   readonly #deliveries: Deliveries;
   readonly #schedule: Schedule;
   readonly #sandbox: SimulatedSandbox;
-  #assuming: Promise<void> = Promise.resolve();
+  #resuming: Promise<void> = Promise.resolve();
   #isLoaded = false;
   #isSweeping = false;
   isOpen = false;
@@ -147,7 +147,7 @@ export class SimulatedService {
     const clock = steadyClock;
     const inForce = new TypesInForce();
     for (const [name, type] of types) inForce.set(name, type);
-    const surroundings = {
+    const environment = {
       typeOf: (name: string) => inForce.get(name) ?? null,
       builtin: () => undefined,
       namespace: 'sim',
@@ -167,7 +167,7 @@ export class SimulatedService {
     });
     const states = new FeatureStates();
     states.set(DELIVERIES_STATE, deliveries);
-    states.set(RULE_LINKS, new RuleLinks());
+    states.set(RULE_GRAPH, new RuleGraph());
     this.#schedule = states.set(SCHEDULE, new Schedule(() => this.space));
     this.#deliveries = deliveries;
     this.committer = new Committer({
@@ -194,7 +194,7 @@ export class SimulatedService {
       longRunMs: 500,
     });
     const executables = new Map<string, Executable>();
-    const indexes = { when: new TriggerIndex(surroundings), before: new TriggerIndex(surroundings) };
+    const indexes = { when: new TriggerIndex(environment), before: new TriggerIndex(environment) };
     const sandbox = new SimulatedSandbox(world, life);
     sandbox.harm = harm;
     this.#sandbox = sandbox;
@@ -205,23 +205,23 @@ export class SimulatedService {
       sandbox: sandbox as unknown as Sandbox,
       committer: this.committer,
       contention: this.#contention,
-      pressure: new Pressure(),
+      backpressure: new Backpressure(),
       executionTimes: new ExecutionTimes(),
       errorBreaker: new ErrorBreaker(() => clock.now()),
       limits: () => NO_LIMITS,
       log: LOG,
-      conditions: surroundings,
+      conditions: environment,
       executable: (rule, program) => executables.get(`${rule} ${program}`) ?? null,
       programFor: () => {
         throw new Error('no condition here takes long');
       },
-      conditionFailed: surroundings.onError,
+      conditionFailed: environment.onError,
       declined: (actor) => deliveries.acknowledgeRun(actor),
       perform: (kind, payloadJson, actor) => perform(this.space, this.#locks, kind, decodeInner(payloadJson) as ObjectValue, actor),
-      changeAtOnce: (kind, payloadJson, doer) => {
+      changeAtOnce: (kind, payloadJson, initiator) => {
         const { type, value } = decodeInner(payloadJson) as ObjectValue;
         if (kind !== 'insert') return null;
-        const ready = insertAtOnce(this.space, resourceOf(this.space, String(type)), value as Value, doer);
+        const ready = insertAtOnce(this.space, resourceOf(this.space, String(type)), value as Value, initiator);
         return ready && 'unit' in ready ? ready.unit : null;
       },
       release: (run) => this.#locks.freeAll(run),
@@ -268,7 +268,7 @@ export class SimulatedService {
       cipher: () => null,
       clock,
       committer: this.committer,
-      conditions: surroundings,
+      conditions: environment,
       log: LOG,
       runs: () => host,
       failed: (_rule, error) => {
@@ -334,7 +334,7 @@ export class SimulatedService {
       scalars: new Map(),
       indexBuilds: new IndexBuilds(db),
       executables,
-      programs: new KeptPrograms({ db, executables, epoch, committer: this.committer, graceMs: GRACE_MS }),
+      programs: new ProgramStore({ db, executables, epoch, committer: this.committer, graceMs: GRACE_MS }),
       output: { compile: async (text: string) => compile(text), load: compile, keep: async () => undefined },
       ...indexes,
       correlations: this.#correlations,
@@ -345,7 +345,7 @@ export class SimulatedService {
     for (const [key, executable] of [...executables]) this.space.programs.enforce(key, executable, clock.now());
     this.runner = new Runner({
       host,
-      pressure: host.pressure,
+      backpressure: host.backpressure,
       find: (rule, program) => executables.get(`${rule} ${program}`) ?? null,
       refuse: () => false,
       lost: (_event, rule) => onLost?.(rule),
@@ -355,12 +355,12 @@ export class SimulatedService {
   }
 
   /** As the engine does: one take-over after the other, and what fails is tried again by the same process. */
-  assume(dead: readonly number[]): Promise<void> {
-    this.#assuming = this.#assuming.then(() => this.#assumeUntilDone(dead));
-    return this.#assuming;
+  takeOver(dead: readonly number[]): Promise<void> {
+    this.#resuming = this.#resuming.then(() => this.#takeOverUntilDone(dead));
+    return this.#resuming;
   }
 
-  async #assumeUntilDone(dead: readonly number[]): Promise<void> {
+  async #takeOverUntilDone(dead: readonly number[]): Promise<void> {
     for (;;)
       try {
         if (!this.#isLoaded) {
@@ -421,13 +421,13 @@ export class SimulatedService {
   async erase(type: string, where: ObjectValue): Promise<void> {
     const client = this.asClient();
     if ((await deleteMany(this.space, resourceOf(this.space, type), where, client)) === null)
-      await asRun('deleteMany', { type, where }, client);
+      await runDurably('deleteMany', { type, where }, client);
   }
 
   /** A client's INSERT that it repeats until it has heard the answer. */
   async request(type: string, object: Value, requestId: string): Promise<void> {
     const client = this.asClient();
-    await carryOutOnce(
+    await carryOutIdempotently(
       this.space,
       { identity: client.identity, op: 'insert', resourceName: type, custom: null, object, parameters: {}, requestId },
       client,
@@ -451,8 +451,8 @@ export class SimulatedService {
     return this.isOpen && this.runner.pending === 0 && this.committer.waiting === 0 && !this.#correlations.isBusy && !this.#schedule.isBusy;
   }
 
-  #taken(units: readonly Unit[]): Map<Unit, DuplicateKey> {
-    const taken = new Map<Unit, DuplicateKey>();
+  #taken(units: readonly UnitOfWork[]): Map<UnitOfWork, DuplicateKey> {
+    const taken = new Map<UnitOfWork, DuplicateKey>();
     for (const unit of units)
       for (const write of unit.writes)
         if (write.op === 'insert' && this.#store.isTaken(write.collection, write.document))

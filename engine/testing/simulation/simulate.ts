@@ -456,24 +456,24 @@ class OneWorld {
     const life: Life = { alive: true, name: String(epoch) };
     const serving: Serving = { life, epoch, left: [], service: new SimulatedService(this.#world, this.#store, life, epoch, this.#scenery) };
     this.#serving.push(serving);
-    const heir = this.#world.pick(this.#serving);
-    if (heir !== serving) this.#takeOver(serving, []);
-    this.#takeOver(heir, this.#left.splice(0));
+    const successor = this.#world.pick(this.#serving);
+    if (successor !== serving) this.#takeOver(serving, []);
+    this.#takeOver(successor, this.#left.splice(0));
   }
 
-  #takeOver(heir: Serving, dead: readonly Serving[]): void {
-    heir.left.push(...dead);
-    heir.service.assume(dead.map((one) => one.epoch)).then(
+  #takeOver(successor: Serving, dead: readonly Serving[]): void {
+    successor.left.push(...dead);
+    successor.service.takeOver(dead.map((one) => one.epoch)).then(
       () => {
         // Those who stood still until now go on, and are too late.
         for (const one of dead) {
           one.life.isFenced = true;
           this.#world.onStep?.(`${one.life.name} is taken over from`);
           one.life.isPaused = false;
-          heir.left.splice(heir.left.indexOf(one), 1);
+          successor.left.splice(successor.left.indexOf(one), 1);
         }
       },
-      () => heir.life.alive && !heir.life.isFenced && this.#end(heir, true), // the store was away: the next start
+      () => successor.life.alive && !successor.life.isFenced && this.#end(successor, true), // the store was away: the next start
     );
   }
 

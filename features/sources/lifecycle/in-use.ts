@@ -1,12 +1,12 @@
 // A connection that is closed when nothing goes through it any more: a source that changes hands or is changed fails no publish that has begun.
-import { Busy } from '../../../platform/structures/busy.ts';
+import { TaskTracker } from '../../../platform/structures/task-tracker.ts';
 import type { Connection } from '../protocols/index.ts';
 
 /** The same connection, whose close() waits for what was asked of it before. */
 export function closedWhenIdle(connection: Connection): Connection {
-  const underWay = new Busy();
+  const underWay = new TaskTracker();
   const counted = <T>(work: Promise<T>): Promise<T> => {
-    underWay.during(
+    underWay.track(
       work.then(
         () => undefined,
         () => undefined,
@@ -21,7 +21,7 @@ export function closedWhenIdle(connection: Connection): Connection {
     ...(connection.hand && { hand: (platform, token, note) => counted(connection.hand!(platform, token, note)) }),
     ...(connection.view && { view: (name) => counted(connection.view!(name)) }),
     async close() {
-      await underWay.over();
+      await underWay.idle();
       await connection.close();
     },
   };

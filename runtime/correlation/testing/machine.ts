@@ -5,7 +5,7 @@ import { builtinTable } from '../../../stdlib/builtins/index.ts';
 import { encodeInner, fromInner } from '../../../stdlib/values/index.ts';
 import { pureBuiltins } from '../../../resources/aggregate/host-context.ts';
 import { systemClock } from '../../../platform/clock/index.ts';
-import { BoundSurrounding, Correlation, type Happening, type Outcome, Values } from '../index.ts';
+import { BindingsContext, Correlation, type MatchedEvent, type Outcome, EventValues } from '../index.ts';
 
 export function compiledRule(text: string): CompiledRule {
   const compiled = compile(text, { builtins: builtinTable(), kind: 'rule' });
@@ -31,18 +31,18 @@ export function machineOf(trigger: string, mostOpen = 1_000_000): TestMachine {
   const rule = compiledRule(`RULE r WHEN ${trigger} log.info("x")`);
   if (!rule.correlation) throw new Error('no correlation');
   const errors: unknown[] = [];
-  const values = new Values();
-  const around = new BoundSurrounding({ places: [], happenings: [] }, rule.triggers, values, 'main');
+  const values = new EventValues();
+  const context = new BindingsContext({ places: [], events: [] }, rule.triggers, values, 'main');
   const made = { full: 0 };
   const machine = new Correlation({
     spec: rule.correlation,
     triggers: rule.triggers,
     conditions: { typeOf: () => null, builtin: pureBuiltins(systemClock), namespace: 'main' },
     mostOpen,
-    surroundings: {
-      surroundingOf: (bound) => {
-        around.bound = bound;
-        return around;
+    environment: {
+      contextOf: (bindings) => {
+        context.bindings = bindings;
+        return context;
       },
       onError: (error) => errors.push(error),
       onFull: () => made.full++,
@@ -51,10 +51,10 @@ export function machineOf(trigger: string, mostOpen = 1_000_000): TestMachine {
   const arrive = (isReplayed: boolean, topic: string, name: string, atMs: number, value: unknown = null): string[] => {
     const path = `/topics${topic}/publish`;
     const text = encodeInner(fromInner(value));
-    const happening: Happening = { uuid: name, path, value: text, atMs, by: 'ann', chain: null };
-    values.expect(happening);
+    const matched: MatchedEvent = { uuid: name, path, value: text, atMs, by: 'ann', chain: null };
+    values.expect(matched);
     const places = rule.triggers.flatMap(({ paths }, i) => (paths.includes(path) ? [i] : []));
-    return namesIn(machine.arrive(happening, places, isReplayed));
+    return namesIn(machine.arrive(matched, places, isReplayed));
   };
   return {
     machine,
@@ -65,14 +65,14 @@ export function machineOf(trigger: string, mostOpen = 1_000_000): TestMachine {
     },
     send: (...event) => arrive(false, ...event),
     replay: (...event) => arrive(true, ...event),
-    expire: (untilMs) => machine.expire(untilMs).timedOut.map(({ happenings }) => happenings.map(({ uuid }) => uuid).join('+')),
+    expire: (untilMs) => machine.expire(untilMs).timedOut.map(({ events }) => events.map(({ uuid }) => uuid).join('+')),
   };
 }
 
 const namesIn = ({ completed }: Outcome): string[] =>
-  completed.map(({ bound: { places, happenings } }) =>
+  completed.map(({ bindings: { places, events } }) =>
     places
-      .map((place, i) => [place, happenings[i]?.uuid ?? ''] as const)
+      .map((place, i) => [place, events[i]?.uuid ?? ''] as const)
       .sort(([a], [b]) => a - b)
       .map(([, name]) => name)
       .join('+'),

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import { Tally } from '../../../resources/tally.ts';
+import { Counters } from '../../../resources/counters.ts';
 import { openMetrics } from '../../metrics.ts';
 import { countsOf, rulesBetween } from './scrape.ts';
 import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
 
 test('what rules have reached in between is read from the text of /metrics itself', async () => {
-  const tally = new Tally();
+  const counters = new Counters();
   const load = async () => ({ queueDepth: 4, requestsWaiting: 0, reliablePending: 0, namespacesUnavailable: 0, sources: [] });
-  const metrics = openMetrics({ tally, load });
-  tally.stages.of('main').add('old', 'committed', 3);
-  tally.stages.of('main').add('watch', 'committed', 3);
+  const metrics = openMetrics({ counters, load });
+  counters.stages.of('main').add('old', 'committed', 3);
+  counters.stages.of('main').add('watch', 'committed', 3);
   const before = countsOf(await metrics.text());
-  for (const ms of [4, 4, 40, 90_000]) tally.stages.of('main').add('watch', 'committed', ms);
-  tally.ran('main', 'watch', 'failed', 0.1);
+  for (const ms of [4, 4, 40, 90_000]) counters.stages.of('main').add('watch', 'committed', ms);
+  counters.ran('main', 'watch', 'failed', 0.1);
   const after = countsOf(await metrics.text());
   expect(after.openRuns).toBe(4);
   const [only, ...others] = rulesBetween(before, after);

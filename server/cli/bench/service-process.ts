@@ -27,7 +27,7 @@ try {
     },
     log,
   );
-  const { stages, activations } = service.tally;
+  const { stages, activations } = service.counters;
   const carryOut: Record<ServiceQuestion['ask'], () => Promise<ServiceAnswer> | ServiceAnswer> = {
     settle: async () => {
       await service.settled();

@@ -1,0 +1,65 @@
+// What a namespace does without being asked: capped types lose what a crash has left too much, expired debug configs and old logs go. No events,
+// no audits.
+
+import { trimCapped } from '../resources/instances/capped.ts';
+import { sweepContents } from '../features/documents/index.ts';
+import { trimDeliveryRecords } from '../features/delivery/dead-letters.ts';
+import { dropOrphans } from '../features/types/collections.ts';
+import { DEBUGCONFIGS, isExpired } from '../features/diagnostics/debugconfigs-kind.ts';
+import { deleteDefinition } from '../resources/definitions/operations.ts';
+import { trimRecordings } from '../features/diagnostics/recordings.ts';
+import { serviceActor } from '../runtime/context/service-actor.ts';
+import { trimLogs } from '../features/diagnostics/trim-logs.ts';
+import type { Namespace } from '../resources/catalog/types.ts';
+import { settleHandOver } from '../features/notifications/index.ts';
+import { sourcesOf } from '../features/sources/namespace-state.ts';
+
+const EVERY_MS = 500;
+/** How often dead letters, recordings and logs are looked through. */
+const TRIM_EVERY_MS = 60_000;
+/** How often it is looked for collections that no type has. */
+const ORPHANS_EVERY_MS = 3_600_000;
+const trimmedAt = new WeakMap<Namespace, number>();
+
+/** Runs until it is disposed; waits then for what it has begun. */
+/** @param uses whether a run with this text of a rule is open or waits */
+export function openMaintenance(space: Namespace, uses: (key: string) => boolean): AsyncDisposable {
+  let orphansAt = space.clock.now(); // the opening has looked
+  let round: Promise<void> = Promise.resolve();
+  let busy = false;
+  const timer = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    const now = space.clock.now();
+    const orphansToo = now - orphansAt >= ORPHANS_EVERY_MS;
+    if (orphansToo) orphansAt = now;
+    round = runOnce(space, uses)
+      .then(async () => void (orphansToo && (await dropOrphans(space.db, now, false))))
+      .catch((error: unknown) => space.log.error({ err: error, namespace: space.name }, 'the upkeep of a namespace failed'))
+      .finally(() => (busy = false));
+  }, EVERY_MS);
+  timer.unref();
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await round;
+    },
+  };
+}
+
+async function runOnce(space: Namespace, uses: (key: string) => boolean): Promise<void> {
+  for (const type of space.types.values()) if (type.maxStorage > 0) await trimCapped(space, type);
+  const now = space.clock.now();
+  await sourcesOf(space).settle(now);
+  settleHandOver(space, now);
+  for (const [name, config] of space.definitions.list('debugconfigs'))
+    if (isExpired(config, now)) await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space));
+  await space.programs.sweep(now, uses);
+  if (now - (trimmedAt.get(space) ?? 0) >= TRIM_EVERY_MS) {
+    trimmedAt.set(space, now);
+    await trimDeliveryRecords(space);
+    await trimRecordings(space);
+    await trimLogs(space);
+    await sweepContents(space);
+  }
+}

@@ -1,0 +1,132 @@
+// A delivery as it is stored: one for each target (rule or persistent subscription) that has not acknowledged an event. Times and documents
+// only; what is due is due.ts's.
+
+import { createHash } from 'node:crypto';
+import { type Document, Long, ObjectId } from 'mongodb';
+import type { StoredEvent, UnitOfWork, Write } from '../../runtime/transactions/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+
+export const DELIVERIES = 'deliveries';
+
+/** Delivered so often at the usual distance; from the next on it doubles (integrations.md 12.3). */
+const AT_USUAL_DISTANCE = 5;
+const LONGEST_DISTANCE = 10;
+
+export interface Reliability {
+  readonly frequencyMs: number;
+  readonly ttlMs: number;
+}
+
+export interface Delivery {
+  readonly _id: ObjectId;
+  readonly ars_version: Long;
+  /** `/rules/<name>`, or the name of a subscription. */
+  readonly target: string;
+  readonly event: Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by' | 'chain' | 'sequence' | 'transport'>;
+  /** How often it was sent or run. */
+  readonly attempts: number;
+  readonly nextAt: Date;
+  readonly deadline: Date;
+  readonly frequencyMs: number;
+}
+
+/** How long after its n-th delivery an event is delivered again. */
+export const distanceMs = (frequencyMs: number, deliveries: number): number =>
+  frequencyMs * Math.min(LONGEST_DISTANCE, 2 ** Math.max(0, deliveries - AT_USUAL_DISTANCE));
+
+/** The same for the same event and target, so that nothing has to be looked up. */
+export function deliveryId(target: string, { uuid, sequence }: Pick<StoredEvent, 'uuid' | 'sequence'>): ObjectId {
+  return target.startsWith('/')
+    ? idOf(`${target}\n${uuid}`)
+    : sequenceDeliveryId(target, sequence?.partitionId ?? 0, sequence?.sequenceId ?? 0);
+}
+
+export const sequenceDeliveryId = (subscription: string, partitionId: number, sequenceId: number): ObjectId =>
+  idOf(`${subscription}\n${partitionId}\n${sequenceId}`);
+
+const idOf = (text: string): ObjectId => new ObjectId(createHash('sha256').update(text).digest().subarray(0, 12));
+
+/** @param attempts 1 where it is delivered right after the commit, 0 where nobody is there yet */
+export function newDelivery(
+  event: StoredEvent,
+  target: string,
+  { frequencyMs, ttlMs }: Reliability,
+  now: number,
+  attempts: number,
+): Delivery {
+  const { uuid, path, value, at, by, chain, sequence, transport } = event;
+  return {
+    _id: deliveryId(target, event),
+    ars_version: Long.ONE,
+    target,
+    event: { uuid, path, value, at, by, chain, ...(sequence && { sequence }), ...(transport && { transport }) },
+    attempts,
+    nextAt: new Date(now + frequencyMs),
+    deadline: new Date(now + ttlMs),
+    frequencyMs,
+  };
+}
+
+/** A document of the store holds 16 MiB. */
+const MOST_BYTES = 15 * 1024 * 1024;
+
+/** @throws cascade.resource.too.large for an event that cannot be kept until it is acknowledged */
+export function requireKeepable({ value }: Pick<StoredEvent, 'value'>): void {
+  if (value.length * 3 > MOST_BYTES && Buffer.byteLength(value) > MOST_BYTES) throw fault('cascade.resource.too.large', MOST_BYTES);
+}
+
+export const insertion = (delivery: Delivery): Write => ({
+  collection: DELIVERIES,
+  op: 'insert',
+  document: delivery as Document as never,
+  mostBytes: 3 * textOf(delivery) + BESIDES_TEXT_BYTES,
+});
+
+/** What a delivery holds besides the texts of its event: its target, names, a path. */
+const BESIDES_TEXT_BYTES = 16_384;
+const textOf = ({ event }: Delivery): number => event.value.length + (event.transport?.properties.length ?? 0) + event.path.length;
+
+export const removal = ({ _id, ars_version }: Delivery): Write => ({
+  collection: DELIVERIES,
+  op: 'delete',
+  id: _id,
+  version: ars_version.toBigInt(),
+});
+
+/** The writes by which a delivery goes on, perhaps to another version of its rule. */
+export function goingOn(delivery: Delivery, target: string, change: Pick<Delivery, 'attempts' | 'nextAt'>): Write[] {
+  if (target === delivery.target) return [replacement(delivery, change)];
+  const _id = deliveryId(target, delivery.event);
+  return [removal(delivery), insertion({ ...delivery, ...change, _id, ars_version: Long.ONE, target })];
+}
+
+function replacement(delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): Write {
+  const { _id, ars_version, ...rest } = delivery;
+  const document = { ...rest, ...change, ars_version: ars_version.add(1) };
+  return { collection: DELIVERIES, op: 'replace', id: _id, version: ars_version.toBigInt(), document, bytes: textOf(delivery) };
+}
+
+/** The unit by which a delivery goes on for the same target. */
+export const replacing = (delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): UnitOfWork => ({
+  writes: [replacement(delivery, change)],
+  events: [],
+});
+
+/** That time, or the end of the delivery where it is earlier. */
+export const untilDeadline = ({ deadline }: Delivery, at: number): Date => new Date(Math.min(at, deadline.getTime()));
+
+/** As it was read without `promoteLongs`: numbers as numbers but for the version, which stays exact. */
+export function asNumbers(delivery: Delivery): Delivery {
+  const { event } = delivery;
+  const { sequence, chain } = event;
+  return {
+    ...delivery,
+    attempts: Number(delivery.attempts),
+    frequencyMs: Number(delivery.frequencyMs),
+    event: {
+      ...event,
+      chain: { ...chain, depth: Number(chain.depth) },
+      ...(sequence && { sequence: { partitionId: Number(sequence.partitionId), sequenceId: Number(sequence.sequenceId) } }),
+    },
+  };
+}

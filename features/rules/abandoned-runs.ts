@@ -1,0 +1,55 @@
+// Runs that end without having run: of chains that are too long, and of rules whose text is gone. Each is recorded, and its event
+// becomes a dead letter; nothing stays open for ever (language.md G5, integrations.md 12.5).
+
+import { langError } from '../../stdlib/errors.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import { attemptOf, runIdOf, type StoredEvent } from '../../runtime/transactions/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { describe, type RunError } from '../../runtime/runs/index.ts';
+import { toWireError } from '../../runtime/runs/wire-error.ts';
+import { deadLetter, type DeadReason } from '../delivery/dead-letters.ts';
+import { LONGEST_CHAIN } from '../../runtime/events/events.ts';
+import { serviceActor } from '../../runtime/context/service-actor.ts';
+import { snapshot } from '../diagnostics/snapshots.ts';
+import type { Namespace } from '../../resources/catalog/types.ts';
+import { deliveriesOf } from '../delivery/namespace-state.ts';
+
+/** Ends the run of an event whose chain is too long. @returns false when it may run */
+export function abandonTooDeep(space: Namespace, event: StoredEvent, rule: string): boolean {
+  if (event.chain.depth < LONGEST_CHAIN) return false;
+  const error = langError('cascade.rule.chain.depth', event.chain.root, LONGEST_CHAIN);
+  const round = cycleIn([...(event.chain.via ?? []), rule]);
+  const told = round === null ? error.message : `${error.message} The rules go round: ${round.join(' → ')}.`;
+  abandon(space, event, rule, 'chain', { ...toWireError(error), message: told });
+  return true;
+}
+
+/** Ends the run of an event whose rule's text is not kept any more. */
+export function abandonLost(space: Namespace, event: StoredEvent, rule: string): void {
+  abandon(space, event, rule, 'lost', toWireError(fault('cascade.resource.not.found', `/rules/${rule}`)));
+}
+
+function abandon(space: Namespace, event: StoredEvent, rule: string, reason: DeadReason, wire: ReturnType<typeof toWireError>): void {
+  const { code, message, params, status } = wire;
+  const error: RunError = { code, message, params, status, line: null, column: null, stack: [] };
+  const asked = `/procedures/${rule}`;
+  const resource = event.path === asked ? asked : `/rules/${rule}`; // EXECUTE ASYNC is an event of its procedure
+  const actor: Actor = { ...serviceActor(space), commit: () => Promise.reject(new TypeError('what does not run changes nothing')) };
+  const told = snapshot(space, resource, event.uuid, error, actor);
+  const dead = deadLetter(space, { event, target: resource, reason, error, deliveries: attemptOf(event) });
+  space.log.error({ rule, namespace: space.name, event: event.uuid }, describe(error));
+  const unit = { events: [...told.events, ...dead.events], done: [runIdOf(event, rule)] };
+  deliveriesOf(space)
+    .settle(event, resource, (settled) => space.committer.submit({ ...unit, writes: [...told.writes, ...dead.writes, ...settled] }, true))
+    .catch((failed: unknown) => space.log.error({ err: failed }, 'the end of a run that could not begin was not stored'));
+}
+
+/** The shortest round that the last rules of a chain go, its first rule at both ends; null when they don't go round. */
+export function cycleIn(via: readonly string[]): string[] | null {
+  for (let length = 1; length * 2 <= via.length; length++) {
+    const end = via.length;
+    const isRound = via.slice(end - length).every((rule, index) => rule === via[end - 2 * length + index]);
+    if (isRound) return [...via.slice(end - length), via[end - length] as string];
+  }
+  return null;
+}

@@ -1,4 +1,0 @@
-// A value that is there already, or will be. What mostly is there is asked for this way where each request asks for it: a promise that
-// nobody waits for costs more than the question.
-
-export type Soon<T> = T | Promise<T>;

@@ -1,0 +1,59 @@
+// What a process counts of its own work, for whoever shows it (resources-and-api.md 9.4). No name here is anything but that of a resource.
+
+import type { Cause, Stall } from '../platform/stalls/index.ts';
+import { RuleStages } from './rule-stages.ts';
+
+export interface Activations {
+  readonly namespace: string;
+  readonly rule: string;
+  readonly outcome: 'done' | 'failed';
+  count: number;
+}
+
+/** Rules that are counted by name; those that run first after that many are counted as one. */
+const MOST_NAMED = 10_000;
+const OTHERS = '-';
+
+/** The first part of an event path: what the event happened on. */
+const KINDS = new Set(['types', 'topics', 'sources', 'services', 'audits', 'namespaces', 'users', 'inbox']);
+
+export class Counters {
+  /** Events that were committed, by the kind of what they happened on. */
+  readonly events = new Map<string, number>();
+  readonly activations = new Map<string, Activations>();
+  /** How long rules take to what they reach. */
+  readonly stages = new RuleStages();
+  /** Told of each run of a rule how long it took; one listener at most. */
+  onRan: ((seconds: number) => void) | null = null;
+  /** How often the main thread was kept from everything else. */
+  readonly stalls = new Map<Cause, number>();
+  /** Told for how long; one listener at most. */
+  onStalled: ((seconds: number) => void) | null = null;
+
+  event(path: string): void {
+    const kind = path.slice(1, path.indexOf('/', 1));
+    const name = KINDS.has(kind) ? kind : 'other';
+    this.events.set(name, (this.events.get(name) ?? 0) + 1);
+  }
+
+  stalled({ ms, cause }: Stall): void {
+    this.onStalled?.(ms / 1_000);
+    this.stalls.set(cause, (this.stalls.get(cause) ?? 0) + 1);
+  }
+
+  ran(namespace: string, rule: string, outcome: Activations['outcome'], seconds: number): void {
+    this.onRan?.(seconds);
+    const key = `${namespace} ${rule} ${outcome}`;
+    const known = this.activations.get(key);
+    if (known) known.count++;
+    else if (this.activations.size < MOST_NAMED) this.activations.set(key, { namespace, rule, outcome, count: 1 });
+    else this.#others(namespace, outcome);
+  }
+
+  #others(namespace: string, outcome: Activations['outcome']): void {
+    const key = `${namespace} ${OTHERS} ${outcome}`;
+    const known = this.activations.get(key);
+    if (known) known.count++;
+    else this.activations.set(key, { namespace, rule: OTHERS, outcome, count: 1 });
+  }
+}

@@ -1,0 +1,138 @@
+// Definitions that are stored in one commit, with whatever else belongs to it: each is checked against what there will be, nothing is in force
+// before all of it is stored, and what cannot be stored leaves nothing.
+
+import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { UnitOfWork } from '../../runtime/transactions/index.ts';
+import { fault } from '../../model/errors/faults.ts';
+import { raise } from '../../runtime/events/events.ts';
+import { accompanied, admit } from '../access/gate.ts';
+import type { Change } from '../access/policy.ts';
+import { TypesInForce } from '../catalog/types-in-force.ts';
+import type { Defined, DefinitionResource, Namespace } from '../catalog/types.ts';
+import { stampChanged, stampNew } from '../representation/system-properties.ts';
+import { following, type Named } from './follow.ts';
+import { visible, withoutVersion } from './operations.ts';
+import { definitionWrite } from './store.ts';
+
+interface Planned {
+  readonly kind: DefinitionResource;
+  readonly defined: Defined;
+  readonly stored: ObjectValue | null;
+  readonly object: ObjectValue;
+  readonly change: Change;
+}
+
+export class DefinitionBatch {
+  /** The namespace as it will be. From the commit on it is the namespace itself: what is put in force may keep it. */
+  readonly space: Namespace;
+  readonly #real: Namespace;
+  readonly #actor: Actor;
+  readonly #planned: Planned[] = [];
+  #isInForce = false;
+
+  constructor(real: Namespace, actor: Actor) {
+    this.#real = real;
+    this.#actor = actor;
+    const definitions = real.definitions.copy();
+    const types = new TypesInForce();
+    for (const [name, type] of real.types) types.set(name, type);
+    const scalars = new Map(real.scalars);
+    this.space = Object.create(real, {
+      definitions: { get: () => (this.#isInForce ? real.definitions : definitions) },
+      types: { get: () => (this.#isInForce ? real.types : types) },
+      scalars: { get: () => (this.#isInForce ? real.scalars : scalars) },
+      cipher: { get: () => real.cipher, set: (cipher: Namespace['cipher']) => (real.cipher = cipher) },
+    }) as Namespace;
+  }
+
+  get size(): number {
+    return this.#planned.length;
+  }
+
+  /**
+   * Checks a definition, which those after it may build on. One that is there is changed, as by an UPSERT.
+   * @throws what is wrong with it; resource.duplicate.key: it is planned already
+   */
+  async plan(kind: DefinitionResource, body: Value): Promise<void> {
+    if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+    const { space } = this;
+    const actor = this.#actor;
+    const given = Object.hasOwn(body, 'ruleText') ? null : getOwn(body, 'name');
+    const named = typeof given === 'string' ? space.definitions.get(kind.name, given) : undefined;
+    let stored = named ?? null;
+    let defined = await kind.define(space, named ? merged(named, body) : body, stored, actor);
+    const there = space.definitions.get(kind.name, defined.name);
+    if (!named && there) {
+      defined.abandon?.();
+      stored = there;
+      defined = await kind.define(space, merged(there, body), there, actor);
+    }
+    const { name } = defined;
+    if (this.#planned.some((one) => one.kind === kind && one.defined.name === name))
+      throw fault('cascade.resource.duplicate.key', kind.name, `name=${name}`);
+    const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
+    const change = { operation: stored ? 'update' : 'insert', resource: kind, before: stored, after: object, initiator: actor } as const;
+    await admit(space, change);
+    space.definitions.put(kind.name, name, object);
+    kind.foresee?.(space, object);
+    this.#planned.push({ kind, defined, stored, object, change });
+  }
+
+  /** What a definition would be that nothing was there before. Nothing comes of it. @throws what is wrong with it */
+  async preview(kind: DefinitionResource, body: ObjectValue): Promise<ObjectValue> {
+    const defined = await kind.define(this.space, body, null, this.#actor);
+    defined.abandon?.();
+    return defined.object;
+  }
+
+  /**
+   * Stores all of it, and puts it in force.
+   * @param others what is stored with it, by an actor whose commits are parts of this one; it may already store to collections of planned types
+   * @param answer what the request yields
+   */
+  async store(others: (by: Actor) => Promise<void>, answer: () => Value): Promise<void> {
+    const parts: UnitOfWork[] = [];
+    try {
+      for (const { defined, object } of this.#planned) await defined.prepare?.(object);
+      await others({ ...this.#actor, enqueue: undefined, commit: async (unit) => void parts.push(unit) });
+      const units = [...this.#planned.map((one) => this.#unitOf(one)), ...parts];
+      const made = this.#planned.flatMap(({ kind, object }) =>
+        kind.name === 'types' ? [this.space.definitions.collectionOf(object)] : [],
+      );
+      const whole = {
+        writes: units.flatMap(({ writes }) => writes),
+        events: units.flatMap(({ events }) => events),
+        makes: new Set(made),
+      };
+      const changed = this.#planned.map(({ kind, defined }): Named => [kind.name, defined.name]);
+      await following(this.#real, changed, this.#actor.commit(whole, { ok: encodeInner(answer()) }));
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
+    for (const { kind, defined, object } of this.#planned) this.#real.definitions.put(kind.name, defined.name, object);
+    for (const { kind, object } of this.#planned) kind.foresee?.(this.#real, object);
+    this.#isInForce = true;
+    for (const { defined, object } of this.#planned) defined.apply(object);
+    for (const { defined } of this.#planned) await defined.settle?.();
+  }
+
+  /** In place of `store`, or where that has failed before its commit. */
+  abandon(): void {
+    if (!this.#isInForce) for (const { defined } of this.#planned.splice(0)) defined.abandon?.();
+  }
+
+  #unitOf({ kind, defined, stored, object, change }: Planned): UnitOfWork {
+    const events = raise(this.#real, `/types/system.${kind.name}/${change.operation}`, visible(kind, object), this.#actor);
+    const isKept = kind.isTransient?.(object) !== true;
+    const writes = isKept ? [definitionWrite(kind.name, defined.name, object, stored, defined.beside?.(object))] : [];
+    return accompanied(this.#real, change, { writes, events });
+  }
+}
+
+function merged(stored: ObjectValue, body: ObjectValue): ObjectValue {
+  const all: ObjectValue = {};
+  for (const source of [stored, withoutVersion(body)]) for (const key of Object.keys(source)) setOwn(all, key, getOwn(source, key));
+  return all;
+}

@@ -1,0 +1,28 @@
+// Collections of the service's own types: made, with their indexes, when the first instance is about to be stored.
+
+import type { TypeDefinition } from '../../model/types/index.ts';
+import { buildMissing } from './index-builds.ts';
+import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import { StateKey } from '../states.ts';
+
+/** By collection; what failed is tried again by the next. */
+const READY = new StateKey<Map<string, Promise<void>>>('collections made when needed', () => new Map());
+
+/** @returns null where there is nothing to wait for */
+export function ensureCollection(space: Namespace, { isLazy, collection, type }: InstanceResource): Promise<void> | null {
+  if (!isLazy) return null;
+  const known = space.states.get(READY);
+  let made = known.get(collection);
+  if (!made) {
+    made = make(space, collection, type);
+    known.set(collection, made);
+    made.catch(() => known.delete(collection)); // told to who asked
+  }
+  return made;
+}
+
+async function make(space: Namespace, collection: string, type: TypeDefinition): Promise<void> {
+  const found = await space.db.listCollections({ name: collection }, { nameOnly: true }).toArray();
+  if (found.length === 0) await space.db.createCollection(collection);
+  await buildMissing(space, type);
+}

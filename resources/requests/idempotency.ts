@@ -1,0 +1,289 @@
+// X-Cascade-Request-Id (integrations.md 12.6): a POST that a client repeats, as it has not heard the answer, is answered from the record.
+// It belongs to the user, what is asked and the rights that it is asked with: the same id on anything else is refused.
+// The record is made in the unit of the request's first change, so a crash cannot part them; the whole reply is added when it is known.
+// Of several instances each has a record of its own, in the unit that stores it, until there is a reply. Of a procedure's run each statement has
+// one, as a rule's run has in the journal: a repetition goes on behind the last.
+
+import { createHash } from 'node:crypto';
+import { type Collection, type Db, Long, ObjectId } from 'mongodb';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { type Actor, ChildRunIds, type StepStore } from '../../runtime/context/actor.ts';
+import type { ApiReply, ApiRequest } from '../api.ts';
+import { DuplicateKey, type Step, type UnitOfWork, type Write } from '../../runtime/transactions/index.ts';
+import { openText, parseJson, sealText, toJson } from '../../model/values/index.ts';
+import { resolve } from '../catalog/catalogue.ts';
+import { definitionJson, shown } from '../definitions/operations.ts';
+import { fault } from '../../model/errors/faults.ts';
+import type { Namespace } from '../catalog/types.ts';
+import { StateKey } from '../states.ts';
+import { carryOut } from './index.ts';
+import { NO_CONTENT, reply } from './request.ts';
+import { changedReply, instanceText, typedIf } from './typed.ts';
+
+export const IDEMPOTENCY_RECORDS = 'answers';
+const KEPT_SECONDS = 86_400;
+/** A longer reply is not kept: its record alone tells what was stored. */
+const LONGEST_BODY = 8_000_000;
+
+/** Of the ids of a request's records of single instances: the rest is the instance's number. */
+const PREFIX_DIGITS = 20;
+const STEP_PREFIX_DIGITS = 16;
+
+interface StoredAnswer {
+  readonly _id: ObjectId;
+  readonly at: Date;
+  /** Inner JSON of what the first change gave; null where that was nothing of its own. Sealed where the namespace has a key. */
+  readonly answer: string | null;
+  /** The same holds for its body. */
+  readonly reply?: ApiReply;
+  /** Of what it answers: `digestOf`. */
+  readonly digest?: string;
+}
+
+/** What texts of records are sealed for. */
+const PURPOSE = 'kept answer';
+
+const openedReply = ({ cipher }: Namespace, id: ObjectId, { body, ...reply }: ApiReply): ApiReply =>
+  body === undefined ? reply : { ...reply, body: openText(cipher, body, PURPOSE, id.toHexString()) };
+
+const openedAnswer = ({ cipher }: Namespace, id: ObjectId, answer: string | null | undefined): string | null =>
+  answer == null ? null : openText(cipher, answer, PURPOSE, id.toHexString());
+
+export async function indexIdempotencyRecords(db: Db): Promise<void> {
+  await db.collection(IDEMPOTENCY_RECORDS).createIndex({ at: 1 }, { expireAfterSeconds: KEPT_SECONDS });
+}
+
+interface Running {
+  readonly digest: string;
+  readonly work: Promise<ApiReply>;
+}
+
+const RUNNING = new StateKey<Map<string, Running>>('requests with an id', () => new Map());
+
+/** What is asked for, and with which rights. */
+function digestOf({ op, resourceName, custom, resourceId, parameters, object, text, identity }: ApiRequest): string {
+  const { namespace, profiles, restricted, system, installationAdmin } = identity;
+  const rights = [namespace, [...profiles].sort(), restricted === true, system === true, installationAdmin === true];
+  const asked = [op, resourceName, custom, resourceId ?? null, parameters, object ?? null, text ?? null];
+  return createHash('sha256')
+    .update(encodeInner([rights, asked]))
+    .digest('hex');
+}
+
+/** @throws request.id.reused */
+function requireSame(requestId: string, stored: string | undefined, digest: string): void {
+  if (stored !== digest) throw fault('cascade.request.id.reused', requestId);
+}
+
+/** Carries out a request; one with a request id at most once a day and identity. @throws as `carryOut` */
+export function carryOutIdempotently(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { requestId } = request;
+  return requestId === undefined ? carryOut(space, request, actor) : recorded(space, request, requestId, actor);
+}
+
+async function recorded(space: Namespace, request: ApiRequest, requestId: string, actor: Actor): Promise<ApiReply> {
+  const text = `${request.identity.username}\n${requestId}`;
+  const key = createHash('sha256').update(text).digest('hex').slice(0, 24);
+  const digest = digestOf(request);
+  const inWork = space.states.get(RUNNING);
+  const known = inWork.get(key);
+  if (known) {
+    requireSame(requestId, known.digest, digest);
+    return known.work;
+  }
+  const prefix = createHash('sha256').update(`${text}\n${digest}\nparts`).digest('hex').slice(0, PREFIX_DIGITS);
+  const steps = createHash('sha256').update(`${text}\n${digest}\nsteps`).digest('hex').slice(0, STEP_PREFIX_DIGITS);
+  const records = { id: ObjectId.createFromHexString(key), prefix, steps, requestId, digest };
+  const work = answerOnce(space, { ...request, streams: false }, actor, records);
+  inWork.set(key, { digest, work });
+  try {
+    return await work;
+  } finally {
+    inWork.delete(key);
+  }
+}
+
+/** The ids of a request's records: its own, how those of single instances begin, and those of statements. */
+interface Records {
+  readonly id: ObjectId;
+  readonly prefix: string;
+  /** How those of a run's steps begin. */
+  readonly steps: string;
+  readonly requestId: string;
+  readonly digest: string;
+}
+
+async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, records: Records): Promise<ApiReply> {
+  const { id, requestId, digest } = records;
+  const answers = space.db.collection<StoredAnswer>(IDEMPOTENCY_RECORDS);
+  // Before the reply: a former owner that is late stores the reply and then removes these, and where it has, the reply is found.
+  const stepStore = request.op === 'execute' ? await keepSteps(space, answers, records) : undefined;
+  const parts = !stepStore && Array.isArray(request.object) ? await storedParts(space, answers, records) : new Map<number, string>();
+  const stored = await answers.findOne({ _id: id });
+  if (stored) requireSame(requestId, stored.digest, digest);
+  const recorded = stored && told(space, request, stored);
+  if (recorded) return recorded;
+  let given: ApiReply;
+  try {
+    given = await carryOut(space, request, {
+      ...recording(space, actor, records, stored !== null),
+      checkpoints: parts,
+      ...(stepStore && { childRunIds: new ChildRunIds(`request/${id.toHexString()}`, stepStore) }),
+    });
+  } catch (error) {
+    if (!(error instanceof AnsweredElsewhere)) throw error;
+    const other = await answers.findOne({ _id: id });
+    if (other) requireSame(requestId, other.digest, digest);
+    return (other && told(space, request, other)) ?? NO_CONTENT;
+  }
+  if ((given.body?.length ?? 0) <= LONGEST_BODY)
+    await answers.updateOne(
+      { _id: id },
+      { $set: { at: new Date(), reply: keptReply(space, request, id, given), digest }, $setOnInsert: { answer: null } },
+      { upsert: true },
+    );
+  if (request.op === 'execute') await answers.deleteMany({ _id: idsFrom(records.steps) });
+  else if (Array.isArray(request.object)) await answers.deleteMany({ _id: partIds(records) });
+  return given;
+}
+
+/** What a repeated request is answered with: a secret that is told once is not in it, so that no copy of the store gives anybody a login. */
+function keptReply(space: Namespace, request: ApiRequest, id: ObjectId, { body, ...reply }: ApiReply): ApiReply {
+  if (body === undefined) return reply;
+  const isAccount = space.features.installationResource(request.resourceName, request.custom) !== undefined;
+  return { ...reply, body: sealText(space.cipher, isAccount ? withoutSecrets(body) : body, PURPOSE, id.toHexString()) };
+}
+
+/** What the answer of a creation has beside what is stored. */
+const TOLD_ONCE: ReadonlySet<string> = new Set(['accessToken', 'generatedPassword', 'code']);
+
+function withoutSecrets(json: string): string {
+  const strip = (value: Value): Value => {
+    if (Array.isArray(value)) return value.map(strip);
+    if (!isObject(value)) return value;
+    const kept: ObjectValue = {};
+    for (const key of Object.keys(value)) if (!TOLD_ONCE.has(key)) setOwn(kept, key, strip(getOwn(value, key)));
+    return kept;
+  };
+  return toJson(strip(parseJson(json)));
+}
+
+/** What a record tells of the reply; undefined where that is not all. */
+const told = (space: Namespace, request: ApiRequest, { _id, reply: given, answer }: StoredAnswer): ApiReply | undefined =>
+  given ? openedReply(space, _id, given) : replyOf(space, request, openedAnswer(space, _id, answer));
+
+/** Another process was given the same request. */
+class AnsweredElsewhere extends Error {}
+
+const partId = ({ prefix }: Records, number: number): ObjectId =>
+  ObjectId.createFromHexString(prefix + number.toString(16).padStart(24 - PREFIX_DIGITS, '0'));
+
+const partIds = (records: Records) => ({ $gte: partId(records, 0), $lte: partId(records, 16 ** (24 - PREFIX_DIGITS) - 1) });
+
+const idsFrom = (prefix: string) => ({
+  $gte: ObjectId.createFromHexString(prefix.padEnd(24, '0')),
+  $lte: ObjectId.createFromHexString(prefix.padEnd(24, 'f')),
+});
+
+/** The statements that an earlier try has carried out, and the records of those to come. */
+async function keepSteps(space: Namespace, answers: Collection<StoredAnswer>, { steps: prefix }: Records): Promise<StepStore> {
+  const found = await answers
+    .find({ _id: idsFrom(prefix) })
+    .sort({ _id: 1 })
+    .toArray();
+  const steps = found.map(({ _id, answer }) => fromText(openedAnswer(space, _id, answer) ?? ''));
+  let next = steps.length;
+  return {
+    taken: (run) => steps.filter((step) => step.run === run),
+    write: (step): Write => {
+      const _id = ObjectId.createFromHexString(prefix + (next++).toString(16).padStart(24 - prefix.length, '0'));
+      return {
+        collection: IDEMPOTENCY_RECORDS,
+        op: 'insert',
+        document: {
+          _id,
+          ars_version: Long.fromNumber(1),
+          at: new Date(),
+          answer: sealText(space.cipher, JSON.stringify(step), PURPOSE, _id.toHexString()),
+        },
+      };
+    },
+  };
+}
+
+/** A step is plain data but for its times. */
+function fromText(text: string): Step {
+  const step = JSON.parse(text) as Step;
+  const reads = step.reads.map((read) => ({ ...read, at: new Date(read.at) }));
+  return { ...step, at: new Date(step.at), startedAt: new Date(step.startedAt), reads };
+}
+
+/** What an earlier try has stored, by number. */
+async function storedParts(space: Namespace, answers: Collection<StoredAnswer>, records: Records): Promise<Map<number, string>> {
+  const found = await answers.find({ _id: partIds(records) }).toArray();
+  return new Map(
+    found.map(({ _id, answer }) => [
+      Number.parseInt(_id.toHexString().slice(PREFIX_DIGITS), 16),
+      openedAnswer(space, _id, answer) ?? 'null',
+    ]),
+  );
+}
+
+/** The first change carries the record; parts carry one each. */
+function recording(space: Namespace, actor: Actor, records: Records, isRecorded: boolean): Actor {
+  const { digest } = records;
+  let recorded = isRecorded;
+  return {
+    ...actor,
+    enqueue: undefined,
+    async commit(unit, answer, part) {
+      if (part) return actor.commit(withRecord(space, unit, { id: partId(records, part.number), digest }, part.note), answer, part);
+      if (recorded || (unit.writes.length === 0 && unit.events.length === 0)) return actor.commit(unit, answer);
+      recorded = true;
+      try {
+        await actor.commit(withRecord(space, unit, records, answer && 'ok' in answer ? answer.ok : null), answer);
+      } catch (error) {
+        recorded = false;
+        if (error instanceof DuplicateKey && error.collection === IDEMPOTENCY_RECORDS) throw new AnsweredElsewhere();
+        throw error;
+      }
+    },
+  };
+}
+
+const withRecord = (
+  { cipher }: Namespace,
+  unit: UnitOfWork,
+  { id, digest }: Pick<Records, 'id' | 'digest'>,
+  answer: string | null,
+): UnitOfWork => ({
+  ...unit,
+  writes: [
+    ...unit.writes,
+    {
+      collection: IDEMPOTENCY_RECORDS,
+      op: 'insert',
+      document: {
+        _id: id,
+        ars_version: Long.fromNumber(1),
+        at: new Date(),
+        digest,
+        answer: answer === null ? null : sealText(cipher, answer, PURPOSE, id.toHexString()),
+      },
+    },
+  ],
+});
+
+/** The reply to a request about one thing, from what its change gave; undefined where that does not tell all. */
+function replyOf(space: Namespace, request: ApiRequest, answer: string | null): ApiReply | undefined {
+  if (answer === null || Array.isArray(request.object)) return undefined;
+  if (request.federation && request.op === 'update') return changedReply(request, decodeInner(answer));
+  if (request.op === 'publish') return reply('{}');
+  if (request.op === 'rename') return reply(definitionJson(decodeInner(answer) as ObjectValue));
+  if (request.op !== 'insert' && request.op !== 'upsert') return undefined;
+  const resource = resolve(space, request.resourceName, request.custom);
+  const stored = decodeInner(answer) as ObjectValue;
+  const json =
+    resource.kind === 'instances' ? `[${instanceText(request, resource.type, stored)}]` : definitionJson(shown(space, resource, stored));
+  return { ...reply(json), ...(request.parameters['count'] === true ? { count: 1 } : {}), ...typedIf(request, resource) };
+}

@@ -1,0 +1,106 @@
+// While several namespaces ask, each of them has a few requests under way, and the rest of its own wait for these. What one turn of the event loop,
+// one commit and one batch of the sandbox hold is small then, so that who asks once stands behind little, whatever another one sends. A namespace
+// that asks alone is held up by nothing.
+
+import { LinkedList, type ListNode, unlinked } from '../../platform/structures/linked-list.ts';
+import { QueueFull } from '../transactions/index.ts';
+import { Fifo } from '../../platform/structures/fifo.ts';
+import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+
+/** Of a namespace under way: enough that a commit is worth its price (half as many cost half of what such a namespace gets done). */
+const MOST_UNDER_WAY = 32;
+/** So long after the last change from one namespace to another they count as asking together. */
+const TOGETHER_MS = 1_000;
+/** What takes longer no longer counts: its work is elsewhere, and those behind it need not wait for it. */
+const COUNTED_MS = 100;
+/** Of a namespace. */
+const MOST_WAITING = 20_000;
+
+/** Of one request. */
+export interface Permit extends ListNode {
+  begunAt: number;
+  begin: ((place: Permit) => void) | null;
+}
+
+class Share {
+  readonly underWay = new LinkedList<Permit>();
+  readonly waiting = new Fifo<Permit>();
+}
+
+export class FairScheduler {
+  readonly #shares = new Map<string, Share>();
+  #lastAsked: Share | null = null;
+  /** When another namespace than the one before asked last. */
+  #changedAt = Number.NEGATIVE_INFINITY;
+  #waiting = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** Requests that wait for their turn. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** @returns to be given to `leave` when the request is answered @throws {QueueFull} */
+  enter(namespace: string): MaybePromise<Permit> {
+    const share = this.#of(namespace);
+    const now = performance.now();
+    if (share !== this.#lastAsked) {
+      if (this.#lastAsked) this.#changedAt = now;
+      this.#lastAsked = share;
+    }
+    const place: Permit = { begunAt: now, begin: null, ...unlinked };
+    if (share.waiting.size === 0 && this.#hasRoom(share, now)) {
+      share.underWay.add(place);
+      return place;
+    }
+    if (share.waiting.size >= MOST_WAITING) throw new QueueFull('waitingRequests', MOST_WAITING);
+    share.waiting.push(place);
+    this.#waiting++;
+    this.#timer ??= setTimeout(() => this.#look(), COUNTED_MS).unref();
+    return new Promise((resolve) => {
+      place.begin = resolve;
+    });
+  }
+
+  leave(namespace: string, place: Permit): void {
+    const share = this.#of(namespace);
+    share.underWay.remove(place);
+    if (share.waiting.size > 0) this.#beginNext(share, performance.now());
+  }
+
+  #of(namespace: string): Share {
+    let share = this.#shares.get(namespace);
+    if (!share) this.#shares.set(namespace, (share = new Share()));
+    return share;
+  }
+
+  #hasRoom(share: Share, now: number): boolean {
+    return share.underWay.size < MOST_UNDER_WAY || now - this.#changedAt > TOGETHER_MS;
+  }
+
+  #beginNext(share: Share, now: number): void {
+    while (share.waiting.size > 0 && this.#hasRoom(share, now)) {
+      const next = share.waiting.shift() as Permit;
+      this.#waiting--;
+      next.begunAt = now;
+      share.underWay.add(next);
+      next.begin?.(next);
+      next.begin = null;
+    }
+  }
+
+  /** Those that take long make room, and nobody waits for others that ask no more. */
+  #look(): void {
+    this.#timer = null;
+    const now = performance.now();
+    for (const share of this.#shares.values()) {
+      if (share.waiting.size === 0) continue;
+      for (const place of share.underWay) {
+        if (now - place.begunAt < COUNTED_MS) break;
+        share.underWay.remove(place);
+      }
+      this.#beginNext(share, now);
+    }
+    if (this.#waiting > 0) this.#timer = setTimeout(() => this.#look(), COUNTED_MS).unref();
+  }
+}

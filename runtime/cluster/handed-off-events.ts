@@ -1,0 +1,217 @@
+// Events that another process than the leader has committed and that rules wait for: a document each, in the transaction of the event. The leader
+// takes them into its own journal, in the order of their commits, and removes the document in the same transaction: none is lost or counted twice.
+// Who is to lead takes first what waits for the leader before, its own events among it: in the journal, too, they so stand in the order in which they count.
+
+import { type Db, type Document, Long, ObjectId } from 'mongodb';
+import {
+  type SplitText,
+  type Committer,
+  Fenced,
+  opening,
+  splitTexts,
+  readTexts,
+  removeTexts,
+  sealing,
+  type StoredEvent,
+  type UnitOfWork,
+  VersionConflict,
+  type Write,
+} from '../transactions/index.ts';
+import { Backoff, isRetryable, retryUntilAvailable } from '../../platform/mongo/index.ts';
+import type { Cipher } from '../../model/values/index.ts';
+
+export const HANDED_OFF_EVENTS = 'arrivals';
+/** Long texts of the events: an event may hold more than a document does. */
+export const HANDED_OFF_TEXTS = 'arrivalTexts';
+/** What an event has besides its texts: paths, names, the rules that wait for it. */
+const BESIDES_TEXT_BYTES = 100_000;
+const CHARACTERS_A_PIECE = 2_000_000;
+/** Events in one unit: they stay in their order. */
+const MOST_AT_ONCE = 500;
+const BYTES_AT_ONCE = 4_000_000;
+
+interface HandedOffEvent extends Document {
+  readonly _id: ObjectId;
+  readonly event: StoredEvent;
+  /** Of the event's texts those that stand beside. */
+  readonly beside?: readonly SplitText[];
+}
+
+interface HandedOffEventsOptions {
+  readonly db: Db;
+  readonly committer: () => Committer;
+  /** Events are sealed on their way; null while the namespace has no key. */
+  readonly cipher: () => Cipher | null;
+  readonly onError: (error: unknown) => void;
+}
+
+type Commit = (unit: UnitOfWork) => Promise<void>;
+
+export class HandedOffEvents {
+  readonly #options: HandedOffEventsOptions;
+  /** In the order of their commits. Null: another process takes them. */
+  #waiting: Map<string, HandedOffEvent> | null = null;
+  #taking: Promise<void> | null = null;
+
+  constructor(options: HandedOffEventsOptions) {
+    this.#options = options;
+  }
+
+  /** The unit with a document for what its events are awaited for, for a process that does not lead. */
+  handOff(unit: UnitOfWork): UnitOfWork {
+    if (!unit.events.some(isAwaited)) return unit;
+    const writes: Write[] = [];
+    const events = unit.events.map((event) => {
+      if (!isAwaited(event)) return event;
+      const awaited = { ...event, runs: event.runs.filter(({ places }) => places) };
+      const _id = new ObjectId();
+      const seal = sealing(this.#options.cipher());
+      const parted = splitTexts(HANDED_OFF_TEXTS, _id, textsOf(awaited), (text) => seal(text, awaited.uuid));
+      const kept = withTexts(awaited, parted.inside as readonly string[]);
+      const document = { _id, event: kept, ...(parted.beside.length > 0 && { beside: parted.beside }), ars_version: Long.ONE };
+      writes.push(...parted.writes, {
+        collection: HANDED_OFF_EVENTS,
+        op: 'insert',
+        document,
+        mostBytes: parted.mostBytes + BESIDES_TEXT_BYTES,
+      });
+      return { ...event, runs: event.runs.filter(({ places }) => !places) };
+    });
+    return { ...unit, writes: [...unit.writes, ...writes], events };
+  }
+
+  /**
+   * From now on they are taken here.
+   * @param commit stores those that wait already, while nothing else is stored
+   */
+  async start(commit: Commit): Promise<void> {
+    this.#waiting ??= new Map(); // what comes meanwhile is behind
+    const reading = this.#stored().catch((error: unknown) => {
+      this.#give(); // until it is tried again
+      throw error;
+    });
+    await (this.#taking = reading.then((stored) => this.#takeAll(stored, commit)).finally(() => this.#taken()));
+  }
+
+  /** Looks for those that are stored. */
+  async look(): Promise<void> {
+    if (!this.#waiting) return;
+    for (const [id, one] of await this.#stored()) this.#waiting.set(id, one);
+    this.#take();
+  }
+
+  /** One has been committed. */
+  add(document: Document): void {
+    if (!this.#waiting) return;
+    this.#waiting.set((document as HandedOffEvent)._id.toHexString(), document as HandedOffEvent);
+    this.#take();
+  }
+
+  get isBusy(): boolean {
+    return this.#taking !== null;
+  }
+
+  async close(): Promise<void> {
+    this.#waiting = null;
+    await this.#taking;
+  }
+
+  async settled(): Promise<void> {
+    while (this.#taking) await this.#taking;
+  }
+
+  #take(): void {
+    if (!this.#waiting?.size) return;
+    const commit: Commit = (unit) => this.#options.committer().submit(unit, true);
+    this.#taking ??= this.#takeAll(this.#waiting, commit).finally(() => this.#taken());
+  }
+
+  #taken(): void {
+    this.#taking = null;
+    this.#take();
+  }
+
+  async #stored(): Promise<Map<string, HandedOffEvent>> {
+    const stored = await this.#options.db.collection<HandedOffEvent>(HANDED_OFF_EVENTS).find().sort({ 'event.at': 1, _id: 1 }).toArray();
+    return new Map(stored.map((one) => [one._id.toHexString(), one]));
+  }
+
+  async #takeAll(waiting: Map<string, HandedOffEvent>, commit: Commit): Promise<void> {
+    const backoff = new Backoff();
+    while (this.#waiting && waiting.size > 0) {
+      const some: HandedOffEvent[] = [];
+      let bytes = 0;
+      for (const one of waiting.values()) {
+        if (some.length >= MOST_AT_ONCE || bytes >= BYTES_AT_ONCE) break;
+        some.push(one);
+        bytes += lengthOf(one);
+      }
+      try {
+        await this.#store(some, commit);
+        backoff.reset();
+      } catch (error) {
+        if (!(error instanceof VersionConflict)) {
+          this.#options.onError(error);
+          if (error instanceof Fenced) return this.#give();
+          if (isRetryable(error)) {
+            await backoff.pause();
+            continue;
+          }
+        }
+        // One of them has been taken before: one by one.
+        for (const one of some)
+          await retryUntilAvailable(() => this.#store([one], commit), { isWanted: () => this.#waiting !== null }).catch(
+            (reason: unknown) => reason instanceof VersionConflict || this.#options.onError(reason),
+          );
+      }
+      for (const { _id } of some) {
+        waiting.delete(_id.toHexString());
+        this.#waiting?.delete(_id.toHexString());
+      }
+    }
+  }
+
+  #give(): void {
+    this.#waiting = null;
+  }
+
+  async #store(some: readonly HandedOffEvent[], commit: Commit): Promise<void> {
+    const events: StoredEvent[] = [];
+    for (const one of some) events.push(await this.#whole(one));
+    await commit({
+      writes: some.flatMap(({ _id, beside = [] }): Write[] => [
+        ...removeTexts(
+          HANDED_OFF_TEXTS,
+          _id,
+          beside.map(([place, pieces]): SplitText => [Number(place), Number(pieces)]),
+        ),
+        { collection: HANDED_OFF_EVENTS, op: 'delete', id: _id, version: 1n },
+      ]),
+      events,
+      isRecovered: true,
+    });
+  }
+
+  async #whole({ _id, event, beside = [] }: HandedOffEvent): Promise<StoredEvent> {
+    const open = opening(this.#options.cipher());
+    const opened = (text: string): string => open(text, event.uuid);
+    const apart = await readTexts(this.#options.db, HANDED_OFF_TEXTS, _id, beside, opened);
+    return withTexts(
+      event,
+      textsOf(event).map((text: string | null, place) => apart.get(place) ?? opened(text ?? '')),
+    );
+  }
+}
+
+const textsOf = ({ value, transport }: StoredEvent): string[] => (transport ? [value, transport.properties] : [value]);
+const withTexts = (event: StoredEvent, [value = '', properties = '']: readonly string[]): StoredEvent => ({
+  ...event,
+  value,
+  ...(event.transport && { transport: { ...event.transport, properties } }),
+});
+
+/** Characters, about. */
+const lengthOf = ({ event, beside = [] }: HandedOffEvent): number =>
+  beside.reduce((sum, [, pieces]) => sum + Number(pieces) * CHARACTERS_A_PIECE, (event.value as string | null)?.length ?? 0);
+
+const isAwaited = ({ runs }: StoredEvent): boolean => runs.some(({ places }) => places !== undefined);

@@ -1,0 +1,73 @@
+// Events as conditions see them, by the variables of a rule's triggers.
+
+import type { TriggerSpec } from '../../compiler/index.ts';
+import { decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { eventObject } from '../events/event-object.ts';
+import type { EvaluationContext } from '../triggers/index.ts';
+import type { Bindings, MatchedEvent } from './types.ts';
+
+/** Values of events are kept as text; the one that has just arrived is looked at many times, and so is the one beside it in a condition. */
+export class EventValues {
+  #of: MatchedEvent | null = null;
+  #value: Value = null;
+  #isRead = false;
+  #other: MatchedEvent | null = null;
+  #otherValue: Value = null;
+
+  /** The event that most look-ups will be for. @param value as it is known already */
+  expect(matched: MatchedEvent, value?: Value): void {
+    if (this.#of === matched) return;
+    this.#of = matched;
+    this.#isRead = value !== undefined;
+    this.#value = value ?? null;
+    this.#other = null;
+    this.#otherValue = null;
+  }
+
+  get(matched: MatchedEvent): Value {
+    if (matched === this.#of) {
+      if (!this.#isRead) {
+        this.#value = decodeInner(matched.value);
+        this.#isRead = true;
+      }
+      return this.#value;
+    }
+    if (matched !== this.#other) {
+      this.#otherValue = decodeInner(matched.value);
+      this.#other = matched;
+    }
+    return this.#otherValue;
+  }
+}
+
+/** A variable whose event has not come holds null. */
+export class BindingsContext implements EvaluationContext {
+  /** May be another one for the next look: a condition keeps nothing of it. */
+  bindings: Bindings;
+  readonly #triggers: readonly TriggerSpec[];
+  readonly #values: EventValues;
+  readonly #namespace: string;
+
+  constructor(bindings: Bindings, triggers: readonly TriggerSpec[], values: EventValues, namespace: string) {
+    this.bindings = bindings;
+    this.#triggers = triggers;
+    this.#values = values;
+    this.#namespace = namespace;
+  }
+
+  payload(variable: string): Value {
+    const matched = eventOf(this.bindings, this.#triggers, variable);
+    return matched ? this.#values.get(matched) : null;
+  }
+
+  event(variable: string): ObjectValue {
+    const matched = eventOf(this.bindings, this.#triggers, variable);
+    return matched ? eventObject(matched, this.#values.get(matched), this.#namespace) : {};
+  }
+}
+
+/** The event that a variable holds. */
+export function eventOf({ places, events }: Bindings, triggers: readonly TriggerSpec[], variable: string): MatchedEvent | null {
+  for (let i = 0; i < places.length; i++) if (triggers[places[i] as number]?.variable === variable) return events[i] ?? null;
+  return null;
+}

@@ -1,0 +1,178 @@
+// What rules and procedures compile to, kept in the store so that a start need not compile them again. A row is found by the hash of the
+// compiler and the text, and holds a hash of itself: output of another compiler, of another text or cut short is not used, the text is
+// compiled. Rules are all read at the start; a procedure is read when it is first called.
+// No resource of the API, no type and no pipeline stage names this collection. Who writes to the database itself is not believed either: code is
+// verified again before it is used.
+
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Collection, Db } from 'mongodb';
+import { type CompiledProcedure, type CompiledRule, isVerified, type ServiceStateNames } from '../../compiler/index.ts';
+import { builtinTable } from '../../stdlib/builtins/index.ts';
+import type { CompileAsked, Compiler } from './compiler.ts';
+import { type CompiledUnit, compileText } from './programs.ts';
+
+export const COMPILATION_CACHE = 'compiled';
+const BATCH_ROWS = 1_000;
+const READ_MS = 2_000;
+
+interface Row {
+  readonly _id: string;
+  readonly sum: string;
+  /** A CompiledRule or CompiledProcedure as JSON. */
+  readonly unit: string;
+  /** Of a procedure: the compiler that made it. */
+  readonly procedureOf?: string;
+}
+
+type UnitOf<Kind extends 'rule' | 'procedure'> = Kind extends 'rule' ? CompiledRule : CompiledProcedure;
+
+export interface CompiledBy {
+  /** What compilerHash() gives. */
+  readonly hash: string;
+  readonly compiler: Compiler;
+}
+
+export class CompilationCache {
+  readonly #rows: Collection<Row>;
+  readonly #compiler: string;
+  readonly #compile: (text: string, asked: CompileAsked) => Promise<CompiledUnit>;
+  /** Read at the start and not asked for yet. */
+  readonly #read = new Map<string, Row>();
+  /** Compiled since, and not stored yet. */
+  #made: Row[] = [];
+  #taken = 0;
+  /** Modules that were verified since the start: rules that differ in literals only share one. */
+  readonly #verified = new Set<string>();
+  /** Procedures on their way to the store. */
+  readonly #keeping = new Set<Promise<void>>();
+
+  private constructor(db: Db, { hash, compiler }: CompiledBy) {
+    this.#rows = db.collection<Row>(COMPILATION_CACHE);
+    this.#compiler = hash;
+    this.#compile = (text, asked) => compiler.compile(db.databaseName, text, asked);
+  }
+
+  /** Reads all that a namespace has kept. */
+  static async open(db: Db, by: CompiledBy): Promise<CompilationCache> {
+    const kept = new CompilationCache(db, by);
+    await kept.#rows.deleteMany({ procedureOf: { $exists: true, $ne: by.hash } });
+    const ofRules = { procedureOf: { $exists: false } };
+    for await (const row of kept.#rows.find(ofRules, { batchSize: BATCH_ROWS })) kept.#read.set(row._id, row);
+    return kept;
+  }
+
+  /** How many units were taken from the store and not compiled. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** What a text compiles to that is not in force yet. @throws CascadeErrors one for each diagnostic that is an error */
+  async compile<Kind extends 'rule' | 'procedure'>(text: string, asked: CompileAsked & { kind: Kind }): Promise<UnitOf<Kind>> {
+    return (await this.#compile(text, asked)) as UnitOf<Kind>;
+  }
+
+  /** What a stored rule's text compiles to. @throws CascadeErrors when it no longer compiles */
+  load(text: string): CompiledRule {
+    const id = this.#idOf(text);
+    const row = this.#read.get(id);
+    this.#read.delete(id);
+    const unit = row && unitOf(row);
+    if (unit?.kind === 'rule' && this.#isVerified(unit)) {
+      this.#taken += 1;
+      return unit;
+    }
+    const rule = compileText(text, 'rule', true) as CompiledRule;
+    this.#made.push(rowOf(id, rule));
+    return rule;
+  }
+
+  /** Keeps what a text compiles to, before its rule is stored. */
+  async keep(text: string, rule: CompiledRule): Promise<void> {
+    const { _id, ...fields } = rowOf(this.#idOf(text), rule);
+    await this.#rows.updateOne({ _id }, { $set: fields }, { upsert: true });
+  }
+
+  /**
+   * What a procedure compiles to, from the store where it is kept there. @param state the names of its service's state, which are its variables
+   * @throws CascadeErrors when the text no longer compiles
+   */
+  async loadProcedure(text: string, state: ServiceStateNames | null): Promise<CompiledProcedure> {
+    // A store that is away, or slow, is no reason not to call: then the text is compiled.
+    const row = await this.#rows.findOne({ _id: this.#idOfProcedure(text, state) }, { timeoutMS: READ_MS }).catch(() => null);
+    const unit = row && unitOf(row);
+    if (unit?.kind === 'procedure' && this.#isVerified(unit)) {
+      this.#taken += 1;
+      return unit;
+    }
+    const procedure = await this.compile(text, { kind: 'procedure', stateOf: () => state });
+    const keeping = this.keepProcedure(text, state, procedure).catch(() => undefined); // the next start compiles it again
+    this.#keeping.add(keeping);
+    void keeping.then(() => this.#keeping.delete(keeping));
+    return procedure;
+  }
+
+  async keepProcedure(text: string, state: ServiceStateNames | null, procedure: CompiledProcedure): Promise<void> {
+    const { _id, ...fields } = rowOf(this.#idOfProcedure(text, state), procedure);
+    await this.#rows.updateOne({ _id }, { $set: { ...fields, procedureOf: this.#compiler } }, { upsert: true });
+  }
+
+  /** A text of a procedure is no longer in force. */
+  async dropProcedure(text: string, state: ServiceStateNames | null): Promise<void> {
+    await this.#rows.deleteOne({ _id: this.#idOfProcedure(text, state) });
+  }
+
+  /** Once all rules are loaded: stores what was compiled meanwhile, and removes what no rule asked for. Then all is stored that was to be. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#keeping);
+    const [made, left] = [this.#made, [...this.#read.keys()]];
+    this.#made = [];
+    this.#read.clear();
+    this.#verified.clear();
+    for (let from = 0; from < made.length; from += BATCH_ROWS) {
+      const operations = made.slice(from, from + BATCH_ROWS).map(({ _id, ...fields }) => ({
+        updateOne: { filter: { _id }, update: { $set: fields }, upsert: true },
+      }));
+      await this.#rows.bulkWrite(operations, { ordered: false });
+    }
+    for (let from = 0; from < left.length; from += BATCH_ROWS)
+      await this.#rows.deleteMany({ _id: { $in: left.slice(from, from + BATCH_ROWS) } });
+  }
+
+  #isVerified({ module: { source } }: CompiledUnit): boolean {
+    const hash = sha256(source);
+    if (this.#verified.has(hash)) return true;
+    if (!isVerified(source)) return false;
+    if (this.#read.size > 0) this.#verified.add(hash); // while a namespace is opened
+    return true;
+  }
+
+  #idOfProcedure(text: string, state: ServiceStateNames | null): string {
+    return this.#idOf(`${text}\n${JSON.stringify(state)}`);
+  }
+
+  #idOf(text: string): string {
+    return sha256(`${this.#compiler}\n${text}`);
+  }
+}
+
+function rowOf(_id: string, compiled: CompiledRule | CompiledProcedure): Row {
+  const unit = JSON.stringify(compiled);
+  return { _id, unit, sum: sha256(`${_id}\n${unit}`) };
+}
+
+function unitOf({ _id, sum, unit }: Row): CompiledRule | CompiledProcedure | null {
+  return typeof unit === 'string' && sum === sha256(`${_id}\n${unit}`) ? (JSON.parse(unit) as CompiledRule | CompiledProcedure) : null;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Stands for this compiler and the built-ins that it knows: another version of either has another. Read once a process. */
+export async function compilerHash(): Promise<string> {
+  const folder = join(import.meta.dirname, '../../compiler');
+  const files = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.[jt]s$/.test(name)).sort();
+  const hash = createHash('sha256').update(JSON.stringify([...builtinTable()]));
+  for (const file of files) hash.update(`\n${file}\n`).update(await readFile(join(folder, file)));
+  return hash.digest('hex');
+}

@@ -1,0 +1,89 @@
+// How much waits to be run in a namespace, and what that means for those who bring more (the events themselves are in the journal: what
+// was acknowledged is never dropped). Above the first bound clients are refused and runs bring their events one at a time; above the
+// second a run's statement fails: a storm ends there, not in the memory of the service.
+
+import { fault } from '../../model/errors/faults.ts';
+
+export interface BackpressureLimits {
+  readonly runs: number;
+  /** Of event values, as text. */
+  readonly characters: number;
+}
+
+export const HIGH: BackpressureLimits = { runs: 50_000, characters: 64_000_000 };
+export const EXTREME: BackpressureLimits = { runs: 500_000, characters: 256_000_000 };
+
+export class Backpressure {
+  readonly #high: BackpressureLimits;
+  readonly #extreme: BackpressureLimits;
+  #runs = 0;
+  #characters = 0;
+  #gate: Promise<void> = Promise.resolve();
+  #atGate = 0;
+  #waiting: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(high: BackpressureLimits = HIGH, extreme: BackpressureLimits = EXTREME) {
+    this.#high = high;
+    this.#extreme = extreme;
+  }
+
+  add(characters: number): void {
+    this.#runs++;
+    this.#characters += characters;
+  }
+
+  remove(characters: number): void {
+    this.#runs--;
+    this.#characters -= characters;
+    if (this.#waiting.length > 0 && !this.isHigh) for (const go of this.#waiting.splice(0)) go();
+  }
+
+  /** No more from outside. */
+  get isHigh(): boolean {
+    return this.#runs >= this.#high.runs || this.#characters >= this.#high.characters;
+  }
+
+  /** A program's change that starts runs goes through at once. */
+  get isLow(): boolean {
+    return !this.isHigh && this.#atGate === 0;
+  }
+
+  /** Resolves when there is room again: for what brings events and can wait (redeliveries, schedules). */
+  async whenRelieved(): Promise<void> {
+    while (this.isHigh && !this.#isClosed) await new Promise<void>((go) => this.#waiting.push(go));
+  }
+
+  /** The service ends. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Nobody waits any more: the service ends. */
+  close(): void {
+    this.#isClosed = true;
+    for (const go of this.#waiting.splice(0)) go();
+  }
+
+  /**
+   * Lets a program's change through that starts runs: at once while there is room, else one after the other, so that what is open comes
+   * to its end and frees what it holds.
+   * @throws cascade.quota.exceeded when far too much waits
+   */
+  async pass<T>(commit: () => Promise<T>): Promise<T> {
+    if (this.#runs >= this.#extreme.runs || this.#characters >= this.#extreme.characters)
+      throw fault('cascade.quota.exceeded', 'waitingRuns', this.#extreme.runs);
+    if (this.isLow) return commit();
+    const before = this.#gate;
+    let open = (): void => undefined;
+    this.#gate = new Promise((resolve) => (open = resolve));
+    this.#atGate++;
+    try {
+      await before;
+      return await commit();
+    } finally {
+      this.#atGate--;
+      open();
+    }
+  }
+}

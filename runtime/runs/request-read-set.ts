@@ -1,0 +1,49 @@
+// What one request of a run reads: the versions that its answer shows to the program are kept with the answer, and count for the run's later
+// updates while the attempt that made the request is the present one.
+
+import type { ReadSet } from '../context/actor.ts';
+import type { Pending } from '../transactions/index.ts';
+import { seenText } from './history.ts';
+
+export class RequestReadSet implements ReadSet {
+  readonly #run: ReadSet;
+  readonly #isPresent: () => boolean;
+  #seen: (readonly [instance: string, version: bigint])[] | null = null;
+
+  /** @param isPresent whether the attempt of the run that made the request goes on */
+  constructor(run: ReadSet, isPresent: () => boolean) {
+    this.#run = run;
+    this.#isPresent = isPresent;
+  }
+
+  record(collection: string, id: string, version: bigint): void {
+    if (!this.#isPresent()) return;
+    (this.#seen ??= []).push([`${collection}/${id}`, version]);
+    this.#run.record(collection, id, version);
+  }
+
+  expected(collection: string, id: string): bigint | undefined {
+    return this.#run.expected(collection, id);
+  }
+
+  turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on' | Pending> {
+    return this.#run.turn(collection, ids);
+  }
+
+  follow(pending: Pending): void {
+    if (this.#isPresent()) this.#run.follow(pending);
+  }
+
+  followed(collection: string): readonly Pending[] {
+    return this.#run.followed(collection);
+  }
+
+  standing(): Promise<void> {
+    return this.#run.standing();
+  }
+
+  /** What has been seen, as it is stored; undefined: nothing. */
+  get text(): string | undefined {
+    return this.#seen ? seenText(this.#seen) : undefined;
+  }
+}

@@ -1,0 +1,116 @@
+// What stands in the way of a run and goes by itself neither ends it nor is told to its program.
+import { MongoNetworkError, MongoServerError } from 'mongodb';
+import { pino } from 'pino';
+import { test } from 'vitest';
+import { RestartRun } from '../context/actor.ts';
+import type { Answer, StoredEvent } from '../transactions/index.ts';
+import { systemClock } from '../../platform/clock/index.ts';
+import type { RunRequest } from '../../sandbox/index.ts';
+import {
+  Contention,
+  ErrorBreaker,
+  ExecutionTimes,
+  NO_LIMITS,
+  type Executable,
+  Backpressure,
+  runDirect,
+  type RunHost,
+  Runner,
+} from './index.ts';
+
+const conflict = new MongoServerError({ message: 'WriteConflict', code: 112 });
+conflict.addErrorLabel('TransientTransactionError');
+
+const executable: Executable = {
+  resource: '/rules/r',
+  name: 'r',
+  program: { id: 'r', module: { hash: 'r', source: '' }, constantsJson: '[]' },
+  map: '',
+  service: null,
+  identity: { username: 'ann', namespace: 'main', profiles: [] },
+};
+const event: StoredEvent = {
+  uuid: 'e',
+  path: '/types/T/insert',
+  value: '{}',
+  at: new Date(0),
+  by: 'ann',
+  chain: { root: 'e', depth: 0 },
+  runs: [{ rule: 'r', program: 'r', binds: 'value' }],
+};
+
+/** Runs of one statement each, which fails once; tells how they began, what their programs were answered, and what was dropped. */
+function hostOf(failure: unknown) {
+  const told = { starts: 0, dropped: 0, answers: [] as Answer[] };
+  let isFirst = true;
+  const open: RunRequest[] = [];
+  const host = {
+    namespace: 'main',
+    clock: systemClock,
+    contention: new Contention(),
+    backpressure: new Backpressure(),
+    log: pino({ level: 'silent' }),
+    sandbox: {
+      start(request: RunRequest) {
+        told.starts++;
+        open.push(request);
+        setImmediate(() => request.observer.op('1', 0, 'select', '{}', false));
+        return request;
+      },
+      answer(request: RunRequest, answer: Answer) {
+        told.answers.push(answer);
+        setImmediate(() => request.observer.done('null'));
+      },
+      drop: () => void told.dropped++,
+    },
+    committer: { markDone: () => undefined },
+    executionTimes: new ExecutionTimes(),
+    errorBreaker: new ErrorBreaker(() => 0),
+    limits: () => NO_LIMITS,
+    holdsLocks: () => false,
+    executable: () => executable,
+    perform: async () => {
+      if (!isFirst) return { ok: '1' };
+      isFirst = false;
+      throw failure;
+    },
+    changeAtOnce: () => null,
+    release: () => undefined,
+    takeRecorded: () => [],
+    failure: () => ({ writes: [], events: [] }),
+    isTraced: () => false,
+    logLevel: () => 20,
+    serviceOf: () => null,
+    mapOf: () => null,
+  } as unknown as RunHost;
+  return { host, told };
+}
+
+test.concurrent.for([
+  ['a connection that breaks', new MongoNetworkError('reset')],
+  ['a conflict with a transaction that nobody ends', conflict],
+  ['an index that is being built', new MongoServerError({ message: 'LockTimeout', code: 24 })],
+  ['a cursor that went with the database', new MongoServerError({ message: 'CursorNotFound', code: 43 })],
+  ['a database that has just begun', new MongoServerError({ message: 'ReadConcernMajorityNotAvailableYet', code: 134 })],
+])('%s: the statement of a rule is carried out later', async ([, failure], { expect }) => {
+  const { host, told } = hostOf(failure);
+  const runner = new Runner({
+    host,
+    find: () => executable,
+    backpressure: host.backpressure,
+    refuse: () => false,
+    lost: () => undefined,
+  });
+  runner.begin([event]);
+  await runner.drained();
+  expect(told).toEqual({ starts: 1, dropped: 0, answers: [{ ok: '1' }] });
+});
+
+test('a BEFORE rule whose walk is gone has the run that it is a part of start again', async ({ expect }) => {
+  const again = new RestartRun('cursor');
+  const { host, told } = hostOf(again);
+  const caller = { chain: { root: 'e', depth: 1 }, childRunIds: null, depth: 0, event: { event, rule: 'r' } };
+  const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
+  await expect(runDirect(host, { ...call, snapshot: false })).rejects.toBe(again);
+  expect(told).toEqual({ starts: 1, dropped: 1, answers: [] });
+});

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { fromInner } from '../../stdlib/values/index.ts';
+import { systemClock } from '../../platform/clock/index.ts';
+import { handleOf, type StoredValue, NOTHING, type ServiceState, StateStore } from './index.ts';
+import type { StateUser } from './state-store.ts';
+
+const any = {
+  type: 'Integer',
+  initial: () => ({ json: '0', refs: [] }),
+  accept: (value: { json: string }) => (value.json === '"x"' ? null : { ...NOTHING, json: value.json }),
+};
+const ENVIRONMENT = { clock: systemClock, evicted: () => undefined };
+const STATE: ServiceState = { version: '1', global: new Map([['n', any]]), partitioned: new Map([['n', any]]) };
+
+/** A run that remembers what it was told to keep. */
+function user(run: string): StateUser & { kept: unknown[] } {
+  const kept: unknown[] = [];
+  return { run, kept, keep: (answer) => kept.push(answer) };
+}
+const ask = async (store: StateStore, run: StateUser, payload: Record<string, unknown>): Promise<unknown> => {
+  const answer = await store.perform(payload as never, run);
+  return JSON.parse((answer as { ok: string }).ok) as unknown;
+};
+
+test('partitions have values of their own, apart from the global state', async () => {
+  const store = new StateStore(() => STATE, ENVIRONMENT);
+  const run = user('r');
+  await ask(store, run, { op: 'set', service: 'S', partition: 'a', name: 'n', value: 5 });
+  expect(await ask(store, run, { op: 'get', service: 'S', partition: 'a', name: 'n', version: 0 })).toEqual({ version: 2, value: 5 });
+  expect(await ask(store, run, { op: 'get', service: 'S', partition: 'b', name: 'n', version: 0 })).toEqual({ version: 1, value: 0 });
+  expect(await ask(store, run, { op: 'get', service: 'S', partition: null, name: 'n', version: 1 })).toEqual({ version: 1 });
+  expect(await ask(store, run, { op: 'partitions', service: 'S' })).toEqual(['a', 'b']);
+  expect(run.kept).toEqual([{ ok: '2' }]);
+});
+
+test('a value of another type is refused and changes nothing', async () => {
+  const store = new StateStore(() => STATE, ENVIRONMENT);
+  const set = ask(store, user('r'), { op: 'set', service: 'S', partition: null, name: 'n', value: 'x' });
+  await expect(set).rejects.toMatchObject({ code: 'cascade.service.state.type', params: ['S', 'n', 'Integer'] });
+  expect(await ask(store, user('r'), { op: 'get', service: 'S', partition: null, name: 'n', version: 0 })).toEqual({
+    version: 1,
+    value: 0,
+  });
+});
+
+test('state of another shape begins anew', async () => {
+  let version = '1';
+  const store = new StateStore(() => ({ ...STATE, version }), ENVIRONMENT);
+  await ask(store, user('r'), { op: 'set', service: 'S', partition: null, name: 'n', value: 5 });
+  version = '2';
+  expect(await ask(store, user('r'), { op: 'get', service: 'S', partition: null, name: 'n', version: 0 })).toMatchObject({ value: 0 });
+});
+
+test('one run initialises, the others wait for it; a failure leaves it to the next', async () => {
+  const store = new StateStore(() => STATE, ENVIRONMENT);
+  const [a, b] = [user('a'), user('b')];
+  const enter = { op: 'enter', service: 'S', partition: null };
+  expect(await ask(store, a, enter)).toBe(true);
+  const second = ask(store, b, enter);
+  await ask(store, a, { op: 'entered', service: 'S', partition: null, failed: true });
+  expect(await second).toBe(true);
+  await ask(store, b, { op: 'entered', service: 'S', partition: null, failed: false });
+  expect(await ask(store, a, enter)).toBe(false);
+});
+
+test('what a lambda decides is done alone, and never lost', async () => {
+  const store = storeWithValue();
+  const runs = Array.from({ length: 20 }, (_, i) => user(`r${i}`));
+  await Promise.all(
+    runs.map(async (run) => {
+      const object = await valueIn(store, run);
+      const begun = (await ask(store, run, { op: 'begin', object, key: '' })) as { token: number; value: number | null };
+      await new Promise(setImmediate);
+      await ask(store, run, { op: 'end', token: begun.token, change: 'set', value: (begun.value ?? 0) + 1 });
+      expect(run.kept).toHaveLength(2); // the beginning counts only with its end
+    }),
+  );
+  expect(await ask(store, user('r'), { op: 'call', object: await valueIn(store, user('r')), method: 'getValue', args: [] })).toBe(20);
+});
+
+test('a run that ends frees what it held, and one that would wait for itself is refused', async () => {
+  const store = storeWithValue(2);
+  const [a, b] = [user('a'), user('b')];
+  const begin = async (run: StateUser, name: string) => ask(store, run, { op: 'begin', object: await valueIn(store, run, name), key: '' });
+  await begin(a, 'v0');
+  await begin(b, 'v1');
+  const waiting = begin(a, 'v1');
+  await new Promise(setImmediate);
+  await expect(begin(b, 'v0')).rejects.toMatchObject({ code: 'cascade.service.state.deadlock' });
+  store.release('b');
+  await expect(waiting).resolves.toMatchObject({ present: true });
+});
+
+/** A service whose global state holds Values `v0`, `v1` … */
+function storeWithValue(count = 1): StateStore {
+  const store: StateStore = new StateStore(() => state, ENVIRONMENT);
+  const global = new Map(
+    Array.from({ length: count }, (_, i) => [
+      `v${i}`,
+      { type: 'Value', initial: () => handleOf(store.make('Value')), accept: (value: StoredValue) => value },
+    ]),
+  );
+  const state: ServiceState = { version: '1', global, partitioned: null };
+  return store;
+}
+async function valueIn(store: StateStore, run: StateUser, name = 'v0'): Promise<unknown> {
+  const got = (await ask(store, run, { op: 'get', service: 'S', partition: null, name, version: 0 })) as { value: string };
+  return fromInner(got.value);
+}

@@ -1,0 +1,24 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { RoundRobinQueue } from './round-robin-queue.ts';
+
+test('few begin at once, as they come', () => {
+  const begun: number[] = [];
+  const turns = new RoundRobinQueue<number>((one) => begun.push(one));
+  for (let n = 0; n < 3; n++) turns.take('a', n);
+  expect(begun).toEqual([0, 1, 2]);
+});
+
+test('who sends one request does not stand behind the many of another', async () => {
+  const begun: string[] = [];
+  const turns = new RoundRobinQueue<string>((one) => begun.push(one));
+  for (let n = 0; n < 1_000; n++) turns.take('many', `many ${n}`);
+  turns.take('few', 'few');
+  const atOnce = begun.length;
+  expect(atOnce).toBeLessThan(500);
+  await turn();
+  expect(begun.indexOf('few')).toBeGreaterThanOrEqual(atOnce);
+  expect(begun.indexOf('few')).toBeLessThan(atOnce + 2);
+  while (begun.length < 1_001) await turn();
+  expect(begun.filter((one) => one !== 'few')).toEqual(Array.from({ length: 1_000 }, (_, n) => `many ${n}`));
+});

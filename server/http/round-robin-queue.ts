@@ -1,0 +1,57 @@
+// Requests begin in turns: a few of each turn of the event loop at once, as they come; of more than that, one of each sender after the other. So
+// who sends many keeps nobody waiting who sends one.
+
+/** Of one turn of the event loop: enough for a large commit. */
+const AT_ONCE = 128;
+/** Of one turn of the event loop, where they are not as short as most. */
+const TURN_MS = 10;
+
+export class RoundRobinQueue<T> {
+  readonly #begin: (one: T) => void;
+  /** What waits, by its sender; whose turn is next comes first. */
+  readonly #waiting = new Map<string, T[]>();
+  #begun = 0;
+  /** Of this turn. */
+  #until = 0;
+  #isPlanned = false;
+
+  constructor(begin: (one: T) => void) {
+    this.#begin = begin;
+  }
+
+  /** Begins it now or in its turn. */
+  take(sender: string, one: T): void {
+    if (this.#waiting.size === 0 && this.#hasRoom()) this.#start(one);
+    else {
+      const line = this.#waiting.get(sender);
+      if (line) line.push(one);
+      else this.#waiting.set(sender, [one]);
+    }
+  }
+
+  #hasRoom(): boolean {
+    return this.#begun === 0 || (this.#begun < AT_ONCE && performance.now() < this.#until);
+  }
+
+  #start(one: T): void {
+    this.#begun++;
+    if (!this.#isPlanned) {
+      this.#isPlanned = true;
+      this.#until = performance.now() + TURN_MS;
+      setImmediate(() => this.#nextTurn());
+    }
+    this.#begin(one);
+  }
+
+  #nextTurn(): void {
+    this.#isPlanned = false;
+    this.#begun = 0;
+    while (this.#waiting.size > 0 && this.#hasRoom()) {
+      const [sender, line] = this.#waiting.entries().next().value as [string, T[]];
+      this.#waiting.delete(sender);
+      const one = line.shift() as T;
+      if (line.length > 0) this.#waiting.set(sender, line);
+      this.#start(one);
+    }
+  }
+}
