@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { ApiReply, ApiRequest, Engine, Health, Subscription } from '../resources/api.ts';
 import type { Bus } from '../platform/bus/index.ts';
 import { openProcess } from '../runtime/transactions/index.ts';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import { idsBy } from '../model/types/index.ts';
 import { openNamespace } from './namespace.ts';
 import { type Change, openChanges } from '../runtime/cluster/index.ts';
@@ -149,7 +149,7 @@ export async function openEngine({
       const usage = await quotas.of(namespace);
       const limit = usage?.limit('sessions') ?? null;
       if (usage && limit !== null && (await directory.countSessions(usage.namespaces)) >= limit)
-        throw fault('cascade.quota.exceeded', 'sessions', limit);
+        throw apiError('cascade.quota.exceeded', 'sessions', limit);
     };
     const identity = openIdentity(store.installation, Date.now, {
       exclusive,
@@ -311,16 +311,16 @@ export async function openEngine({
         return (await quotas.of(namespace))?.open('webSockets') ?? (() => undefined);
       },
       async accept(namespace, arrival) {
-        if (!isSure()) throw fault('cascade.server.unavailable');
+        if (!isSure()) throw apiError('cascade.server.unavailable');
         if (!(await accounts.directory.hasNamespace(namespace)))
-          throw fault('cascade.resource.not.found', `/private/${arrival.protocol}/${namespace}/${arrival.source}`);
+          throw apiError('cascade.resource.not.found', `/private/${arrival.protocol}/${namespace}/${arrival.source}`);
         return forwarding.accept(namespace, arrival);
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
-        if (!isSure()) throw fault('cascade.server.unavailable');
+        if (!isSure()) throw apiError('cascade.server.unavailable');
         const { namespace } = request.identity;
         if (request.publicOnly && !(await accounts.directory.hasNamespace(namespace)))
-          throw fault('cascade.resource.not.found', `/public/${namespace}/${request.resourceName}/${request.resourceId ?? ''}`);
+          throw apiError('cascade.resource.not.found', `/public/${namespace}/${request.resourceName}/${request.resourceId ?? ''}`);
         try {
           const what = request.resourceName === 'procedures' ? 'execute' : request.op;
           return await stalls.run('request', namespace, what, () => forwarding.execute(request));

@@ -5,7 +5,7 @@ import { auditSecurity } from '../features/audits/index.ts';
 import { deliveriesOf } from '../features/delivery/namespace-state.ts';
 import { accept } from '../features/sources/index.ts';
 import type { SecurityLog } from '../identity/index.ts';
-import { CascadeErrors, fault, isFault } from '../model/errors/faults.ts';
+import { CascadeErrors, apiError, isApiError } from '../model/errors/api-errors.ts';
 import { toJson } from '../model/values/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import { isRetryable } from '../platform/mongo/index.ts';
@@ -68,7 +68,7 @@ export function openLocalEngine({ clock, scheduler, quotas, security, isSure, dr
         requireSure();
         return { status, body: toJson(body) };
       } catch (error) {
-        if (isRetryable(error) || error instanceof Fenced) throw fault('cascade.server.unavailable');
+        if (isRetryable(error) || error instanceof Fenced) throw apiError('cascade.server.unavailable');
         throw error;
       } finally {
         scheduler.leave(space.name, place);
@@ -105,7 +105,7 @@ const actorOf = (space: Namespace, request: ApiRequest, clock: Clock, cameMs: nu
 /** An error as it is answered to clients. */
 export function asClientError(error: unknown): unknown {
   if (error instanceof QueueFull) return tooFull(error);
-  if (isRetryable(error) || error instanceof Fenced) return fault('cascade.server.unavailable');
+  if (isRetryable(error) || error instanceof Fenced) return apiError('cascade.server.unavailable');
   return error;
 }
 
@@ -115,7 +115,7 @@ export function noteRefusal(
   { username, namespace }: Identity,
   { op, resourceName, address = null }: { op: string; resourceName: string; address?: string | null },
 ): void {
-  if (!isFault(error)) return;
+  if (!isApiError(error)) return;
   const { code, params } = error instanceof CascadeErrors ? error.errors[0]! : error;
   if (code === 'cascade.quota.exceeded') return security.exceeded(username, namespace, [String(params[0]), String(params[1])]);
   if (error.status !== 403) return;

@@ -15,7 +15,7 @@ import type { Stalls } from '../platform/stalls/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type Step, type StoredEvent } from '../runtime/transactions/index.ts';
 import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlation/index.ts';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import type { RightsOf } from '../identity/index.ts';
 import { Listeners } from '../runtime/events/listeners.ts';
 import { HANDED_OFF_TEXTS, HandedOffEvents, HANDED_OFF_EVENTS } from '../runtime/cluster/index.ts';
@@ -261,7 +261,7 @@ export async function openNamespace({
     log,
     failed: (rule, error) => failures.record(rule, error),
     runs: () => runs,
-    full: (most) => fault('cascade.quota.exceeded', 'openEvaluations', most),
+    full: (most) => apiError('cascade.quota.exceeded', 'openEvaluations', most),
     mostOpen: mostOpenEvaluations,
   });
   const schedule = new Schedule(() => space);

@@ -3,7 +3,7 @@
 // be another process's, or that nobody has asked for long, is drained, closed and released.
 
 import type { Logger } from 'pino';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import { MasterKeyError } from '../platform/keys/index.ts';
 import { Backoff } from '../platform/mongo/index.ts';
 import type { Ownership } from '../runtime/cluster/index.ts';
@@ -98,7 +98,7 @@ export class OpenNamespaces {
       if (space) return space;
     }
     const error = this.#errors.get(name);
-    throw error instanceof MasterKeyError ? error : fault('cascade.server.unavailable'); // trying again does not bring a key
+    throw error instanceof MasterKeyError ? error : apiError('cascade.server.unavailable'); // trying again does not bring a key
   }
 
   /** For a request, which is over when it says so (`leave`). Null: it is not open, or about to be closed. */

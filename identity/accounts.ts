@@ -1,6 +1,6 @@
 // Users and namespaces: made, changed, removed. Rights to do so are the engine's to check; what it costs the tokens is `sessions`'.
 import { type ClientSession, type Document, type MongoClient, ObjectId } from 'mongodb';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import { type Changes, type IdentityCollections, isDuplicateKey, type UserDetail, type UserDocument } from './documents.ts';
 import type { PasswordHashing } from './hashing.ts';
 import { requireStrong } from './passwords.ts';
@@ -47,7 +47,7 @@ export async function userDocument(hashing: PasswordHashing, user: NewUser, now:
 /** @throws user.name.invalid; the name is already in lower case */
 export function requireUsername(username: string): void {
   if (!USERNAME.test(username))
-    throw fault('cascade.user.name.invalid', 'users', 'username', 'letters and digits, with _ . - @ between them, at most 128');
+    throw apiError('cascade.user.name.invalid', 'users', 'username', 'letters and digits, with _ . - @ between them, at most 128');
 }
 
 /**
@@ -73,7 +73,7 @@ export async function changeUser(
   Object.assign($set, changedNow(now, change.by));
   await inTransaction(client, async (session) => {
     const before = await users.findOne({ username }, { session });
-    if (!before) throw fault('cascade.user.not.found', name);
+    if (!before) throw apiError('cascade.user.not.found', name);
     requireVersion(`/users/${username}`, before, change.version);
     const changed = await users.findOneAndUpdate({ _id: before._id }, [{ $set }], { session, returnDocument: 'after' });
     await along?.(session, before._id.toHexString());
@@ -94,7 +94,7 @@ export const changedNow = (now: Date, by: string | undefined): Document => ({
 /** @throws update.authorization.or.version.conflict */
 export function requireVersion(path: string, { version = 1 }: Changes, expected: bigint | undefined): void {
   if (expected !== undefined && expected !== BigInt(version))
-    throw fault('cascade.update.authorization.or.version.conflict', path, Number(expected), version);
+    throw apiError('cascade.update.authorization.or.version.conflict', path, Number(expected), version);
 }
 
 /** All of it or nothing; tried again where it meets another one. */
@@ -149,7 +149,7 @@ export async function refusingDuplicates(resource: string, key: string, write: (
   try {
     await write();
   } catch (error) {
-    if (isDuplicateKey(error)) throw fault('cascade.resource.duplicate.key', resource, key);
+    if (isDuplicateKey(error)) throw apiError('cascade.resource.duplicate.key', resource, key);
     throw error;
   }
 }

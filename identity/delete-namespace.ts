@@ -2,7 +2,7 @@
 // until that is done its name stays taken, also over a crash.
 import type { ClientSession } from 'mongodb';
 import { inTransaction } from './accounts.ts';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import type { IdentityCollections } from './documents.ts';
 import type { Along } from './types.ts';
 
@@ -12,9 +12,9 @@ export async function deleteNamespace(collections: IdentityCollections, namespac
   await inTransaction(client, async (session) => {
     const root = await organizations.findOne({ namespace }, { session });
     const other = root && (await namespaces.findOne({ organization: root.name, namespace: { $ne: namespace } }, { session }));
-    if (other) throw fault('cascade.organization.in.use', root.name, other.namespace);
+    if (other) throw apiError('cascade.organization.in.use', root.name, other.namespace);
     const gone = await namespaces.findOneAndDelete({ namespace }, { session });
-    if (!gone) throw fault('cascade.resource.not.found', `/namespaces/${namespace}`);
+    if (!gone) throw apiError('cascade.resource.not.found', `/namespaces/${namespace}`);
     const homed = await users.find({ namespace }, { session, projection: { _id: 1 } }).toArray();
     await tokens.deleteMany({ $or: [{ namespace }, { userId: { $in: homed.map(({ _id }) => _id) } }] }, { session });
     await users.deleteMany({ namespace }, { session });
@@ -29,5 +29,5 @@ export async function deleteNamespace(collections: IdentityCollections, namespac
 /** A name is free again when nothing is left of who had it. @throws resource.duplicate.key */
 export async function requireDropped({ deleted }: IdentityCollections, namespace: string, session: ClientSession): Promise<void> {
   const left = await deleted.findOne({ _id: namespace }, { session, collation: { locale: 'en', strength: 2 } });
-  if (left) throw fault('cascade.resource.duplicate.key', 'namespaces', `namespace=${namespace}`);
+  if (left) throw apiError('cascade.resource.duplicate.key', 'namespaces', `namespace=${namespace}`);
 }

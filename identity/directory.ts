@@ -11,7 +11,7 @@ import {
   type UserDetail,
   type UserDocument,
 } from './documents.ts';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import { generatePassword } from './passwords.ts';
 import { hashToken } from './tokens.ts';
 import type { Along } from './types.ts';
@@ -138,7 +138,7 @@ export function openDirectory(db: Db): Directory {
       const $set = { name: { $literal: name }, ...changedNow(new Date(), by) };
       await inTransaction(db.client, async (session) => {
         const before = await tokens.findOne(one, { session });
-        if (!before) throw fault('cascade.resource.not.found', `/tokens/${id}`);
+        if (!before) throw apiError('cascade.resource.not.found', `/tokens/${id}`);
         requireVersion(`/tokens/${id}`, before, version);
         await refusingDuplicates('tokens', `name=${name}`, () => tokens.updateOne(one, [{ $set }], { session }));
         await along?.(session, id);
@@ -162,7 +162,7 @@ export function openDirectory(db: Db): Directory {
       const $set = { properties: properties === null ? '$$REMOVE' : { $literal: properties }, ...changedNow(new Date(), by) };
       await inTransaction(db.client, async (session) => {
         const found = await namespaces.findOneAndUpdate({ namespace }, [{ $set }], { session });
-        if (!found) throw fault('cascade.resource.not.found', `/namespaces/${namespace}`);
+        if (!found) throw apiError('cascade.resource.not.found', `/namespaces/${namespace}`);
         requireVersion(`/namespaces/${namespace}`, found, version);
         await along?.(session, found._id.toHexString());
       });
@@ -201,14 +201,14 @@ export function openDirectory(db: Db): Directory {
       const $set = { ...given, ...changedNow(new Date(), by) };
       await inTransaction(db.client, async (session) => {
         const found = await organizations.findOneAndUpdate({ name }, [{ $set }], { session });
-        if (!found) throw fault('cascade.resource.not.found', `/organizations/${name}`);
+        if (!found) throw apiError('cascade.resource.not.found', `/organizations/${name}`);
         requireVersion(`/organizations/${name}`, found, version);
       });
     },
     async removeOrganization(name) {
       await inTransaction(db.client, async (session) => {
         const used = await namespaces.findOne({ organization: name }, { session });
-        if (used) throw fault('cascade.organization.in.use', name, used.namespace);
+        if (used) throw apiError('cascade.organization.in.use', name, used.namespace);
         await organizations.deleteOne({ name }, { session });
       });
     },

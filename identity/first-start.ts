@@ -1,7 +1,7 @@
 // The first start of an installation (resources-and-api.md 6.8): its two namespaces, its organization, its two admins.
 // Several processes may start at once over one database, and any may die half-way: exactly one brings it to its end.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import { insertUser, normalName, requireUsername } from './accounts.ts';
 import { type IdentityCollections, isDuplicateKey } from './documents.ts';
 import type { PasswordHashing } from './hashing.ts';
@@ -32,7 +32,7 @@ export async function firstStart(
     requireUsername(admin.username);
     requireStrong(admin.password);
   }
-  if (admins[1]!.username === 'system') throw fault('cascade.user.name.invalid', 'users', 'username', 'system is the system admin');
+  if (admins[1]!.username === 'system') throw apiError('cascade.user.name.invalid', 'users', 'username', 'system is the system admin');
   if (!(await isOurs(collections, now))) return later;
   await install(collections, hashing, admins[0]!, admins[1]!, new Date(now()));
   await collections.installation.updateOne({ _id: 'firstStart' }, { $set: { state: 'done' } });

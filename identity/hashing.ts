@@ -1,5 +1,5 @@
 // How passwords are hashed: at one cost, and so many at one time, since each takes memory and a core, and whoever is there may ask for it.
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import { hashPassword, isOutdated, matchesPassword, PASSWORD_COST, type PasswordCost } from './passwords.ts';
 
 const AT_ONCE = 2;
@@ -14,7 +14,7 @@ export class HashingLine {
   /** @throws security.rate.limited: too many are waiting */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= AT_ONCE) {
-      if (this.#waiting.length >= MOST_WAITING) throw fault('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
+      if (this.#waiting.length >= MOST_WAITING) throw apiError('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
       await new Promise<void>((go) => this.#waiting.push(go)); // the place is handed on
     } else this.#running++;
     try {

@@ -1,6 +1,6 @@
 // Invitations into a namespace that are not addressed to anybody (resources-and-api.md 4.9): whoever has the code redeems it, once.
 import { ObjectId } from 'mongodb';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import { authorizing, changedNow, inTransaction, normalName, profilesIn } from './accounts.ts';
 import type { IdentityCollections, InvitationDocument } from './documents.ts';
 import { hashToken, isToken, newToken } from './tokens.ts';
@@ -45,7 +45,7 @@ export async function redeem(
 ): Promise<void> {
   await inTransaction(client, async (session) => {
     const { deletedCount } = await invitations.deleteOne({ _id }, { session });
-    if (deletedCount === 0) throw fault('cascade.resource.not.found', '/delegatedrequests/…');
+    if (deletedCount === 0) throw apiError('cascade.resource.not.found', '/delegatedrequests/…');
     const $set = { ...authorizing({ namespace, profiles, isConsented: true }), ...changedNow(now, username) };
     await users.updateOne({ username: normalName(username) }, [{ $set }], { session });
     await along?.(session, _id.toHexString());

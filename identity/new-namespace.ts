@@ -1,6 +1,6 @@
 // A namespace with its organization and its first admin (resources-and-api.md 4.9): there as a whole, or not at all.
 import { type ClientSession, ObjectId } from 'mongodb';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import { authorizing, normalName, refusingDuplicates, userDocument } from './accounts.ts';
 import { requireDropped } from './delete-namespace.ts';
 import type { IdentityCollections } from './documents.ts';
@@ -14,7 +14,7 @@ const LONGEST = 52;
 /** @throws resource.name.invalid */
 function requireName(name: string, longest: number): void {
   if (!NAME.test(name) || name.length > longest)
-    throw fault('cascade.resource.name.invalid', name, `letters, digits and _, at most ${longest}, not _ first`);
+    throw apiError('cascade.resource.name.invalid', name, `letters, digits and _, at most ${longest}, not _ first`);
 }
 
 /**
@@ -42,7 +42,7 @@ export async function createNamespace(
       // Written, so that it meets the organization's removal.
       const $set = { usedAt: now };
       if (within !== undefined && (await organizations.updateOne({ name: within }, { $set }, { session })).matchedCount === 0)
-        throw fault('cascade.resource.not.found', `/organizations/${within}`);
+        throw apiError('cascade.resource.not.found', `/organizations/${within}`);
       await refusingDuplicates('namespaces', `namespace=${namespace}`, () => namespaces.insertOne(entry, { session }));
       if (organization) {
         const { name, description } = organization;
@@ -54,7 +54,7 @@ export async function createNamespace(
         const change = { namespace, profiles: admin.profiles, isConsented: admin.isConsented };
         const named = { username: normalName(admin.username) };
         const { matchedCount } = await users.updateOne(named, [{ $set: authorizing(change) }], { session });
-        if (matchedCount === 0) throw fault('cascade.user.not.found', admin.username);
+        if (matchedCount === 0) throw apiError('cascade.user.not.found', admin.username);
       }
       await also(session);
     }),

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deleteNamespace } from './delete-namespace.ts';
 import { type ClientSession, type Db, ObjectId } from 'mongodb';
 import type { Along, Identity } from './types.ts';
-import { CascadeError, fault } from '../model/errors/faults.ts';
+import { CascadeError, apiError } from '../model/errors/api-errors.ts';
 import { changeUser, inTransaction, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
@@ -74,7 +74,7 @@ export function openIdentity(
   async function authenticate(name: string, password: string, address: string | null): Promise<UserDocument | null> {
     const username = normalName(name);
     const requireUnlocked = (): void => {
-      if (limit.isLocked(username, address, now())) throw fault('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
+      if (limit.isLocked(username, address, now())) throw apiError('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
     };
     requireUnlocked();
     const waitMs = limit.waitMs(username, now());
@@ -144,7 +144,7 @@ export function openIdentity(
     async login(username, password, address, targetNamespace) {
       const user = await authenticate(username, password, address);
       if (user && !user.active) await security?.loginFailed(user.username, address, 'inactive');
-      if (!user?.active) throw fault('io.service.security.authentication.failed');
+      if (!user?.active) throw apiError('io.service.security.authentication.failed');
       await requireRoom(targetNamespace ?? user.namespace);
       const session = await entered(user.username, address, sessions.issue(user, targetNamespace ?? user.namespace, null), true);
       await users.updateOne({ _id: user._id }, { $set: { lastLogin: date() } });
@@ -154,7 +154,7 @@ export function openIdentity(
       const verified = await sessions.verify(text);
       if (!verified) {
         await security?.loginFailed('', address, 'token');
-        throw fault('io.service.security.authentication.failed');
+        throw apiError('io.service.security.authentication.failed');
       }
       const { user, token } = verified;
       await requireRoom(targetNamespace ?? token.namespace);
@@ -168,7 +168,7 @@ export function openIdentity(
     },
     async refresh(text) {
       const verified = await sessions.verify(text);
-      if (verified?.token.kind !== 'session') throw fault('cascade.security.token.invalid');
+      if (verified?.token.kind !== 'session') throw apiError('cascade.security.token.invalid');
       const { user, token } = verified;
       return sessions.issue(user, token.namespace, token, await sessions.renewedUntil(token));
     },
@@ -221,7 +221,7 @@ export function openIdentity(
       const username = normalName(name);
       const removal = inTransaction(collections.client, async (session) => {
         const gone = await users.findOneAndDelete({ username }, { session });
-        if (!gone) throw fault('cascade.user.not.found', name);
+        if (!gone) throw apiError('cascade.user.not.found', name);
         await tokens.deleteMany({ username }, { session });
         await along?.(session, gone._id.toHexString());
       });
@@ -235,7 +235,7 @@ export function openIdentity(
     invitation: (code) => invitationWith(collections, code, date()),
     async redeem(code, username, along) {
       const found = await invitationWith(collections, code, date());
-      if (!found) throw fault('cascade.resource.not.found', '/delegatedrequests/…');
+      if (!found) throw apiError('cascade.resource.not.found', '/delegatedrequests/…');
       await ending(username, redeem(collections, found, username, date(), along));
     },
     async revokeAuthorization(name, namespace, { to, along } = {}) {
@@ -246,7 +246,7 @@ export function openIdentity(
     async createAccessToken({ name, username, namespace, profiles, singleNamespace, expiresAt, tokenType }: NewAccessToken, along) {
       const token = newToken('permanent');
       const creator = await users.findOne({ username: normalName(username) });
-      if (!creator) throw fault('cascade.user.not.found', username);
+      if (!creator) throw apiError('cascade.user.not.found', username);
       const owner = { userId: creator._id, username: creator.username, passwordVersion: creator.passwordVersion };
       const own = profiles?.length ? profiles : null;
       const document = {

@@ -1,7 +1,7 @@
 // Passwords: made, hashed, compared (resources-and-api.md 6.5). The hash is self-describing, so its cost can be raised later.
 import { randomBytes, scrypt as scryptCallback, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 
 const scrypt = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scryptCallback);
 
@@ -25,7 +25,7 @@ const LONGEST = 256;
 export function requireStrong(password: string): void {
   const length = [...password].length;
   if (length < SHORTEST || length > LONGEST)
-    throw fault('cascade.user.password.weak', 'users', 'password', `it must have ${SHORTEST} to ${LONGEST} characters`);
+    throw apiError('cascade.user.password.weak', 'users', 'password', `it must have ${SHORTEST} to ${LONGEST} characters`);
 }
 
 /** `scrypt$N$r$p$salt$hash`, the last two in base64. */

@@ -1,7 +1,7 @@
 // The end of an authorization (resources-and-api.md 4.9): with the user's tokens in the namespace, or with another user as whose they go on.
 import type { ClientSession } from 'mongodb';
 import { changedNow, inTransaction, normalName, profilesIn } from './accounts.ts';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import type { IdentityCollections, TokenDocument, UserDocument } from './documents.ts';
 import type { Along } from './types.ts';
 
@@ -18,7 +18,7 @@ export async function revokeAuthorization(
   await inTransaction(client, async (session) => {
     const user = await users.findOne({ username }, { session });
     const heir = to === undefined ? null : await users.findOne({ username: normalName(to) }, { session });
-    if (!user || (to !== undefined && !heir)) throw fault('cascade.user.not.found', user ? (to ?? '') : username);
+    if (!user || (to !== undefined && !heir)) throw apiError('cascade.user.not.found', user ? (to ?? '') : username);
     if (heir) await handOver(collections, session, user, heir, namespace, now);
     const others = user.authorizations.filter((one) => one.namespace !== namespace);
     const $set = { authorizations: { $literal: others }, ...changedNow(now, to) };

@@ -1,7 +1,7 @@
 // What the log of the service has about security: who did what, from which address, and never a secret. Lines that strangers can cause at will are
 // bounded, so that a flood of them neither fills the disk nor hides the others.
 import type { Logger } from 'pino';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 
 /** Lines of one kind of refusal in a window; how many more there were is told at its end. */
 const MOST_LINES = 100;
@@ -67,7 +67,7 @@ export class SecurityLog {
 
   /** Resolves once its audit is stored: nobody has a session that is not audited. @throws cascade.server.unavailable when it can't be */
   async loggedIn(username: string, namespace: string, address: string | null, byPassword = false): Promise<void> {
-    if (byPassword && !(await this.#audit({ kind: 'login', username, namespace, address }))) throw fault('cascade.server.unavailable');
+    if (byPassword && !(await this.#audit({ kind: 'login', username, namespace, address }))) throw apiError('cascade.server.unavailable');
     this.#log.debug({ security: 'login', username, namespace, address }, 'a login');
   }
 

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { ObjectId } from 'mongodb';
 import type { Identity } from './types.ts';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import type { MaybePromise } from '../platform/structures/maybe-promise.ts';
 import { accept, isInvited, profilesIn } from './accounts.ts';
 import type { IdentityCollections, TokenDocument, UserDocument } from './documents.ts';
@@ -95,7 +95,7 @@ export class Sessions {
     // Revoked between its verification and now: the revocation did not see this one.
     if (from && !(await tokens.findOne({ _id: from._id }, { projection: { _id: 1 } }))) {
       await tokens.deleteOne({ _id });
-      throw fault('cascade.security.token.invalid');
+      throw apiError('cascade.security.token.invalid');
     }
     const whole = { ...identity, token: _id.toHexString() };
     return { token, expiresAt, identity: whole, preferredUsername: user.preferredUsername ?? username, basis };
@@ -127,7 +127,7 @@ export class Sessions {
    */
   async renewedUntil(token: TokenDocument): Promise<Date> {
     const limit = new Date(loginOf(token).getTime() + LONGEST_LOGIN_MS);
-    if (limit.getTime() <= this.#now() || (token.ancestors ?? []).length >= MOST_RENEWALS) throw fault('cascade.security.token.invalid');
+    if (limit.getTime() <= this.#now() || (token.ancestors ?? []).length >= MOST_RENEWALS) throw apiError('cascade.security.token.invalid');
     const origin = token.origin && (await this.#collections.tokens.findOne({ _id: token.origin }));
     const until = this.#notAfter(origin?.expiresAt ?? null);
     return until < limit ? until : limit;
@@ -210,7 +210,7 @@ export class Sessions {
 export function identityIn(user: UserDocument, token: TokenDocument | null, namespace: string): Identity {
   const isBound = token !== null && (token.profiles !== null || token.singleNamespace === true);
   const granted = !isBound || token.namespace === namespace ? profilesIn(user, namespace) : null;
-  if (!granted) throw fault('cascade.namespace.not.authorized', namespace);
+  if (!granted) throw apiError('cascade.namespace.not.authorized', namespace);
   const isOf = token && { token: token._id.toHexString() };
   if (!token?.profiles) return { ...identityOf(user, namespace, granted), ...isOf };
   // Neither the user's installation-wide rights nor profiles that the user has lost since the token was made.

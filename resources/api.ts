@@ -214,7 +214,7 @@ export interface ApiDescription {
 }
 
 export interface Engine extends AsyncDisposable {
-  /** @throws CascadeError, or CascadeErrors when several problems were found (model/errors/faults.ts) */
+  /** @throws CascadeError, or CascadeErrors when several problems were found (model/errors/api-errors.ts) */
   execute(request: ApiRequest): Promise<ApiReply>;
   /** A request of others to the address of a source. @throws cascade.resource.not.found, and what its protocol refuses */
   accept(namespace: string, arrival: SourceArrival): Promise<ApiReply>;

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import type { RunId } from '../stdlib/isolate/protocol.ts';
 import { type Clock, systemClock } from '../platform/clock/index.ts';
-import { CascadeError } from '../model/errors/faults.ts';
+import { CascadeError } from '../model/errors/api-errors.ts';
 import { chargeCpu } from './cpu-time.ts';
 import { announce, type Confinement, openConfinement } from './confinement/index.ts';
 import { bundleFile, type ProcessEntry, processEntry } from './entries.ts';

@@ -4,7 +4,7 @@ import { runInThisContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { CODES } from '../compiler/diagnostics.ts';
 import { compile } from '../compiler/index.ts';
-import { faultCodes } from '../model/errors/faults.ts';
+import { apiErrorCodes } from '../model/errors/api-errors.ts';
 import { parseJson, toJson } from '../model/values/index.ts';
 import { allBuiltins, builtinTable } from '../stdlib/builtins/index.ts';
 import { TestLane } from '../stdlib/isolate/testing/lane.ts';
@@ -24,7 +24,7 @@ test.each([...pages.keys()])('docs/%s is what the code says: `npm run docs` brin
 describe('docs/errors.md', () => {
   const rows = [...committed('errors.md').matchAll(/^\| `([\w.]+)` \|/gm)].map(([, code]) => code as string);
   const ofCompiler = new Set<string>(CODES);
-  const ofService = [...new Set<string>([...faultCodes(), ...Object.keys(CATALOGUE)])];
+  const ofService = [...new Set<string>([...apiErrorCodes(), ...Object.keys(CATALOGUE)])];
 
   test('every code of the catalogues has a row', () => {
     expect([...CODES, ...ofService].filter((code) => !rows.includes(code))).toEqual([]);

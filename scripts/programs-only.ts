@@ -17,7 +17,7 @@ import {
   type WireError,
 } from '../stdlib/isolate/index.ts';
 import { decodeInner, encodeInner, isObject, type Value } from '../stdlib/values/index.ts';
-import { CascadeErrors, errorDocument, fault } from '../model/errors/faults.ts';
+import { CascadeErrors, errorDocument, apiError } from '../model/errors/api-errors.ts';
 import { readOutbox } from '../sandbox/outbox.ts';
 import { compileText } from '../runtime/programs/programs.ts';
 import { parseJson, toJson } from '../model/values/index.ts';
@@ -88,10 +88,10 @@ class ProgramsOnly {
 
   #execute(name: string, body: string): string {
     const procedure = this.#procedures.get(name);
-    if (!procedure) throw fault('cascade.resource.not.found', `/procedures/${name}`);
+    if (!procedure) throw apiError('cascade.resource.not.found', `/procedures/${name}`);
     if (procedure.info.private) throw langError('cascade.procedure.private', name);
     const args = body === '' ? [] : parseJson(body);
-    if (!Array.isArray(args) && !isObject(args)) throw fault('cascade.request.body.invalid', 'arguments are an array or an object', 0);
+    if (!Array.isArray(args) && !isObject(args)) throw apiError('cascade.request.body.invalid', 'arguments are an array or an object', 0);
     const id = this.#runs++;
     const list = Array.isArray(args) ? (JSON.parse(encodeInner(args)) as unknown[]) : [];
     const named = isObject(args) ? (JSON.parse(encodeInner(args)) as Record<string, unknown>) : null;

@@ -1,6 +1,6 @@
 // The reference pages as text, from the catalogues of codes and the declarations of built-ins. Pure: docs.ts writes, docs.test.ts compares.
 import { type Code, CODES, Diagnostics } from '../compiler/diagnostics.ts';
-import { faultRows } from '../model/errors/faults.ts';
+import { apiErrorRows } from '../model/errors/api-errors.ts';
 import { aggregates } from '../stdlib/builtins/aggregates.ts';
 import { arrays } from '../stdlib/builtins/arrays.ts';
 import { codecs } from '../stdlib/builtins/codecs.ts';
@@ -102,7 +102,7 @@ const DIAGNOSTICS: Readonly<Record<Code, string>> = {
 };
 
 function errorsPage(): string {
-  const faults = faultRows();
+  const faults = apiErrorRows();
   const isFault = new Set<string>(faults.map(([code]) => code));
   const programs = Object.entries(PROGRAM_CATALOGUE).filter(([code]) => !isFault.has(code));
   const of = (prefixes: readonly string[]) => faults.filter(([code]) => prefixes.some((prefix) => code.startsWith(prefix)));
@@ -171,7 +171,7 @@ function diagnosticRow(code: Code): string[] {
   return [`\`${code}\``, first?.severity ?? '', DIAGNOSTICS[code], cell(first?.hint ?? '')];
 }
 
-function faultTable(rows: ReturnType<typeof faultRows>): string {
+function faultTable(rows: ReturnType<typeof apiErrorRows>): string {
   return table(
     ['Code', 'Status', 'Message', 'Params'],
     rows.map(([code, { status, template, params }]) => [`\`${code}\``, String(status), cell(template), params.join(', ')]),

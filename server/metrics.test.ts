@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { fault } from '../model/errors/faults.ts';
+import { apiError } from '../model/errors/api-errors.ts';
 import { Durations } from './durations.ts';
 import { Counters } from '../resources/counters.ts';
 import { openMetrics } from './metrics.ts';
@@ -13,11 +13,11 @@ test('requests, sockets and quotas are counted, by names of resources that exist
   await server.resource('custom/Pump');
   await server.resource('custom/Pump');
   server.answer = () => {
-    throw fault('cascade.quota.exceeded', 'waitingWrites', 5);
+    throw apiError('cascade.quota.exceeded', 'waitingWrites', 5);
   };
   await server.resource('custom/Pump');
   server.answer = () => {
-    throw fault('cascade.resource.type.not.found', 'NoSuchThing');
+    throw apiError('cascade.resource.type.not.found', 'NoSuchThing');
   };
   await server.resource('custom/NoSuchThing');
   await fetch(`${server.url}/nowhere`);

@@ -1,5 +1,5 @@
 // The error of the whole service and the messages of everything that stdlib raises (resources-and-api.md 10.2, 10.3).
-// model/errors/faults.ts holds the rest of the catalogue for the same class. A code is for ever.
+// model/errors/api-errors.ts holds the rest of the catalogue for the same class. A code is for ever.
 import { Currency, DateTime, Decimal, Real, type Value } from './values/kinds.ts';
 import { formatReal } from './values/real-text.ts';
 

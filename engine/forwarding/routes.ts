@@ -2,7 +2,7 @@
 // is remembered of owners may be out of date: who is asked in vain says so, and the database is asked.
 
 import { LRUCache } from 'lru-cache';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { type Calls, LinkClosed, LinkFull, LinkLost, type Owners, winnerOf } from '../../runtime/cluster/index.ts';
 import type { ServiceProcess } from '../../runtime/transactions/index.ts';
@@ -89,11 +89,11 @@ export class Routes {
         return await there(owner);
       } catch (error) {
         this.#owners.delete(namespace);
-        if (error instanceof LinkFull) throw fault('cascade.server.unavailable');
+        if (error instanceof LinkFull) throw apiError('cascade.server.unavailable');
         const isLost = error instanceof LinkLost;
         if (error instanceof LinkClosed) isOver = false; // it was not sent
         if (!isLost && !(error instanceof OwnedElsewhere)) throw error;
-        if (calls === null || (isLost && isOver) || performance.now() > until) throw fault('cascade.server.unavailable');
+        if (calls === null || (isLost && isOver) || performance.now() > until) throw apiError('cascade.server.unavailable');
         if (error instanceof OwnedElsewhere && error.owner !== null && !calls.isGone(error.owner)) this.#owners.set(namespace, error.owner);
         if (tries > 0) await pause(ASK_AGAIN_MS);
       }

@@ -6,7 +6,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import type { Identity } from '../../resources/api.ts';
 import type { Answer, StoredEvent } from '../../runtime/transactions/index.ts';
 import { type InstanceQuery, instanceQuery, matches, parseWhere } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { isServiceSet } from '../../model/types/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -27,7 +27,7 @@ const SECRETS: ReadonlySet<string> = new Set(['accessToken', 'generatedPassword'
 
 export async function insertAccount(space: Namespace, resource: AccountResource, given: Value, by: By): Promise<ObjectValue> {
   const body = bodyOf(given);
-  if (!resource.insert) throw fault('cascade.method.not.allowed', 'insert', resource.name);
+  if (!resource.insert) throw apiError('cascade.method.not.allowed', 'insert', resource.name);
   const audit = auditOf(space, resource, 'insert', by.actor);
   const made = await resource.insert(space, body, by.actor.identity, audit.store);
   note(space, resource, 'insert', by, made, body);
@@ -39,11 +39,11 @@ export async function insertAccount(space: Namespace, resource: AccountResource,
 export async function upsertAccount(space: Namespace, resource: AccountResource, given: Value, by: By): Promise<ObjectValue> {
   const body = bodyOf(given);
   const { identity } = by.actor;
-  if (!resource.upserts) throw fault('cascade.method.not.allowed', 'upsert', resource.name);
+  if (!resource.upserts) throw apiError('cascade.method.not.allowed', 'upsert', resource.name);
   requireAdmin(identity, 'upsert', resource.name);
   const key = resource.type.naturalKey[0]!;
   const id = getOwn(body, key);
-  if (id === null) throw fault('cascade.upsert.key.missing', resource.name, key);
+  if (id === null) throw apiError('cascade.upsert.key.missing', resource.name, key);
   const stored = typeof id === 'string' ? await accountWith(space, resource, id, identity, false) : null;
   return stored
     ? updateAccount(space, resource, stored, without(body, new Set(['ars_version'])), by)
@@ -62,7 +62,7 @@ export async function updateAccount(
   by: By,
   { version, among }: { version?: bigint | undefined; among?: StoredEvent[] } = {},
 ): Promise<ObjectValue> {
-  if (!resource.update) throw fault('cascade.method.not.allowed', 'update', resource.name);
+  if (!resource.update) throw apiError('cascade.method.not.allowed', 'update', resource.name);
   const { identity } = by.actor;
   const audit = auditOf(space, resource, 'update', by.actor);
   await resource.update(space, stored, changes, identity, { address: by.address, version, along: audit.store });
@@ -82,7 +82,7 @@ export async function removeAccounts(
   where: Value,
   by: By,
 ): Promise<void> {
-  if (!resource.remove) throw fault('cascade.method.not.allowed', 'delete', resource.name);
+  if (!resource.remove) throw apiError('cascade.method.not.allowed', 'delete', resource.name);
   const gone: ObjectValue[] = [];
   const events: StoredEvent[] = [];
   try {
@@ -162,7 +162,7 @@ const hasSecret = (value: Value): boolean => isObject(value) && Object.keys(valu
 
 /** @throws cascade.resource.not.found where the condition names one */
 function unlessNamed<T extends Value>(space: Namespace, resource: AccountResource, where: Value, caller: Identity, none: T): T {
-  if (queryOf(space, resource, where, caller)) throw fault('cascade.resource.not.found', `/${resource.name}`);
+  if (queryOf(space, resource, where, caller)) throw apiError('cascade.resource.not.found', `/${resource.name}`);
   return none;
 }
 
@@ -179,7 +179,7 @@ const NEEDED = new Map([
 /** @throws cascade.authorization.denied */
 export function requireCapability(space: Namespace, { name, needs }: AccountResource, operation: string, caller: Identity): void {
   const need = needs?.[NEEDED.get(operation as 'insert') ?? 'command'];
-  if (need && !need(space, caller)) throw fault('cascade.authorization.denied', operation, name);
+  if (need && !need(space, caller)) throw apiError('cascade.authorization.denied', operation, name);
 }
 
 // ---------------------------------------------------------------- finding
@@ -190,7 +190,7 @@ export async function matching(space: Namespace, resource: AccountResource, wher
 }
 
 function predicateOf(space: Namespace, resource: AccountResource, where: Value, caller: Identity) {
-  if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
+  if (!isObject(where)) throw apiError('cascade.request.parameter.invalid', 'where', where);
   return parseWhere(where, resource.type, { username: caller.username, namespace: caller.namespace, now: space.clock.now() });
 }
 
@@ -200,7 +200,7 @@ const queryOf = (space: Namespace, resource: AccountResource, where: Value, call
 /** @throws cascade.resource.not.found also for what the caller may not see */
 export async function accountAt(space: Namespace, resource: AccountResource, id: string, caller: Identity): Promise<ObjectValue> {
   const found = await accountWith(space, resource, id, caller, true);
-  if (!found) throw fault('cascade.resource.not.found', `/${resource.name}/${resource.name === 'tokens' ? '…' : id}`); // the id may be the token itself
+  if (!found) throw apiError('cascade.resource.not.found', `/${resource.name}/${resource.name === 'tokens' ? '…' : id}`); // the id may be the token itself
   return found;
 }
 
@@ -272,7 +272,7 @@ export async function command(
     return name === undefined ? null : audited(space, entry, actor);
   });
   const carriedOut = resource.commands?.[op];
-  if (!carriedOut) throw fault('cascade.operation.unknown', op);
+  if (!carriedOut) throw apiError('cascade.operation.unknown', op);
   const { result, user } = await carriedOut(space, stored, given, actor, audit.store);
   if (op === 'getAuthorizedUsers') return result;
   note(space, resource, op, by, stored, data);
@@ -333,7 +333,7 @@ export function note(
 }
 
 export function bodyOf(body: Value | undefined): ObjectValue {
-  if (!isObject(body ?? null)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (!isObject(body ?? null)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   return objectOf(body ?? null);
 }
 

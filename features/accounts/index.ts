@@ -5,7 +5,7 @@ import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest, Identity } from '../../resources/api.ts';
 import { parseProps } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { aggregate } from '../../resources/aggregate/index.ts';
 import { definitionJson, selectedFrom } from '../../resources/definitions/operations.ts';
@@ -104,7 +104,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
   const by = { actor, address: request.address || null }; // empty: the client has gone
   const op = request.op === 'insert' && parameters['upsert'] === true ? 'upsert' : request.op;
   const isOffered = operationsOf(resource).has(op) && !(op === 'delete' && resourceId === undefined && resource.removesOneByOne);
-  if (GENERIC.has(op) && !isOffered) throw fault('cascade.method.not.allowed', op, resource.name);
+  if (GENERIC.has(op) && !isOffered) throw apiError('cascade.method.not.allowed', op, resource.name);
   if (op !== 'select' && op !== 'selectOne') requireCapability(space, resource, op, caller);
   switch (op) {
     case 'select':
@@ -122,7 +122,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
     }
     case 'aggregate': {
       const pipeline = request.object ?? parameters['pipeline'];
-      if (pipeline === undefined) throw fault('cascade.request.parameter.invalid', 'pipeline', null);
+      if (pipeline === undefined) throw apiError('cascade.request.parameter.invalid', 'pipeline', null);
       const rows = { kind: 'rows' as const, name: resource.name, type: resource.type, rows: await resource.list(space, caller) };
       const written = { streams: request.streams === true, exactReals: request.exactReals === true, isTyped: false };
       return { status: 200, ...(await aggregate(space, rows, pipeline, actor, written)) };
@@ -136,7 +136,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
     }
     case 'update':
     case 'patch': {
-      if (resourceId === undefined) throw fault('cascade.method.not.allowed', op, resource.name);
+      if (resourceId === undefined) throw apiError('cascade.method.not.allowed', op, resource.name);
       const named = op === 'patch' ? null : bodyOf(request.object);
       const stored = await accountAt(space, resource, resourceId, caller);
       const changes = named ?? patchChanges(stored, request.object ?? null);
@@ -144,7 +144,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       return reply(definitionJson(await updateAccount(space, resource, stored, changes, by, { version })));
     }
     case 'delete': {
-      if (resourceId === undefined && parameters['where'] === undefined) throw fault('cascade.delete.where.required', resource.name);
+      if (resourceId === undefined && parameters['where'] === undefined) throw apiError('cascade.delete.where.required', resource.name);
       const where = parameters['where'] ?? {};
       const doomed =
         resourceId === undefined ? await matching(space, resource, where, caller) : [await accountAt(space, resource, resourceId, caller)];
@@ -153,7 +153,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       return { ...NO_CONTENT, ...counted(request, doomed.length) };
     }
     default: {
-      if (resourceId === undefined || !Object.hasOwn(resource.commands ?? {}, op)) throw fault('cascade.operation.unknown', op);
+      if (resourceId === undefined || !Object.hasOwn(resource.commands ?? {}, op)) throw apiError('cascade.operation.unknown', op);
       const stored = await accountAt(space, resource, resourceId, caller);
       const result = await command(space, resource, op, stored, request.object ?? null, by);
       return reply(definitionJson({ result }).slice('{"result":'.length, -1));

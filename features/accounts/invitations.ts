@@ -2,7 +2,7 @@
 
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { definitionJson } from '../../resources/definitions/operations.ts';
 import { reply } from '../../resources/requests/request.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -15,11 +15,11 @@ export const INVITATIONS = 'delegatedrequests';
 /** @throws method.not.allowed, authorization.denied, namespace.last.admin; resource.not.found also for a code that is used or expired */
 export async function redeemInvitation(space: Namespace, { op, resourceId, address }: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { identity } = actor;
-  if (op !== 'redeem' || resourceId === undefined) throw fault('cascade.method.not.allowed', op, INVITATIONS);
-  if (identity.restricted) throw fault('cascade.authorization.denied', op, INVITATIONS); // a token for one namespace joins no other
+  if (op !== 'redeem' || resourceId === undefined) throw apiError('cascade.method.not.allowed', op, INVITATIONS);
+  if (identity.restricted) throw apiError('cascade.authorization.denied', op, INVITATIONS); // a token for one namespace joins no other
   const { accounts } = space;
   const offered = await accounts.identity.invitation(resourceId);
-  if (!offered) throw fault('cascade.resource.not.found', `/${INVITATIONS}/…`);
+  if (!offered) throw apiError('cascade.resource.not.found', `/${INVITATIONS}/…`);
   const { namespace, profiles } = offered;
   if (!profiles.includes('admin')) await requireAnotherAdmin(space, identity.username, namespace);
   const message = `authorized ${identity.username} as ${profiles.join(', ')} by an invitation`;

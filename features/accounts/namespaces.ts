@@ -5,7 +5,7 @@ import type { ClientSession } from 'mongodb';
 import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
 import type { NamespaceRecord, UserRecord } from '../../identity/index.ts';
 import { NAMESPACE_SHAPE } from '../../resources/catalog/system-types.ts';
@@ -47,14 +47,14 @@ export const NAMESPACES: AccountResource = {
     const organization = organizationIn(body);
     const username = textIn('namespaces', body, 'username');
     const password = textIn('namespaces', body, 'password');
-    if (password !== null && username === null) throw fault('cascade.resource.property.required', 'namespaces', 'username');
+    if (password !== null && username === null) throw apiError('cascade.resource.property.required', 'namespaces', 'username');
     const encryptionKey = textIn('namespaces', body, 'encryptionKey');
-    if (encryptionKey === '') throw fault('cascade.resource.property.invalid', 'namespaces', 'encryptionKey', 'empty');
+    if (encryptionKey === '') throw apiError('cascade.resource.property.invalid', 'namespaces', 'encryptionKey', 'empty');
     const { identity, directory, keys } = space.accounts;
     if (encryptionKey !== null && !keys.areAvailable)
-      throw fault('cascade.resource.property.invalid', 'namespaces', 'encryptionKey', 'the service was started without a master key');
+      throw apiError('cascade.resource.property.invalid', 'namespaces', 'encryptionKey', 'the service was started without a master key');
     const known = username === null ? null : await directory.user(username, namespace);
-    if (known && password !== null) throw fault('cascade.namespace.user.exists', 'namespaces', 'username', 'there is such a user');
+    if (known && password !== null) throw apiError('cascade.namespace.user.exists', 'namespaces', 'username', 'there is such a user');
     if (known) requireInvitable(known, caller);
     const profiles = ['admin', 'user__system'];
     const generated = password ?? directory.generatePassword();
@@ -68,7 +68,7 @@ export const NAMESPACES: AccountResource = {
       await along(session, namespace);
     });
     const stored = (await directory.namespaces('', true)).find((one) => one.namespace === namespace);
-    if (!stored) throw fault('cascade.resource.not.found', `/namespaces/${namespace}`);
+    if (!stored) throw apiError('cascade.resource.not.found', `/namespaces/${namespace}`);
     return { ...shown(stored), ...(password === null && !known && { generatedPassword: generated }) };
   },
   /** `ars_properties`, by an admin of the namespace. */
@@ -77,7 +77,7 @@ export const NAMESPACES: AccountResource = {
     requireKnown('namespaces', changes, ['namespace', 'organizationRef', 'encryptionKey', 'ars_properties']);
     for (const key of ['namespace', 'organizationRef', 'encryptionKey'])
       if (Object.hasOwn(changes, key) && getOwn(changes, key) !== (Object.hasOwn(stored, key) ? getOwn(stored, key) : undefined))
-        throw fault('cascade.resource.key.immutable', 'namespaces', key);
+        throw apiError('cascade.resource.key.immutable', 'namespaces', key);
     if (!Object.hasOwn(changes, 'ars_properties')) return;
     const properties = getOwn(changes, 'ars_properties');
     if (properties !== null && !isObject(properties)) throw invalid('ars_properties', 'no Object');
@@ -88,7 +88,7 @@ export const NAMESPACES: AccountResource = {
   /** By its own admin, with all that is in it. */
   async remove(space, stored, caller, along) {
     const namespace = String(getOwn(stored, 'namespace'));
-    if (namespace !== space.name || LASTING.has(namespace)) throw fault('cascade.authorization.denied', 'delete', 'namespaces');
+    if (namespace !== space.name || LASTING.has(namespace)) throw apiError('cascade.authorization.denied', 'delete', 'namespaces');
     requireAdmin(caller, 'delete', 'namespaces');
     await space.accounts.identity.deleteNamespace(namespace, (session) => along(session, namespace));
     await space.accounts.drop(namespace);
@@ -111,7 +111,7 @@ export const NAMESPACES: AccountResource = {
       const given = getOwn(body, 'profiles');
       const profiles = given === null ? DEFAULT_PROFILES : profilesIn(space, given, caller);
       const user = await space.accounts.directory.user(username, namespace);
-      if (!user) throw fault('cascade.user.not.found', username);
+      if (!user) throw apiError('cascade.user.not.found', username);
       const isMember = user.home !== namespace && user.profiles.length > 0 && !user.isInvited;
       if (!isMember) requireInvitable(user, caller);
       if (!profiles.includes('admin')) await requireAnotherAdmin(space, username, namespace);
@@ -145,9 +145,9 @@ export const NAMESPACES: AccountResource = {
       // Whom they go to is who asks, as a user of the namespace: the system admin need not be one.
       if (transfers && namespace !== space.name) throw invalid('transferResources', 'the caller is in another namespace');
       const user = (await space.accounts.directory.users(namespace)).find((one) => one.username === username);
-      if (!user) throw fault('cascade.user.not.found', username);
+      if (!user) throw apiError('cascade.user.not.found', username);
       if (user.home === namespace)
-        throw fault('cascade.namespace.home.revoke', 'namespaces', 'username', 'the namespace is the home of the user');
+        throw apiError('cascade.namespace.home.revoke', 'namespaces', 'username', 'the namespace is the home of the user');
       await requireAnotherAdmin(space, username, namespace);
       if (transfers) await transferResources(space, username, caller);
       await space.accounts.identity.revokeAuthorization(username, namespace, {
@@ -170,12 +170,12 @@ const toldOf = ({ username, home, details }: UserRecord, namespace: string, prof
 const organizationOf = async (space: Namespace, caller: Identity): Promise<string | null> =>
   isAdmin(caller) && caller.restricted !== true && caller.lent !== true ? space.accounts.directory.organizationWithRoot(space.name) : null;
 
-const denied = (operation: string) => fault('cascade.authorization.denied', operation, 'namespaces');
+const denied = (operation: string) => apiError('cascade.authorization.denied', operation, 'namespaces');
 
 /** They are the installation's. */
 const LASTING: ReadonlySet<string> = new Set(['system', 'main']);
 
-const invalid = (property: string, reason: string) => fault('cascade.resource.property.invalid', 'namespaces', property, reason);
+const invalid = (property: string, reason: string) => apiError('cascade.resource.property.invalid', 'namespaces', property, reason);
 
 function organizationIn(body: ObjectValue): { name: string; description?: string } | null {
   const given = getOwn(body, 'organization');
@@ -215,14 +215,14 @@ function administered(space: Namespace, stored: ObjectValue, caller: Identity, o
   const namespace = String(getOwn(stored, 'namespace'));
   if (caller.system === true) return namespace;
   requireAdmin(caller, operation, 'namespaces');
-  if (namespace !== space.name) throw fault('cascade.authorization.denied', operation, 'namespaces');
+  if (namespace !== space.name) throw apiError('cascade.authorization.denied', operation, 'namespaces');
   return namespace;
 }
 
 /** Who has rights on the whole installation enters a namespace only by its own doing, or the system admin's. @throws authorization.denied */
 function requireInvitable(user: UserRecord, caller: Identity): void {
   if (user.isInstallations && user.username !== caller.username && caller.system !== true)
-    throw fault('cascade.authorization.denied', 'authorizeUser', 'namespaces');
+    throw apiError('cascade.authorization.denied', 'authorizeUser', 'namespaces');
 }
 
 function shown(record: NamespaceRecord): ObjectValue {

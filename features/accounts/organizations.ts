@@ -1,6 +1,6 @@
 // The resource organizations (resources-and-api.md 4.10): made with a root namespace, changed by the system admin, seen by those who are in one.
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
 import type { Identity, OrganizationRecord } from '../../identity/index.ts';
 import { ORGANIZATION_SHAPE } from '../../resources/catalog/system-types.ts';
@@ -25,11 +25,11 @@ export const ORGANIZATIONS: AccountResource = {
     requireKnown('organizations', changes, [...IMMUTABLE, 'description', 'quota']);
     for (const key of IMMUTABLE)
       if (Object.hasOwn(changes, key) && getOwn(changes, key) !== getOwn(stored, key))
-        throw fault('cascade.resource.key.immutable', 'organizations', key);
+        throw apiError('cascade.resource.key.immutable', 'organizations', key);
     const description = Object.hasOwn(changes, 'description') ? textIn('organizations', changes, 'description') : undefined;
     const quota = Object.hasOwn(changes, 'quota') ? getOwn(changes, 'quota') : undefined;
     if (quota !== undefined && quota !== null && !isObject(quota))
-      throw fault('cascade.resource.property.invalid', 'organizations', 'quota', 'no Object');
+      throw apiError('cascade.resource.property.invalid', 'organizations', 'quota', 'no Object');
     if (quota !== undefined) parseQuota(quota); // refuses what means nothing
     const change = {
       ...(description !== undefined && { description }),
@@ -47,7 +47,7 @@ export const ORGANIZATIONS: AccountResource = {
 
 /** @throws authorization.denied */
 function requireSystem({ system }: Identity, operation: string): void {
-  if (system !== true) throw fault('cascade.authorization.denied', operation, 'organizations');
+  if (system !== true) throw apiError('cascade.authorization.denied', operation, 'organizations');
 }
 
 const shown = (record: OrganizationRecord): ObjectValue => ({

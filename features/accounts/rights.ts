@@ -2,7 +2,7 @@
 
 import type { Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
@@ -12,7 +12,7 @@ import type { Namespace } from '../../resources/catalog/types.ts';
  */
 export function requireGrantable(names: readonly string[], caller: Identity): void {
   const missing = names.map(usualName).find((name) => !isGrantable(name, caller));
-  if (missing !== undefined) throw fault('cascade.profile.escalation', missing);
+  if (missing !== undefined) throw apiError('cascade.profile.escalation', missing);
 }
 
 /** Whether a caller has what a profile gives, or administers the namespace that it is of. @param name in its usual spelling */
@@ -29,7 +29,7 @@ const usualName = (name: string): string => (name.startsWith('system.') ? `${nam
  * @throws cascade.user.profiles.invalid, cascade.profile.escalation
  */
 export function profilesIn(space: Namespace, value: Value, caller: Identity): string[] {
-  const invalid = (reason: string) => fault('cascade.user.profiles.invalid', 'users', 'profiles', reason);
+  const invalid = (reason: string) => apiError('cascade.user.profiles.invalid', 'users', 'profiles', reason);
   if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) throw invalid('no array of String');
   const names = value.map(usualName);
   const system = names.filter((name) => name.endsWith('__system'));

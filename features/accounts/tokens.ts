@@ -3,7 +3,7 @@
 import { eq } from '../../stdlib/operators/index.ts';
 import { DateTime, getOwn, isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { TOKEN_TYPES, type TokenRecord, type TokenType } from '../../identity/index.ts';
 import { TOKEN_SHAPE } from '../../resources/catalog/system-types.ts';
 import { isAdmin, mayInvoke } from '../../resources/access/rights.ts';
@@ -33,19 +33,19 @@ export const TOKENS: AccountResource = {
     return (await space.accounts.directory.tokenWith(id, space.name)) === getOwn(token, '_id');
   },
   async insert(space, body, caller, along) {
-    if (!mayInvoke(space, 'createToken', caller)) throw fault('cascade.authorization.denied', 'insert', 'tokens');
+    if (!mayInvoke(space, 'createToken', caller)) throw apiError('cascade.authorization.denied', 'insert', 'tokens');
     requireGiven(body);
     requireKept(body, caller);
     const name = requiredText('tokens', body, 'name');
     const given = getOwn(body, 'profiles');
     const isPersonal = given === null || (Array.isArray(given) && given.length === 0);
     // A token that is limited makes none that acts as its whole user.
-    if (isPersonal && caller.restricted) throw fault('cascade.profile.escalation', caller.username);
+    if (isPersonal && caller.restricted) throw apiError('cascade.profile.escalation', caller.username);
     const profiles = isPersonal ? undefined : profilesIn(space, withSystem(given), caller);
     const singleNamespace = getOwn(body, 'singleNamespace') === true;
     const seconds = getOwn(body, 'tokenTimeout');
     if (seconds !== null && (!isInteger(seconds) || seconds <= 0))
-      throw fault('cascade.resource.property.invalid', 'tokens', 'tokenTimeout', 'no Integer above 0');
+      throw apiError('cascade.resource.property.invalid', 'tokens', 'tokenTimeout', 'no Integer above 0');
     const expiresAt = seconds === null ? undefined : new Date(Date.now() + Number(seconds) * 1000);
     const token = {
       name,
@@ -59,17 +59,17 @@ export const TOKENS: AccountResource = {
     const accessToken = await space.accounts.identity.createAccessToken(token, along);
     const id = await space.accounts.directory.tokenWith(accessToken, space.name);
     const stored = (await space.accounts.directory.tokens(space.name)).find(({ _id }) => _id === id);
-    if (!stored) throw fault('cascade.resource.not.found', '/tokens');
+    if (!stored) throw apiError('cascade.resource.not.found', '/tokens');
     return { ...shown(space, stored), accessToken };
   },
   unpatched: true,
   async update(space, token, changes, caller, { version, along }) {
-    if (!mayInvoke(space, 'updateToken', caller)) throw fault('cascade.authorization.denied', 'update', 'tokens');
+    if (!mayInvoke(space, 'updateToken', caller)) throw apiError('cascade.authorization.denied', 'update', 'tokens');
     requireGiven(changes);
     const other = Object.keys(changes).find(
       (key) => KNOWN.includes(key) && key !== 'name' && !eq(getOwn(changes, key), getOwn(token, key)),
     );
-    if (other !== undefined) throw fault('cascade.resource.key.immutable', 'tokens', other);
+    if (other !== undefined) throw apiError('cascade.resource.key.immutable', 'tokens', other);
     const name = Object.hasOwn(changes, 'name') ? requiredText('tokens', changes, 'name') : null;
     const how = { by: caller.username, version, along };
     if (name !== null) await space.accounts.directory.renameToken(String(getOwn(token, '_id')), name, how);
@@ -84,7 +84,7 @@ export const TOKENS: AccountResource = {
 /** @throws cascade.token.property.generated, cascade.resource.property.unknown */
 function requireGiven(body: ObjectValue): void {
   for (const name of ['accessToken', 'expiresAt'])
-    if (Object.hasOwn(body, name)) throw fault('cascade.token.property.generated', 'tokens', name, 'the service makes it');
+    if (Object.hasOwn(body, name)) throw apiError('cascade.token.property.generated', 'tokens', name, 'the service makes it');
   requireKnown('tokens', body, KNOWN);
 }
 
@@ -98,7 +98,7 @@ const withSystem = (profiles: Value): Value =>
 function tokenTypeIn(body: ObjectValue): TokenType {
   const given = getOwn(body, 'tokenType') ?? 'permanent';
   const type = TOKEN_TYPES.find((one) => one === given);
-  if (type === undefined) throw fault('cascade.resource.property.invalid', 'tokens', 'tokenType', `one of ${TOKEN_TYPES.join(', ')}`);
+  if (type === undefined) throw apiError('cascade.resource.property.invalid', 'tokens', 'tokenType', `one of ${TOKEN_TYPES.join(', ')}`);
   return type;
 }
 
@@ -106,10 +106,10 @@ function tokenTypeIn(body: ObjectValue): TokenType {
 function requireKept(body: ObjectValue, caller: Identity): void {
   const single = getOwn(body, 'singleNamespace');
   if (single !== null && typeof single !== 'boolean')
-    throw fault('cascade.resource.property.invalid', 'tokens', 'singleNamespace', 'no Boolean');
+    throw apiError('cascade.resource.property.invalid', 'tokens', 'singleNamespace', 'no Boolean');
   const username = getOwn(body, 'username');
   if (username !== null && username !== caller.username)
-    throw fault('cascade.resource.property.invalid', 'tokens', 'username', `only ${caller.username} is possible`);
+    throw apiError('cascade.resource.property.invalid', 'tokens', 'username', `only ${caller.username} is possible`);
   tokenTypeIn(body);
 }
 

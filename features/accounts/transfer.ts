@@ -2,7 +2,7 @@
 // to the admin who revokes it. Each change is a commit of its own, and repeating the command goes on where it stopped.
 import type { ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { CascadeError } from '../../model/errors/faults.ts';
+import { CascadeError } from '../../model/errors/api-errors.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
 import type { Identity } from '../../identity/index.ts';

@@ -3,7 +3,7 @@
 import { isServiceSet } from '../../model/types/index.ts';
 import { DateTime, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { USER_DETAILS, type UserDetail, type UserRecord } from '../../identity/index.ts';
 import { USER_SHAPE } from '../../resources/catalog/system-types.ts';
 import { isAdmin, mayInvoke } from '../../resources/access/rights.ts';
@@ -41,18 +41,18 @@ export const USERS: AccountResource = {
     const user = { username, password, namespace: space.name, profiles, details, active, createdBy: caller.username };
     await identity.createUser(user, (session) => along(session, username));
     const made = await directory.user(username, space.name);
-    if (!made) throw fault('cascade.user.not.found', username);
+    if (!made) throw apiError('cascade.user.not.found', username);
     return shown(space, made, caller);
   },
   async update(space, object, changes, caller, { address, version, along }) {
     requireKnown('users', changes, KNOWN);
     const username = String(getOwn(object, 'username'));
     const name = textIn('users', changes, 'username');
-    if (name !== null && name.toLowerCase() !== username) throw fault('cascade.resource.key.immutable', 'users', 'username');
+    if (name !== null && name.toLowerCase() !== username) throw apiError('cascade.resource.key.immutable', 'users', 'username');
     const { identity, directory } = space.accounts;
     const place = placeOf(space, caller);
     const user = await directory.user(username, place);
-    if (!user) throw fault('cascade.user.not.found', username);
+    if (!user) throw apiError('cascade.user.not.found', username);
     const isSelf = username === caller.username;
     const isManaged = manages(space, caller, user);
     if (!isSelf && !isManaged && PERSONAL.some((field) => Object.hasOwn(changes, field))) throw denied('update');
@@ -81,7 +81,7 @@ export const USERS: AccountResource = {
   async remove(space, object, caller, along) {
     requireAdmin(caller, 'delete', 'users');
     const username = String(getOwn(object, 'username'));
-    if (username === caller.username) throw fault('cascade.user.self.delete', username);
+    if (username === caller.username) throw apiError('cascade.user.self.delete', username);
     const user = await space.accounts.directory.user(username, placeOf(space, caller));
     if (!user || !manages(space, caller, user)) throw denied('delete');
     await requireAnotherAdmin(space, username, user.home);
@@ -94,7 +94,7 @@ async function requireRoom(space: Namespace): Promise<void> {
   const usage = await space.accounts.quotas.of(space.name);
   const limit = usage?.limit('users') ?? null;
   if (usage && limit !== null && (await space.accounts.directory.countUsers(usage.namespaces)) >= limit)
-    throw fault('cascade.quota.exceeded', 'users', limit);
+    throw apiError('cascade.quota.exceeded', 'users', limit);
 }
 
 /** What is a user's own: nobody but the user, an admin of its home and the system admin may see or change it. */
@@ -116,7 +116,7 @@ function manages(space: Namespace, caller: Identity, user: UserRecord): boolean 
   return user.username === caller.username || (!user.isInstallations && user.profiles.every((name) => isGrantable(name, caller)));
 }
 
-const denied = (operation: string) => fault('cascade.authorization.denied', operation, 'users');
+const denied = (operation: string) => apiError('cascade.authorization.denied', operation, 'users');
 
 /** Undefined where it is what it was. */
 function changed<T>(next: T | undefined, before: T): T | undefined {
@@ -125,14 +125,14 @@ function changed<T>(next: T | undefined, before: T): T | undefined {
 
 async function requireOldPassword(space: Namespace, username: string, oldPassword: string | null, address: string | null): Promise<void> {
   const holds = oldPassword !== null && (await space.accounts.identity.checkPassword(username, oldPassword, address));
-  if (!holds) throw fault('cascade.user.password.mismatch', 'oldPassword');
+  if (!holds) throw apiError('cascade.user.password.mismatch', 'oldPassword');
 }
 
 /** @throws cascade.namespace.last.admin */
 export async function requireAnotherAdmin(space: Namespace, username: string, namespace: string): Promise<void> {
   const users = await space.accounts.directory.users(namespace);
   const admins = users.filter(({ profiles, active, isInvited }) => active && !isInvited && profiles.includes('admin'));
-  if (admins.length > 0 && admins.every((one) => one.username === username)) throw fault('cascade.namespace.last.admin', username);
+  if (admins.length > 0 && admins.every((one) => one.username === username)) throw apiError('cascade.namespace.last.admin', username);
 }
 
 function detailsIn(body: ObjectValue): Partial<Record<UserDetail, string | null>> {
@@ -143,7 +143,7 @@ function detailsIn(body: ObjectValue): Partial<Record<UserDetail, string | null>
 
 function activeIn(body: ObjectValue): boolean | undefined {
   const active = getOwn(body, 'active');
-  if (active !== null && typeof active !== 'boolean') throw fault('cascade.resource.property.invalid', 'users', 'active', 'no Boolean');
+  if (active !== null && typeof active !== 'boolean') throw apiError('cascade.resource.property.invalid', 'users', 'active', 'no Boolean');
   return active ?? undefined;
 }
 

@@ -2,7 +2,7 @@
 import { convert } from '../../stdlib/convert/index.ts';
 import { encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { AUDIT_TYPE, AUDITS, auditWrite, newAudit } from '../../resources/access/audits.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
@@ -27,11 +27,11 @@ const OURS = ['auditId', 'timestamp', 'node', 'nodeUUID', 'username'];
 
 /** @throws resource.property.required, resource.property.invalid, resource.property.unknown */
 async function insert(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue> {
-  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const given: ObjectValue = {};
   for (const key of Object.keys(body)) if (!OURS.includes(key)) given[key] = getOwn(body, key);
   const { entity, message: _, op = null, ...others } = checkFields(FIELDS, given, 'refused');
-  if (entity === undefined || entity === null) throw fault('cascade.resource.property.required', 'audits', 'entity');
+  if (entity === undefined || entity === null) throw apiError('cascade.resource.property.required', 'audits', 'entity');
   const message = textField('audits', body, 'message');
   const named = text(referenceIn(entity));
   await ensureCollection(space, resource);
@@ -47,6 +47,6 @@ function referenceIn(entity: Value): Value {
   try {
     return convert(entity, { type: 'ResourceReference' }, 'property');
   } catch {
-    throw fault('cascade.resource.property.invalid', 'audits', 'entity', 'no ResourceReference');
+    throw apiError('cascade.resource.property.invalid', 'audits', 'entity', 'no ResourceReference');
   }
 }

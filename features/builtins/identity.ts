@@ -2,7 +2,7 @@
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import { namespaceAndProfiles } from '../../identity/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
 
@@ -21,7 +21,7 @@ export const identity: HostBuiltins = {
   'Context.buildInfo': (space) => ok({ ...space.about.build }),
   // There are no licenses; but who may not ask about them is not told so.
   'Context.licenseInfo': async (space, _args, actor) => {
-    if (actor.identity.system !== true) throw fault('cascade.authorization.denied', 'select', 'licenses');
+    if (actor.identity.system !== true) throw apiError('cascade.authorization.denied', 'select', 'licenses');
     return ok({ exp: null, iat: null });
   },
   'Utils.getHttpHeaders': (_space, _args, actor) => ok({ ...actor.headers }),

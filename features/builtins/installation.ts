@@ -1,7 +1,7 @@
 // Sources that procedures stand for, the source for devices, and what Context tells of the installation (builtins.md 19, 20, 28.3).
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
 import { changeDefinition, putDefinition } from '../../resources/definitions/operations.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
@@ -12,7 +12,7 @@ import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
 /** @throws cascade.resource.type.not.found where sources are no part of the installation */
 function sources(space: Namespace): DefinitionResource {
   const found = resolve(space, 'sources', false);
-  if (found.kind !== 'definitions') throw fault('cascade.resource.type.not.found', 'sources');
+  if (found.kind !== 'definitions') throw apiError('cascade.resource.type.not.found', 'sources');
   return found;
 }
 
@@ -24,7 +24,7 @@ export const installation: HostBuiltins = {
     const source = sourceNamed(space, name);
     for (const procedure of [query, publish])
       if (procedure !== null && !space.definitions.get('procedures', String(procedure)))
-        throw fault('cascade.resource.not.found', `/procedures/${String(procedure)}`);
+        throw apiError('cascade.resource.not.found', `/procedures/${String(procedure)}`);
     const before = own(source, 'mockProcedures');
     const mockProcedures: ObjectValue = {
       ...(isObject(before) ? before : {}),
@@ -49,7 +49,7 @@ export const installation: HostBuiltins = {
   'Utils.initPushSource': async (space, [name = null], actor) => {
     const found = space.definitions.get('sources', String(name));
     if (found) {
-      if (getOwn(found, 'type') !== 'PUSH_NOTIF') throw fault('cascade.notification.source', name);
+      if (getOwn(found, 'type') !== 'PUSH_NOTIF') throw apiError('cascade.notification.source', name);
       return { ok: encodeInner(found) };
     }
     const source: Value = { name, type: 'PUSH_NOTIF', config: { targetStandardApp: true } };

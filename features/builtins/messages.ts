@@ -1,7 +1,7 @@
 // A message of a program as a request (builtins.md 21): names and rules of the WebSocket binding (resources-and-api.md 2.17).
 import { getOwn, isInteger, isObject, type ObjectValue, setOwn, text, type Value } from '../../stdlib/values/index.ts';
 import { type ApiRequest, type Identity, OPERATIONS } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 
 const COMMANDS = ['authorizeUser', 'delegateUserAuthZ', 'revokeUserAuthZ'];
 /** What a client's messages may ask for, but for logins and subscriptions. */
@@ -24,9 +24,10 @@ const PARAMETERS: ReadonlySet<string> = new Set(['where', 'props', 'sort', 'page
  */
 export function requestOf(message: ObjectValue, identity: Identity): ApiRequest {
   const op = own(message, 'op');
-  if (typeof op !== 'string' || !KNOWN.has(op)) throw fault('cascade.operation.unknown', op);
+  if (typeof op !== 'string' || !KNOWN.has(op)) throw apiError('cascade.operation.unknown', op);
   const targetNamespace = own(message, 'targetNamespace');
-  if (targetNamespace !== null && targetNamespace !== identity.namespace) throw fault('cascade.namespace.not.authorized', targetNamespace);
+  if (targetNamespace !== null && targetNamespace !== identity.namespace)
+    throw apiError('cascade.namespace.not.authorized', targetNamespace);
   const named = own(message, 'resourceName');
   if (typeof named !== 'string' || named === '') throw invalid('resourceName', named);
   const isCustom = named.startsWith('custom/');
@@ -60,4 +61,4 @@ function parametersIn(message: ObjectValue): ObjectValue {
 
 const own = (message: ObjectValue, name: string): Value => (Object.hasOwn(message, name) ? getOwn(message, name) : null);
 
-const invalid = (name: string, value: Value) => fault('cascade.request.parameter.invalid', name, value);
+const invalid = (name: string, value: Value) => apiError('cascade.request.parameter.invalid', name, value);

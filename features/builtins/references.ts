@@ -1,7 +1,7 @@
 // References: to an instance, and to the instance that one names (builtins.md 11).
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { encodeInner, getOwn, isInteger, isReference, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { rowsOf } from './resource-api.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
@@ -39,7 +39,8 @@ const NAMED: ReadonlySet<string> = new Set(
 function referenceTo(space: Namespace, resourceType: string, instance: ObjectValue): { resource: string; resourceId: string } {
   const resource = resourceType.replace(/^system\./, '');
   if (resource === '') throw langError('cascade.lang.range', 'resourceType', resourceType);
-  if (!KEYS.has(resource) && !NAMED.has(resource) && !space.types.has(resource)) throw fault('cascade.resource.not.found', `/${resource}`);
+  if (!KEYS.has(resource) && !NAMED.has(resource) && !space.types.has(resource))
+    throw apiError('cascade.resource.not.found', `/${resource}`);
   const key = KEYS.get(resource) ?? (NAMED.has(resource) ? 'name' : '_id');
   const id = getOwn(instance, key);
   if ((typeof id !== 'string' && !isInteger(id)) || id === '')
@@ -66,7 +67,7 @@ export const references: HostBuiltins = {
     } catch (error) {
       if (!(error instanceof CascadeError)) throw error;
       if (error.code === 'cascade.resource.not.found') return { ok: 'null' };
-      throw error.code === 'cascade.resource.type.not.found' ? fault('cascade.resource.not.found', `/${resourceName}`) : error;
+      throw error.code === 'cascade.resource.type.not.found' ? apiError('cascade.resource.not.found', `/${resourceName}`) : error;
     }
   },
 };

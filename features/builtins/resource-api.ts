@@ -5,7 +5,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiRequest } from '../../resources/api.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { parseProps, parseSort } from '../../model/query/index.ts';
-import { CascadeError, isFault } from '../../model/errors/faults.ts';
+import { CascadeError, isApiError } from '../../model/errors/api-errors.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
 import { cursors } from '../../resources/instances/cursors.ts';
 import { remember } from '../../resources/instances/find.ts';
@@ -131,7 +131,7 @@ async function atOnce(
     await insertMany(space, resource, bodies, wholeOnly);
     return recorded;
   } catch (error) {
-    if (error instanceof NotAtOnce || isFault(error)) return null;
+    if (error instanceof NotAtOnce || isApiError(error)) return null;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign, ti
 import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, isObject, type ObjectValue, parseJsonText, stringify, type Value } from '../../stdlib/values/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { CascadeError } from '../../model/errors/faults.ts';
+import { CascadeError } from '../../model/errors/api-errors.ts';
 import { outOfRange, own } from '../../resources/operations/arguments.ts';
 import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
 import type { Actor } from '../../runtime/context/actor.ts';

@@ -1,6 +1,6 @@
 // Rows of a reply as values of the language: what a client gets as text (a DateTime, a Decimal, a whole Real) is of its declared type.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { isFault } from '../../model/errors/faults.ts';
+import { isApiError } from '../../model/errors/api-errors.ts';
 import {
   coerceProperty,
   coerceSystemProperty,
@@ -23,7 +23,7 @@ function typedProperty(type: TypeDefinition, key: string, value: Value): Value {
     return isSystemProperty(key) ? coerceSystemProperty(type, key, value) : value;
   } catch (error) {
     // Part of a structure by `props`, or stored before the type was changed: it is what the client would see.
-    if (isFault(error)) return value;
+    if (isApiError(error)) return value;
     throw error;
   }
 }

@@ -3,7 +3,7 @@
 import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { deleteOne } from '../../resources/instances/delete.ts';
 import { read, readAt } from '../../resources/instances/find.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
@@ -159,7 +159,7 @@ const shownPredefined = (name: string): ObjectValue => ({
 /** @throws cascade.resource.not.found */
 export async function patternNamed(space: Namespace, name: Value): Promise<Pattern> {
   const found = await findPattern(space, String(name));
-  if (!found) throw fault('cascade.resource.not.found', `/ArsActivityPattern/${String(name)}`);
+  if (!found) throw apiError('cascade.resource.not.found', `/ArsActivityPattern/${String(name)}`);
   return found.pattern;
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../stdlib/values/index.ts';
 import { type Actor, checkpointing } from '../../runtime/context/actor.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
 import { read, readAt } from '../../resources/instances/find.ts';
 import { deleteOne } from '../../resources/instances/delete.ts';
@@ -72,7 +72,7 @@ const sendMessage: HostBuiltin = async (space, args, actor) => {
 /** Whoever is no admin speaks for nobody else. @throws cascade.authorization.denied */
 function requireOwnName(sender: string | null, { identity }: Actor): void {
   if (sender !== null && sender !== identity.username && !isAdmin(identity))
-    throw fault('cascade.authorization.denied', 'sendMessage', sender);
+    throw apiError('cascade.authorization.denied', 'sendMessage', sender);
 }
 
 interface Message {

@@ -5,7 +5,7 @@ import { langError } from '../../stdlib/errors.ts';
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { deleteOne } from '../../resources/instances/delete.ts';
 import { read, readAt } from '../../resources/instances/find.ts';
 import { insertOne } from '../../resources/instances/insert.ts';
@@ -148,5 +148,5 @@ function referenceOf(value: Value): string {
 
 async function requireUser(space: Namespace, username: Value): Promise<void> {
   const users = await space.accounts.directory.users(space.name);
-  if (!users.some((user) => user.username === username)) throw fault('cascade.resource.not.found', `/users/${String(username)}`);
+  if (!users.some((user) => user.username === username)) throw apiError('cascade.resource.not.found', `/users/${String(username)}`);
 }

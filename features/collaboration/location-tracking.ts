@@ -1,7 +1,7 @@
 // Who is on the way, and where to (builtins.md 26), in ArsActiveTrack. The positions come by a topic: features/collaboration/tracking.ts.
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { CascadeError } from '../../model/errors/faults.ts';
+import { CascadeError } from '../../model/errors/api-errors.ts';
 import { checkTopic } from '../topics/topics-kind.ts';
 import { deleteOne } from '../../resources/instances/delete.ts';
 import { read, readAt } from '../../resources/instances/find.ts';

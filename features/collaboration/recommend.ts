@@ -12,7 +12,7 @@ import {
 } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { systemClock } from '../../platform/clock/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { pureBuiltins } from '../../resources/aggregate/host-context.ts';
 import { selectPages } from '../../resources/instances/select.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -75,14 +75,14 @@ async function asked(
       const candidate = decodeInner(row) as ObjectValue;
       if (own === null || getOwn(candidate, '_id') !== own) candidates.push(candidate);
     }
-  if (candidates.length > MOST_CANDIDATES) throw fault('cascade.query.too.expensive', 'candidates');
+  if (candidates.length > MOST_CANDIDATES) throw apiError('cascade.query.too.expensive', 'candidates');
   return { type, pattern: typed(type, pattern) as ObjectValue, directives, candidates };
 }
 
 /** @throws cascade.resource.not.found */
 function typeNamed(space: Namespace, name: Value): TypeDefinition {
   const type = typeof name === 'string' ? space.types.get(name) : undefined;
-  if (!type) throw fault('cascade.resource.not.found', `/types/${String(name)}`);
+  if (!type) throw apiError('cascade.resource.not.found', `/types/${String(name)}`);
   return type;
 }
 

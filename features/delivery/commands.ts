@@ -1,6 +1,6 @@
 // The command of dead letters.
 import { ObjectId } from 'mongodb';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { type StoredEvent, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
 import { requireAdmin } from '../../resources/access/rights.ts';
@@ -16,12 +16,12 @@ export async function retry(space: Namespace, id: string, actor: Actor): Promise
   requireAdmin(actor.identity, 'retry', DEAD_LETTERS.name);
   const _id = /^[0-9a-f]{24}$/.test(id) ? ObjectId.createFromHexString(id) : null;
   const dead = _id && (await readDeadLetter(space, _id));
-  const gone = () => fault('cascade.resource.not.found', `/deadletters/${id}`);
+  const gone = () => apiError('cascade.resource.not.found', `/deadletters/${id}`);
   if (!_id || !dead) throw gone();
-  if (!dead.kept) throw fault('cascade.resource.too.large', 0);
+  if (!dead.kept) throw apiError('cascade.resource.too.large', 0);
   const event: StoredEvent = { ...dead.kept, chain: { root: dead.kept.uuid, depth: 0 }, runs: [], attempt: dead.deliveries + 1 };
   const again = deliveriesOf(space).retry(event, dead.target);
-  if (!again) throw fault('cascade.resource.not.found', dead.target);
+  if (!again) throw apiError('cascade.resource.not.found', dead.target);
   const removal: Write = { collection: DEAD_LETTERS.collection, op: 'delete', id: _id, version: dead.version };
   try {
     await actor.commit({ writes: [removal, ...again.writes], events: again.events }, { ok: 'null' });

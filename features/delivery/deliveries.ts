@@ -6,7 +6,7 @@ import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Identity, Notice } from '../../resources/api.ts';
 import { attemptOf, runIdOf, type StoredEvent, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { ACKNOWLEDGEMENTS } from './delivery-types.ts';
 import { asyncRun } from '../../runtime/events/events.ts';
 import { ensureCollection } from '../../resources/instances/lazy-collections.ts';
@@ -212,7 +212,7 @@ export class Deliveries {
   ) {
     const known = name === null ? null : this.#persistent.get(name);
     if (name !== null && (!known || known.path !== path || known.username !== identity.username))
-      throw fault('cascade.subscription.unknown', name);
+      throw apiError('cascade.subscription.unknown', name);
     await this.layOut();
     const subscription = known ?? (await this.#persistent.create(identity, path, filter));
     const socket = this.#persistent.serve(subscription, !known, deliver, sight);
@@ -236,7 +236,7 @@ export class Deliveries {
   /** Ends a persistent subscription for good. @throws cascade.subscription.unknown */
   async unsubscribe(identity: Identity, name: string): Promise<void> {
     const found = this.#persistent.get(name);
-    if (!found || found.username !== identity.username) throw fault('cascade.subscription.unknown', name);
+    if (!found || found.username !== identity.username) throw apiError('cascade.subscription.unknown', name);
     await this.end(name);
   }
 

@@ -7,7 +7,7 @@ import { decodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Identity, Notice } from '../../resources/api.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { SUBSCRIPTIONS } from './delivery-types.ts';
 import { ensureCollection } from '../../resources/instances/lazy-collections.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
@@ -103,8 +103,8 @@ export class PersistentSubscriptions {
   async create(identity: Identity, path: string, filter: ObjectValue | null): Promise<Persistent> {
     const { username } = identity;
     if ((this.#ofUser.get(username) ?? 0) >= MOST_OF_ONE_USER)
-      throw fault('cascade.quota.exceeded', 'persistentSubscriptionsOfUser', MOST_OF_ONE_USER);
-    if (this.size >= MOST) throw fault('cascade.quota.exceeded', 'persistentSubscriptions', MOST);
+      throw apiError('cascade.quota.exceeded', 'persistentSubscriptionsOfUser', MOST_OF_ONE_USER);
+    if (this.size >= MOST) throw apiError('cascade.quota.exceeded', 'persistentSubscriptions', MOST);
     this.#count(username, 1); // now: others may ask while it is stored
     try {
       return await this.#store(identity, path, filter);

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
 import type { StoredEvent, UnitOfWork, Write } from '../../runtime/transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 
 export const DELIVERIES = 'deliveries';
 
@@ -72,7 +72,7 @@ const MOST_BYTES = 15 * 1024 * 1024;
 
 /** @throws cascade.resource.too.large for an event that cannot be kept until it is acknowledged */
 export function requireKeepable({ value }: Pick<StoredEvent, 'value'>): void {
-  if (value.length * 3 > MOST_BYTES && Buffer.byteLength(value) > MOST_BYTES) throw fault('cascade.resource.too.large', MOST_BYTES);
+  if (value.length * 3 > MOST_BYTES && Buffer.byteLength(value) > MOST_BYTES) throw apiError('cascade.resource.too.large', MOST_BYTES);
 }
 
 export const insertion = (delivery: Delivery): Write => ({

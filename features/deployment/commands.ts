@@ -1,6 +1,6 @@
 // The commands of configurations.
 import { decodeInner, getOwn } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { Command } from '../../resources/feature.ts';
 import { objectOf, textIn } from '../../resources/requests/fields.ts';
@@ -14,7 +14,7 @@ export const deployment =
     const data = objectOf(object ?? null);
     const globalId = textIn('configurations', data, 'globalId');
     const errorsOnly = Object.hasOwn(data, 'errorsOnly') ? getOwn(data, 'errorsOnly') : false;
-    if (typeof errorsOnly !== 'boolean') throw fault('cascade.resource.property.invalid', 'configurations', 'errorsOnly', 'no Boolean');
+    if (typeof errorsOnly !== 'boolean') throw apiError('cascade.resource.property.invalid', 'configurations', 'errorsOnly', 'no Boolean');
     const answer = await deployByCommand(space, id, operation, { globalId, errorsOnly }, actor);
     return reply(toJson('ok' in answer ? decodeInner(answer.ok) : []));
   };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { provision } from '../federation/index.ts';
 import { nodesThat } from '../nodes/index.ts';
 import { read } from '../../resources/instances/find.ts';
@@ -32,7 +32,7 @@ const listIn = (object: ObjectValue, name: string): Value[] => {
 function partsOf(space: Namespace, name: string, partitioned: boolean): Part[] {
   const kind = partitioned ? 'deployconfigs' : 'configurations';
   const found = space.definitions.get(kind, name);
-  if (!found) throw fault('cascade.resource.not.found', `/${kind}/${name}`);
+  if (!found) throw apiError('cascade.resource.not.found', `/${kind}/${name}`);
   const part = (object: ObjectValue, partition: string | null): Part => ({
     partition,
     constraint: own(object, 'provisioningConstraint') ?? {},

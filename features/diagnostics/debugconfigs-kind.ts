@@ -2,7 +2,7 @@
 
 import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { checkName } from '../../model/types/index.ts';
 import { DEBUGCONFIG_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
@@ -25,15 +25,15 @@ export const DEBUGCONFIGS: DefinitionResource = {
     const name = textField('debugconfigs', body, 'name');
     checkName('debugconfig', name);
     const type = textField('debugconfigs', body, 'type');
-    if (!TYPES.includes(type)) throw fault('cascade.debugconfig.type', 'debugconfigs', 'type', `none of ${TYPES.join(', ')}`);
+    if (!TYPES.includes(type)) throw apiError('cascade.debugconfig.type', 'debugconfigs', 'type', `none of ${TYPES.join(', ')}`);
     const fields = checkFields(DEBUGCONFIGS, body, 'refused');
     const value = getOwn(fields, 'value');
     if (type === 'log' && !(typeof value === 'string' && Object.hasOwn(LEVELS, value)))
-      throw fault('cascade.debugconfig.value', 'debugconfigs', 'value', `none of ${Object.keys(LEVELS).join(', ')}`);
+      throw apiError('cascade.debugconfig.value', 'debugconfigs', 'value', `none of ${Object.keys(LEVELS).join(', ')}`);
     const resources = checkResources(getOwn(fields, 'resources') ?? []);
     const isGlobal = getOwn(fields, 'isGlobal') === true;
     if (isGlobal && resources.length > 0)
-      throw fault('cascade.debugconfig.global', 'debugconfigs', 'isGlobal', 'a global one names no resources');
+      throw apiError('cascade.debugconfig.global', 'debugconfigs', 'isGlobal', 'a global one names no resources');
     const expiresAt = dateIn(fields) ?? new DateTime(space.clock.now() + LASTS_MS);
     return { name, object: { ...fields, resources, isGlobal, expiresAt }, apply: () => undefined };
   },

@@ -4,7 +4,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import { DuplicateKey, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { raise, instanceEvent } from '../../runtime/events/events.ts';
 import { parseWhere, toFilter } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { isServiceSet } from '../../model/types/index.ts';
 import { idToBson, instanceToBson } from '../../model/values/index.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
@@ -46,8 +46,8 @@ const isOwn = (stored: ObjectValue, username: string): boolean => getOwn(stored,
 /** @throws resource.duplicate.key: the name is somebody else's, whose document this one may not see; authorization.denied: it may only see it */
 export function requireReplaceable(stored: ObjectValue | null, name: string, { identity }: Actor): void {
   if (!stored || isAdmin(identity) || identity.ofService || isOwn(stored, identity.username)) return;
-  if (!isVisible(stored, { identity })) throw fault('cascade.resource.duplicate.key', 'documents', `name=${name}`);
-  throw fault('cascade.authorization.denied', 'update', 'documents');
+  if (!isVisible(stored, { identity })) throw apiError('cascade.resource.duplicate.key', 'documents', `name=${name}`);
+  throw apiError('cascade.authorization.denied', 'update', 'documents');
 }
 
 export async function layOut(space: Namespace, resource: InstanceResource): Promise<void> {
@@ -126,22 +126,23 @@ export async function insertCopy(
   actor: Actor,
   upsert: boolean,
 ): Promise<ObjectValue | null> {
-  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const given = (name: string): Value => (Object.hasOwn(body, name) ? getOwn(body, name) : null);
-  if (given('content') !== null && given('fromName') === null && !upsert) throw fault('cascade.request.content.type', 'application/json');
+  if (given('content') !== null && given('fromName') === null && !upsert)
+    throw apiError('cascade.request.content.type', 'application/json');
   const name = textField('documents', body, 'name');
   checkDocumentName(name);
   await layOut(space, resource);
   if (upsert && given('fromName') === null) {
     const stored = await documentNamed(space, resource, name);
-    if (!stored) throw fault('cascade.resource.property.required', 'documents', 'fromName');
+    if (!stored) throw apiError('cascade.resource.property.required', 'documents', 'fromName');
     requireReplaceable(stored, name, actor);
     const change = (before: ObjectValue): ObjectValue => ({ ...before, ...requireChangeable(before, body) });
     return updateOne(space, resource, async () => (await documentNamed(space, resource, name)) ?? stored, change, actor);
   }
   for (const key of Object.keys(body))
     if (!COPIED.includes(key) && !isServiceSet(key) && !READ_ONLY.includes(key) && !key.startsWith('ars_'))
-      throw fault('cascade.resource.property.unknown', 'documents', key);
+      throw apiError('cascade.resource.property.unknown', 'documents', key);
   return copyDocument(space, resource, textField('documents', body, 'fromName'), name, given('fileType'), actor);
 }
 
@@ -159,7 +160,7 @@ export async function copyDocument(
   await layOut(space, resource);
   const original = await documentNamed(space, resource, from);
   const content = original && isVisible(original, actor) ? await contentOf(space, idOf(original)) : null;
-  if (!original || !content) throw fault('cascade.resource.not.found', `/documents/${from}`);
+  if (!original || !content) throw apiError('cascade.resource.not.found', `/documents/${from}`);
   requireReplaceable(await documentNamed(space, resource, name), name, actor);
   const source = readContent(space, content, 0, content.sizeBytes);
   const bytes = (async function* () {
@@ -185,10 +186,10 @@ const READ_ONLY = ['content', 'contentSize'];
 export function requireChangeable(stored: ObjectValue, body: ObjectValue): ObjectValue {
   const fields = checkFields({ name: 'documents', type: CHANGED }, body, 'refused');
   if (Object.hasOwn(fields, 'name') && getOwn(fields, 'name') !== getOwn(stored, 'name'))
-    throw fault('cascade.resource.key.immutable', 'documents', 'name');
+    throw apiError('cascade.resource.key.immutable', 'documents', 'name');
   for (const key of READ_ONLY)
     if (Object.hasOwn(fields, key) && String(getOwn(fields, key)) !== String(getOwn(stored, key)))
-      throw fault('cascade.resource.property.invalid', 'documents', key, 'it is read-only');
+      throw apiError('cascade.resource.property.invalid', 'documents', key, 'it is read-only');
   if (Object.hasOwn(fields, 'fileType')) requireFileType(getOwn(fields, 'fileType'));
   return fields;
 }
@@ -196,7 +197,7 @@ export function requireChangeable(stored: ObjectValue, body: ObjectValue): Objec
 /** @throws resource.property.invalid */
 function requireFileType(fileType: Value): void {
   if (typeof fileType !== 'string' || !isMediaType(fileType))
-    throw fault('cascade.resource.property.invalid', 'documents', 'fileType', 'no media type');
+    throw apiError('cascade.resource.property.invalid', 'documents', 'fileType', 'no media type');
 }
 
 /** The fields of a document, to check a change by. */

@@ -7,7 +7,7 @@ import { type Binary, type Db, type Document, GridFSBucket, Long, ObjectId } fro
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
 import { idToBson } from '../../model/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
 const CONTENTS = 'documentContents';
@@ -124,7 +124,7 @@ export async function storeContent(space: Namespace, name: string, bytes: AsyncI
       async function* (source: AsyncIterable<Uint8Array>) {
         for await (const piece of source) {
           sizeBytes += piece.byteLength;
-          if (sizeBytes > limitBytes) throw fault('cascade.document.too.large', name, `more than ${limitBytes} bytes`);
+          if (sizeBytes > limitBytes) throw apiError('cascade.document.too.large', name, `more than ${limitBytes} bytes`);
           hash.update(piece);
           yield piece;
         }

@@ -2,7 +2,7 @@
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { isObject } from '../../stdlib/values/index.ts';
 import { instanceToJson } from '../../model/values/index.ts';
 import { requireRight } from '../../resources/access/rights.ts';
@@ -17,7 +17,7 @@ export async function duplicateDocument(space: Namespace, name: string, { object
   requireRight(space, DOCUMENTS, 'insert', actor.identity);
   const data: ObjectValue = isObject(object) ? object : {};
   const unknown = Object.keys(data).find((key) => key !== 'duplicateName');
-  if (unknown !== undefined) throw fault('cascade.resource.property.unknown', 'documents', unknown);
+  if (unknown !== undefined) throw apiError('cascade.resource.property.unknown', 'documents', unknown);
   const copy = await copyDocument(space, DOCUMENTS, name, textField('documents', data, 'duplicateName'), null, actor);
   return { status: 200, body: instanceToJson(DOCUMENT_TYPE, copy) };
 }

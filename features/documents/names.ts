@@ -1,6 +1,6 @@
 // Names of documents and the kinds of their content (resources-and-api.md 1.8, 4.8). Pure.
 import mime from 'mime';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 
 const MOST_BYTES = 1024;
 const OF_THE_SERVICE = 'system/';
@@ -14,14 +14,14 @@ const LONGEST_MEDIA_TYPE = 255;
 
 /** @throws document.name.invalid, document.name.reserved */
 export function checkDocumentName(name: string): void {
-  const invalid = (reason: string) => fault('cascade.document.name.invalid', name.slice(0, MOST_BYTES), reason);
+  const invalid = (reason: string) => apiError('cascade.document.name.invalid', name.slice(0, MOST_BYTES), reason);
   if (name === '') throw invalid('it is empty');
   if (Buffer.byteLength(name) > MOST_BYTES) throw invalid(`more than ${MOST_BYTES} bytes`);
   if (name.startsWith('/')) throw invalid('it begins with /');
   if (name.includes('\0')) throw invalid('it has a NUL');
   if (!name.isWellFormed()) throw invalid('it has a lone surrogate');
   if (name.split('/').includes('..')) throw invalid('it has a segment ..');
-  if (name.startsWith(OF_THE_SERVICE)) throw fault('cascade.document.name.reserved', name, `${OF_THE_SERVICE} is the service's`);
+  if (name.startsWith(OF_THE_SERVICE)) throw apiError('cascade.document.name.reserved', name, `${OF_THE_SERVICE} is the service's`);
 }
 
 export const isMediaType = (text: string): boolean => text.length <= LONGEST_MEDIA_TYPE && MEDIA_TYPE.test(text);

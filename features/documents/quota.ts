@@ -1,5 +1,5 @@
 // The quota of documents' bytes (resources-and-api.md 9.1).
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { databasesIn } from '../../resources/quotas/index.ts';
 import { contentBytes } from './content-store.ts';
@@ -10,5 +10,5 @@ export async function requireDocumentBytes(space: Namespace, growth: number): Pr
   const limit = usage?.limit('documentsBytes') ?? null;
   if (!usage || limit === null || growth <= 0) return;
   const stored = await Promise.all(databasesIn(space, usage.namespaces).map(contentBytes));
-  if (stored.reduce((sum, one) => sum + one, growth) > limit) throw fault('cascade.quota.exceeded', 'documentsBytes', limit);
+  if (stored.reduce((sum, one) => sum + one, growth) > limit) throw apiError('cascade.quota.exceeded', 'documentsBytes', limit);
 }

@@ -1,7 +1,7 @@
 // A document's content for programs and built-ins, up to a size that they can hold.
 import { getOwn } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { parseWhere, toFilter } from '../../model/query/index.ts';
 import { ownOnly } from '../../resources/access/rights.ts';
 import { read } from '../../resources/instances/find.ts';
@@ -27,8 +27,8 @@ export async function readDocument(
 ): Promise<ReadDocument> {
   const stored = await documentNamed(space, DOCUMENTS, name);
   const content = stored && isVisible(stored, actor) ? await contentOf(space, idOf(stored)) : null;
-  if (!stored || !content) throw fault('cascade.resource.not.found', `/documents/${name}`);
-  if (content.sizeBytes > mostBytes) throw fault('cascade.document.too.large', name, `more than ${mostBytes} bytes`);
+  if (!stored || !content) throw apiError('cascade.resource.not.found', `/documents/${name}`);
+  if (content.sizeBytes > mostBytes) throw apiError('cascade.document.too.large', name, `more than ${mostBytes} bytes`);
   const source = readContent(space, content, 0, content.sizeBytes);
   const pieces: Buffer[] = [];
   try {

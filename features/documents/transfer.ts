@@ -2,7 +2,7 @@
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest, UploadedPart } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { instanceToJson } from '../../model/values/index.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
@@ -31,11 +31,11 @@ async function upload(
   try {
     for await (const { name, fileType, bytes } of parts) {
       checkDocumentName(name);
-      if (received.some((one) => one.name === name)) throw fault('cascade.request.body.invalid', `two parts are ${name}`, 0);
+      if (received.some((one) => one.name === name)) throw apiError('cascade.request.body.invalid', `two parts are ${name}`, 0);
       requireReplaceable(await documentNamed(space, resource, name), name, actor);
       received.push({ name, fileType: fileTypeOf(name, fileType), content: await storeContent(space, name, bytes, limitBytes) });
     }
-    if (received.length === 0) throw fault('cascade.request.body.invalid', 'it has no part', 0);
+    if (received.length === 0) throw apiError('cascade.request.body.invalid', 'it has no part', 0);
   } catch (error) {
     await Promise.all(received.map(({ content }) => abandon(space, content.file)));
     throw error;
@@ -48,7 +48,7 @@ async function upload(
 async function download(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { resourceId: name = '', publicOnly } = request;
   if (!publicOnly) requireRight(space, resource, 'select', actor.identity);
-  const gone = () => fault('cascade.resource.not.found', `/documents/${name}`);
+  const gone = () => apiError('cascade.resource.not.found', `/documents/${name}`);
   const stored: ObjectValue | null = await documentNamed(space, resource, name);
   if (!stored || !(publicOnly ? name.startsWith(PUBLIC) : isVisible(stored, actor))) throw gone();
   const content = await contentOf(space, idOf(stored));

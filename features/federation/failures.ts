@@ -1,5 +1,5 @@
 // Why a node gave no result, as the error object of a statement (integrations.md 11.6).
-import { CascadeError, CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { CascadeError, CascadeErrors, apiError } from '../../model/errors/api-errors.ts';
 import { EgressError } from '../../platform/egress/index.ts';
 import { HttpFailure } from '../sources/http/index.ts';
 
@@ -8,9 +8,9 @@ export function failureOf(node: string, error: unknown): CascadeError {
   if (error instanceof CascadeError) return error;
   if (error instanceof CascadeErrors && error.errors[0]) return error.errors[0];
   if (error instanceof HttpFailure && (error.kind === 'malformed' || error.kind === 'too large'))
-    return fault('cascade.federation.protocol', node, error.message);
-  if (error instanceof HttpFailure || error instanceof EgressError) return fault('cascade.federation.unreachable', node, error.message);
-  return fault('cascade.federation.protocol', node, 'its answer could not be taken');
+    return apiError('cascade.federation.protocol', node, error.message);
+  if (error instanceof HttpFailure || error instanceof EgressError) return apiError('cascade.federation.unreachable', node, error.message);
+  return apiError('cascade.federation.protocol', node, 'its answer could not be taken');
 }
 
 /** Whether a repetition may help, with the same request id: no answer, or one that tells of a trouble that passes (11.8). */

@@ -1,6 +1,6 @@
 // What a namespace keeps for federation, in this process: a client a node, and the statements that are under way.
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Outlet } from '../../platform/egress/index.ts';
 import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -50,7 +50,7 @@ export class Federation {
     if (kept && kept.node === node) return kept.client;
     kept?.client.retire();
     this.#clients.delete(name);
-    if (!node) throw fault('cascade.federation.unreachable', name, 'the node is not registered any more');
+    if (!node) throw apiError('cascade.federation.unreachable', name, 'the node is not registered any more');
     const client = this.#made(name, node);
     this.#clients.set(name, { node, client });
     return client;

@@ -1,7 +1,7 @@
 // One node as its requests go to it (integrations.md 11.3): messages of the generic API in the form that both bindings share. How they travel
 // is rest-client.ts's and socket-client.ts's.
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { parseJson, parseLongJson } from '../../model/values/index.ts';
 import { nextSlice } from '../../platform/structures/slices.ts';
 
@@ -76,7 +76,7 @@ export abstract class NodeClient {
   }
 
   protected noProtocol(detail: string): CascadeError {
-    return fault('cascade.federation.protocol', this.node, detail);
+    return apiError('cascade.federation.protocol', this.node, detail);
   }
 }
 

@@ -1,7 +1,7 @@
 // One WebSocket to a node: the login, requests side by side, their answers by request id, and signs of life (resources-and-api.md 2.15).
 import type { ConnectionOptions } from 'node:tls';
 import { isObject, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { fromTyped } from '../../model/values/index.ts';
 import { NoWebSocket, openWebSocket, type Outlet, type OutgoingSocket } from '../../platform/egress/index.ts';
 import type { NodeCredentials } from '../nodes/index.ts';
@@ -107,7 +107,7 @@ export class NodeLink {
     const id = String(this.#next++);
     const left = Math.max(1, deadline - performance.now());
     const text = messageOf(request, { id, hop, left });
-    if (Buffer.byteLength(text) > MOST_MESSAGE_BYTES) throw fault('cascade.request.body.too.large', MOST_MESSAGE_BYTES);
+    if (Buffer.byteLength(text) > MOST_MESSAGE_BYTES) throw apiError('cascade.request.body.too.large', MOST_MESSAGE_BYTES);
     const answer = await new Promise<Value>((resolve, reject) => {
       if (signal.aborted) return reject(new HttpFailure('cut', 'it is not wanted any more'));
       const cancel = (error: Error) => (): void => {
@@ -135,7 +135,7 @@ export class NodeLink {
 
   async #enter(): Promise<void> {
     const credentials = await this.#target.credentials();
-    if (credentials === null) throw fault('io.service.security.authentication.failed');
+    if (credentials === null) throw apiError('io.service.security.authentication.failed');
     const object = 'token' in credentials ? credentials.token : { username: credentials.username, password: credentials.password };
     const op = 'token' in credentials ? 'validate' : 'authenticate';
     const answer = await new Promise<Value>((answered, failed) => {
@@ -144,7 +144,7 @@ export class NodeLink {
     });
     const status = Number(memberOf(answer, 'status'));
     const body = memberOf(answer, 'body');
-    if (status === 401 || status === 403) throw fault('io.service.security.authentication.failed');
+    if (status === 401 || status === 403) throw apiError('io.service.security.authentication.failed');
     if (status !== 200) throw this.#target.refusal(status, body);
     if (tokenIn(body) === null) throw this.#target.noProtocol('its login gave no token');
   }
@@ -206,7 +206,7 @@ export class NodeLink {
       for (const [id, { isRepeatable, failed }] of this.#waiting)
         if (isRepeatable) {
           this.#waiting.delete(id);
-          failed(new LoginEnded(fault('io.service.security.authentication.failed')));
+          failed(new LoginEnded(apiError('io.service.security.authentication.failed')));
         }
     this.#ended(new HttpFailure('cut', `the connection was closed (${code})`));
   }

@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import type { ProgramOperation } from '../../resources/feature.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { invocationOf } from '../../runtime/runs/messages.ts';
@@ -86,13 +86,13 @@ function begun(
   const deadline = performance.now() + within;
   const late = async (name: string): Promise<CascadeError> => {
     const isReliableWrite = isWrite(String(getOwn(payload, 'kind'))) && isReliable(space.definitions.get('nodes', name));
-    if (!isReliableWrite) return fault('io.service.federation.request.timeout', name, within);
+    if (!isReliableWrite) return apiError('io.service.federation.request.timeout', name, within);
     try {
       await federation.outbox.isStored(requestIdOf(space, key, name));
     } catch (error) {
       return failureOf(name, error);
     }
-    return fault('cascade.federation.delivery.pending', name, `no answer within ${within} ms`);
+    return apiError('cascade.federation.delivery.pending', name, `no answer within ${within} ms`);
   };
   return new NodeStatement(left, {
     run: actor.state?.run ?? '',
@@ -137,21 +137,21 @@ function requireTransferable(space: Namespace, payload: ObjectValue, names: read
 function withinOf(payload: ObjectValue): number {
   if (getOwn(payload, 'limited') !== true) return WITHIN_MS;
   const within = getOwn(payload, 'within');
-  if (!isInteger(within) || within <= 0) throw fault('cascade.federation.within', 'WITHIN is no Integer of milliseconds above 0');
+  if (!isInteger(within) || within <= 0) throw apiError('cascade.federation.within', 'WITHIN is no Integer of milliseconds above 0');
   return Math.min(Number(within), 2 ** 31 - 1);
 }
 
 /** @throws cascade.federation.nodes */
 function checkCount(found: number, cardinality: Value): void {
-  if (cardinality === 'one' && found > 1) throw fault('cascade.federation.nodes', found, 'at most 1');
-  if (cardinality === 'exactlyOne' && found !== 1) throw fault('cascade.federation.nodes', found, '1');
-  if (cardinality === 'atLeastOne' && found < 1) throw fault('cascade.federation.nodes', found, 'at least 1');
+  if (cardinality === 'one' && found > 1) throw apiError('cascade.federation.nodes', found, 'at most 1');
+  if (cardinality === 'exactlyOne' && found !== 1) throw apiError('cascade.federation.nodes', found, '1');
+  if (cardinality === 'atLeastOne' && found < 1) throw apiError('cascade.federation.nodes', found, 'at least 1');
 }
 
 /** One more than what led here, be it through rules. @throws cascade.federation.hops */
 function hopOf({ chain }: Actor): number {
   const hop = (chain.hop ?? 0) + 1;
-  if (hop > MOST_HOPS) throw fault('cascade.federation.hops', `more than ${MOST_HOPS} installations follow one another`);
+  if (hop > MOST_HOPS) throw apiError('cascade.federation.hops', `more than ${MOST_HOPS} installations follow one another`);
   return hop;
 }
 

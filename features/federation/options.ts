@@ -1,6 +1,6 @@
 // The options of a SELECT on a node (language.md E11).
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { own } from '../../resources/operations/arguments.ts';
 
 const MOST_ROWS = 10_000;
@@ -11,6 +11,6 @@ export function whole(statement: ObjectValue, name: string): number | null {
   if (value === null) return null;
   const isLimit = name === 'limit';
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || (isLimit && value > MOST_ROWS))
-    throw fault('cascade.query.limit.range', name, 0, MOST_ROWS);
+    throw apiError('cascade.query.limit.range', name, 0, MOST_ROWS);
   return value;
 }

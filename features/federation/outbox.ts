@@ -2,7 +2,7 @@
 // answered it, in order per node, by the process that leads the namespace. The node remembers the id for a day, so that it takes effect once.
 import { type Db, Long, ObjectId } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { newId } from '../../model/types/index.ts';
 import { openText, sealText } from '../../model/values/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -101,14 +101,14 @@ export class Outbox {
       const id = entry._id.toHexString();
       // One that is not there has been sent meanwhile: it is asked for its answer.
       if (backlog.has(id) && backlog.values().next().value !== id)
-        throw fault('cascade.federation.delivery.pending', node, 'others wait before it');
+        throw apiError('cascade.federation.delivery.pending', node, 'others wait before it');
       try {
         const answer = await this.#ask(node, request, { hop, signal, deadline: performance.now() + ANSWER_MS });
         this.#settled(entry);
         return answer;
       } catch (error) {
         const failed = failureOf(node, error);
-        if (signal.aborted || mayPass(failed)) throw fault('cascade.federation.delivery.pending', node, failed.message);
+        if (signal.aborted || mayPass(failed)) throw apiError('cascade.federation.delivery.pending', node, failed.message);
         this.#settled(entry);
         throw failed;
       }
@@ -264,16 +264,16 @@ export class Outbox {
       if (!backlog.has(entry._id.toHexString())) continue; // it has its answer
       const registered = space.definitions.get('nodes', node);
       if (!registered) {
-        await this.#bury(entry, fault('cascade.federation.unreachable', node, 'the node was deleted'));
+        await this.#bury(entry, apiError('cascade.federation.unreachable', node, 'the node was deleted'));
         continue;
       }
       if (space.clock.now() > entry.at.getTime() + Number(getOwn(registered, 'deliveryTTL')) * 1_000) {
-        await this.#bury(entry, fault('cascade.federation.unreachable', node, 'its time is over'));
+        await this.#bury(entry, apiError('cascade.federation.unreachable', node, 'its time is over'));
         continue;
       }
       const request = this.#requestOf(entry);
       if (!Object.hasOwn(request, 'op')) {
-        await this.#bury(entry, fault('cascade.federation.protocol', node, 'it was stored by an earlier version'));
+        await this.#bury(entry, apiError('cascade.federation.protocol', node, 'it was stored by an earlier version'));
         continue;
       }
       try {

@@ -2,7 +2,7 @@
 // record of the node satisfies it, inactive where not.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { own } from '../../resources/operations/arguments.ts';
@@ -32,7 +32,7 @@ export async function provision(
   } catch (error) {
     const failed = failureOf(node, error);
     if (operation === 'undeploy' && failed.status === 404) return null;
-    if (error instanceof Error && error.name === 'TimeoutError') return fault('io.service.federation.request.timeout', node, WITHIN_MS);
+    if (error instanceof Error && error.name === 'TimeoutError') return apiError('io.service.federation.request.timeout', node, WITHIN_MS);
     return failed;
   }
 }
@@ -43,7 +43,7 @@ const removal = (kind: string, name: string): NodeRequest => ({ op: 'delete', re
 function installation(space: Namespace, node: string, kind: string, name: string, actor: Actor): NodeRequest {
   const found = space.definitions.get(kind, name);
   const resource = space.features.kind(kind);
-  if (!found || !resource) throw fault('cascade.resource.not.found', `/${kind}/${name}`);
+  if (!found || !resource) throw apiError('cascade.resource.not.found', `/${kind}/${name}`);
   const shown = resource.show?.(space, found) ?? found;
   const constraint = constraintOf(own(shown, 'activationConstraint'));
   const active = constraint === null ? null : isActiveOn(space, node, constraint, actor);

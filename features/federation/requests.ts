@@ -2,7 +2,7 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { aggregated } from './aggregates.ts';
 import { whole } from './options.ts';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { toTypedJson, Untransferable } from '../../model/values/index.ts';
 import { own } from '../../resources/operations/arguments.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -35,7 +35,7 @@ function json(value: Value, isCondition = false): string {
   try {
     return toTypedJson(value, isCondition);
   } catch (error) {
-    if (error instanceof Untransferable) throw fault('cascade.federation.value', 'a value of it is no data');
+    if (error instanceof Untransferable) throw apiError('cascade.federation.value', 'a value of it is no data');
     throw error;
   }
 }
@@ -140,7 +140,7 @@ export function definitionRequest(kind: string, body: Value, active: boolean | n
 
 /** @throws cascade.scheduledevent.schedule.invalid */
 function scheduled(schedule: Value): ObjectValue {
-  if (!isObject(schedule)) throw fault('cascade.scheduledevent.schedule.invalid', '', 'SCHEDULE takes an Object');
+  if (!isObject(schedule)) throw apiError('cascade.scheduledevent.schedule.invalid', '', 'SCHEDULE takes an Object');
   return schedule;
 }
 
@@ -176,7 +176,7 @@ export async function* carriedOut(space: Namespace, asked: Asked, send: Send, fr
   else if (kind === 'query') {
     const object = json(getOwn(statement, 'request') ?? {});
     yield [(await send({ op: 'query', resource: 'sources', id: text(statement, 'source'), object })).value];
-  } else throw fault('cascade.federation.value', `${kind} is no statement for nodes`);
+  } else throw apiError('cascade.federation.value', `${kind} is no statement for nodes`);
 }
 
 async function executed(name: string, statement: ObjectValue, send: Send): Promise<Value> {
@@ -210,8 +210,8 @@ async function* selected(space: Namespace, asked: Asked, send: Send, from: numbe
   if (cardinality === 'one' || cardinality === 'exactlyOne') {
     if (from > 0) return;
     const rows = await page(space, statement, send, skip, 2);
-    if (rows.length > 1) throw fault('cascade.query.not.unique', text(statement, 'resource'));
-    if (rows.length === 0 && cardinality === 'exactlyOne') throw fault('cascade.resource.not.found', `/${text(statement, 'resource')}`);
+    if (rows.length > 1) throw apiError('cascade.query.not.unique', text(statement, 'resource'));
+    if (rows.length === 0 && cardinality === 'exactlyOne') throw apiError('cascade.resource.not.found', `/${text(statement, 'resource')}`);
     yield rows;
     return;
   }

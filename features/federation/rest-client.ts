@@ -1,6 +1,6 @@
 // A node over HTTP (integrations.md 11.3): login, session token, and the REST spelling of its messages.
 import type { Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { fromTyped } from '../../model/values/index.ts';
 import type { NodeCredentials } from '../nodes/index.ts';
 import { basic, type HttpAnswer, type HttpAsk, type HttpClient } from '../sources/http/index.ts';
@@ -58,7 +58,7 @@ export class RestNodeClient extends NodeClient {
 
   async #authenticate({ signal, deadline }: Carriage): Promise<Token> {
     const credentials = await this.#credentials();
-    if (credentials === null) throw fault('io.service.security.authentication.failed');
+    if (credentials === null) throw apiError('io.service.security.authentication.failed');
     const authorization = 'token' in credentials ? `Bearer ${credentials.token}` : basic(credentials.username, credentials.password);
     const answer = await this.#asked({
       url: new URL('/authenticate', this.#origin),
@@ -68,7 +68,7 @@ export class RestNodeClient extends NodeClient {
       timeoutMs: Math.max(1, deadline - performance.now()),
       signal,
     });
-    if (answer.status === 401 || answer.status === 403) throw fault('io.service.security.authentication.failed');
+    if (answer.status === 401 || answer.status === 403) throw apiError('io.service.security.authentication.failed');
     const body = await this.#json(answer);
     if (answer.status !== 200) throw this.refusal(answer.status, body);
     const token = tokenIn(body);

@@ -2,7 +2,7 @@
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { perform } from '../../resources/operations/perform.ts';
 import { own } from '../../resources/operations/arguments.ts';
@@ -30,7 +30,7 @@ export async function* onSelf(space: Namespace, { kind, statement, gathers, stre
 
 async function executed(space: Namespace, statement: ObjectValue, actor: Actor): Promise<Value> {
   const name = String(getOwn(statement, 'name'));
-  if (!space.definitions.get('procedures', name)) throw fault('cascade.resource.not.found', `/procedures/${name}`);
+  if (!space.definitions.get('procedures', name)) throw apiError('cascade.resource.not.found', `/procedures/${name}`);
   const [args, named] = [own(statement, 'args'), own(statement, 'named')];
   const value = await runDirect(space.runs, {
     executable: { resource: `/procedures/${name}`, name, service: null },

@@ -1,5 +1,5 @@
 // A node over one standing WebSocket (integrations.md 11.3): it is opened with the first request, logs in once, and carries all requests side by side.
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { EgressError } from '../../platform/egress/index.ts';
 import { HttpFailure } from '../sources/http/index.ts';
 import { type Carriage, type NodeAnswer, NodeClient, type NodeRequest } from './node-client.ts';
@@ -57,7 +57,7 @@ export class SocketNodeClient extends NodeClient {
   /** The link that stands, or a new one; all who want one while it is made share it. */
   async #linked(): Promise<NodeLink> {
     for (;;) {
-      if (this.#isClosed) throw fault('cascade.federation.unreachable', this.node, 'the node was changed or deleted');
+      if (this.#isClosed) throw apiError('cascade.federation.unreachable', this.node, 'the node was changed or deleted');
       const opening = (this.#link ??= this.#open());
       try {
         const link = await opening;

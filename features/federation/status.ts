@@ -1,6 +1,6 @@
 // The state of a node, as the last requests to it tell: nobody is asked for it.
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { ResourceRequest } from '../../resources/feature.ts';
 import { toJson } from '../../model/values/index.ts';
 import { idOf, reply } from '../../resources/requests/request.ts';
@@ -9,7 +9,7 @@ import { FEDERATION } from './federation.ts';
 /** `{name, state, latencyMs, waiting}`: `state` is `unknown` before the first request, then `reachable` or `unreachable`. */
 export const nodeStatus: ResourceRequest = async (space, request) => {
   const found = space.definitions.find('nodes', idOf(request));
-  if (!found && idOf(request) !== 'self') throw fault('cascade.resource.not.found', `/nodes/${idOf(request)}`);
+  if (!found && idOf(request) !== 'self') throw apiError('cascade.resource.not.found', `/nodes/${idOf(request)}`);
   const name = found ? String(getOwn(found.object, 'name')) : 'self';
   const { state, latencyMs } = space.states.get(FEDERATION).conditionOf(name);
   const status: ObjectValue = { name, state, latencyMs, waiting: await space.states.get(FEDERATION).outbox.waiting(name) };

@@ -2,7 +2,7 @@
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { checkName } from '../../model/types/index.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
 import { systemType } from '../../resources/catalog/system-type.ts';
@@ -32,7 +32,7 @@ export const GROUPS: DefinitionResource = {
     return { name, object, apply: () => undefined };
   },
   async remove(_space, stored, { identity }) {
-    if (!isEditor(stored, identity)) throw fault('cascade.authorization.denied', 'delete', 'groups');
+    if (!isEditor(stored, identity)) throw apiError('cascade.authorization.denied', 'delete', 'groups');
     return { apply: () => undefined };
   },
 };
@@ -78,7 +78,7 @@ async function knownUser(space: Namespace, given: string, field: string): Promis
   return username;
 }
 
-const unknown = (field: string, name: string) => fault('cascade.group.member.unknown', 'groups', field, `there is no user ${name}`);
+const unknown = (field: string, name: string) => apiError('cascade.group.member.unknown', 'groups', field, `there is no user ${name}`);
 
 const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
@@ -95,5 +95,5 @@ function requireEditor(stored: ObjectValue, next: ObjectValue, caller: Identity)
   const left = membersOf(stored).filter((member) => member !== caller.username);
   const isLeaving = left.length < membersOf(stored).length && String(left) === String(membersOf(next));
   const isSame = ['owner', 'description'].every((field) => own(stored, field) === own(next, field));
-  if (!isLeaving || !isSame) throw fault('cascade.authorization.denied', 'update', 'groups');
+  if (!isLeaving || !isSame) throw apiError('cascade.authorization.denied', 'update', 'groups');
 }

@@ -2,7 +2,7 @@
 // only, and nobody else puts an instance into it. A type, procedure, topic or source in a group is used by these only.
 
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Identity } from '../../identity/index.ts';
 import type { Policy } from '../../resources/access/policy.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
@@ -23,9 +23,9 @@ export const groupPolicy: Policy = {
     const group = groupIn(after);
     if (group === null || (before && groupIn(before) === group)) return;
     const stored = space.definitions.get('groups', group);
-    if (!stored) throw fault('cascade.group.unknown', resource.name, 'ars_group', `there is no group ${group}`);
+    if (!stored) throw apiError('cascade.group.unknown', resource.name, 'ars_group', `there is no group ${group}`);
     if (!identity.ofService && !isAdmin(identity) && !membersOf(stored).includes(identity.username))
-      throw fault('cascade.group.not.member', group);
+      throw apiError('cascade.group.not.member', group);
   },
 };
 
@@ -38,7 +38,7 @@ function requireMember(space: Namespace, definition: ObjectValue, operation: str
   if (group === null || isAdmin(caller)) return;
   const stored = space.definitions.get('groups', group);
   if (!stored || !membersOf(stored).includes(caller.username))
-    throw fault('cascade.authorization.denied', operation, String(getOwn(definition, 'name')));
+    throw apiError('cascade.authorization.denied', operation, String(getOwn(definition, 'name')));
 }
 
 function groupIn(instance: ObjectValue): string | null {

@@ -1,7 +1,7 @@
 // The resource `nodes` (resources-and-api.md 4.15, integrations.md 11.1). Registration calls nobody; credentials are sealed and never shown.
 import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { checkName } from '../../model/types/index.ts';
 import { systemType } from '../../resources/catalog/system-type.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
@@ -67,7 +67,7 @@ export const NODES: DefinitionResource = {
     const deliveryMode = own(fields, 'deliveryMode');
     if (deliveryMode === null) throw invalid(name, 'deliveryMode is missing');
     if (!DELIVERY.has(String(deliveryMode)))
-      throw fault('cascade.node.delivery.mode', name, `deliveryMode is none of ${[...DELIVERY].join(', ')}`);
+      throw apiError('cascade.node.delivery.mode', name, `deliveryMode is none of ${[...DELIVERY].join(', ')}`);
     const properties = propertiesIn(fields, stored);
     if (properties === null) throw invalid(name, 'properties are missing');
     const deliveryTTL = own(fields, 'deliveryTTL') ?? DEFAULT_TTL_SECONDS;
@@ -86,7 +86,7 @@ export const NODES: DefinitionResource = {
   show: (_space, stored) => omit(stored, [SEALED]),
   onCollection,
   async remove(_space, stored) {
-    if (own(stored, 'name') === 'self') throw fault('cascade.authorization.denied', 'delete', 'nodes');
+    if (own(stored, 'name') === 'self') throw apiError('cascade.authorization.denied', 'delete', 'nodes');
     return { apply: () => undefined };
   },
 };
@@ -97,21 +97,21 @@ function selfWith(fields: ObjectValue, stored: ObjectValue | null): ObjectValue 
   const changes = omit(fields, ['properties', 'ars_properties']);
   for (const [field, value] of Object.entries(changes))
     if (value !== null && encodeInner(value) !== encodeInner(own(SELF_RECORD, field)))
-      throw fault('cascade.authorization.denied', 'update', 'nodes');
+      throw apiError('cascade.authorization.denied', 'update', 'nodes');
   return { name: 'self', deliveryMode: own(SELF_RECORD, 'deliveryMode'), properties, ars_properties: properties };
 }
 
 const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
-const invalid = (node: string, reason: string) => fault('cascade.node.invalid', node, reason);
+const invalid = (node: string, reason: string) => apiError('cascade.node.invalid', node, reason);
 
 /** @throws node.invalid, node.uri.invalid */
 function checkUri(node: string, uri: Value): void {
   if (uri === null || uri === '') throw invalid(node, 'uri is missing');
   const parsed = typeof uri === 'string' && URL.canParse(uri) ? new URL(uri) : null;
   if (!parsed || !/^(?:https?|wss?):$/.test(parsed.protocol))
-    throw fault('cascade.node.uri.invalid', node, 'uri is no http, https, ws or wss address');
+    throw apiError('cascade.node.uri.invalid', node, 'uri is no http, https, ws or wss address');
   if (parsed.username !== '' || parsed.password !== '')
-    throw fault('cascade.node.uri.invalid', node, 'credentials have fields of their own');
+    throw apiError('cascade.node.uri.invalid', node, 'credentials have fields of their own');
 }
 
 /** An address that may not be reached is refused at once; a name when it is connected to. @throws source.address.refused */
@@ -120,7 +120,7 @@ function checkAddress(space: Namespace, uri: string): void {
   try {
     space.states.get(NODES_OUTLET).checkLiteral(hostname);
   } catch (error) {
-    if (error instanceof EgressError) throw fault('cascade.source.address.refused', hostname);
+    if (error instanceof EgressError) throw apiError('cascade.source.address.refused', hostname);
     throw error;
   }
 }
@@ -140,7 +140,7 @@ async function sealAll(space: Namespace, node: string, fields: ObjectValue, stor
   for (const field of SECRET) {
     const secret = own(fields, field);
     if (secret === null) continue;
-    if (!space.accounts.keys.areAvailable) throw fault('cascade.server.unavailable');
+    if (!space.accounts.keys.areAvailable) throw apiError('cascade.server.unavailable');
     const cipher = await space.accounts.keys.ensureCipher(space.name);
     sealed[field] = Buffer.from(cipher.seal(encodeInner(secret), placeOf(node, field))).toString('base64');
   }
@@ -159,6 +159,6 @@ async function onCollection(space: Namespace, body: ObjectValue, actor: Actor): 
     await deleteDefinition(space, NODES, textField('nodes', body, 'targetName'), actor);
     return { status: 204 };
   }
-  if (op !== null) throw fault('cascade.operation.unknown', op);
+  if (op !== null) throw apiError('cascade.operation.unknown', op);
   return null;
 }

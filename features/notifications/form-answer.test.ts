@@ -1,7 +1,7 @@
 // What people enter in forms (integrations.md 8.4, 8.6).
 import { expect, test } from 'vitest';
 import { isObject, type ObjectValue, parseJsonText } from '../../stdlib/values/index.ts';
-import { CascadeError, CascadeErrors } from '../../model/errors/faults.ts';
+import { CascadeError, CascadeErrors } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import { answerOf } from './form-answer.ts';
 

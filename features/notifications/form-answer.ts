@@ -11,7 +11,7 @@ import {
   setOwn,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { CascadeError, CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { CascadeError, CascadeErrors, apiError } from '../../model/errors/api-errors.ts';
 
 export interface Entered {
   /** The button's; null: none was named. */
@@ -92,7 +92,7 @@ const presetOf = (type: string, field: ObjectValue): Value => (MEDIA.has(type) ?
 export async function answerOf(payload: ObjectValue, entered: Entered): Promise<FormAnswer> {
   const fields = fieldsOf(payload);
   const submitValue = entered.submitValue ?? 0;
-  if (!buttonsOf(fields).some((one) => equal(one, submitValue))) throw fault('cascade.notification.submit.value', submitValue);
+  if (!buttonsOf(fields).some((one) => equal(one, submitValue))) throw apiError('cascade.notification.submit.value', submitValue);
   const values: ObjectValue = {};
   const faults: CascadeError[] = [];
   const missing: string[] = [];
@@ -100,7 +100,7 @@ export async function answerOf(payload: ObjectValue, entered: Entered): Promise<
     const [type, id] = [String(own(field, 'type')), own(field, 'id')];
     if (!Object.hasOwn(TYPES, type) || typeof id !== 'string') continue;
     const { value, reason } = await valueOf(type, field, id, entered);
-    if (reason) faults.push(fault('cascade.notification.value.invalid', id, reason));
+    if (reason) faults.push(apiError('cascade.notification.value.invalid', id, reason));
     else if (value === null && isMandatory(type, field)) missing.push(id);
     setOwn(values, id, value);
   }
@@ -111,7 +111,7 @@ export async function answerOf(payload: ObjectValue, entered: Entered): Promise<
 
 /** Its params are the ids, however many. */
 function requiredMissing(ids: readonly string[]): CascadeError {
-  const { code, message, status } = fault('cascade.notification.required.missing', [...ids]);
+  const { code, message, status } = apiError('cascade.notification.required.missing', [...ids]);
   return new CascadeError(code, message, [...ids], status);
 }
 

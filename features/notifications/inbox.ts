@@ -1,7 +1,7 @@
 // The inbox of a device (integrations.md 7.4): what is pending for its user when it begins to listen, then what happens.
 import { DateTime, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity, Notice, Subscription } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { raise } from '../../runtime/events/events.ts';
@@ -64,7 +64,7 @@ export async function listen(
   filter: ObjectValue | null,
   deliver: (notice: Notice) => void,
 ): Promise<Subscription> {
-  if (!(await deviceOf(space, username, deviceId))) throw fault('cascade.authorization.denied', 'subscribe', `/inbox/${deviceId}`);
+  if (!(await deviceOf(space, username, deviceId))) throw apiError('cascade.authorization.denied', 'subscribe', `/inbox/${deviceId}`);
   const path = `/inbox/${deviceId}`;
   let early: Notice[] | null = [];
   const told = (notice: Notice): void => {

@@ -2,7 +2,7 @@
 // is sent by takes it from there.
 import { DateTime, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
 import { deleteOne } from '../../resources/instances/delete.ts';
 import { addressFilters, read, readAt } from '../../resources/instances/find.ts';
@@ -40,10 +40,10 @@ export async function storeMessage(
   only: ReadonlySet<string> | null = null,
 ): Promise<Value> {
   const found = sourceNamed(space, source);
-  if (own(found, 'type') !== 'PUSH_NOTIF') throw fault('cascade.notification.source', source);
-  if (own(found, 'active') !== true) throw fault('cascade.source.inactive', source, 'not active');
+  if (own(found, 'type') !== 'PUSH_NOTIF') throw apiError('cascade.notification.source', source);
+  if (own(found, 'active') !== true) throw apiError('cascade.source.inactive', source, 'not active');
   if (!Array.isArray(users) || users.length === 0 || !users.every((one) => typeof one === 'string'))
-    throw fault('cascade.notification.users', users);
+    throw apiError('cascade.notification.users', users);
   const present = new Set((await space.accounts.directory.users(space.name)).map(({ username }) => username));
   const [known, unknown] = [present, null].map((set) => [...new Set(users)].filter((name) => present.has(name) === (set !== null)));
   check();
@@ -143,7 +143,7 @@ const deletePayloadMessages: HostBuiltin = async (space, [msgIds = null], actor)
 const listPending: HostBuiltin = async (space, [username = null], actor) => {
   const identity = actor.identity;
   if (username !== null && username !== identity.username && !isAdmin(identity))
-    throw fault('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
+    throw apiError('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
   const waiting = await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST);
   const pending = waiting.filter((message) => !isExpired(message, actor.clock.now()));
   const seen = isAdmin(identity) ? pending : pending.map((one) => PAYLOAD_MESSAGES.seen?.instance(one, identity.username) ?? one);

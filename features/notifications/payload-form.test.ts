@@ -1,7 +1,7 @@
 // Forms of messages to devices (integrations.md 8.6, 8.5).
 import { expect, test } from 'vitest';
 import { getOwn, parseJsonText } from '../../stdlib/values/index.ts';
-import { CascadeErrors } from '../../model/errors/faults.ts';
+import { CascadeErrors } from '../../model/errors/api-errors.ts';
 import { checkForm } from './payload-form.ts';
 
 const faultsOf = (payload: string): string[] => {

@@ -1,6 +1,6 @@
 // The form of a message to devices (integrations.md 8.1 to 8.3, 8.5): what is wrong with it, all at once and in document order.
 import { getOwn, isInteger, isNumber, isObject, numberOf, type ObjectValue, parseDateTime, type Value } from '../../stdlib/values/index.ts';
-import { CascadeError, CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { CascadeError, CascadeErrors, apiError } from '../../model/errors/api-errors.ts';
 import { checkTopic } from '../topics/topics-kind.ts';
 
 type Reason = 'missing' | 'type' | 'pattern' | 'duplicate.id' | 'duplicate.value' | 'range' | 'default.not.in.values' | 'empty' | 'enum';
@@ -160,7 +160,7 @@ const SIZED: ReadonlySet<string> = new Set(['label', 'text', 'image']);
 /** @throws CascadeErrors cascade.notification.payload for each fault: [JSON pointer, reason] */
 export function checkForm(payload: Value): void {
   const faults: CascadeError[] = [];
-  const report = (pointer: string, reason: Reason): void => void faults.push(fault('cascade.notification.payload', pointer, reason));
+  const report = (pointer: string, reason: Reason): void => void faults.push(apiError('cascade.notification.payload', pointer, reason));
   if (!isObject(payload)) report('', payload === null ? 'missing' : 'type');
   else {
     const topic = topicFault(present(payload, 'responseTopic'));

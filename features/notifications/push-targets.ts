@@ -1,5 +1,5 @@
 // Devices that messages go to (integrations.md 7.2): each belongs to the user who has registered it last.
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { DateTime, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor, Initiator } from '../../runtime/context/actor.ts';
 import { systemType } from '../../resources/catalog/system-type.ts';
@@ -52,14 +52,15 @@ function registered(body: Value, { identity, clock }: Initiator, isNew: boolean)
   for (const key of Object.keys(body)) if (!SET_BY_SERVICE.has(key)) setOwn(registration, key, getOwn(body, key));
   registration['lastSeen'] = new DateTime(clock.now());
   if (!isNew) return registration;
-  if (platform !== null && platform !== 'web' && own(body, 'token') === null) throw fault('cascade.type.property.required', NAME, 'token');
+  if (platform !== null && platform !== 'web' && own(body, 'token') === null)
+    throw apiError('cascade.type.property.required', NAME, 'token');
   const deviceName = own(body, 'deviceName') ?? deviceId;
   return { ...registration, deviceName, active: own(body, 'active') ?? true, username: identity.username };
 }
 
 const SET_BY_SERVICE: ReadonlySet<string> = new Set(['username', 'lastSeen']);
 
-const invalid = (property: string, expected: string) => fault('cascade.type.property.invalid', NAME, property, expected, 'range');
+const invalid = (property: string, expected: string) => apiError('cascade.type.property.invalid', NAME, property, expected, 'range');
 
 const deviceIn = (device: ObjectValue): Device => {
   const token = own(device, 'token');

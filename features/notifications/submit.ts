@@ -1,6 +1,6 @@
 // The answer to a message (integrations.md 8.4): checked as the device has checked it, published, and noted, all in one unit.
 import { DateTime, decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
@@ -41,23 +41,24 @@ interface Body {
 /** @throws cascade.request.body.invalid, cascade.resource.property.invalid */
 function bodyIn(object: Value): Body {
   const body = object ?? {};
-  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const [deviceId, values] = [own(body, 'deviceId'), own(body, 'values') ?? {}];
   if (deviceId !== null && typeof deviceId !== 'string') throw invalid('deviceId', 'no String');
   if (!isObject(values)) throw invalid('values', 'no Object');
   return { deviceId, submitValue: own(body, 'submitValue'), values, location: own(body, 'location') };
 }
 
-const invalid = (name: string, reason: string) => fault('cascade.resource.property.invalid', PAYLOAD_MESSAGES.name, name, reason);
+const invalid = (name: string, reason: string) => apiError('cascade.resource.property.invalid', PAYLOAD_MESSAGES.name, name, reason);
 
 async function submitted(space: Namespace, id: string, body: Body, actor: Actor): Promise<Value> {
   const { username } = actor.identity;
   const message = await readAt(space, PAYLOAD_MESSAGES, id);
   const recipient = recipientsOf(message).find((one) => own(one, 'username') === username);
   if (!recipient) throw notFound(PAYLOAD_MESSAGES, id);
-  if (own(recipient, 'status') !== 'pending' || isExpired(message, actor.clock.now())) throw fault('cascade.notification.not.pending', id);
+  if (own(recipient, 'status') !== 'pending' || isExpired(message, actor.clock.now()))
+    throw apiError('cascade.notification.not.pending', id);
   const device = body.deviceId === null ? null : await deviceOf(space, username, body.deviceId);
-  if (body.deviceId !== null && !device) throw fault('cascade.resource.not.found', `/ArsPushTarget/${body.deviceId}`);
+  if (body.deviceId !== null && !device) throw apiError('cascade.resource.not.found', `/ArsPushTarget/${body.deviceId}`);
   const payload = own(message, 'payload');
   const form = isObject(payload) ? payload : {};
   const now = actor.clock.now();

@@ -2,7 +2,7 @@
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { ResourceRequest } from '../../resources/feature.ts';
 import { StateKey } from '../../resources/states.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { reply } from '../../resources/requests/request.ts';
 import { newVapidKey, type VapidKey } from '../sources/protocols/push/web-push.ts';
 import { sourcesOf } from '../sources/namespace-state.ts';
@@ -31,7 +31,7 @@ async function readOrMake(space: Namespace): Promise<VapidKey> {
 
 /** `GET …/pushkey`: what a page subscribes with, for everybody who is logged in. */
 export const pushKey: ResourceRequest = async (space, { op }) => {
-  if (op !== 'select') throw fault('cascade.method.not.allowed', op, 'pushkey');
+  if (op !== 'select') throw apiError('cascade.method.not.allowed', op, 'pushkey');
   const { publicKey } = await webPushKey(space);
   return reply(JSON.stringify({ publicKey }));
 };

@@ -4,7 +4,7 @@ import { decodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } f
 import type { CompiledProcedure, ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 import { langError } from '../../stdlib/errors.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { ResolvedProcedure } from '../../sandbox/index.ts';
 import { BASE_TYPES, checkName } from '../../model/types/index.ts';
 import { mayUseThis } from '../../resources/access/gate.ts';
@@ -34,7 +34,7 @@ export const PROCEDURES: DefinitionResource = {
     checkParts(procedure);
     if (builtinTable().has(procedure.name)) throw langError('cascade.procedure.name.builtin', procedure.name);
     if (stored && getOwn(stored, 'name') !== procedure.name)
-      throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), procedure.name);
+      throw apiError('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), procedure.name);
     const { serviceName } = procedure;
     const object = {
       ...checkFields(PROCEDURES, await withoutOldText(body, stored, (source) => givenBy(space, source)), 'refused'),
@@ -71,16 +71,17 @@ export const PROCEDURES: DefinitionResource = {
 function requireProfiles(object: ObjectValue): string[] {
   const profiles = Object.hasOwn(object, 'profiles') ? getOwn(object, 'profiles') : null;
   if (profiles !== null && !(Array.isArray(profiles) && profiles.every((name) => typeof name === 'string')))
-    throw fault('cascade.resource.property.invalid', 'procedures', 'profiles', 'no array of String');
+    throw apiError('cascade.resource.property.invalid', 'procedures', 'profiles', 'no array of String');
   const isOpen = Object.hasOwn(object, 'ars_public') && getOwn(object, 'ars_public') === true;
-  if (isOpen && (profiles === null || profiles.length === 0)) throw fault('cascade.resource.property.required', 'procedures', 'profiles');
+  if (isOpen && (profiles === null || profiles.length === 0))
+    throw apiError('cascade.resource.property.required', 'procedures', 'profiles');
   return profiles ?? [];
 }
 
 /** A name has one service part at most, behind the package (language.md N4). */
 function checkParts({ name, package: prefix }: CompiledProcedure): void {
   const own = prefix === null ? name : name.slice(prefix.length + 1);
-  if (own.split('.').length > 2) throw fault('cascade.resource.name.invalid', name, 'more than one service');
+  if (own.split('.').length > 2) throw apiError('cascade.resource.name.invalid', name, 'more than one service');
 }
 
 const OPTIONS = ['ars_public', 'ars_group', 'ars_dependentResource', 'ars_relationships', 'profiles', 'updateInterface'];

@@ -1,7 +1,7 @@
 // Profiles as a policy: every read, and every instance that is about to change, lies within what the caller's profiles grant.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Policy } from '../../resources/access/policy.ts';
 import { hasFixedRights, requireRight } from '../../resources/access/rights.ts';
 import { grantsOf } from './grants.ts';
@@ -12,7 +12,7 @@ export const profilePolicy: Policy = {
     if (hasFixedRights(resource)) return null;
     const grants = grantsOf(space, resource.type, capability, caller);
     const [only, second] = grants;
-    if (!only) throw fault('cascade.authorization.denied', capability, resource.name);
+    if (!only) throw apiError('cascade.authorization.denied', capability, resource.name);
     if (!second) return only;
     return grants.some(isUnrestricted) ? null : { $or: grants };
   },

@@ -2,7 +2,7 @@
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { storedConstraint } from '../../resources/access/constraints.ts';
 import { isAdmin, mayInvoke } from '../../resources/access/rights.ts';
 import { systemType } from '../../resources/catalog/system-type.ts';
@@ -25,12 +25,12 @@ export const PROFILES: DefinitionResource = {
   audited: true,
   type: SHAPE,
   builtIn: (space) => new Map(DEFAULTS.map((name, at) => [name, defaultProfile(space, name, at)])),
-  refuseBuiltIn: (name) => fault('cascade.profile.immutable', name),
+  refuseBuiltIn: (name) => apiError('cascade.profile.immutable', name),
   async define(space, body, _stored, { identity }) {
     const name = textField('profiles', body, 'name');
-    if (isDefault(name)) throw fault('cascade.profile.immutable', name);
+    if (isDefault(name)) throw apiError('cascade.profile.immutable', name);
     if (!NAME.test(name) || name.endsWith('__system'))
-      throw fault('cascade.resource.name.invalid', name, 'letters, digits and _ are expected, and no __system at the end');
+      throw apiError('cascade.resource.name.invalid', name, 'letters, digits and _ are expected, and no __system at the end');
     const fields = checkFields(PROFILES, { ...body, invoke: null }, 'refused');
     const dml = dmlOf(space, own(body, 'dml'));
     const invoke = invokeOf(own(body, 'invoke'));
@@ -41,9 +41,9 @@ export const PROFILES: DefinitionResource = {
     const name = String(getOwn(stored, 'name'));
     const { directory } = space.accounts;
     const user = (await directory.users(space.name)).find(({ profiles }) => profiles.includes(name));
-    if (user) throw fault('cascade.profile.in.use', name, user.username);
+    if (user) throw apiError('cascade.profile.in.use', name, user.username);
     const token = (await directory.tokens(space.name)).find(({ profiles }) => profiles.includes(name));
-    if (token) throw fault('cascade.profile.in.use', name, token.name);
+    if (token) throw apiError('cascade.profile.in.use', name, token.name);
     return { apply: () => undefined };
   },
 };
@@ -63,7 +63,7 @@ function dmlOf(space: Namespace, given: Value): ObjectValue {
   const dml: ObjectValue = {};
   for (const type of Object.keys(given)) {
     const entry = getOwn(given, type);
-    if (!isObject(entry)) throw fault('cascade.profile.constraint.invalid', 'profiles', `dml.${type}`, 'no Object');
+    if (!isObject(entry)) throw apiError('cascade.profile.constraint.invalid', 'profiles', `dml.${type}`, 'no Object');
     const stored: ObjectValue = {};
     for (const operation of Object.keys(entry)) {
       const place = { resource: 'profiles', path: `dml.${type}.${operation}` };
@@ -106,9 +106,9 @@ function requireCovered(space: Namespace, dml: ObjectValue, invoke: ObjectValue,
       if (asked === null) continue;
       const had = type ? grantsOf(space, type, capability, caller) : [];
       if (!had.some((grant) => Object.keys(grant).length === 0 || encodeInner(grant) === encodeInner(asked)))
-        throw fault('cascade.profile.escalation', `dml.${name}.${capability}`);
+        throw apiError('cascade.profile.escalation', `dml.${name}.${capability}`);
     }
   }
   for (const name of Object.keys(invoke))
-    if (getOwn(invoke, name) === true && !mayInvoke(space, name, caller)) throw fault('cascade.profile.escalation', `invoke.${name}`);
+    if (getOwn(invoke, name) === true && !mayInvoke(space, name, caller)) throw apiError('cascade.profile.escalation', `invoke.${name}`);
 }

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { fault, isFault } from '../../model/errors/faults.ts';
+import { apiError, isApiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { definitionJson, shown, visible } from '../../resources/definitions/operations.ts';
@@ -29,9 +29,9 @@ export interface ProjectFile {
  */
 export function filesIn(data: Value, skipped: string[]): ProjectFile[] {
   const files = isObject(data) && Object.hasOwn(data, 'files') ? getOwn(data, 'files') : null;
-  if (!isObject(files)) throw fault('cascade.resource.property.required', 'projects', 'data.files');
+  if (!isObject(files)) throw apiError('cascade.resource.property.required', 'projects', 'data.files');
   const names = Object.keys(files);
-  if (names.length > MOST_FILES) throw fault('cascade.request.too.many.instances', MOST_FILES);
+  if (names.length > MOST_FILES) throw apiError('cascade.request.too.many.instances', MOST_FILES);
   return names.sort().flatMap((file): ProjectFile[] => {
     const [, folder = '', path = ''] = /^([^/]+)\/(.+)$/s.exec(file) ?? [];
     const isHidden = file.split('/').some((part) => part.startsWith('.'));
@@ -68,7 +68,7 @@ export function bytesOf({ file, value }: ProjectFile): Uint8Array | null {
   const text = member('base64');
   if (typeof text === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return Buffer.from(text, 'base64');
   if (typeof member('digest') === 'string') return null;
-  throw fault('cascade.resource.property.invalid', 'projects', file, 'neither a text nor an Object with base64 or digest');
+  throw apiError('cascade.resource.property.invalid', 'projects', file, 'neither a text nor an Object with base64 or digest');
 }
 
 /** SHA-256 of a document's bytes, in lower-case hex. @throws resource.property.invalid */
@@ -79,7 +79,7 @@ export function digestOf(file: ProjectFile): string {
 
 /** The text of a program. @throws resource.property.invalid */
 export function programIn({ file, value }: ProjectFile): string {
-  if (typeof value !== 'string') throw fault('cascade.resource.property.invalid', 'projects', file, 'no text of a program');
+  if (typeof value !== 'string') throw apiError('cascade.resource.property.invalid', 'projects', file, 'no text of a program');
   return value.replace(/^\uFEFF/, '');
 }
 
@@ -103,7 +103,7 @@ export async function isAsStored(
     const fresh = await together.preview(kind, givenIn(given));
     return canonical(membersOf(together.space, kind, fresh)) === there;
   } catch (error) {
-    if (isFault(error)) return false;
+    if (isApiError(error)) return false;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // The commands of projects: their files into a namespace and out of it, over REST and WebSocket. `*` is all that the namespace has.
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { Command } from '../../resources/feature.ts';
 import { requireKnown, objectOf } from '../../resources/requests/fields.ts';
@@ -12,7 +12,7 @@ const KNOWN = ['files'];
 
 /** All of the files, or nothing. @returns what was done; 400 with the errors of each file where one could not be loaded */
 const importFiles: Command = async (space, id, { object }, actor) => {
-  if (id !== '*') throw fault('cascade.operation.unknown', 'import');
+  if (id !== '*') throw apiError('cascade.operation.unknown', 'import');
   requireKnown('projects', objectOf(object ?? null), KNOWN);
   try {
     return reply(toJson((await importProject(space, object ?? null, actor)) as unknown as ObjectValue));

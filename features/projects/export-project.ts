@@ -2,7 +2,7 @@
 
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { parseJson } from '../../model/values/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { DefinitionBatch } from '../../resources/definitions/definition-batch.ts';
@@ -24,7 +24,7 @@ export function chosenBy(space: Namespace, id: string, { identity }: Actor): Cho
   if (id === '*') return null;
   requireRight(space, kindOf(space, 'projects'), 'select', identity);
   const found = space.definitions.find('projects', id);
-  if (!found) throw fault('cascade.resource.not.found', `/projects/${id}`);
+  if (!found) throw apiError('cascade.resource.not.found', `/projects/${id}`);
   const listed = (getOwn(found.object, 'resources') as ObjectValue[]).map((entry) => String(getOwn(entry, 'resourceReference')));
   return new Set([...listed, `/projects/${found.name}`]);
 }
@@ -40,7 +40,7 @@ function seenIn(space: Namespace, folder: string, chosen: Chosen, { identity }: 
 /** @throws request.too.many.instances */
 async function documentsOf(space: Namespace, chosen: Chosen, actor: Actor): Promise<ListedDocument[]> {
   const listed = await listDocuments(space, actor, MOST_FILES + 1);
-  if (listed.length > MOST_FILES) throw fault('cascade.request.too.many.instances', MOST_FILES);
+  if (listed.length > MOST_FILES) throw apiError('cascade.request.too.many.instances', MOST_FILES);
   return listed.filter(({ name }) => isChosen(chosen, 'documents', name));
 }
 
@@ -120,7 +120,7 @@ async function changeOf(
     const stored = mayRead ? space.definitions.get(folder, name) : undefined;
     return [name, !stored ? 'added' : getOwn(stored, 'ruleText') === text ? null : 'changed'];
   }
-  if (!isObject(value)) throw fault('cascade.resource.property.invalid', 'projects', file, 'no JSON object');
+  if (!isObject(value)) throw apiError('cascade.resource.property.invalid', 'projects', file, 'no JSON object');
   const name = requiredText(folder, value, 'name');
   const stored = mayRead ? space.definitions.get(folder, name) : undefined;
   return [name, !stored ? 'added' : (await isAsStored(together, kind, value, stored)) ? null : 'changed'];

@@ -5,7 +5,7 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import type { CascadeError } from '../../stdlib/errors.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
-import { CascadeErrors, errorDocument, fault, isFault } from '../../model/errors/faults.ts';
+import { CascadeErrors, errorDocument, apiError, isApiError } from '../../model/errors/api-errors.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
@@ -66,7 +66,7 @@ export async function importProject(space: Namespace, data: Value, actor: Actor)
       // Somebody else has changed what this was worked out from.
       if (!(error instanceof VersionConflict || error instanceof Taken)) throw error;
       if (tries < TRIES) continue;
-      throw error instanceof Taken ? error.refusal : fault('cascade.update.authorization.or.version.conflict', '/projects/*', 0, 0);
+      throw error instanceof Taken ? error.refusal : apiError('cascade.update.authorization.or.version.conflict', '/projects/*', 0, 0);
     }
 }
 
@@ -103,14 +103,14 @@ async function once(space: Namespace, data: Value, actor: Actor, deadline: numbe
     together.abandon();
     if (!(error instanceof DuplicateKey)) throw error;
     const type = together.space.types.ofCollection(error.collection);
-    throw new Taken(type ? duplicateOf(error, type) : fault('cascade.resource.duplicate.key', 'projects', 'name'));
+    throw new Taken(type ? duplicateOf(error, type) : apiError('cascade.resource.duplicate.key', 'projects', 'name'));
   }
 }
 
 /** @throws request.too.many.instances */
 function requireRoom(files: readonly ProjectFile[]): void {
   const count = files.reduce((sum, { value }) => sum + (Array.isArray(value) ? value.length : 0), 0);
-  if (count > MOST_ROWS) throw fault('cascade.request.too.many.instances', MOST_ROWS);
+  if (count > MOST_ROWS) throw apiError('cascade.request.too.many.instances', MOST_ROWS);
 }
 
 /**
@@ -130,7 +130,7 @@ async function inPasses(
     const left: ProjectFile[] = [];
     for (const file of waiting) {
       if (performance.now() > sliceEnd) {
-        if (performance.now() > deadline) throw fault('cascade.request.timeout', MOST_MS);
+        if (performance.now() > deadline) throw apiError('cascade.request.timeout', MOST_MS);
         await nextSlice();
         sliceEnd = performance.now() + SLICE_MS;
       }
@@ -138,7 +138,7 @@ async function inPasses(
         await load(file);
         failed.delete(file.file);
       } catch (error) {
-        if (!isFault(error)) throw error;
+        if (!isApiError(error)) throw error;
         failed.set(file.file, error);
         left.push(file);
       }
@@ -160,9 +160,9 @@ async function planned(space: Namespace, together: DefinitionBatch, file: Projec
     await together.plan(kind, { ruleText });
     await implied(together, file.folder);
   } else {
-    if (!isObject(file.value)) throw fault('cascade.resource.property.invalid', 'projects', file.file, 'no JSON object');
+    if (!isObject(file.value)) throw apiError('cascade.resource.property.invalid', 'projects', file.file, 'no JSON object');
     const name = Object.hasOwn(file.value, 'name') ? getOwn(file.value, 'name') : null;
-    if (typeof name !== 'string') throw fault('cascade.resource.property.required', file.folder, 'name');
+    if (typeof name !== 'string') throw apiError('cascade.resource.property.required', file.folder, 'name');
     if (isOwn(file.folder, name)) return void done.skipped.push(file.file);
     const stored = space.definitions.get(file.folder, name);
     if (stored && (await isAsStored(together, kind, file.value, stored))) return void done.unchanged.push(file.file);
@@ -187,7 +187,7 @@ async function withDocument(space: Namespace, file: ProjectFile, by: Actor, done
   const there = await digestOfDocument(space, name, by);
   if (there === digestOf(file)) return void done.unchanged.push(file.file);
   const bytes = bytesOf(file);
-  if (!bytes) throw fault('cascade.resource.property.invalid', 'projects', file.file, 'its bytes are not given, and others are there');
+  if (!bytes) throw apiError('cascade.resource.property.invalid', 'projects', file.file, 'its bytes are not given, and others are there');
   await saveDocument(space, { name, told: null, bytes }, by, null);
   done.loaded.push(file.file);
 }
@@ -195,11 +195,11 @@ async function withDocument(space: Namespace, file: ProjectFile, by: Actor, done
 async function withData(space: Namespace, file: ProjectFile, by: Actor, done: Imported): Promise<void> {
   const name = file.path.replace(/\.json$/, '');
   const resource = resolve(space, name, true);
-  if (resource.kind !== 'instances' || resource.asType) throw fault('cascade.resource.type.not.found', name);
-  if (!Array.isArray(file.value)) throw fault('cascade.resource.property.invalid', 'projects', file.file, 'no JSON array');
+  if (resource.kind !== 'instances' || resource.asType) throw apiError('cascade.resource.type.not.found', name);
+  if (!Array.isArray(file.value)) throw apiError('cascade.resource.property.invalid', 'projects', file.file, 'no JSON array');
   const keys = upsertKeys(resource.type).filter((key) => resource.type.properties.has(key));
   const operation = keys.length > 0 ? 'upsert' : 'insert';
-  if (!resource.operations.has(operation)) throw fault('cascade.method.not.allowed', operation, name);
+  if (!resource.operations.has(operation)) throw apiError('cascade.method.not.allowed', operation, name);
   requireRight(space, resource, operation, by.identity);
   if (keys.length === 0) done.warnings.push(`${file.file}: ${name} has no natural key: a second import makes its instances twice`);
   await eachOnce(resource, keys, file.value, async (row) => {
@@ -219,7 +219,7 @@ async function eachOnce(
   for (const row of rows) {
     const own = isObject(row) ? row : {};
     const key = JSON.stringify(keys.map((name) => plain(Object.hasOwn(own, name) ? getOwn(own, name) : null)));
-    if (keys.length > 0 && seen.has(key)) throw fault('cascade.resource.duplicate.key', resource.name, `${keys.join(', ')}=${key}`);
+    if (keys.length > 0 && seen.has(key)) throw apiError('cascade.resource.duplicate.key', resource.name, `${keys.join(', ')}=${key}`);
     seen.add(key);
     await load(row);
   }

@@ -2,7 +2,7 @@
 // the quota is reached. The store is asked only where there is a quota; what is being stored meanwhile is not seen by that, so a count
 // may be exceeded by what was under way when it was reached.
 
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Change, Policy } from '../../resources/access/policy.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -41,5 +41,5 @@ async function definitionsWithin(space: Namespace, usage: Usage, kind: string, l
   const counts = await Promise.all(
     databasesIn(space, usage.namespaces).map((db) => db.collection(DEFINITIONS).countDocuments({ kind }, { limit: limit + 1 })),
   );
-  if (counts.reduce((sum, one) => sum + one, 0) >= limit) throw fault('cascade.quota.exceeded', kind, limit);
+  if (counts.reduce((sum, one) => sum + one, 0) >= limit) throw apiError('cascade.quota.exceeded', kind, limit);
 }

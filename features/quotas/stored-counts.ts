@@ -1,7 +1,7 @@
 // How much of a namespace is stored, near enough to refuse in time: counted by the store, and on from there in memory until the count comes near
 // the limit or is old.
 
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { databasesIn } from '../../resources/quotas/index.ts';
@@ -32,7 +32,7 @@ export class StoredCounts {
   /** @throws cascade.quota.exceeded */
   requireBytes(space: Namespace, namespaces: readonly string[], limit: number): MaybePromise<void> {
     const check = ({ count }: Counted): void => {
-      if (count >= limit) throw fault('cascade.quota.exceeded', 'storageBytes', limit);
+      if (count >= limit) throw apiError('cascade.quota.exceeded', 'storageBytes', limit);
     };
     const known = this.#bytes;
     if (known && known.count < limit && performance.now() - known.at <= REMEMBERED_MS) return check(known);
@@ -45,7 +45,7 @@ export class StoredCounts {
   #add(collection: string, limit: number): void {
     const counted = this.#instances.get(collection);
     if (!counted) return;
-    if (counted.count >= limit) throw fault('cascade.quota.exceeded', 'instancesPerType', limit);
+    if (counted.count >= limit) throw apiError('cascade.quota.exceeded', 'instancesPerType', limit);
     counted.count++;
   }
 

@@ -4,7 +4,7 @@
 import { langError } from '../../stdlib/errors.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { attemptOf, runIdOf, type StoredEvent } from '../../runtime/transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { describe, type RunError } from '../../runtime/runs/index.ts';
 import { toWireError } from '../../runtime/runs/wire-error.ts';
 import { deadLetter, type DeadReason } from '../delivery/dead-letters.ts';
@@ -26,7 +26,7 @@ export function abandonTooDeep(space: Namespace, event: StoredEvent, rule: strin
 
 /** Ends the run of an event whose rule's text is not kept any more. */
 export function abandonLost(space: Namespace, event: StoredEvent, rule: string): void {
-  abandon(space, event, rule, 'lost', toWireError(fault('cascade.resource.not.found', `/rules/${rule}`)));
+  abandon(space, event, rule, 'lost', toWireError(apiError('cascade.resource.not.found', `/rules/${rule}`)));
 }
 
 function abandon(space: Namespace, event: StoredEvent, rule: string, reason: DeadReason, wire: ReturnType<typeof toWireError>): void {

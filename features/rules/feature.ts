@@ -1,5 +1,5 @@
 // Rules: what follows when an event occurs.
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import { requireAdmin } from '../../resources/access/rights.ts';
 import type { Feature } from '../../resources/feature.ts';
@@ -21,7 +21,7 @@ export const rules: Feature = {
       recording: async (space, id, _request, actor) => {
         requireAdmin(actor.identity, 'recording', 'rules');
         const found = await findRecording(space, id);
-        if (!found) throw fault('cascade.resource.not.found', `/recordings/${id}`);
+        if (!found) throw apiError('cascade.resource.not.found', `/recordings/${id}`);
         return reply(JSON.stringify({ ...found, _id: undefined, ars_version: undefined }));
       },
     },

@@ -3,7 +3,7 @@
 import { decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { CompiledRule } from '../../compiler/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { isCorrelated } from '../../runtime/correlation/index.ts';
 import type { Executable } from '../../runtime/runs/index.ts';
 import type { IndexedRule } from '../../runtime/triggers/index.ts';
@@ -36,7 +36,7 @@ export const RULES: DefinitionResource = {
     if (!ours) checkName('rule', rule.name);
     await checkVersions(space, rule);
     if (stored && getOwn(stored, 'name') !== rule.fullName)
-      throw fault('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), rule.fullName);
+      throw apiError('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), rule.fullName);
     const active =
       booleanField(body, 'active') ?? booleanField(stored ?? space.definitions.get('rules', rule.fullName) ?? {}, 'active') ?? true;
     const executable = executableOf(space, rule, actor.identity.username);

@@ -3,7 +3,7 @@
 import { DateTime, decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { holdsEvents, opening, rowOf, type StoredEvent, type StoredRow, withEventTexts } from '../../runtime/transactions/index.ts';
 import { eventObject } from '../../runtime/events/event-object.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Explanation } from '../../runtime/triggers/index.ts';
 import { keptIn } from '../delivery/dead-letters.ts';
 import { DEAD_LETTERS } from '../delivery/delivery-types.ts';
@@ -16,10 +16,10 @@ type Asked = Pick<StoredEvent, 'uuid' | 'path' | 'at' | 'runs'> & { readonly val
 
 /** The event to explain: one that is kept, by its uuid, or a path and a value. @throws cascade.request.body.invalid, .resource.not.found */
 async function asked(space: Namespace, data: Value): Promise<Asked> {
-  if (!isObject(data)) throw fault('cascade.request.body.invalid', 'an object with event, or with path and value, is expected', 0);
+  if (!isObject(data)) throw apiError('cascade.request.body.invalid', 'an object with event, or with path and value, is expected', 0);
   if (Object.hasOwn(data, 'event')) return stored(space, String(data['event']));
   const { path, value = null } = data;
-  if (typeof path !== 'string') throw fault('cascade.request.body.invalid', 'path is expected to be a String', 0);
+  if (typeof path !== 'string') throw apiError('cascade.request.body.invalid', 'path is expected to be a String', 0);
   return { uuid: '', path, value, at: new Date(space.clock.now()), runs: [] };
 }
 
@@ -36,7 +36,7 @@ async function stored(space: Namespace, uuid: string): Promise<Asked> {
     (open && withEventTexts(open, opening(space.cipher))) ??
     (recording?.['event'] as StoredEvent | undefined) ??
     (dead ? keptIn(space, dead) : null);
-  if (!event) throw fault('cascade.resource.not.found', `/events/${uuid}`);
+  if (!event) throw apiError('cascade.resource.not.found', `/events/${uuid}`);
   return { uuid: event.uuid, path: event.path, at: new Date(event.at), value: decodeInner(event.value), runs: open ? open.runs : [] };
 }
 
@@ -53,7 +53,7 @@ export async function why(space: Namespace, name: string | null, data: Value): P
   if (space.correlations.has(path)) told.push(...awaited(space, path, value, object, uuid));
   const rules = name === null ? told : told.filter(({ rule }) => rule === name);
   if (name !== null && rules.length === 0) {
-    if (!space.definitions.get('rules', name)) throw fault('cascade.resource.not.found', `/rules/${name}`);
+    if (!space.definitions.get('rules', name)) throw apiError('cascade.resource.not.found', `/rules/${name}`);
     rules.push({ rule: name, outcome: 'otherPath' });
   }
   const overruled = overruling(space, event, uuid === '' ? new Map() : await givenUp(space, uuid));

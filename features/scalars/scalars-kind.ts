@@ -1,7 +1,7 @@
 // Scalars (resources-and-api.md 4.2): a name for a base type with procedures that convert and compare. The calls are in ../scalars/.
 
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import {
   BASE_TYPES,
   type BaseType,
@@ -35,11 +35,11 @@ export const SCALARS: DefinitionResource = {
   async define(space, body, stored) {
     const name = textField('scalars', body, 'name');
     checkName('scalar', name);
-    if ((BASE_TYPES as readonly string[]).includes(name)) throw fault('cascade.resource.name.reserved', name, 'a base type');
-    if (space.types.has(name)) throw fault('cascade.resource.name.reserved', name, 'a type');
+    if ((BASE_TYPES as readonly string[]).includes(name)) throw apiError('cascade.resource.name.reserved', name, 'a base type');
+    if (space.types.has(name)) throw apiError('cascade.resource.name.reserved', name, 'a type');
     const baseType = textField('scalars', body, 'baseType');
     if (!(BASE_TYPES as readonly string[]).includes(baseType)) throw invalidField('scalars', 'baseType', 'no base type');
-    if (stored && getOwn(stored, 'baseType') !== baseType) throw fault('cascade.resource.key.immutable', 'scalars', 'baseType');
+    if (stored && getOwn(stored, 'baseType') !== baseType) throw apiError('cascade.resource.key.immutable', 'scalars', 'baseType');
     const object = withoutNulls(checkFields(SCALARS, body, 'refused'));
     const scalar = scalarIn(object);
     for (const action of SCALAR_ACTIONS) checkProcedure(space, scalar, action);
@@ -61,7 +61,7 @@ export const SCALARS: DefinitionResource = {
   async remove(space, stored) {
     const name = String(getOwn(stored, 'name'));
     const [user] = usersOf(space, name);
-    if (user) throw fault('cascade.scalar.in.use', name, user.name);
+    if (user) throw apiError('cascade.scalar.in.use', name, user.name);
     return { apply: () => space.scalars.delete(name) };
   },
 };
@@ -108,11 +108,11 @@ function checkProcedure(space: Namespace, scalar: ScalarDefinition, action: Scal
   const name = scalar[action];
   if (name === undefined) return;
   const procedure = space.definitions.get('procedures', name);
-  if (!procedure) throw fault('cascade.scalar.procedure.missing', scalar.name, action);
+  if (!procedure) throw apiError('cascade.scalar.procedure.missing', scalar.name, action);
   const parameters = getOwn(procedure, 'parameters');
   const count = Array.isArray(parameters) ? parameters.length : 0;
   if (count !== PARAMETERS[action] || getOwn(procedure, 'visibility') === 'PRIVATE')
-    throw fault('cascade.scalar.procedure.signature', scalar.name, action);
+    throw apiError('cascade.scalar.procedure.signature', scalar.name, action);
 }
 
 /** The types with a property of this scalar. */

@@ -3,7 +3,7 @@
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { convert } from '../../stdlib/convert/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { afterDelivery, afterNewInterval, firstDelivery, MOST_TRANSIENT_MS, Past, Unplanned } from '../../runtime/timers/index.ts';
 import { checkName, newId } from '../../model/types/index.ts';
 import { SCHEDULED_EVENT_SHAPE } from '../../resources/catalog/system-types.ts';
@@ -68,11 +68,11 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
   const nowMs = space.clock.now();
   const name = Object.hasOwn(body, 'name') && getOwn(body, 'name') !== null ? textField(NAME, body, 'name') : newId();
   if (stored && !isPeriodic(stored))
-    throw fault('cascade.scheduledevent.onetime.immutable', name, 'a one-time event is never changed, only deleted');
+    throw apiError('cascade.scheduledevent.onetime.immutable', name, 'a one-time event is never changed, only deleted');
   if (!stored && Object.hasOwn(body, 'name') && getOwn(body, 'name') !== null) checkName('scheduledevent', name);
   const fields = checkFields(SCHEDULED_EVENTS, omit(body, ['message', 'interval', LAST]), 'refused');
   const periodic = getOwn(fields, 'periodic') === true;
-  if (stored && !periodic) throw fault('cascade.resource.key.immutable', NAME, 'periodic');
+  if (stored && !periodic) throw apiError('cascade.resource.key.immutable', NAME, 'periodic');
   const topic = textField(NAME, body, 'topic');
   checkTopic(topic);
   const active = getOwn(fields, 'active') !== false;
@@ -121,7 +121,7 @@ function planned(plan: () => number, name: string): number {
   try {
     return plan();
   } catch (error) {
-    if (error instanceof Past) throw fault('cascade.scheduledevent.occurs.past', name, error.message);
+    if (error instanceof Past) throw apiError('cascade.scheduledevent.occurs.past', name, error.message);
     if (error instanceof Unplanned) throw invalid(name, error.message);
     throw error;
   }
@@ -145,7 +145,7 @@ function occursAtIn(body: ObjectValue): number | null {
   }
 }
 
-const invalid = (name: Value, reason: string) => fault('cascade.scheduledevent.schedule.invalid', name ?? '', reason);
+const invalid = (name: Value, reason: string) => apiError('cascade.scheduledevent.schedule.invalid', name ?? '', reason);
 
 const isPeriodic = (stored: ObjectValue): boolean => getOwn(stored, 'periodic') === true;
 export const isActive = (stored: ObjectValue): boolean => getOwn(stored, 'active') !== false;

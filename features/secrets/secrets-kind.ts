@@ -1,6 +1,6 @@
 // The resource `secrets` (resources-and-api.md 4.21): written, never read. The value is sealed with the key of its namespace and for its name.
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { checkName } from '../../model/types/index.ts';
 import { systemType } from '../../resources/catalog/system-type.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
@@ -23,7 +23,7 @@ export const SECRETS: DefinitionResource = {
     const fields = checkFields(SECRETS, omit(body, [SEALED]), 'refused');
     const kept = stored && getOwn(stored, SEALED);
     const given = Object.hasOwn(fields, 'secret') ? getOwn(fields, 'secret') : null;
-    if (given === null && !kept) throw fault('cascade.resource.property.required', 'secrets', 'secret');
+    if (given === null && !kept) throw apiError('cascade.resource.property.required', 'secrets', 'secret');
     const sealed: Value = given === null ? kept : await seal(space, name, String(given));
     return { name, object: { ...omit(fields, ['secret']), [SEALED]: sealed }, apply: () => undefined };
   },
@@ -37,7 +37,7 @@ const place = (name: string): string => `secret ${name}`;
 
 /** @throws server.unavailable: there is no master key */
 async function seal(space: Namespace, name: string, secret: string): Promise<string> {
-  if (!space.accounts.keys.areAvailable) throw fault('cascade.server.unavailable');
+  if (!space.accounts.keys.areAvailable) throw apiError('cascade.server.unavailable');
   const cipher = await space.accounts.keys.ensureCipher(space.name);
   return Buffer.from(cipher.seal(secret, place(name))).toString('base64');
 }

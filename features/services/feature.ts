@@ -1,6 +1,6 @@
 // Services: what a namespace offers to others, with state and events of its own.
 import { getOwn } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Feature } from '../../resources/feature.ts';
 import { publish, status } from './requests.ts';
 import { publishServiceEvent } from './service-events.ts';
@@ -14,7 +14,7 @@ export const services: Feature = {
     publishServiceEvent: async (space, payload, actor) => {
       const target = String(getOwn(payload, 'target')).replace(/^\//, '');
       const slash = target.lastIndexOf('/');
-      if (slash < 0) throw fault('cascade.resource.not.found', `/services/${target}`);
+      if (slash < 0) throw apiError('cascade.resource.not.found', `/services/${target}`);
       const from = getOwn(payload, 'from');
       const by = typeof from === 'string' ? from : null;
       await publishServiceEvent(space, target.slice(0, slash), target.slice(slash + 1), getOwn(payload, 'value'), actor, by);

@@ -1,6 +1,6 @@
 // What clients ask of services besides their definitions (resources-and-api.md 4.5): to raise an event, and how they are.
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { ResourceRequest } from '../../resources/feature.ts';
@@ -19,7 +19,7 @@ export const status: ResourceRequest = async (space, request) => reply(toJson(st
 
 function statusOfService(space: Namespace, id: string): ObjectValue {
   const found = space.definitions.find('services', id);
-  if (!found) throw fault('cascade.resource.not.found', `/services/${id}`);
+  if (!found) throw apiError('cascade.resource.not.found', `/services/${id}`);
   const { name, object } = found;
   const procedures = space.definitions.list('procedures').filter(([, procedure]) => getOwn(procedure, 'serviceName') === name);
   const scheduled = Object.hasOwn(object, 'scheduledProcedures') ? getOwn(object, 'scheduledProcedures') : null;

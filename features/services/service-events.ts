@@ -4,7 +4,7 @@ import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { asyncCall, raise } from '../../runtime/events/events.ts';
 import { editorOf } from '../../resources/representation/system-properties.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -25,7 +25,7 @@ export async function publishServiceEvent(
 ): Promise<void> {
   const name = space.definitions.find('services', service)?.name ?? service;
   const declared = declarationOf(space, name, event);
-  if (!declared) throw fault('cascade.resource.not.found', `/services/${name}/${event}`);
+  if (!declared) throw apiError('cascade.resource.not.found', `/services/${name}/${event}`);
   const inbound = getOwn(declared, 'direction') === 'INBOUND';
   if (!inbound && from !== name) throw langError('cascade.service.event.direction', name, event);
   const raised = inbound ? incoming(space, name, event, declared, value, actor) : raise(space, `/services/${name}/${event}`, value, actor);

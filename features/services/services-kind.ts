@@ -2,7 +2,7 @@
 
 import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { checkName } from '../../model/types/index.ts';
 import { implementingPath } from './implemented-events.ts';
 import { SERVICE_SHAPE } from '../../resources/catalog/system-types.ts';
@@ -53,7 +53,7 @@ export const SERVICES: DefinitionResource = {
   async remove(space, stored) {
     const name = String(getOwn(stored, 'name'));
     const [user] = proceduresOf(space, name);
-    if (user !== undefined) throw fault('cascade.service.in.use', name, user);
+    if (user !== undefined) throw apiError('cascade.service.in.use', name, user);
     return {
       apply: () => {
         implementedEventsOf(space).removeService(name);
@@ -114,7 +114,7 @@ function checkStateTypes(space: Namespace, fields: ObjectValue): void {
   for (const field of ['globalType', 'partitionedType']) {
     const type = Object.hasOwn(fields, field) ? getOwn(fields, field) : null;
     if (type !== null && typeof type !== 'string') throw invalidField('services', field, 'no name of a type');
-    if (type !== null && !space.types.has(type)) throw fault('cascade.resource.type.not.found', type);
+    if (type !== null && !space.types.has(type)) throw apiError('cascade.resource.type.not.found', type);
   }
 }
 

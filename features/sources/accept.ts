@@ -1,6 +1,6 @@
 // Requests of others to a source's own HTTP address, `/private/<type>/<namespace>/<source>`. They carry no login of the service: the checks of the
 // protocol take its place.
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import type { SourceArrival } from '../../resources/api.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { type InboundReply, protocolOf } from './protocols/index.ts';
@@ -14,10 +14,10 @@ export async function accept(space: Namespace, { protocol, source: name, headers
   const type = source && String(own(source, 'type'));
   const known = type !== undefined && type.toLowerCase() === protocol && protocolOf(type)?.takesRequests === true;
   if (!source || !known || !isActive(source) || isMocked(source))
-    throw fault('cascade.resource.not.found', `/private/${protocol}/${space.name}/${name}`);
-  if (unresolvedRule(space, source) !== null) throw fault('cascade.source.unavailable', name, 'a rule of its pipeline is not there');
+    throw apiError('cascade.resource.not.found', `/private/${protocol}/${space.name}/${name}`);
+  if (unresolvedRule(space, source) !== null) throw apiError('cascade.source.unavailable', name, 'a rule of its pipeline is not there');
   const connection = await sourcesOf(space).connectionOf(name);
-  if (!connection.accept) throw fault('cascade.source.unavailable', name, 'it is connecting');
+  if (!connection.accept) throw apiError('cascade.source.unavailable', name, 'it is connecting');
   try {
     return await connection.accept({ method: 'POST', headers, address, body: Buffer.from(await body()) });
   } catch (error) {

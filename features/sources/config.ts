@@ -1,6 +1,6 @@
 // Configs of sources (integrations.md 1.1): checked by the fields of their protocol, and where they lead.
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { EgressError, type Outlet } from '../../platform/egress/index.ts';
 import type { Direction, Protocol } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
@@ -16,14 +16,15 @@ const isNamedSecret = (value: unknown): boolean => typeof value === 'string' && 
  */
 export function checkConfig(protocol: Protocol, config: ObjectValue, outlet: Outlet): void {
   const isThere = (name: string): boolean => own(config, name) !== null && own(config, name) !== '';
-  for (const names of protocol.required) if (!names.some(isThere)) throw fault('cascade.source.config.invalid', names[0] ?? '', 'missing');
+  for (const names of protocol.required)
+    if (!names.some(isThere)) throw apiError('cascade.source.config.invalid', names[0] ?? '', 'missing');
   for (const [name, fits] of Object.entries(protocol.fields)) {
     const value = own(config, name);
     const wrong = value === null || isNamedSecret(value) ? null : fits(value);
-    if (wrong !== null) throw fault('cascade.source.config.invalid', name, wrong);
+    if (wrong !== null) throw apiError('cascade.source.config.invalid', name, wrong);
   }
   const wrong = protocol.together?.(config);
-  if (wrong) throw fault('cascade.source.config.invalid', ...wrong);
+  if (wrong) throw apiError('cascade.source.config.invalid', ...wrong);
   for (const host of protocol.hosts(config)) checkHost(outlet, host);
 }
 
@@ -32,6 +33,6 @@ function checkHost(outlet: Outlet, host: string): void {
   try {
     outlet.checkLiteral(host);
   } catch (error) {
-    throw error instanceof EgressError ? fault('cascade.source.address.refused', host) : error;
+    throw error instanceof EgressError ? apiError('cascade.source.address.refused', host) : error;
   }
 }

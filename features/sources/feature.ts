@@ -1,6 +1,6 @@
 // Sources: the ways to and from systems outside.
 import { encodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import { requireUse } from '../../resources/access/gate.ts';
 import { requireRight } from '../../resources/access/rights.ts';
@@ -24,7 +24,7 @@ export const sources: Feature = {
       /** The response of a source, bare (integrations.md 1.5). */
       query: async (space, request, actor) => {
         const asked = request.object ?? {};
-        if (!isObject(asked)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+        if (!isObject(asked)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
         requireUse(space, 'sources', idOf(request), 'query', actor.identity);
         const caller = callerOf(space, actor);
         const row = await querySource(space, idOf(request), asked, actor, caller);

@@ -6,7 +6,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import { DuplicateKey, type LogEntry, type StoredEvent, type UnitOfWork } from '../../runtime/transactions/index.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
 import { eventObject } from '../../runtime/events/event-object.ts';
-import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { decided } from '../../resources/instances/before.ts';
 import { creatorOf } from '../../resources/access/rights.ts';
@@ -37,10 +37,10 @@ const FULL_RETRY_MS = 10;
  */
 export async function receive(space: Namespace, source: ObjectValue, message: Value, transport: Transport, actor: Actor): Promise<void> {
   const name = String(own(source, 'name'));
-  if (own(source, 'direction') === 'SINK') throw fault('cascade.source.direction', name, 'it only sends');
-  if (!isActive(source)) throw fault('cascade.source.inactive', name, 'it is not active');
+  if (own(source, 'direction') === 'SINK') throw apiError('cascade.source.direction', name, 'it only sends');
+  if (!isActive(source)) throw apiError('cascade.source.inactive', name, 'it is not active');
   if (unresolvedRule(space, source) !== null)
-    throw fault('cascade.source.pipeline.unresolved', name, 'a rule of its pipeline is not there');
+    throw apiError('cascade.source.pipeline.unresolved', name, 'a rule of its pipeline is not there');
   sourcesOf(space).counts.add(name, 'received', space.clock.now());
   await actor.commit({ writes: [], events: await eventsOf(space, source, message, transport, actor) }, { ok: 'null' });
 }
@@ -132,7 +132,7 @@ export class Inbox {
     const most = Number(own(config, 'maxMessageSize') ?? DEFAULT_SIZE);
     if (payload.byteLength > most) {
       await this.#drop(
-        fault('cascade.source.message.too.large', this.#name, `a message of ${payload.byteLength} bytes; ${most} are allowed`),
+        apiError('cascade.source.message.too.large', this.#name, `a message of ${payload.byteLength} bytes; ${most} are allowed`),
       );
       return undefined;
     }
@@ -141,7 +141,7 @@ export class Inbox {
     } catch (error) {
       if (!(error instanceof ContentError)) throw error;
       const shown = Buffer.from(payload.subarray(0, SHOWN_BYTES)).toString('utf8');
-      await this.#drop(fault('cascade.source.message.malformed', this.#name, `${error.message}; it begins: ${shown}`));
+      await this.#drop(apiError('cascade.source.message.malformed', this.#name, `${error.message}; it begins: ${shown}`));
       return undefined;
     }
   }
@@ -194,7 +194,7 @@ async function throughPipeline(
       current = decodeInner(json);
     } catch (error) {
       const detail = `the rule ${ruleName} of the pipeline failed: ${error instanceof Error ? error.message : String(error)}`;
-      const failed = fault('cascade.source.pipeline.failed', name, detail);
+      const failed = apiError('cascade.source.pipeline.failed', name, detail);
       sourcesOf(space).counts.add(name, 'failed', space.clock.now());
       await logOnce(space, name, failed.code, failed.message);
       if (own(source, 'isReliable') === true) throw failed;

@@ -1,6 +1,6 @@
 // Secrets that a config names instead of holding them (integrations.md 1.3): read when the source is activated.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { ConnectionFailure } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
 
@@ -14,7 +14,7 @@ export async function withNamedSecrets(source: string, config: ObjectValue, secr
   const read = async (name: string): Promise<string> => {
     const found = await secretOf(name);
     if (found !== null) return found;
-    const { code, message } = fault('cascade.source.secret.unknown', source, `there is no secret ${name}`);
+    const { code, message } = apiError('cascade.source.secret.unknown', source, `there is no secret ${name}`);
     throw new ConnectionFailure(message, { code });
   };
   const resolved = async (value: Value): Promise<Value> => {

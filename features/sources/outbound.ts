@@ -2,7 +2,7 @@
 import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { EgressError } from '../../platform/egress/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { raise } from '../../runtime/events/events.ts';
@@ -18,14 +18,14 @@ import { sourcesOf } from './namespace-state.ts';
 /** @throws cascade.resource.not.found */
 export function sourceNamed(space: Namespace, name: string): ObjectValue {
   const found = space.definitions.find('sources', name);
-  if (!found) throw fault('cascade.resource.not.found', `/sources/${name}`);
+  if (!found) throw apiError('cascade.resource.not.found', `/sources/${name}`);
   return found.object;
 }
 
 /** @throws cascade.source.inactive, .direction */
 function requireOutwards(source: ObjectValue): string {
   const name = String(own(source, 'name'));
-  if (!isActive(source)) throw fault('cascade.source.inactive', name, 'it is not active');
+  if (!isActive(source)) throw apiError('cascade.source.inactive', name, 'it is not active');
   return name;
 }
 
@@ -37,7 +37,7 @@ function requireOutwards(source: ObjectValue): string {
 export async function publishToSource(space: Namespace, id: string, value: Value, using: Value, actor: Actor): Promise<void> {
   const source = sourceNamed(space, id);
   const name = requireOutwards(source);
-  if (own(source, 'direction') === 'SOURCE') throw fault('cascade.source.direction', name, 'nothing is sent to it');
+  if (own(source, 'direction') === 'SOURCE') throw apiError('cascade.source.direction', name, 'nothing is sent to it');
   if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH TO SOURCE');
   const written: ObjectValue = {};
   for (const part of [value, isObject(using) ? using : {}]) for (const key of Object.keys(part)) setOwn(written, key, getOwn(part, key));
@@ -73,11 +73,11 @@ export async function querySource(
 ): Promise<Value> {
   const source = sourceNamed(space, id);
   const name = requireOutwards(source);
-  if (own(source, 'direction') === 'SINK') throw fault('cascade.source.direction', name, 'it cannot be asked');
+  if (own(source, 'direction') === 'SINK') throw apiError('cascade.source.direction', name, 'it cannot be asked');
   const merged = mergedRequest(source, request, 'query');
   if (isMocked(source)) return mock(space, source, 'query', 'queryDesc', merged, actor);
   if (protocolOf(String(own(source, 'type')))?.hasQuery !== true)
-    throw fault('cascade.source.query.unsupported', name, 'it has no queries');
+    throw apiError('cascade.source.query.unsupported', name, 'it has no queries');
   return through(space, name, (connection) => connection.query?.(merged, caller) ?? refusedPublish(name));
 }
 
@@ -85,7 +85,7 @@ const mergedRequest = (source: ObjectValue, request: ObjectValue, operation: 'qu
   protocolOf(String(own(source, 'type')))?.merged?.(own(source, 'config') as ObjectValue, request, operation) ?? request;
 
 const refusedPublish = (name: string): never => {
-  throw fault('cascade.source.query.unsupported', name, 'it does not offer that');
+  throw apiError('cascade.source.query.unsupported', name, 'it does not offer that');
 };
 
 /** Asks the connection of a source, once it stands. What fails counts as a failure of the source, a wrong request does not. */
@@ -99,7 +99,7 @@ async function through<T>(space: Namespace, name: string, ask: (connection: Conn
     const isOfRequest = error instanceof CascadeError && error.status < 500;
     if (error instanceof EgressError && error.failure === 'refused') {
       sourcesOf(space).noteRequest(name, error);
-      throw fault('cascade.source.unavailable', name, error.message);
+      throw apiError('cascade.source.unavailable', name, error.message);
     }
     if (!isOfRequest) sourcesOf(space).counts.add(name, 'failed', space.clock.now());
     throw error;
@@ -130,7 +130,7 @@ async function mocked(
   const named = isObject(procedures) ? own(procedures, which) : null;
   if (named === null) return null;
   const procedure = space.definitions.find('procedures', String(named));
-  if (!procedure) throw fault('cascade.resource.not.found', `/procedures/${String(named)}`);
+  if (!procedure) throw apiError('cascade.resource.not.found', `/procedures/${String(named)}`);
   const json = await runDirect(space.runs, {
     executable: { resource: `/procedures/${procedure.name}`, name: procedure.name, service: null },
     body: { program: null, procedure: procedure.name },

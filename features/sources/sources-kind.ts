@@ -1,7 +1,7 @@
 // Sources (integrations.md 1): definitions of where messages come from and go to. Secrets of their config are sealed and never shown.
 
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { checkName, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
 import { checkConfig, DIRECTIONS } from './config.ts';
@@ -56,17 +56,17 @@ export const SOURCES: DefinitionResource = {
     checkName('source', name);
     const type = textField('sources', body, 'type');
     const kind = protocolOf(type);
-    if (!kind) throw fault('cascade.source.type.unknown', name, `there is no type ${type}`);
+    if (!kind) throw apiError('cascade.source.type.unknown', name, `there is no type ${type}`);
     if (stored && own(stored, 'type') !== type)
-      throw fault('cascade.source.type.immutable', name, `it is of type ${String(own(stored, 'type'))}`);
+      throw apiError('cascade.source.type.immutable', name, `it is of type ${String(own(stored, 'type'))}`);
     const fields: ObjectValue = { ...checkFields(SOURCES, body, 'kept') };
     for (const field of OURS) delete fields[field];
     const direction = own(fields, 'direction') ?? kind.directions[0] ?? 'BOTH';
     if (!DIRECTIONS.includes(String(direction))) throw invalidField('sources', 'direction', `none of ${DIRECTIONS.join(', ')}`);
     if (!kind.directions.includes(direction as Direction))
-      throw fault('cascade.source.direction', name, `${type} is ${kind.directions.join(', ')} only`);
+      throw apiError('cascade.source.direction', name, `${type} is ${kind.directions.join(', ')} only`);
     if (own(fields, 'isReliable') === true && !kind.canBeReliable)
-      throw fault('cascade.source.reliable.unsupported', name, `${type} cannot be reliable`);
+      throw apiError('cascade.source.reliable.unsupported', name, `${type} cannot be reliable`);
     checkRedelivery('sources', fields);
     checkLists(fields);
     checkConstraint(fields);
@@ -110,7 +110,7 @@ async function configured(
   }
   const [field = ''] = secrets.keys();
   if (!space.accounts.keys.areAvailable)
-    throw fault('cascade.source.config.invalid', field, 'the service has no master key to keep it with');
+    throw apiError('cascade.source.config.invalid', field, 'the service has no master key to keep it with');
   const cipher = await space.accounts.keys.ensureCipher(space.name);
   const after = sealed(cipher, name, kept, secrets);
   checkConfig(kind, wholeConfig(cipher, name, open, after), sourcesOf(space).outlet);
@@ -137,7 +137,7 @@ function checkConstraint(fields: ObjectValue): void {
   try {
     parsed = parseJson(constraint);
   } catch {
-    throw fault('cascade.source.config.invalid', 'activationConstraint', 'no JSON');
+    throw apiError('cascade.source.config.invalid', 'activationConstraint', 'no JSON');
   }
-  if (!isObject(parsed)) throw fault('cascade.source.config.invalid', 'activationConstraint', 'no Object');
+  if (!isObject(parsed)) throw apiError('cascade.source.config.invalid', 'activationConstraint', 'no Object');
 }

@@ -4,7 +4,7 @@ import type { Db } from 'mongodb';
 import { DateTime, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';
 import type { Outlet } from '../../platform/egress/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { audited } from '../../resources/access/audits.ts';
 import { creatorOf } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -109,12 +109,12 @@ export class Sources {
     if (!isActive(source)) return { ...still, state: 'inactive' };
     const missing = unresolvedRule(this.#space, source);
     if (missing !== null) {
-      const { code, message } = fault('cascade.source.pipeline.unresolved', name, `there is no rule ${missing} for its pipeline`);
+      const { code, message } = apiError('cascade.source.pipeline.unresolved', name, `there is no rule ${missing} for its pipeline`);
       return { ...still, state: 'error', error: { code, message } };
     }
     if (isMocked(source)) return { ...still, state: 'mocked' };
     if (!protocolOf(String(own(source, 'type')))?.open) {
-      const { code, message } = fault('cascade.source.connect.failed', name, noConnection(source));
+      const { code, message } = apiError('cascade.source.connect.failed', name, noConnection(source));
       return { ...still, state: 'error', error: { code, message } };
     }
     return entry?.life.state ?? { ...still, state: 'connecting' };
@@ -125,15 +125,16 @@ export class Sources {
     const until = performance.now() + PUBLISH_WAITS_MS;
     for (;;) {
       const source = this.#space.definitions.get('sources', name);
-      if (!source) throw fault('cascade.resource.not.found', `/sources/${name}`);
-      if (!isActive(source)) throw fault('cascade.source.inactive', name, 'it is not active');
+      if (!source) throw apiError('cascade.resource.not.found', `/sources/${name}`);
+      if (!isActive(source)) throw apiError('cascade.source.inactive', name, 'it is not active');
       const entry = this.#entries.get(name) ?? this.#early(name, source);
       const left = until - performance.now();
-      if (!protocolOf(String(own(source, 'type')))?.open || !entry) throw fault('cascade.source.unavailable', name, noConnection(source));
+      if (!protocolOf(String(own(source, 'type')))?.open || !entry)
+        throw apiError('cascade.source.unavailable', name, noConnection(source));
       const connection = await entry.life.ready(Math.max(left, 0));
       if (connection) return connection;
       if (!entry.life.isEnded || left <= 0)
-        throw fault('cascade.source.unavailable', name, entry.life.state.error?.message ?? 'it is connecting');
+        throw apiError('cascade.source.unavailable', name, entry.life.state.error?.message ?? 'it is connecting');
     }
   }
 
@@ -147,7 +148,7 @@ export class Sources {
   /** The views of a source's protocol. @throws cascade.resource.not.found */
   async view(name: string, view: string): Promise<Value> {
     const connection = await this.connectionOf(name);
-    if (!connection.view) throw fault('cascade.resource.not.found', `/sources/${name}/${view}`);
+    if (!connection.view) throw apiError('cascade.resource.not.found', `/sources/${name}/${view}`);
     return connection.view(view);
   }
 
@@ -254,7 +255,7 @@ export class Sources {
     const client = own(config, 'clientOptions');
     const faulty = faultyTls(config) ?? faultyTls(isObject(client) ? client : {});
     if (faulty) {
-      const { code, message } = fault('cascade.source.config.invalid', ...faulty);
+      const { code, message } = apiError('cascade.source.config.invalid', ...faulty);
       throw new ConnectionFailure(message, { code });
     }
     return {

@@ -6,7 +6,7 @@ import { narrowed } from '../../identity/index.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
 import { mayAnybodyUse, requireUse, restriction } from '../../resources/access/gate.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { resolve } from '../../resources/catalog/catalogue.ts';
 import { isAdmin, ownOnly, requireAdmin, requireRight } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
@@ -31,11 +31,11 @@ export async function subscribe(
   const filter = eventFilter ?? null;
   const at = parseEventPath(path);
   if (at.resource === 'inbox') {
-    if (persistent === true || subscriptionName !== undefined) throw fault('cascade.request.parameter.invalid', 'persistent', true);
+    if (persistent === true || subscriptionName !== undefined) throw apiError('cascade.request.parameter.invalid', 'persistent', true);
     return listen(space, identity, at.name, filter, deliver);
   }
   if (at.resource === 'sources' && !space.definitions.get('sources', at.name))
-    throw fault('cascade.resource.not.found', `/sources/${at.name}`);
+    throw apiError('cascade.resource.not.found', `/sources/${at.name}`);
   if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
   sightOf(space, at, identity); // refuses who may see nothing of it
   const sight = presentSight(space, at, identity);
@@ -116,10 +116,10 @@ function sightOf(space: Namespace, { resource, name, path }: EventPath, caller: 
       requireUse(space, resource, name, 'subscribe', caller);
       return ALL;
     case 'users':
-      if (!isAdmin(caller) && name !== caller.username) throw fault('cascade.resource.not.found', path);
+      if (!isAdmin(caller) && name !== caller.username) throw apiError('cascade.resource.not.found', path);
       return ALL;
     case 'namespaces':
-      if (name !== space.name) throw fault('cascade.resource.not.found', path);
+      if (name !== space.name) throw apiError('cascade.resource.not.found', path);
       requireAdmin(caller, 'subscribe', resource);
       return ALL;
     case 'audits':
@@ -133,7 +133,7 @@ function sightOf(space: Namespace, { resource, name, path }: EventPath, caller: 
 function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow {
   const account = space.features.installationResource(name, !name.startsWith('system.'));
   if (account) {
-    if (account.hasEvents === false) throw fault('cascade.event.path.invalid', `/types/${name}`);
+    if (account.hasEvents === false) throw apiError('cascade.event.path.invalid', `/types/${name}`);
     if (isAdmin(caller)) return ALL;
     return (value) => isObject(value) && Object.hasOwn(value, 'username') && getOwn(value, 'username') === caller.username;
   }
@@ -160,7 +160,7 @@ function requireOutbound(space: Namespace, service: string, eventType: string): 
   const events = getOwn(space.definitions.find('services', service)?.object ?? {}, 'eventTypes') ?? null;
   const declared = isObject(events) && Object.hasOwn(events, eventType) ? getOwn(events, eventType) : null;
   if (!isObject(declared) || getOwn(declared, 'direction') !== 'OUTBOUND')
-    throw fault('cascade.resource.not.found', `/services/${service}/${eventType}`);
+    throw apiError('cascade.resource.not.found', `/services/${service}/${eventType}`);
 }
 
 /** Instances read as in REST and have their id in the path; everything else is plain JSON. */

@@ -1,7 +1,7 @@
 // Topics: messages within a namespace, and requests that a rule answers.
 import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { requireUse } from '../../resources/access/gate.ts';
 import type { Feature } from '../../resources/feature.ts';
 import { typeName } from '../../resources/operations/payload.ts';
@@ -16,7 +16,7 @@ export const topics: Feature = {
     topics: {
       publish: async (space, request, actor) => {
         const id = idOf(request);
-        if (!id.startsWith('/')) throw fault('cascade.resource.not.found', `/topics/${id}`);
+        if (!id.startsWith('/')) throw apiError('cascade.resource.not.found', `/topics/${id}`);
         requireUse(space, 'topics', id, 'publish', actor.identity);
         await publishTopic(space, id, request.object ?? null, actor);
         return reply('{}');
@@ -26,7 +26,7 @@ export const topics: Feature = {
   operations: {
     publishRequest: async (space, payload, actor) => {
       const type = String(getOwn(payload, 'resource'));
-      if (!space.types.has(type)) throw fault('cascade.resource.type.not.found', type);
+      if (!space.types.has(type)) throw apiError('cascade.resource.type.not.found', type);
       const value = getOwn(payload, 'value');
       if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH REQUEST');
       await publishRequest(space, type, value, actor);

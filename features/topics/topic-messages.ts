@@ -1,7 +1,7 @@
 // Messages of topics that name a type (integrations.md 9.2): they must be what an instance of it could be. They go on as they were sent.
 
 import { deepCopy, getOwn, type Value } from '../../stdlib/values/index.ts';
-import { fault, isFault } from '../../model/errors/faults.ts';
+import { apiError, isApiError } from '../../model/errors/api-errors.ts';
 import { checkFinal, prepareChanges } from '../../model/types/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
@@ -11,14 +11,14 @@ export function checkMessage(space: Pick<Namespace, 'definitions' | 'types'>, to
   const name = registered && Object.hasOwn(registered, 'messageType') ? getOwn(registered, 'messageType') : null;
   if (typeof name !== 'string') return;
   const type = space.types.get(name);
-  if (!type) throw fault('cascade.topic.message.invalid', topic, `there is no type ${name}`);
+  if (!type) throw apiError('cascade.topic.message.invalid', topic, `there is no type ${name}`);
   try {
     const { values } = prepareChanges(type, message);
     for (const property of type.properties.values())
       if (property.default !== undefined && !Object.hasOwn(values, property.name)) values[property.name] = deepCopy(property.default);
     checkFinal({ ...type, groupRequired: false }, values);
   } catch (error) {
-    if (!isFault(error)) throw error;
-    throw fault('cascade.topic.message.invalid', topic, error.message);
+    if (!isApiError(error)) throw error;
+    throw apiError('cascade.topic.message.invalid', topic, error.message);
   }
 }

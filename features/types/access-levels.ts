@@ -1,7 +1,7 @@
 // Access levels of a type's own (resources-and-api.md 7.1, 7.3): for each operation a condition, stored with substitutions in place of `$`.
 
 import { getOwn, isObject, type ObjectValue, setOwn } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { storedConstraint } from '../../resources/access/constraints.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 
@@ -21,4 +21,4 @@ export function accessLevelsOf(type: TypeDefinition): ObjectValue {
   return levels;
 }
 
-const invalid = (path: string, reason: string) => fault('cascade.profile.constraint.invalid', 'types', `accessLevels.${path}`, reason);
+const invalid = (path: string, reason: string) => apiError('cascade.profile.constraint.invalid', 'types', `accessLevels.${path}`, reason);

@@ -3,7 +3,7 @@
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { checkName } from '../../model/types/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { stampChanged } from '../../resources/representation/system-properties.ts';
@@ -23,11 +23,11 @@ export async function renameType(
 ): Promise<ObjectValue> {
   const { name, object: stored } = findDefinition(space, kind, id, 'update', actor);
   const newName = isObject(data ?? null) && Object.hasOwn(data as ObjectValue, 'newName') ? getOwn(data as ObjectValue, 'newName') : null;
-  if (newName === null) throw fault('cascade.resource.property.required', 'types', 'newName');
-  if (typeof newName !== 'string') throw fault('cascade.resource.property.invalid', 'types', 'newName', 'no String');
+  if (newName === null) throw apiError('cascade.resource.property.required', 'types', 'newName');
+  if (typeof newName !== 'string') throw apiError('cascade.resource.property.invalid', 'types', 'newName', 'no String');
   checkName('type', newName);
-  if (space.scalars.has(newName)) throw fault('cascade.type.name.reserved', newName);
-  if (space.definitions.get('types', newName)) throw fault('cascade.resource.duplicate.key', 'types', `name=${newName}`);
+  if (space.scalars.has(newName)) throw apiError('cascade.type.name.reserved', newName);
+  if (space.definitions.get('types', newName)) throw apiError('cascade.resource.duplicate.key', 'types', `name=${newName}`);
   const object = naming({ ...stored, name: newName }, name, newName) ?? { ...stored, name: newName };
   const renamed = stampChanged(object, stored, actor);
   return rename(space, { name, stored, newName, renamed }, actor);

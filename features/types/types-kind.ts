@@ -1,7 +1,7 @@
 // Types (resources-and-api.md 4.1): a definition with a collection and its indexes behind it.
 
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { isServiceSet, checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../model/types/index.ts';
 import { TYPE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
@@ -37,10 +37,10 @@ export const TYPES: DefinitionResource = {
   },
   async define(space, body, stored) {
     for (const key of Object.keys(body))
-      if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw fault('cascade.type.property.name.reserved', key);
+      if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw apiError('cascade.type.property.name.reserved', key);
     const checked = await parsed(space, omit(body, [BUILDS]));
     let type = stored ? { ...checked, collection: space.definitions.collectionOf(stored) } : checked;
-    if (space.scalars.has(type.name)) throw fault('cascade.type.name.reserved', type.name);
+    if (space.scalars.has(type.name)) throw apiError('cascade.type.name.reserved', type.name);
     const before = stored ? space.types.get(String(getOwn(stored, 'name'))) : undefined;
     checkNested(space, type);
     const accessLevels = accessLevelsOf(type);
@@ -106,7 +106,7 @@ async function parsed(space: Namespace, body: ObjectValue): Promise<TypeDefiniti
   const [secret] = encryptedIn(type);
   if (secret === undefined) return type;
   if (!space.accounts.keys.areAvailable)
-    throw fault(
+    throw apiError(
       'cascade.resource.property.invalid',
       'types',
       `properties.${secret}.encrypted`,
@@ -136,7 +136,7 @@ function checkNested(space: Namespace, type: TypeDefinition): void {
       if (owner !== type && property.type !== type.name) continue;
       const path = owner === type ? `properties.${property.name}` : `properties.${encryptedIn(type)[0] ?? ''}`;
       const reason = `${owner.name}.${property.name} holds it and is not encrypted`;
-      throw fault('cascade.resource.property.invalid', 'types', `${path}.encrypted`, reason);
+      throw apiError('cascade.resource.property.invalid', 'types', `${path}.encrypted`, reason);
     }
   }
 }

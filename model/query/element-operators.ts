@@ -1,7 +1,7 @@
 // `$elemMatch` with operators, for elements that are one BSON value each: every test is one operator of the store's.
 import type { Document } from 'mongodb';
 import { toBson } from '../values/index.ts';
-import { fault } from '../errors/faults.ts';
+import { apiError } from '../errors/api-errors.ts';
 import { orderings } from './same-data.ts';
 import type { Constant, Kind, Test } from './types.ts';
 
@@ -40,7 +40,7 @@ function operatorOf(test: Test, kind: Kind): Document {
     case 'element':
       return { $elemMatch: elementOperators(test.tests, kind) };
     default:
-      throw fault('cascade.query.operand.invalid', '', '$elemMatch'); // shapes, and conditions on elements of elements
+      throw apiError('cascade.query.operand.invalid', '', '$elemMatch'); // shapes, and conditions on elements of elements
   }
 }
 
@@ -56,6 +56,6 @@ function forms(value: Constant, kind: Kind): unknown[] {
 
 function single(value: Constant, kind: Kind): unknown {
   const all = forms(value, kind);
-  if (all.length > 1) throw fault('cascade.query.too.expensive', 'orderings');
+  if (all.length > 1) throw apiError('cascade.query.too.expensive', 'orderings');
   return all[0];
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
-import { CascadeError } from '../errors/faults.ts';
+import { CascadeError } from '../errors/api-errors.ts';
 import { coerceProperty } from '../types/index.ts';
 import { instance, PROPERTIES, where } from './arbitrary.ts';
 import { toFilter } from './filter.ts';

@@ -14,7 +14,7 @@ import {
   significantDigits,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { CascadeError } from '../errors/faults.ts';
+import { CascadeError } from '../errors/api-errors.ts';
 import { isWellFormed } from '../values/index.ts';
 import { withoutSystem } from './compare.ts';
 import type { Constant, Kind } from './types.ts';

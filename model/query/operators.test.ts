@@ -1,7 +1,7 @@
 // Every row of resources-and-api.md 3.1 to 3.4 by name, in memory; that the store agrees is held by filter.test.ts.
 import { describe, expect, test } from 'vitest';
 import { parseDecimal, type Value } from '../../stdlib/values/index.ts';
-import { CascadeError } from '../errors/faults.ts';
+import { CascadeError } from '../errors/api-errors.ts';
 import { parseJson } from '../values/index.ts';
 import { matches } from './matches.ts';
 import { parseWhere } from './parse.ts';

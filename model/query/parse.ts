@@ -1,6 +1,6 @@
 // A where-object to a checked condition (resources-and-api.md 3.1 to 3.4): operators allowed, constants converted, limits kept.
 import { getOwn, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../errors/faults.ts';
+import { apiError } from '../errors/api-errors.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import type { GeoOperand } from '../../stdlib/geo/index.ts';
 import { constantAt, isForbidden, operatorNamed, type Place } from './operators.ts';
@@ -14,7 +14,7 @@ const LIMITS = { depth: 20, nodes: 1_000, listElements: 10_000, regexLength: 1_0
 /**
  * @param where an Object as the REST API takes it; from the language `WHERE` becomes one, too (language.md W11)
  * @param type whose instances are looked at; null where nothing is declared
- * @throws a fault `cascade.query.…`
+ * @throws an apiError `cascade.query.…`
  */
 export function parseWhere(where: Value, type: TypeDefinition | null, context: ConditionContext): Predicate {
   const substituted = substitute(where, context);
@@ -50,7 +50,7 @@ class Parser {
   }
 
   where(where: Value, scope: Scope, depth: number, nearAllowed: boolean): Condition {
-    if (!isObject(where)) throw fault('cascade.query.condition.type', typeOf(where));
+    if (!isObject(where)) throw apiError('cascade.query.condition.type', typeOf(where));
     this.#enter(depth);
     const terms = Object.keys(where).map((name): Condition => {
       this.#countNode();
@@ -64,7 +64,7 @@ class Parser {
   }
 
   #joined(name: '$and' | '$or' | '$nor', value: Value, scope: Scope, depth: number, nearAllowed: boolean): Condition {
-    if (!Array.isArray(value) || value.length === 0 || !value.every(isObject)) throw fault('cascade.query.operand.invalid', '', name);
+    if (!Array.isArray(value) || value.length === 0 || !value.every(isObject)) throw apiError('cascade.query.operand.invalid', '', name);
     const terms = value.map((term) => this.where(term, scope, depth + 1, nearAllowed && name === '$and'));
     return { op: name.slice(1) as 'and' | 'or' | 'nor', terms };
   }
@@ -80,7 +80,7 @@ class Parser {
     const names = Object.keys(operators);
     const stranger = names.find((name) => !name.startsWith('$'));
     if (stranger !== undefined)
-      throw fault('cascade.query.operator.mixed', names.find((name) => name.startsWith('$')) ?? stranger, path.text);
+      throw apiError('cascade.query.operator.mixed', names.find((name) => name.startsWith('$')) ?? stranger, path.text);
     const tests: Test[] = [];
     for (const name of names) {
       this.#countNode();
@@ -94,7 +94,7 @@ class Parser {
 
   #place(path: ConditionPath, operator: string, scope: Scope, depth: number, nearAllowed: boolean, element: boolean): Place {
     const invalid = (): never => {
-      throw fault('cascade.query.operand.invalid', path.text, operator);
+      throw apiError('cascade.query.operand.invalid', path.text, operator);
     };
     return {
       path,
@@ -103,10 +103,10 @@ class Parser {
       invalid,
       countElements: (count) => {
         this.#elements += count;
-        if (this.#elements > LIMITS.listElements) throw fault('cascade.query.too.expensive', 'listElements');
+        if (this.#elements > LIMITS.listElements) throw apiError('cascade.query.too.expensive', 'listElements');
       },
       checkPatternLength: (length) => {
-        if (length > LIMITS.regexLength) throw fault('cascade.query.too.expensive', 'regexLength');
+        if (length > LIMITS.regexLength) throw apiError('cascade.query.too.expensive', 'regexLength');
         this.hasRegex = true;
       },
       tests: (operators) => (isObject(operators) ? this.#tests(operators, path, scope, depth + 1, false, element) : invalid()),
@@ -126,18 +126,18 @@ class Parser {
   #nearTest({ point, minDistance, maxDistance }: GeoOperand, path: ConditionPath, refuse: (() => never) | null): Test {
     const test: NearTest = { op: 'near', point, minDistance, maxDistance };
     if (this.#inMemory) return test;
-    if (refuse || this.near) throw fault('cascade.query.operand.invalid', path.text, '$near');
-    if (!hasGeoIndex(this.#type, path.text)) throw fault('cascade.query.geo.index.missing', path.text);
+    if (refuse || this.near) throw apiError('cascade.query.operand.invalid', path.text, '$near');
+    if (!hasGeoIndex(this.#type, path.text)) throw apiError('cascade.query.geo.index.missing', path.text);
     this.near = { path, test };
     return test;
   }
 
   #enter(depth: number): void {
-    if (depth > LIMITS.depth) throw fault('cascade.query.too.expensive', 'depth');
+    if (depth > LIMITS.depth) throw apiError('cascade.query.too.expensive', 'depth');
   }
 
   #countNode(): void {
-    if (++this.#nodes > LIMITS.nodes) throw fault('cascade.query.too.expensive', 'nodes');
+    if (++this.#nodes > LIMITS.nodes) throw apiError('cascade.query.too.expensive', 'nodes');
   }
 }
 
@@ -158,4 +158,4 @@ function hasGeoIndex(type: TypeDefinition | null, path: string): boolean {
 const isOperators = (value: Value): value is ObjectValue => isObject(value) && Object.keys(value).some((name) => name.startsWith('$'));
 
 const refusal = (name: string, path: string) =>
-  fault(isForbidden(name) ? 'cascade.query.operator.forbidden' : 'cascade.query.operator.unknown', name, path);
+  apiError(isForbidden(name) ? 'cascade.query.operator.forbidden' : 'cascade.query.operator.unknown', name, path);

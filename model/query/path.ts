@@ -1,6 +1,6 @@
 // Where a path of a condition leads: which declared type its values have, and where storage keeps them.
 import { type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../types/index.ts';
-import { fault } from '../errors/faults.ts';
+import { apiError } from '../errors/api-errors.ts';
 import { isPosition } from './leaves.ts';
 import type { ConditionPath, Kind } from './types.ts';
 
@@ -21,7 +21,7 @@ export const instanceScope =
     if (type === null) return finish(text, steps, 'Json', false, true);
     const declared = type.properties.get(name);
     if (!declared) return finish(text, steps, 'Json', false, false);
-    if (isSecret(declared, rest)) throw fault('cascade.query.property.forbidden', text);
+    if (isSecret(declared, rest)) throw apiError('cascade.query.property.forbidden', text);
     return property(text, steps, rest, declared);
   };
 
@@ -54,9 +54,9 @@ const MOST_STEPS = 100;
 /** Steps that begin with `$` are refused, as operators in a wrong place. */
 function stepsOf(text: string): string[] {
   const steps = text.split('.');
-  if (steps.length > MOST_STEPS) throw fault('cascade.query.too.expensive', 'depth');
+  if (steps.length > MOST_STEPS) throw apiError('cascade.query.too.expensive', 'depth');
   const operator = steps.find((step) => step.startsWith('$'));
-  if (operator !== undefined) throw fault('cascade.query.operator.unknown', operator, text);
+  if (operator !== undefined) throw apiError('cascade.query.operator.unknown', operator, text);
   return steps;
 }
 
@@ -89,7 +89,7 @@ function member(text: string, steps: readonly string[], rest: readonly string[],
   const [name, ...inner] = rest as [string, ...string[]];
   const declared = structure.properties.get(name);
   if (!declared) return finish(text, steps, 'Json', false, true);
-  if (isSecret(declared)) throw fault('cascade.query.property.forbidden', text);
+  if (isSecret(declared)) throw apiError('cascade.query.property.forbidden', text);
   const asData = declared.base === 'Currency' || (declared.base === 'ResourceReference' && inner.length === 0);
   return asData ? finish(text, steps, 'Json', false, true) : property(text, steps, inner, declared);
 }

@@ -1,7 +1,7 @@
 // The properties of a result (resources-and-api.md 2.2): `["rpm", "o.k"]`, all of them for `[]`.
 import type { Document } from 'mongodb';
 import type { Value } from '../../stdlib/values/index.ts';
-import { fault } from '../errors/faults.ts';
+import { apiError } from '../errors/api-errors.ts';
 import { type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../types/index.ts';
 import { instanceScope, isSecret } from './path.ts';
 import { storedName } from './stored-names.ts';
@@ -9,7 +9,7 @@ import { storedName } from './stored-names.ts';
 /** Null for all properties. `_id` is always among them; a path inside another one of the list is left out. */
 export function parseProps(props: Value): string[] | null {
   if (!Array.isArray(props) || !props.every((name) => typeof name === 'string'))
-    throw fault('cascade.request.parameter.invalid', 'props', props);
+    throw apiError('cascade.request.parameter.invalid', 'props', props);
   if (props.length === 0) return null;
   const names = new Set(['_id', ...props]);
   return [...names].filter((name) => !parents(name).some((parent) => names.has(parent)));

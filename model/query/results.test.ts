@@ -1,7 +1,7 @@
 // Sorting, properties, and conditions on one instance (resources-and-api.md 2.2, 3.2; language.md U2, U4).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Value } from '../../stdlib/values/index.ts';
-import { CascadeError } from '../errors/faults.ts';
+import { CascadeError } from '../errors/api-errors.ts';
 import { parseJson } from '../values/index.ts';
 import { toFilter } from './filter.ts';
 import { instanceQuery } from './instance-query.ts';

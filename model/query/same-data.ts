@@ -1,7 +1,7 @@
 // Equality of data in the store without regard to the order of members. The store's own `$eq` minds the order; its JSON Schema does not.
 import type { Document } from 'mongodb';
 import { getOwn, isObject, setOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../errors/faults.ts';
+import { apiError } from '../errors/api-errors.ts';
 import { toBson } from '../values/index.ts';
 import { isPosition } from './leaves.ts';
 
@@ -68,7 +68,7 @@ export function orderings(value: Value): Value[] {
 }
 
 function pairs(heads: readonly Value[], nexts: readonly Value[], join: (head: Value, next: Value) => Value): Value[] {
-  if (heads.length * nexts.length > MAX_ORDERINGS) throw fault('cascade.query.too.expensive', 'orderings');
+  if (heads.length * nexts.length > MAX_ORDERINGS) throw apiError('cascade.query.too.expensive', 'orderings');
   return heads.flatMap((head) => nexts.map((next) => join(head, next)));
 }
 
@@ -79,7 +79,7 @@ function extended(object: ObjectValue, name: string, member: Value): ObjectValue
 }
 
 function permutations(names: readonly string[]): string[][] {
-  if (names.length > 6) throw fault('cascade.query.too.expensive', 'orderings');
+  if (names.length > 6) throw apiError('cascade.query.too.expensive', 'orderings');
   if (names.length <= 1) return [[...names]];
   return names.flatMap((name) => permutations(names.filter((other) => other !== name)).map((rest) => [name, ...rest]));
 }

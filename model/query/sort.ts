@@ -1,7 +1,7 @@
 // The order of a result (resources-and-api.md 2.2): `{"rpm": -1, "site": 1}`, ties by `_id`.
 import type { Document } from 'mongodb';
 import { getOwn, isNumber, isObject, numberOf, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../errors/faults.ts';
+import { apiError } from '../errors/api-errors.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import { instanceScope } from './path.ts';
 import { storedName } from './stored-names.ts';
@@ -20,17 +20,17 @@ const UNSORTABLE: ReadonlySet<Kind> = new Set<Kind>(['Decimal', 'Currency', 'Res
 
 /** @throws cascade.query.sort.invalid, cascade.query.sort.unsupported, cascade.query.property.forbidden, cascade.query.too.expensive; a value of another form is a wrong parameter */
 export function parseSort(sort: Value, type: TypeDefinition | null): SortKey[] {
-  if (!isObject(sort)) throw fault('cascade.request.parameter.invalid', 'sort', sort);
+  if (!isObject(sort)) throw apiError('cascade.request.parameter.invalid', 'sort', sort);
   const names = Object.keys(sort);
-  if (names.length > MOST_KEYS) throw fault('cascade.query.too.expensive', 'sort');
+  if (names.length > MOST_KEYS) throw apiError('cascade.query.too.expensive', 'sort');
   const scope = instanceScope(type);
   return names.map((name) => {
     const direction = getOwn(sort, name);
     const sign = isNumber(direction) ? numberOf(direction) : 0;
     if ((sign !== 1 && sign !== -1) || name.split('.').some((step) => step.startsWith('$')))
-      throw fault('cascade.query.sort.invalid', name);
+      throw apiError('cascade.query.sort.invalid', name);
     const path = scope(name);
-    if (path.multi || UNSORTABLE.has(path.kind)) throw fault('cascade.query.sort.unsupported', name);
+    if (path.multi || UNSORTABLE.has(path.kind)) throw apiError('cascade.query.sort.unsupported', name);
     return { path, descending: sign < 0 };
   });
 }

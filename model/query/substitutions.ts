@@ -1,6 +1,6 @@
 // Substitutions (resources-and-api.md 3.4): names that stand for operators, so that `$` need not be stored, and for what the caller is.
 import { DateTime, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../errors/faults.ts';
+import { apiError } from '../errors/api-errors.ts';
 import { isOperatorName } from './operators.ts';
 import type { ConditionContext } from './types.ts';
 
@@ -31,14 +31,14 @@ export function toStoredForm(where: Value): Value {
 function valueOf(object: ObjectValue, context: ConditionContext): Value {
   const name = getOwn(object, VALUE);
   const found = typeof name === 'string' && Object.hasOwn(VALUES, name) ? VALUES[name] : undefined;
-  if (!found || Object.keys(object).length !== 1) throw fault('cascade.query.substitution.unknown', name);
+  if (!found || Object.keys(object).length !== 1) throw apiError('cascade.query.substitution.unknown', name);
   return found(context);
 }
 
 function operatorOf(name: string): string {
   if (!name.startsWith(OPERATOR)) return name;
   const operator = `$${name.slice(OPERATOR.length)}`;
-  if (!isOperatorName(operator)) throw fault('cascade.query.substitution.unknown', name);
+  if (!isOperatorName(operator)) throw apiError('cascade.query.substitution.unknown', name);
   return operator;
 }
 

@@ -1,6 +1,6 @@
 // The worked cases of resources-and-api.md 3.7, a row a test, in memory and (with a mongod) in the store.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CascadeError } from '../errors/faults.ts';
+import { CascadeError } from '../errors/api-errors.ts';
 import { toFilter } from './filter.ts';
 import { matches } from './matches.ts';
 import { openTestCollection, type TestCollection } from './mongo-testing.ts';

@@ -1,6 +1,6 @@
 // What an instance must be when it is stored, after defaults and BEFORE rules (resources-and-api.md 2.4): required, maxLength, group.
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, fault } from '../errors/faults.ts';
+import { type CascadeError, apiError } from '../errors/api-errors.ts';
 import type { PropertyDefinition, TypeDefinition } from './definition.ts';
 import { Problems } from './problems.ts';
 
@@ -15,13 +15,13 @@ export function checkFinal(type: TypeDefinition, instance: ObjectValue, stored?:
     const value = getOwn(instance, property.name);
     if (value === null) {
       if (property.required && becomesNull(instance, stored, property.name))
-        add(fault('cascade.type.property.required', type.name, property.name));
+        add(apiError('cascade.type.property.required', type.name, property.name));
     } else if (!fitsMaxLength(property, value)) {
-      add(fault('cascade.type.property.invalid', type.name, property.name, property.type, 'maxLength'));
+      add(apiError('cascade.type.property.invalid', type.name, property.name, property.type, 'maxLength'));
     }
   }
   if (type.groupRequired && getOwn(instance, 'ars_group') === null && becomesNull(instance, stored, 'ars_group'))
-    add(fault('cascade.group.required', type.name, 'ars_group', 'missing'));
+    add(apiError('cascade.group.required', type.name, 'ars_group', 'missing'));
   problems?.raise();
 }
 

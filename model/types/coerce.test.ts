@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import type { CascadeErrors } from '../errors/faults.ts';
+import type { CascadeErrors } from '../errors/api-errors.ts';
 import { instanceToJson, parseJson } from '../values/index.ts';
 import { checkFinal, parseType, prepareInsert, type TypeDefinition } from './index.ts';
 

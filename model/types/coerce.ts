@@ -13,7 +13,7 @@ import {
   setOwn,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { CascadeError, fault } from '../errors/faults.ts';
+import { CascadeError, apiError } from '../errors/api-errors.ts';
 import { isWellFormed } from '../values/well-formed.ts';
 import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
 import { DataError, MAX_DEPTH, plainData } from './plain-data.ts';
@@ -62,7 +62,7 @@ function coerceAt(place: Place, value: Value): Value {
 }
 
 function refuse({ typeName, property, path }: Place, reason: string): never {
-  throw fault('cascade.type.property.invalid', typeName, path, property.type, reason);
+  throw apiError('cascade.type.property.invalid', typeName, path, property.type, reason);
 }
 
 function coerceElement(place: Place, value: Value, path = place.path): Value {
@@ -110,7 +110,7 @@ function reasonOf(error: unknown): string {
  * in it (an instance that a program has selected) are plain data.
  */
 function coerceStructure(typeName: string, structure: TypeDefinition, object: ObjectValue, path: string): ObjectValue {
-  if (path.split('.').length > MAX_DEPTH) throw fault('cascade.type.property.invalid', typeName, path, structure.name, 'depth');
+  if (path.split('.').length > MAX_DEPTH) throw apiError('cascade.type.property.invalid', typeName, path, structure.name, 'depth');
   const problems = new Problems();
   const result: ObjectValue = {};
   for (const key of Object.keys(object)) {
@@ -120,12 +120,12 @@ function coerceStructure(typeName: string, structure: TypeDefinition, object: Ob
     const coerced = problems.attempt(() => {
       if (property) return coerceAt({ typeName, property, path: inside }, value);
       if (key === '_id' || Object.hasOwn(SYSTEM_PROPERTIES, key)) return coerceData(typeName, inside, value);
-      throw fault('cascade.type.property.unknown', typeName, inside);
+      throw apiError('cascade.type.property.unknown', typeName, inside);
     });
     if (coerced !== undefined) setOwn(result, key, coerced);
   }
   for (const { name, required } of structure.properties.values()) {
-    if (required && getOwn(object, name) === null) problems.add(fault('cascade.type.property.required', typeName, `${path}.${name}`));
+    if (required && getOwn(object, name) === null) problems.add(apiError('cascade.type.property.required', typeName, `${path}.${name}`));
   }
   problems.raise();
   return result;
@@ -135,6 +135,6 @@ function coerceData(typeName: string, path: string, value: Value): Value {
   try {
     return plainData(value);
   } catch (error) {
-    throw fault('cascade.type.property.invalid', typeName, path, 'Object', reasonOf(error));
+    throw apiError('cascade.type.property.invalid', typeName, path, 'Object', reasonOf(error));
   }
 }

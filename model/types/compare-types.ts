@@ -1,5 +1,5 @@
 // What a change of a type asks for (resources-and-api.md 4.1, Changes while instances exist). Pure: the caller knows whether there are any.
-import { fault } from '../errors/faults.ts';
+import { apiError } from '../errors/api-errors.ts';
 import type { PropertyDefinition, TypeDefinition } from './definition.ts';
 import { type MongoIndex, mongoIndexes } from './mongo-indexes.ts';
 
@@ -17,7 +17,7 @@ export interface TypeChange {
 /** @throws resource.key.immutable for another name or role */
 export function compareTypes(before: TypeDefinition, after: TypeDefinition): TypeChange {
   for (const field of ['name', 'role'] as const) {
-    if (before[field] !== after[field]) throw fault('cascade.resource.key.immutable', 'types', field);
+    if (before[field] !== after[field]) throw apiError('cascade.resource.key.immutable', 'types', field);
   }
   const needsEmpty: string[] = [];
   for (const property of before.properties.values()) {
@@ -38,7 +38,7 @@ export function compareTypes(before: TypeDefinition, after: TypeDefinition): Typ
 
 /** @throws type.change.incompatible when the change needs an empty type and it is not */
 export function checkTypeChange(type: string, { needsEmpty: [attribute] }: TypeChange, hasInstances: boolean): void {
-  if (hasInstances && attribute !== undefined) throw fault('cascade.type.change.incompatible', type, attribute);
+  if (hasInstances && attribute !== undefined) throw apiError('cascade.type.change.incompatible', type, attribute);
 }
 
 function incompatible(before: PropertyDefinition, after: PropertyDefinition): string[] {

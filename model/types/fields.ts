@@ -1,6 +1,6 @@
 // Typed reading of the fields of a definition's body: null is "not set", as in exported files (resources-and-api.md 11).
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, fault } from '../errors/faults.ts';
+import { type CascadeError, apiError } from '../errors/api-errors.ts';
 
 /** One body, and the words in which its fields are refused. */
 export class Fields {
@@ -57,4 +57,4 @@ export class Fields {
 
 /** The fields of a resource's body: refused as resource.property.invalid. */
 export const fieldsOf = (resource: string, body: ObjectValue, prefix = ''): Fields =>
-  new Fields(body, (field, reason) => fault('cascade.resource.property.invalid', resource, prefix + field, reason));
+  new Fields(body, (field, reason) => apiError('cascade.resource.property.invalid', resource, prefix + field, reason));

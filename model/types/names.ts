@@ -1,5 +1,5 @@
 // Which names the kinds of resources may have (resources-and-api.md 1.8, integrations.md 9.1).
-import { type CascadeError, fault } from '../errors/faults.ts';
+import { type CascadeError, apiError } from '../errors/api-errors.ts';
 import { BASE_TYPES } from './definition.ts';
 
 /** All system resources of resources-and-api.md 1.2: no type may be called so. */
@@ -23,7 +23,7 @@ const RESERVED_TOPICS = new Set(['type', 'property', 'system', 'types', 'source'
 /** The code is for ever the same, so the kinds are told apart by their check alone; null = the name will do. */
 type Check = (name: string) => CascadeError | null;
 
-const invalid = (name: string, reason: string): CascadeError => fault('cascade.resource.name.invalid', name, reason);
+const invalid = (name: string, reason: string): CascadeError => apiError('cascade.resource.name.invalid', name, reason);
 
 const shaped =
   (pattern: RegExp, maxLength = 128): Check =>
@@ -34,7 +34,7 @@ const shaped =
 const program: Check = (name) =>
   shaped(DOTTED)(name) ??
   (name.startsWith('ars_') || name.split('.').some((part) => part.startsWith('ars_')) || name.split('.', 1)[0] === 'system'
-    ? fault('cascade.resource.name.reserved', name, 'reserved')
+    ? apiError('cascade.resource.name.reserved', name, 'reserved')
     : null);
 
 const type: Check = (name) =>
@@ -43,30 +43,30 @@ const type: Check = (name) =>
   name.split('.', 1)[0] === 'system' ||
   SYSTEM_RESOURCES.has(name) ||
   (BASE_TYPES as readonly string[]).includes(name)
-    ? fault('cascade.type.name.reserved', name)
+    ? apiError('cascade.type.name.reserved', name)
     : null);
 
 const property: Check = (name) => {
-  if (/^(_|ars_)/.test(name)) return fault('cascade.type.property.name.reserved', name);
-  return name.length <= 128 && PROPERTY.test(name) ? null : fault('cascade.type.property.name.invalid', name);
+  if (/^(_|ars_)/.test(name)) return apiError('cascade.type.property.name.reserved', name);
+  return name.length <= 128 && PROPERTY.test(name) ? null : apiError('cascade.type.property.name.invalid', name);
 };
 
 const user: Check = (name) =>
-  name.length <= 128 && USER.test(name) ? null : fault('cascade.user.name.invalid', 'users', 'username', 'syntax');
+  name.length <= 128 && USER.test(name) ? null : apiError('cascade.user.name.invalid', 'users', 'username', 'syntax');
 
 const topic: Check = (name) => {
-  if (name.length > 256 || !TOPIC.test(name)) return fault('cascade.topic.name.invalid', name, 'syntax');
-  if (name.endsWith('/publish')) return fault('cascade.topic.name.invalid', name, 'the last segment is publish');
-  return RESERVED_TOPICS.has(name.split('/')[1] as string) ? fault('cascade.topic.name.reserved', name, 'reserved') : null;
+  if (name.length > 256 || !TOPIC.test(name)) return apiError('cascade.topic.name.invalid', name, 'syntax');
+  if (name.endsWith('/publish')) return apiError('cascade.topic.name.invalid', name, 'the last segment is publish');
+  return RESERVED_TOPICS.has(name.split('/')[1] as string) ? apiError('cascade.topic.name.reserved', name, 'reserved') : null;
 };
 
 const document: Check = (name) => {
-  const refused = (reason: string): CascadeError => fault('cascade.document.name.invalid', name, reason);
+  const refused = (reason: string): CascadeError => apiError('cascade.document.name.invalid', name, reason);
   if (name === '' || name.startsWith('/')) return refused('syntax');
   if (Buffer.byteLength(name) > 1024) return refused('longer than 1024 bytes');
   if (name.includes('\0')) return refused('NUL');
   if (name.split('/').includes('..')) return refused('a segment is ..');
-  return name.startsWith('system/') ? fault('cascade.document.name.reserved', name, 'reserved') : null;
+  return name.startsWith('system/') ? apiError('cascade.document.name.reserved', name, 'reserved') : null;
 };
 
 const CHECKS = {

@@ -1,6 +1,6 @@
 // One property of a submitted type (resources-and-api.md 4.1, table Property).
 import { deepCopy, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { fault, isFault } from '../errors/faults.ts';
+import { apiError, isApiError } from '../errors/api-errors.ts';
 import { fitsMaxLength } from './check-final.ts';
 import { coerceProperty } from './coerce.ts';
 import { BASE_TYPES, type BaseType, type KnownNames, type PropertyDefinition } from './definition.ts';
@@ -25,7 +25,7 @@ type Resolved = Pick<PropertyDefinition, 'shared' | 'base' | 'kind' | 'scalar' |
  * @throws CascadeError
  */
 export function parseProperty(typeName: string, name: string, body: Value, known: KnownNames): PropertyDefinition {
-  if (!isObject(body)) throw fault('cascade.resource.property.invalid', 'types', `properties.${name}`, 'no Object');
+  if (!isObject(body)) throw apiError('cascade.resource.property.invalid', 'types', `properties.${name}`, 'no Object');
   const fields = fieldsOf('types', body, `properties.${name}.`);
   const resolved = resolveType(typeName, name, fields, known);
   const maxLength = resolved.base === 'String' ? fields.integer('maxLength', 0, Number.MAX_SAFE_INTEGER, resolved.maxLength) : undefined;
@@ -65,14 +65,14 @@ function resolveType(typeName: string, name: string, fields: Fields, known: Know
     if (type === typeName || known.types.has(type)) return { base: 'Object', kind: 'type', structure: () => known.types.get(type) };
     if (Object.hasOwn(SHARED, type)) return { base: 'Object', kind: 'base', shared: SHARED[type] };
   }
-  throw fault('cascade.type.property.type', typeName, name, type);
+  throw apiError('cascade.type.property.type', typeName, name, type);
 }
 
 function scaleOf(typeName: string, name: string, { base, scale }: Resolved, fields: Fields): number | undefined {
   if (base === 'Currency') return fields.integer('scale', 0, MAX_SCALE, scale ?? DEFAULT_CURRENCY_SCALE);
   if (base !== 'Decimal') return undefined;
   const declared = fields.integer('scale', 0, MAX_SCALE, scale);
-  if (declared === undefined) throw fault('cascade.type.property.scale.required', typeName, name);
+  if (declared === undefined) throw apiError('cascade.type.property.scale.required', typeName, name);
   return declared;
 }
 
@@ -83,9 +83,9 @@ function defaultOf(typeName: string, definition: PropertyDefinition, submitted: 
     const value = coerceProperty({ name: typeName }, plain, submitted);
     if (fitsMaxLength(definition, value)) return value;
   } catch (error) {
-    if (!isFault(error)) throw error;
+    if (!isApiError(error)) throw error;
   }
-  throw fault('cascade.type.property.default', typeName, definition.name);
+  throw apiError('cascade.type.property.default', typeName, definition.name);
 }
 
 /** The members with other names. */

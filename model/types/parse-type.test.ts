@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { Decimal, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { CascadeErrors } from '../errors/faults.ts';
+import { CascadeErrors } from '../errors/api-errors.ts';
 import { mongoIndexes, parseType, type ScalarDefinition, type TypeDefinition, typeToValue } from './index.ts';
 
 const known = {

@@ -1,6 +1,6 @@
 // A submitted type, checked and normalised (resources-and-api.md 4.1). Whether it may take the place of a stored one: compare-types.ts.
 import { deepCopy, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../errors/faults.ts';
+import { apiError } from '../errors/api-errors.ts';
 import { type KnownNames, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
 import { type Fields, fieldsOf } from './fields.ts';
 import { parseInterval } from './interval.ts';
@@ -67,7 +67,7 @@ export function parseType(body: ObjectValue, known: KnownNames, options: ParseTy
   problems.attempt(() => checkShared(name, role, properties));
   const groupEnabled = check(() => fields.boolean('groupEnabled'), false);
   const groupRequired = check(() => fields.boolean('groupRequired'), false);
-  if (groupRequired && !groupEnabled) problems.add(fault('cascade.type.group.flags', name, 'groupRequired needs groupEnabled'));
+  if (groupRequired && !groupEnabled) problems.add(apiError('cascade.type.group.flags', name, 'groupRequired needs groupEnabled'));
 
   const accessLevels = check(() => fields.object('accessLevels'), {});
   const levelOf = (field: string, standard: string): string =>
@@ -114,12 +114,12 @@ const MOST_KEYS = 32;
 function checkIndexes(type: TypeDefinition): void {
   const all = mongoIndexes(type);
   if (all.length > MOST_INDEXES || all.some(({ key }) => Object.keys(key).length > MOST_KEYS))
-    throw fault('cascade.type.index.invalid', type.name, 'indexes');
+    throw apiError('cascade.type.index.invalid', type.name, 'indexes');
 }
 
 function nameOf(fields: Fields, { system = false }: ParseTypeOptions): string {
   const name = fields.text('name');
-  if (name === null) throw fault('cascade.resource.property.required', 'types', 'name');
+  if (name === null) throw apiError('cascade.resource.property.required', 'types', 'name');
   if (!system) checkName('type', name);
   return name;
 }
@@ -132,7 +132,7 @@ function propertiesOf(
   problems: Problems,
 ): Map<string, PropertyDefinition> {
   const properties = new Map<string, PropertyDefinition>();
-  if (fields.get('properties') === null) problems.add(fault('cascade.resource.property.required', 'types', 'properties'));
+  if (fields.get('properties') === null) problems.add(apiError('cascade.resource.property.required', 'types', 'properties'));
   const declared = problems.attempt(() => fields.object('properties')) ?? {};
   for (const name of Object.keys(declared)) {
     const property = problems.attempt(() => {
@@ -147,20 +147,20 @@ function propertiesOf(
 /** `unique` and `indexed` are indexes of one key: what holds for those holds here. */
 function checkShorthands(typeName: string, properties: ReadonlyMap<string, PropertyDefinition>): void {
   for (const { name, unique, indexed, encrypted, base } of properties.values()) {
-    if ((unique || indexed) && (encrypted || (unique && base === 'GeoJSON'))) throw fault('cascade.type.index.invalid', typeName, name);
+    if ((unique || indexed) && (encrypted || (unique && base === 'GeoJSON'))) throw apiError('cascade.type.index.invalid', typeName, name);
   }
 }
 
 /** What runs share is never stored: only the state of a service has it, whose type has no instances. */
 function checkShared(typeName: string, role: TypeDefinition['role'], properties: ReadonlyMap<string, PropertyDefinition>): void {
   for (const { name, type, shared } of properties.values())
-    if (shared && role !== 'schema') throw fault('cascade.type.property.type', typeName, name, type);
+    if (shared && role !== 'schema') throw apiError('cascade.type.property.type', typeName, name, type);
 }
 
 function roleOf(fields: Fields): 'standard' | 'schema' {
   const role = fields.text('role') ?? 'standard';
   if (role !== 'standard' && role !== 'schema')
-    throw fault('cascade.resource.property.invalid', 'types', 'role', 'neither standard nor schema');
+    throw apiError('cascade.resource.property.invalid', 'types', 'role', 'neither standard nor schema');
   return role;
 }
 
@@ -169,7 +169,12 @@ function foreignKeysOf(fields: Fields): Value {
   const given = fields.array('foreignKeys');
   const wrong = given.findIndex((one) => !isForeignKey(one));
   if (wrong >= 0)
-    throw fault('cascade.resource.property.invalid', 'types', `foreignKeys.${wrong}`, 'no type with keys of property and targetProperty');
+    throw apiError(
+      'cascade.resource.property.invalid',
+      'types',
+      `foreignKeys.${wrong}`,
+      'no type with keys of property and targetProperty',
+    );
   return deepCopy(given);
 }
 
@@ -183,23 +188,23 @@ function isForeignKey(value: Value): boolean {
 function accessLevel(typeName: string, fields: Fields, field: string, standard: string, own: ObjectValue): string {
   const level = fields.text(field) ?? standard;
   if (!(ACCESS_LEVELS as readonly string[]).includes(level) && !Object.hasOwn(own, level))
-    throw fault('cascade.type.access.level.unknown', typeName, `${field} ${level}`);
+    throw apiError('cascade.type.access.level.unknown', typeName, `${field} ${level}`);
   return level;
 }
 
 function storageOf(typeName: string, fields: Fields): number {
   const bytes = fields.get('maxStorage') ?? 0;
   if (!isInteger(bytes) || !(bytes === 0 || (bytes >= MIN_STORAGE_BYTES && bytes <= Number.MAX_SAFE_INTEGER)))
-    throw fault('cascade.type.storage.invalid', typeName, `maxStorage must be at least ${MIN_STORAGE_BYTES}`);
+    throw apiError('cascade.type.storage.invalid', typeName, `maxStorage must be at least ${MIN_STORAGE_BYTES}`);
   return Number(bytes);
 }
 
 function objectsOf(typeName: string, fields: Fields): number {
   const count = fields.get('maxObjects') ?? 0;
   if (!isInteger(count) || count < 0 || count > Number.MAX_SAFE_INTEGER)
-    throw fault('cascade.type.storage.invalid', typeName, 'maxObjects must not be negative');
+    throw apiError('cascade.type.storage.invalid', typeName, 'maxObjects must not be negative');
   if (count > 0 && (fields.get('maxStorage') ?? 0) === 0)
-    throw fault('cascade.type.storage.invalid', typeName, 'maxObjects needs maxStorage');
+    throw apiError('cascade.type.storage.invalid', typeName, 'maxObjects needs maxStorage');
   return Number(count);
 }
 
@@ -208,7 +213,7 @@ function expiryOf(typeName: string, expiry: Value): number | null {
   if (expiry === null || expiry === '') return null;
   const ms = typeof expiry === 'string' ? parseInterval(expiry) : isInteger(expiry) ? Number(expiry) : null;
   if (ms === null || ms <= 0 || ms > MAX_EXPIRY_MS)
-    throw fault('cascade.type.expiry.invalid', typeName, 'expiresAfter is no interval above 0');
+    throw apiError('cascade.type.expiry.invalid', typeName, 'expiresAfter is no interval above 0');
   return ms;
 }
 

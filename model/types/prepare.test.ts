@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CascadeError } from '../../stdlib/errors.ts';
 import { type ObjectValue, Real, type Value } from '../../stdlib/values/index.ts';
-import type { CascadeErrors } from '../errors/faults.ts';
+import type { CascadeErrors } from '../errors/api-errors.ts';
 import { checkFinal, parseType, prepareChanges, prepareInsert, prepareUpdate } from './index.ts';
 
 const known = { types: new Map(), scalars: new Map() };

@@ -1,7 +1,7 @@
 // Bodies of INSERT, UPDATE, UPSERT and PATCH to instances of their type (resources-and-api.md 1.3, 2.4, 2.5). What a body is refused for is
 // told all at once. `required`, maxLength and the group come later, after the BEFORE rules: check-final.ts.
 import { deepCopy, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../errors/faults.ts';
+import { apiError } from '../errors/api-errors.ts';
 import { coerceProperty, coerceSystemProperty } from './coerce.ts';
 import { isServiceSet, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from './definition.ts';
 import { Problems } from './problems.ts';
@@ -11,7 +11,7 @@ import { Problems } from './problems.ts';
  * @throws CascadeError, or CascadeErrors when several things are wrong
  */
 export function prepareInsert(type: TypeDefinition, body: Value): ObjectValue {
-  if (type.role === 'schema') throw fault('cascade.type.role.no.instances', type.name);
+  if (type.role === 'schema') throw apiError('cascade.type.role.no.instances', type.name);
   const given = coerceBody(type, body);
   for (const property of type.properties.values()) {
     if (property.default !== undefined && !Object.hasOwn(given, property.name)) given[property.name] = deepCopy(property.default);
@@ -49,7 +49,7 @@ export const applyChanges = (type: TypeDefinition, stored: ObjectValue, values: 
   inOrder(type, { ...stored, ...values });
 
 function coerceBody(type: TypeDefinition, body: Value): ObjectValue {
-  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object was expected', 0);
+  if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object was expected', 0);
   const coerced: ObjectValue = {};
   let problems: Problems | undefined;
   for (const name of Object.keys(body)) {
@@ -70,8 +70,8 @@ function coerceMember(type: TypeDefinition, name: string, value: Value): Value |
   if (property) return coerceProperty(type, property, value);
   if (isServiceSet(name)) return undefined;
   if (Object.hasOwn(SYSTEM_PROPERTIES, name)) return coerceSystemProperty(type, name as SystemProperty, value);
-  if (/^(_|ars_)/.test(name)) throw fault('cascade.type.property.name.reserved', name);
-  throw fault('cascade.type.property.unknown', type.name, name);
+  if (/^(_|ars_)/.test(name)) throw apiError('cascade.type.property.name.reserved', name);
+  throw apiError('cascade.type.property.unknown', type.name, name);
 }
 
 /** `_id`, declared properties, system properties: the order of every representation (resources-and-api.md 1.4). */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Real, type Value } from '../../stdlib/values/index.ts';
-import { CascadeError } from '../errors/faults.ts';
+import { CascadeError } from '../errors/api-errors.ts';
 import { parseExactly } from './exact-json.ts';
 import { parseJson, type ParseJsonOptions } from './parse-json.ts';
 import { suitsJsonParse } from './plain-json.ts';

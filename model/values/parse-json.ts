@@ -1,7 +1,7 @@
 // JSON text to values, exact (resources-and-api.md 1.4): JSON.parse where it cannot lose anything, else the exact parser.
 import { isUtf8 } from 'node:buffer';
 import { JsonProblem, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, fault } from '../errors/faults.ts';
+import { type CascadeError, apiError } from '../errors/api-errors.ts';
 import { exactReader, parseExactly } from './exact-json.ts';
 import { suitsJsonParse } from './plain-json.ts';
 import { isWellFormed } from './well-formed.ts';
@@ -21,7 +21,7 @@ export interface ParseJsonOptions {
   onLoneSurrogate?: (offset: number) => void;
 }
 
-const bodyInvalid = (reason: string, offset: number): CascadeError => fault('cascade.request.body.invalid', reason, offset);
+const bodyInvalid = (reason: string, offset: number): CascadeError => apiError('cascade.request.body.invalid', reason, offset);
 
 /**
  * Integers are exact over 64 bits, a number with point or exponent is a Real, the last of equal member names wins, `__proto__` is plain data.

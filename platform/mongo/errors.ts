@@ -1,7 +1,7 @@
 // What the store's errors mean for whoever asked it.
 
 import { MongoBulkWriteError, MongoError, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 
 /** The server is out of reach or changing: the same thing may work in a moment, and an outcome may be unknown. */
 export const isUnavailable = (error: unknown): boolean =>
@@ -57,14 +57,14 @@ const TIME_IS_UP = 50;
 
 /** An error of a query: one that was stopped for its time is refused as too expensive, any other stays as it is. */
 export const asTooExpensive = (error: unknown): unknown =>
-  error instanceof MongoServerError && error.code === TIME_IS_UP ? fault('cascade.query.too.expensive', 'time') : error;
+  error instanceof MongoServerError && error.code === TIME_IS_UP ? apiError('cascade.query.too.expensive', 'time') : error;
 
 const BAD_VALUE = 2;
 
 /** Of a condition, whose operators have been checked: what the store alone can tell is whether a shape crosses itself. */
 export const asRefused = (error: unknown): unknown =>
   error instanceof MongoServerError && error.code === BAD_VALUE
-    ? fault('cascade.query.operand.invalid', '', 'where')
+    ? apiError('cascade.query.operand.invalid', '', 'where')
     : asTooExpensive(error);
 
 /** What a query with a time limit gives. @throws cascade.query.too.expensive when its time is up, cascade.query.operand.invalid */

@@ -4,7 +4,7 @@
 import { type ClientSession, type Db, type Document, Long, type RunCommandOptions } from 'mongodb';
 import { type Batch, batchIn } from './batch.ts';
 import { Fifo } from '../structures/fifo.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { asRefused, asTooExpensive, inTime, isClosed, isUnavailable } from './errors.ts';
 
 /** Of a batch, about: the store is told a number of rows. A single batch is 16 MB at most, and a row. */
@@ -124,7 +124,7 @@ export class RowReader {
             batch = batchIn((await turns.take(ask))['cursor'] as Uint8Array);
           } catch (error) {
             end();
-            throw isClosed(error) ? fault('cascade.server.unavailable') : 'find' in command ? asRefused(error) : asTooExpensive(error);
+            throw isClosed(error) ? apiError('cascade.server.unavailable') : 'find' in command ? asRefused(error) : asTooExpensive(error);
           }
           // Closed meanwhile: what came is nobody's.
           if (cursor === 0n) break;

@@ -2,7 +2,7 @@
 // substitutions in place of `$`.
 
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { parseWhere, toStoredForm } from '../../model/query/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 
@@ -22,7 +22,7 @@ export interface ConstraintPlace {
  * @throws cascade.profile.constraint.invalid
  */
 export function storedConstraint(type: TypeDefinition | null, place: ConstraintPlace, operation: string, value: Value): Value {
-  const invalid = (reason: string) => fault('cascade.profile.constraint.invalid', place.resource, place.path, reason);
+  const invalid = (reason: string) => apiError('cascade.profile.constraint.invalid', place.resource, place.path, reason);
   if (operation === 'invoke') {
     if (value === null || (Array.isArray(value) && value.every((name) => typeof name === 'string'))) return value;
     throw invalid('no array of String');

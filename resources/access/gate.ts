@@ -2,7 +2,7 @@
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { matches, type Predicate } from '../../model/query/index.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Initiator } from '../../runtime/context/actor.ts';
@@ -93,7 +93,7 @@ export function requireWithin(
   initiator: Pick<Initiator, 'identity' | 'clock'>,
 ): void {
   const allowed = restriction(space, resource, capability, initiator);
-  if (allowed && !matches(allowed, instance)) throw fault('cascade.authorization.denied', capability, resource.name);
+  if (allowed && !matches(allowed, instance)) throw apiError('cascade.authorization.denied', capability, resource.name);
 }
 
 /** All policies let the change pass. @throws what one of them refuses it with */

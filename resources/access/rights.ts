@@ -3,7 +3,7 @@
 
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../api.ts';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { narrowed } from '../../identity/index.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { restrictionsOf } from './gate.ts';
@@ -14,7 +14,7 @@ export const isAdmin = ({ profiles, system }: Identity): boolean => profiles.inc
 
 /** @throws cascade.authorization.denied */
 export function requireAdmin(caller: Identity, operation: string, resource: string): void {
-  if (!isAdmin(caller)) throw fault('cascade.authorization.denied', operation, resource);
+  if (!isAdmin(caller)) throw apiError('cascade.authorization.denied', operation, resource);
 }
 
 /** Who calls a procedure that is open to everybody (7.6): no user, and no profiles but the procedure's. */
@@ -52,7 +52,7 @@ function presentOf(identity: Identity, present: Identity | null): Identity {
   return known;
 }
 
-const refusal = ({ username }: Identity) => fault('cascade.authorization.denied', 'execute', `/users/${username}`);
+const refusal = ({ username }: Identity) => apiError('cascade.authorization.denied', 'execute', `/users/${username}`);
 
 /**
  * Whom a definition's code runs as that is its creator's: where somebody else has changed it, with no more rights than both have.
@@ -144,7 +144,7 @@ const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 
 
 /** @throws cascade.authorization.denied */
 export function requireRight(space: Namespace, resource: Resource, operation: string, caller: Identity): void {
-  if (!may(space, resource, operation, caller)) throw fault('cascade.authorization.denied', operation, resource.name);
+  if (!may(space, resource, operation, caller)) throw apiError('cascade.authorization.denied', operation, resource.name);
 }
 
 /** The same as an answer. */

@@ -4,7 +4,7 @@
 import { lookup } from '../../stdlib/builtins/index.ts';
 import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { HOST_CONTEXT } from './host-context.ts';
 import type { WalkPage } from '../instances/select.ts';
 
@@ -45,7 +45,7 @@ function apply(resource: string, fn: AggregateName, path: string, values: Value[
   if (fn === 'first') return values[0] ?? null;
   if (fn === 'last') return values[values.length - 1] ?? null;
   const builtin = lookup(fn);
-  if (!builtin) throw fault('cascade.operation.unknown', `${fn}(${resource}.${path})`);
+  if (!builtin) throw apiError('cascade.operation.unknown', `${fn}(${resource}.${path})`);
   return builtin.call(HOST_CONTEXT, [values]);
 }
 

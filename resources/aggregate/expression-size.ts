@@ -1,7 +1,7 @@
 // How much one expression of a pipeline may make out of little: the store bounds the memory of a stage, and not that of an expression,
 // nor does it look at the time while it works on one.
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 
 /** Numbers that a $range may have. */
 const MOST_RANGE = 100_000;
@@ -21,11 +21,11 @@ const GROWING = new Set(['$concatArrays', '$setUnion', '$concat', '$zip', '$merg
 export function checkSize(operator: string, operand: Value): void {
   if (operator === '$range') rangeOf(operand);
   if (!LOOPS.has(operator)) return;
-  if (turnsOf({ [operator]: operand }) > MOST_TURNS) throw fault('cascade.query.too.expensive', 'iterations');
+  if (turnsOf({ [operator]: operand }) > MOST_TURNS) throw apiError('cascade.query.too.expensive', 'iterations');
   if (operator !== '$reduce' || !isObject(operand)) return;
   const growth = growthOfBody(operand['in'] ?? null);
   if (growth > 1 || (growth === 1 && inputTurns(operand['input'] ?? null) > MOST_GROWING_TURNS))
-    throw fault('cascade.query.too.expensive', 'growth');
+    throw apiError('cascade.query.too.expensive', 'growth');
 }
 
 /** @returns how many numbers it has; where only the store knows its end, as many as an array of an instance has elements at most */
@@ -34,7 +34,7 @@ function rangeOf(operand: Value): number {
   const [start = null, end = null, step = 1] = operand;
   const isLength = isObject(end) && Object.keys(end).join() === '$size';
   const count = isLength ? MOST_GROWING_TURNS : Math.max(0, Math.ceil((constant(end) - constant(start)) / constant(step)));
-  if (!(count <= MOST_RANGE)) throw fault('cascade.query.too.expensive', 'range');
+  if (!(count <= MOST_RANGE)) throw apiError('cascade.query.too.expensive', 'range');
   return count;
 }
 

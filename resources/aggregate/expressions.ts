@@ -2,7 +2,7 @@
 
 import type { Document } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { toBson } from '../../model/values/index.ts';
 import { checkSize } from './expression-size.ts';
 import { fieldAt, newName, type Shape } from './shape.ts';
@@ -40,8 +40,8 @@ const DEEPEST = 20;
 export class Budget {
   #nodes = 0;
   node(depth: number): void {
-    if (++this.#nodes > MOST_NODES) throw fault('cascade.query.too.expensive', 'nodes');
-    if (depth > DEEPEST) throw fault('cascade.query.too.expensive', 'depth');
+    if (++this.#nodes > MOST_NODES) throw apiError('cascade.query.too.expensive', 'nodes');
+    if (depth > DEEPEST) throw apiError('cascade.query.too.expensive', 'depth');
   }
 }
 
@@ -72,7 +72,7 @@ function rebuild(value: Value, place: Place): unknown {
   const names = Object.keys(value);
   const operator = names.find((name) => name.startsWith('$'));
   if (operator === undefined) return members(value, inner);
-  if (names.length > 1) throw fault('cascade.query.operator.mixed', operator, '');
+  if (names.length > 1) throw apiError('cascade.query.operator.mixed', operator, '');
   return operation(operator, value[operator] as Value, inner);
 }
 
@@ -91,7 +91,7 @@ function operation(operator: string, operand: Value, place: Place): Document {
 }
 
 export const refused = (operator: string) =>
-  fault(FORBIDDEN.has(operator) ? 'cascade.query.operator.forbidden' : 'cascade.query.operator.unknown', operator, '');
+  apiError(FORBIDDEN.has(operator) ? 'cascade.query.operator.forbidden' : 'cascade.query.operator.unknown', operator, '');
 
 /** A constant as it is stored. */
 export const literal = (value: Value): unknown => (value === null ? null : Array.isArray(value) ? value.map(literal) : toBson(value));
@@ -110,7 +110,7 @@ function reference(text: string, place: Place): unknown {
   const { shape, operator, calculates } = place;
   const [, variable, rest] = /^\$\$([^.]*)\.?(.*)$/s.exec(text) ?? [];
   if (variable !== undefined) {
-    if (!VARIABLES.has(variable) && !place.variables.has(variable)) throw fault('cascade.query.operand.invalid', text, operator);
+    if (!VARIABLES.has(variable) && !place.variables.has(variable)) throw apiError('cascade.query.operand.invalid', text, operator);
     if (rest === '' || rest === undefined) return text;
     if (variable !== 'ROOT' && variable !== 'CURRENT')
       return `$$${variable}.${fieldAt({ ...shape, typed: new Set() }, rest, operator).path}`;

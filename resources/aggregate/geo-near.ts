@@ -3,7 +3,7 @@
 import type { Document } from 'mongodb';
 import { isNumber, isObject, numberOf, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type ConditionContext, parseWhere, toFilter } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { coerceProperty, mongoIndexes } from '../../model/types/index.ts';
 import { newName, type Shape, without } from './shape.ts';
 
@@ -15,7 +15,8 @@ export function geoNear(body: ObjectValue, shape: Shape, context: ConditionConte
   if (stranger !== undefined) throw invalid(stranger);
   const indexed = mongoIndexes(shape.type).flatMap(({ key }) => Object.keys(key).filter((path) => key[path] === '2dsphere'));
   const key = body['key'] ?? indexed[0] ?? '';
-  if (typeof key !== 'string' || !indexed.includes(key)) throw fault('cascade.query.geo.index.missing', typeof key === 'string' ? key : '');
+  if (typeof key !== 'string' || !indexed.includes(key))
+    throw apiError('cascade.query.geo.index.missing', typeof key === 'string' ? key : '');
   const distanceField = newName(body['distanceField'], '$geoNear');
   const stage: Document = { near: pointOf(body['near'] ?? null, shape, key), distanceField, key, spherical: true };
   for (const name of ['minDistance', 'maxDistance', 'distanceMultiplier']) {
@@ -44,4 +45,4 @@ function pointOf(near: Value, shape: Shape, key: string): Document {
   return { type: 'Point', coordinates: coordinates.slice(0, 2).map((number) => numberOf(number as never)) };
 }
 
-const invalid = (path: string) => fault('cascade.query.operand.invalid', path, '$geoNear');
+const invalid = (path: string) => apiError('cascade.query.operand.invalid', path, '$geoNear');

@@ -5,7 +5,7 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply } from '../api.ts';
 import { type ConditionContext, toFilter } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { DEFINITIONS } from '../definitions/store.ts';
 import { pipelineLimit } from '../instances/time-limit.ts';
 import { AHEAD_BYTES, readAhead } from '../representation/large-results.ts';
@@ -67,7 +67,7 @@ export async function aggregate(
     condition,
     typeNamed: (name) => {
       const type = space.types.get(name);
-      if (!type) throw fault('cascade.resource.type.not.found', name);
+      if (!type) throw apiError('cascade.resource.type.not.found', name);
       return type;
     },
     visible: (type) => {
@@ -91,7 +91,7 @@ export async function aggregate(
   const maxTimeMS = pipelineLimit(stages, LONGEST_MS);
   const rows = space.rows.aggregate(collection, read, { maxTimeMS, allowDiskUse: false, isSlow: true });
   const ahead = await readAhead(rows, streams ? READ_AHEAD_BYTES : Infinity).catch((error: unknown) => {
-    throw asFault(space, collection, error);
+    throw asApiError(space, collection, error);
   });
   try {
     const isMore = ahead.isAll ? ahead.rows.length > MOST_ROWS : await hasMore(space, collection, whole, maxTimeMS);
@@ -125,7 +125,7 @@ const definitionsOf = (kind: string): Document[] => [{ $match: { kind } }, { $re
 function givenRows({ rows }: Rows): Document[] {
   const documents = rows.map((row) => toBson(row) as Document);
   if (documents.reduce((sum, one) => sum + BSON.calculateObjectSize(one), 0) > MOST_GIVEN_BYTES)
-    throw fault('cascade.query.too.expensive', 'memory');
+    throw apiError('cascade.query.too.expensive', 'memory');
   // As a literal: a text may begin with a $.
   return [{ $match: { _id: { $in: [] } } }, { $unionWith: { pipeline: [{ $documents: { $literal: documents } }] } }];
 }
@@ -159,12 +159,12 @@ async function withFirstMatches(
 }
 
 /** What the store says of a pipeline, in the words of the API; what says nothing of it as it is. */
-function asFault(space: Namespace, collection: string, error: unknown): unknown {
+function asApiError(space: Namespace, collection: string, error: unknown): unknown {
   if (!(error instanceof MongoServerError) || error.hasErrorLabel('TransientTransactionError')) return error;
-  if (TOO_MUCH_MEMORY.has(error.code)) return fault('cascade.query.too.expensive', 'memory');
+  if (TOO_MUCH_MEMORY.has(error.code)) return apiError('cascade.query.too.expensive', 'memory');
   if (!isAboutThePipeline(error)) return error;
   space.log.debug({ err: error, collection }, 'a pipeline failed');
-  return fault('cascade.query.operand.invalid', '', 'pipeline');
+  return apiError('cascade.query.operand.invalid', '', 'pipeline');
 }
 
 /** Evaluation errors have numbers of their own, or these; those of a store in trouble are named in the driver. */

@@ -2,7 +2,7 @@
 
 import type { Document } from 'mongodb';
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { fieldAt, newName, shapeOf, type Shape, without } from './shape.ts';
 
@@ -18,14 +18,14 @@ const KEY = '__key';
 export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed, visibleOf: VisibleOf): { stages: Document[]; shape: Shape } {
   // A database is named by an object.
   if (['let', 'pipeline'].some((name) => Object.hasOwn(body, name)) || isObject(getOwn(body, 'from')))
-    throw fault('cascade.query.stage.forbidden', '$lookup');
+    throw apiError('cascade.query.stage.forbidden', '$lookup');
   const text = (name: string): string => {
     const value = Object.hasOwn(body, name) ? body[name] : null;
-    if (typeof value !== 'string') throw fault('cascade.query.operand.invalid', name, '$lookup');
+    if (typeof value !== 'string') throw apiError('cascade.query.operand.invalid', name, '$lookup');
     return value;
   };
   const stranger = Object.keys(body).find((name) => !['from', 'localField', 'foreignField', 'as'].includes(name));
-  if (stranger !== undefined) throw fault('cascade.query.operand.invalid', stranger, '$lookup');
+  if (stranger !== undefined) throw apiError('cascade.query.operand.invalid', stranger, '$lookup');
   const type = typeNamed(text('from'));
   const local = fieldAt(shape, text('localField'), '$lookup');
   const foreign = fieldAt(shapeOf(type, false), text('foreignField'), '$lookup');

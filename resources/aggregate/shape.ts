@@ -1,7 +1,7 @@
 // What the documents between two stages still have of their type, and where a caller's field path leads in the store.
 
 import { isSecret } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import {
   type BaseType,
   type PropertyDefinition,
@@ -58,7 +58,7 @@ export interface Field {
 export function fieldAt(shape: Shape, path: string, operator: string): Field {
   const steps = path.split('.');
   if (steps.some((step) => step === '' || step.startsWith('$') || step.includes('\0')))
-    throw fault('cascade.query.operand.invalid', path, operator);
+    throw apiError('cascade.query.operand.invalid', path, operator);
   const [name = '', ...rest] = steps;
   const isWhole = rest.length === 0;
   const isObjectId = name === '_id' && isWhole && !shape.textId && shape.typed.has(name);
@@ -68,7 +68,7 @@ export function fieldAt(shape: Shape, path: string, operator: string): Field {
     const base = Object.hasOwn(SYSTEM_PROPERTIES, name) ? SYSTEM_PROPERTIES[name as SystemProperty] : undefined;
     return { path, isWhole, isObjectId, ...(base && { base }) };
   }
-  if (isSecret(property, rest)) throw fault('cascade.query.property.forbidden', path);
+  if (isSecret(property, rest)) throw apiError('cascade.query.property.forbidden', path);
   return { path: property.base === 'Currency' ? currencyPath(steps) : path, property, base: property.base, isWhole, isObjectId };
 }
 
@@ -84,5 +84,5 @@ export const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** A name that a stage gives to a value. @throws cascade.query.operand.invalid */
 export function newName(name: unknown, operator: string): string {
   if (typeof name === 'string' && NAME.test(name) && name !== '__proto__') return name;
-  throw fault('cascade.query.operand.invalid', typeof name === 'string' ? name : '', operator);
+  throw apiError('cascade.query.operand.invalid', typeof name === 'string' ? name : '', operator);
 }

@@ -3,7 +3,7 @@
 import type { Document } from 'mongodb';
 import { isInteger, isNumber, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type ConditionContext, dataScope, instanceScope, parseWhereIn, toFilter } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { coerceProperty } from '../../model/types/index.ts';
 import { propertyToBson } from '../../model/values/index.ts';
 import { type Budget, expression, literal, refused } from './expressions.ts';
@@ -123,8 +123,8 @@ const STAGES: Readonly<Record<string, Build>> = {
 
 /** @throws cascade.query.stage.forbidden, and what the stages throw */
 export function buildPipeline(pipeline: Value, shape: Shape, around: PipelineContext): Built {
-  if (!Array.isArray(pipeline)) throw fault('cascade.request.body.invalid', 'a pipeline is an array of stages', 0);
-  if (pipeline.length > MOST_STAGES) throw fault('cascade.query.too.expensive', 'stages');
+  if (!Array.isArray(pipeline)) throw apiError('cascade.request.body.invalid', 'a pipeline is an array of stages', 0);
+  if (pipeline.length > MOST_STAGES) throw apiError('cascade.query.too.expensive', 'stages');
   const startsNear = !around.nested && isObject(pipeline[0] ?? null) && Object.hasOwn(pipeline[0] as ObjectValue, '$geoNear');
   const stages: Document[] = startsNear || around.nested || Object.keys(around.front).length === 0 ? [] : [{ $match: around.front }];
   let current = shape;
@@ -132,25 +132,25 @@ export function buildPipeline(pipeline: Value, shape: Shape, around: PipelineCon
     around.budget.node(1);
     const [name, second] = isObject(stage) ? Object.keys(stage) : [];
     if (!isObject(stage) || name === undefined || second !== undefined)
-      throw fault('cascade.request.body.invalid', `stage ${at} is no object of one member`, 0);
+      throw apiError('cascade.request.body.invalid', `stage ${at} is no object of one member`, 0);
     const build = Object.hasOwn(STAGES, name) ? STAGES[name] : undefined;
     const misplaced = (name === '$geoNear' && (at > 0 || around.nested)) || (name === '$facet' && around.nested);
-    if (!build || misplaced) throw fault('cascade.query.stage.forbidden', name);
+    if (!build || misplaced) throw apiError('cascade.query.stage.forbidden', name);
     const built = build(stage[name] as Value, current, around);
     stages.push(...built.stages);
     current = built.shape;
   }
-  if (stages.length > MOST_STAGES + 10) throw fault('cascade.query.too.expensive', 'stages');
+  if (stages.length > MOST_STAGES + 10) throw apiError('cascade.query.too.expensive', 'stages');
   return { stages, shape: current };
 }
 
 const kept = (stage: Document, shape: Shape): Built => ({ stages: [stage], shape });
-const invalid = (path: string, operator: string) => fault('cascade.query.operand.invalid', path, operator);
+const invalid = (path: string, operator: string) => apiError('cascade.query.operand.invalid', path, operator);
 
 /** `$near` orders its result, which only $geoNear may do here. */
 function withoutNear(predicate: ReturnType<typeof parseWhereIn>): ReturnType<typeof parseWhereIn> {
   if (JSON.stringify(predicate.condition, (_, value: unknown) => (typeof value === 'bigint' ? '' : value)).includes('"op":"near"'))
-    throw fault('cascade.query.operator.forbidden', '$near', '');
+    throw apiError('cascade.query.operator.forbidden', '$near', '');
   return predicate;
 }
 

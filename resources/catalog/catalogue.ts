@@ -1,6 +1,6 @@
 // Which resource a name means (resources-and-api.md 1.1, 1.2).
 
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import type { InstanceResource, Namespace, Resource } from './types.ts';
 
@@ -17,7 +17,7 @@ export function resolve(space: Namespace, name: string, custom: boolean | null):
   if (found) return found;
   const type = custom === false || name.startsWith('system.') ? undefined : space.types.get(name);
   if (type) return instancesOf(type);
-  throw fault('cascade.resource.type.not.found', name);
+  throw apiError('cascade.resource.type.not.found', name);
 }
 
 /** The type of that name or `_id`, the service's own included. */

@@ -4,7 +4,7 @@
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { accompanied, admit } from '../access/gate.ts';
 import type { Change } from '../access/policy.ts';
@@ -55,7 +55,7 @@ export class DefinitionBatch {
    * @throws what is wrong with it; resource.duplicate.key: it is planned already
    */
   async plan(kind: DefinitionResource, body: Value): Promise<void> {
-    if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+    if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
     const { space } = this;
     const actor = this.#actor;
     const given = Object.hasOwn(body, 'ruleText') ? null : getOwn(body, 'name');
@@ -70,7 +70,7 @@ export class DefinitionBatch {
     }
     const { name } = defined;
     if (this.#planned.some((one) => one.kind === kind && one.defined.name === name))
-      throw fault('cascade.resource.duplicate.key', kind.name, `name=${name}`);
+      throw apiError('cascade.resource.duplicate.key', kind.name, `name=${name}`);
     const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
     const change = { operation: stored ? 'update' : 'insert', resource: kind, before: stored, after: object, initiator: actor } as const;
     await admit(space, change);

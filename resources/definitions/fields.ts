@@ -3,7 +3,7 @@
 import { isServiceSet } from '../../model/types/index.ts';
 import type { Diagnostic } from '../../compiler/index.ts';
 import { DateTime, encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import type { PropertyDefinition } from '../../model/types/index.ts';
 import { omit } from './store.ts';
 import type { DefinitionResource } from '../catalog/types.ts';
@@ -11,7 +11,7 @@ import type { DefinitionResource } from '../catalog/types.ts';
 /** @throws when the field is missing or no text */
 export function textField(resource: string, body: ObjectValue, name: string): string {
   const value = Object.hasOwn(body, name) ? getOwn(body, name) : null;
-  if (value === null) throw fault('cascade.resource.property.required', resource, name);
+  if (value === null) throw apiError('cascade.resource.property.required', resource, name);
   if (typeof value !== 'string') throw invalidField(resource, name, 'no String');
   return value;
 }
@@ -39,8 +39,8 @@ export function checkFields(kind: Pick<DefinitionResource, 'name' | 'type'>, bod
     const declared = kind.type.properties.get(key);
     if (declared) requireFit(kind.name, key, declared.multi ? 'list' : declared.base, value);
     else if (Object.hasOwn(CALLERS, key)) requireFit(kind.name, key, CALLERS[key] ?? 'Object', value);
-    else if (key.startsWith('ars_') || key.startsWith('_')) throw fault('cascade.type.property.name.reserved', key);
-    else if (others === 'refused') throw fault('cascade.resource.property.unknown', kind.name, key);
+    else if (key.startsWith('ars_') || key.startsWith('_')) throw apiError('cascade.type.property.name.reserved', key);
+    else if (others === 'refused') throw apiError('cascade.resource.property.unknown', kind.name, key);
     setOwn(fields, key, value);
   }
   return fields;
@@ -62,7 +62,7 @@ const FITS: Readonly<Partial<Record<PropertyDefinition['base'] | 'list', (value:
 };
 
 export const invalidField = (resource: string, field: string, reason: string): CascadeError =>
-  fault('cascade.resource.property.invalid', resource, field, reason);
+  apiError('cascade.resource.property.invalid', resource, field, reason);
 
 /** `compileWarnings`, where there are any. */
 export function warningsOf(warnings: readonly Diagnostic[], more: readonly Value[] = []): ObjectValue {

@@ -5,7 +5,7 @@ import type { Identity } from '../../identity/index.ts';
 import type { Actor, Initiator } from '../../runtime/context/actor.ts';
 import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
 import { matches, parseProps, parseSort, parseWhere, type Predicate, BudgetExceeded, withAllowance } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { raise } from '../../runtime/events/events.ts';
@@ -29,7 +29,7 @@ export async function putDefinition(
   actor: Actor,
   upsert: boolean,
 ): Promise<ObjectValue> {
-  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   for (let tries = 0; ; tries++) {
     try {
       const named = nameIn(space, kind, body);
@@ -70,7 +70,7 @@ function nameIn(space: Namespace, kind: DefinitionResource, body: ObjectValue): 
 
 export const withoutVersion = (body: ObjectValue): ObjectValue => omit(body, ['ars_version']);
 
-const duplicate = (kind: DefinitionResource, name: string) => fault('cascade.resource.duplicate.key', kind.name, `name=${name}`);
+const duplicate = (kind: DefinitionResource, name: string) => apiError('cascade.resource.duplicate.key', kind.name, `name=${name}`);
 
 /** Changes the named properties of a definition. @throws cascade.resource.not.found */
 export async function changeDefinition(
@@ -97,12 +97,12 @@ async function changeOnce(
   actor: Actor,
   version?: bigint,
 ): Promise<ObjectValue> {
-  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const { name, object: stored } = findDefinition(space, kind, id, 'update', actor);
   if (version !== undefined && version !== versionOf(stored))
-    throw fault('cascade.update.authorization.or.version.conflict', `/${kind.name}/${name}`, version, versionOf(stored));
+    throw apiError('cascade.update.authorization.or.version.conflict', `/${kind.name}/${name}`, version, versionOf(stored));
   if (Object.hasOwn(body, 'name') && getOwn(body, 'name') !== getOwn(stored, 'name'))
-    throw fault('cascade.resource.key.immutable', kind.name, 'name');
+    throw apiError('cascade.resource.key.immutable', kind.name, 'name');
   const merged: ObjectValue = {};
   for (const source of [stored, body]) for (const key of Object.keys(source)) setOwn(merged, key, getOwn(source, key));
   const defined = await kind.define(space, merged, stored, actor);
@@ -198,7 +198,7 @@ export function findDefinition(
   if (found) return found;
   const builtIn = operation === 'update' ? changeableAt(space, kind, id) : undefined;
   if (builtIn) return { name: String(getOwn(builtIn, 'name')), object: builtIn };
-  if (builtInAt(space, kind, id)) throw kind.refuseBuiltIn?.(id) ?? fault('cascade.authorization.denied', operation, kind.name);
+  if (builtInAt(space, kind, id)) throw kind.refuseBuiltIn?.(id) ?? apiError('cascade.authorization.denied', operation, kind.name);
   throw notFound(kind, id);
 }
 
@@ -230,7 +230,7 @@ export const shown = (space: Namespace, kind: DefinitionResource, stored: Object
 
 /** A where-object as a checked condition on this kind, for this caller. */
 export function definitionCondition(kind: DefinitionResource, where: Value, actor: Actor): Predicate {
-  if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
+  if (!isObject(where)) throw apiError('cascade.request.parameter.invalid', 'where', where);
   return parseWhere(where, kind.type, { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() });
 }
 
@@ -264,7 +264,7 @@ function inTime<T>(choose: () => T): T {
   try {
     return withAllowance(MOST_TURNS, choose);
   } catch (error) {
-    throw error instanceof BudgetExceeded ? fault('cascade.query.too.expensive', 'regex') : error;
+    throw error instanceof BudgetExceeded ? apiError('cascade.query.too.expensive', 'regex') : error;
   }
 }
 
@@ -290,4 +290,4 @@ export function selectedFrom(found: ObjectValue[], type: TypeDefinition, paramet
 export const definitionJson = (object: ObjectValue, props: readonly string[] | null = null): string =>
   toJson(props && props.length > 0 ? projected(object, props) : object);
 
-const notFound = (kind: DefinitionResource, id: string) => fault('cascade.resource.not.found', `/${kind.name}/${id}`);
+const notFound = (kind: DefinitionResource, id: string) => apiError('cascade.resource.not.found', `/${kind.name}/${id}`);

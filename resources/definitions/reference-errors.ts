@@ -1,14 +1,14 @@
 // What a stored text is told to be wrong with after something that it names has gone (resources-and-api.md 4.1).
 
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Namespace } from '../catalog/types.ts';
 
 /** A definition with an error for each type that it names and that is not there (any more). */
 export function withReferenceErrors(space: Pick<Namespace, 'types'>, stored: ObjectValue, names: readonly string[]): ObjectValue {
   const missing = [...new Set(names)].filter((name) => !name.startsWith('system.') && !name.startsWith('Ars') && !space.types.has(name));
   const errors = missing.map((name): Value => {
-    const { code, message } = fault('cascade.resource.type.not.found', name);
+    const { code, message } = apiError('cascade.resource.type.not.found', name);
     return { code, message, line: 1, column: 1 };
   });
   return errors.length === 0 ? stored : { ...stored, errors };

@@ -7,7 +7,7 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { DocumentRefused, DuplicateKey, type StoredEvent, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
-import { fault, isFault } from '../../model/errors/faults.ts';
+import { apiError, isApiError } from '../../model/errors/api-errors.ts';
 import { idToBson, instanceFromBson } from '../../model/values/index.ts';
 import { toWireError } from '../../runtime/runs/wire-error.ts';
 import { auditOfMany } from '../access/audits.ts';
@@ -104,7 +104,7 @@ export class BulkWalk {
       }
       if (!this.#hasEnded) await this.#end(NOTHING);
     } catch (error) {
-      if (this.count > 0 && !this.#hasEnded && isFault(error))
+      if (this.count > 0 && !this.#hasEnded && isApiError(error))
         await this.#actor.commit({ writes: this.#audit(this.count), events: this.#events(this.count) }, { error: toWireError(error) });
       throw error;
     }
@@ -117,7 +117,7 @@ export class BulkWalk {
   }
 
   fail(error: CascadeError, instance: ObjectValue): void {
-    if (this.failed.length >= MOST_FAILED) throw fault('cascade.execution.memory', `/types/${this.#resource.name}`, MOST_FAILED);
+    if (this.failed.length >= MOST_FAILED) throw apiError('cascade.execution.memory', `/types/${this.#resource.name}`, MOST_FAILED);
     this.failed.push({ error, instance });
   }
 

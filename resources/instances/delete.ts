@@ -5,7 +5,7 @@ import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.
 import type { Actor } from '../../runtime/context/actor.ts';
 import { type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { toFilter } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { idToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/events.ts';
@@ -30,7 +30,7 @@ export async function deleteOne(
   for (;;) {
     const stored = await find();
     if (locked.version !== undefined && locked.version !== versionOf(stored))
-      throw fault(
+      throw apiError(
         'cascade.update.authorization.or.version.conflict',
         `/${resource.name}/${idOf(stored)}`,
         locked.version,
@@ -59,7 +59,7 @@ export async function deleteOne(
  */
 export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number | null> {
   const filter = toFilter(await condition(space, resource, where, actor, 'delete'));
-  if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);
+  if (resource.type.maxStorage > 0) throw apiError('cascade.type.capped.readonly', resource.type.name);
   const walk = new BulkWalk(space, resource, { operation: 'delete', where, filter, told: String }, actor);
   const first = await walk.read();
   if (!first.isLast && !walk.isRecorded) return null;
@@ -170,7 +170,7 @@ export async function goingAlong(
 const NONE: ReadonlySet<string> = new Set();
 
 async function allowed(space: Namespace, resource: InstanceResource, stored: ObjectValue, actor: Actor): Promise<boolean> {
-  if (resource.type.maxStorage > 0) throw fault('cascade.type.capped.readonly', resource.type.name);
+  if (resource.type.maxStorage > 0) throw apiError('cascade.type.capped.readonly', resource.type.name);
   return resource.type.rulesSuppressed || (await runBefore(space, resource.type, 'delete', stored, actor)) !== null;
 }
 

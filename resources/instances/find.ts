@@ -4,7 +4,7 @@ import { type Document, ObjectId } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { coerceProperty, type TypeDefinition } from '../../model/types/index.ts';
 import { instanceFromBson } from '../../model/values/index.ts';
 import { keyConstant, withConstraints } from '../scalars/index.ts';
@@ -36,7 +36,7 @@ export async function condition(
 
 /** The same as it was asked, whoever asks: what it names, never what is read. */
 export async function conditionAsked(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<Predicate> {
-  if (!isObject(where)) throw fault('cascade.request.parameter.invalid', 'where', where);
+  if (!isObject(where)) throw apiError('cascade.request.parameter.invalid', 'where', where);
   const context = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
   return parseWhere(await withConstraints(space, resource, where, context, actor), resource.type, context);
 }
@@ -138,7 +138,7 @@ export async function storedAt(
   throw notFound(resource, id);
 }
 
-export const notFound = (resource: { name: string }, id: string) => fault('cascade.resource.not.found', `/${resource.name}/${id}`);
+export const notFound = (resource: { name: string }, id: string) => apiError('cascade.resource.not.found', `/${resource.name}/${id}`);
 
 /** Remembers for the run what it has read (language.md U7). */
 export function remember(resource: InstanceResource, rows: readonly ObjectValue[], actor: Actor): void {

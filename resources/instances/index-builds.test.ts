@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { expect, test } from 'vitest';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { MongoIndex, TypeDefinition } from '../../model/types/index.ts';
 import { IndexBuilds } from './index-builds.ts';
 
@@ -26,10 +26,10 @@ test('a failure after the answer is told until the next try, one before it is th
   const work = new Promise<void>((_, reject) => (fail = reject));
   const change = builds.during(TYPE, INDEX, () => work);
   expect(await builds.answering(change, TYPE.collection)).toBeNull();
-  fail(fault('cascade.type.index.duplicate', 'T', 'n'));
+  fail(apiError('cascade.type.index.duplicate', 'T', 'n'));
   await expect(change).rejects.toThrow();
   expect(builds.shown(TYPE)).toEqual([{ state: 'failed', error: 'cascade.type.index.duplicate' }]);
-  const refused = builds.during(TYPE, INDEX, () => Promise.reject(fault('cascade.type.index.duplicate', 'T', 'n')));
+  const refused = builds.during(TYPE, INDEX, () => Promise.reject(apiError('cascade.type.index.duplicate', 'T', 'n')));
   await expect(open(60_000).answering(refused, TYPE.collection)).rejects.toMatchObject({ code: 'cascade.type.index.duplicate' });
   expect(builds.shown(TYPE)).toBeNull();
 });

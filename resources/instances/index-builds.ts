@@ -3,7 +3,7 @@
 // does not name goes once it is stored.
 
 import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { type MongoIndex, mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Namespace } from '../catalog/types.ts';
@@ -218,7 +218,7 @@ async function build(space: Namespace, type: TypeDefinition, index: MongoIndex):
       const code = error instanceof MongoServerError ? error.code : undefined;
       if (code === OPTIONS_CONFLICT) return false;
       if (code === DUPLICATE || code === CANNOT_EXTRACT_GEO_KEYS)
-        throw fault('cascade.type.index.duplicate', type.name, Object.keys(key).join(', '));
+        throw apiError('cascade.type.index.duplicate', type.name, Object.keys(key).join(', '));
       throw error;
     }
   });

@@ -3,7 +3,7 @@
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor, Initiator } from '../../runtime/context/actor.ts';
 import { DocumentRefused, DuplicateKey, type UnitOfWork, type Write } from '../../runtime/transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { checkFinal, prepareInsert, type TypeDefinition } from '../../model/types/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
@@ -17,7 +17,7 @@ import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { entriesFor } from './dependents.ts';
 import { ensureCollection } from './lazy-collections.ts';
 import { noteType } from './stale-writes.ts';
-import { asFault, sizeOf, sizeWithin } from './refusals.ts';
+import { asApiError, sizeOf, sizeWithin } from './refusals.ts';
 
 /**
  * Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it.
@@ -67,7 +67,7 @@ export async function insertStored(
   try {
     await actor.commit(unit, new LateAnswer(json));
   } catch (error) {
-    throw asFault(error, resource, stamped);
+    throw asApiError(error, resource, stamped);
   }
   if (resource.type.maxStorage > 0) await trimCapped(space, resource.type);
   return shown;
@@ -156,7 +156,7 @@ async function storeAll(
     try {
       await actor.commit(unit, undefined, { number: stored.length, note: `[${json()}]` });
     } catch (error) {
-      throw asFault(error, resource, stamped);
+      throw asApiError(error, resource, stamped);
     }
     stored.push(shown);
   }
@@ -182,7 +182,7 @@ async function storeTogether(
     else if (parts.length > 0) await actor.commit(whole, undefined, { number: 0, note });
   } catch (error) {
     const isOne = error instanceof DuplicateKey || error instanceof DocumentRefused;
-    if (!isOne || parts.length === 1) throw stamped[0] ? asFault(error, resource, stamped[0]) : error;
+    if (!isOne || parts.length === 1) throw stamped[0] ? asApiError(error, resource, stamped[0]) : error;
     return null;
   }
   return shown;
@@ -196,7 +196,7 @@ function storedBefore({ checkpoints }: Actor): ObjectValue[] {
 
 function prepared(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): MaybePromise<ObjectValue | null> {
   const { type } = resource;
-  if (type.role === 'schema') throw fault('cascade.type.role.no.instances', type.name);
+  if (type.role === 'schema') throw apiError('cascade.type.role.no.instances', type.name);
   const ready = ensureCollection(space, resource);
   return ready ? ready.then(() => passed(space, type, body, actor)) : passed(space, type, body, actor);
 }

@@ -4,7 +4,7 @@ import { BSON, type Document } from 'mongodb';
 import type { CascadeError } from '../../stdlib/errors.ts';
 import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import { DocumentRefused, DuplicateKey, type QueueFull } from '../../runtime/transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
 import type { InstanceResource } from '../catalog/types.ts';
 
@@ -20,7 +20,7 @@ export function checkSize(json: string, document: Document): void {
 /** In BSON. @throws cascade.resource.too.large */
 export function sizeOf(document: Document): number {
   const bytes = BSON.calculateObjectSize(document);
-  if (bytes > MOST_BYTES) throw fault('cascade.resource.too.large', MOST_BYTES);
+  if (bytes > MOST_BYTES) throw apiError('cascade.resource.too.large', MOST_BYTES);
   return bytes;
 }
 
@@ -46,24 +46,24 @@ function within(value: Value | undefined, before: number): number {
 }
 
 /** A refusal of the store as the client's error; any other error as it is. */
-export function asFault(error: unknown, resource: InstanceResource, instance: ObjectValue): unknown {
+export function asApiError(error: unknown, resource: InstanceResource, instance: ObjectValue): unknown {
   if (error instanceof DuplicateKey) return duplicateKey(error, resource, instance);
   if (!(error instanceof DocumentRefused)) return error;
   const property = refusedProperty(resource.type, instance);
-  return fault('cascade.type.property.invalid', resource.name, property?.name ?? '', property?.type ?? 'Object', 'index');
+  return apiError('cascade.type.property.invalid', resource.name, property?.name ?? '', property?.type ?? 'Object', 'index');
 }
 
 /** Too much waits: the client comes again later. */
-export const tooFull = ({ quota, limit }: QueueFull): CascadeError => fault('cascade.quota.exceeded', quota, limit);
+export const tooFull = ({ quota, limit }: QueueFull): CascadeError => apiError('cascade.quota.exceeded', quota, limit);
 
 function duplicateKey(error: DuplicateKey, resource: InstanceResource, instance: ObjectValue) {
   const described = pathsOf(error, resource.type).map((path) => `${path}=${textOf(valueAt(instance, path))}`);
-  return fault('cascade.resource.duplicate.key', resource.name, [...new Set(described)].join(', '));
+  return apiError('cascade.resource.duplicate.key', resource.name, [...new Set(described)].join(', '));
 }
 
 /** Where it is not known which of many instances it was. */
 export const duplicateOf = (error: DuplicateKey, type: TypeDefinition): CascadeError =>
-  fault('cascade.resource.duplicate.key', type.name, [...new Set(pathsOf(error, type))].join(', '));
+  apiError('cascade.resource.duplicate.key', type.name, [...new Set(pathsOf(error, type))].join(', '));
 
 function pathsOf(error: DuplicateKey, type: TypeDefinition): string[] {
   const index = mongoIndexes(type).find((one) => one.name === error.index);

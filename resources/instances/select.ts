@@ -5,7 +5,7 @@ import { isInteger, type ObjectValue, type Value } from '../../stdlib/values/ind
 import type { Actor } from '../../runtime/context/actor.ts';
 import { matches, parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
 import type { ApiReply } from '../api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Rows } from '../../platform/mongo/index.ts';
 import { instanceFromBson, type Spelling } from '../../model/values/index.ts';
 import { AHEAD_BYTES, readAhead } from '../representation/large-results.ts';
@@ -34,9 +34,9 @@ export interface Page {
 export function pageOf(parameters: Readonly<Record<string, Value>>): Page {
   const page = wholeNumber(parameters, 'page');
   const limit = wholeNumber(parameters, 'limit');
-  if (page !== undefined && page < 1) throw fault('cascade.query.page.range', 'page', 1, Number.MAX_SAFE_INTEGER);
+  if (page !== undefined && page < 1) throw apiError('cascade.query.page.range', 'page', 1, Number.MAX_SAFE_INTEGER);
   const most = Math.min(wholeNumber(parameters, 'mostRows') ?? CAP, CAP);
-  if (limit !== undefined && (limit < 0 || limit > most)) throw fault('cascade.query.limit.range', 'limit', 1, most);
+  if (limit !== undefined && (limit < 0 || limit > most)) throw apiError('cascade.query.limit.range', 'limit', 1, most);
   if (page === undefined && !limit) return { skip: 0, limit: most, capped: true };
   const size = limit || Math.min(PAGE_WITHOUT_LIMIT, most);
   return { skip: Math.min(((page ?? 1) - 1) * size, Number.MAX_SAFE_INTEGER), limit: size, capped: false };
@@ -45,7 +45,7 @@ export function pageOf(parameters: Readonly<Record<string, Value>>): Page {
 function wholeNumber(parameters: Readonly<Record<string, Value>>, name: string): number | undefined {
   const value = parameters[name];
   if (value === undefined || value === null) return undefined;
-  if (!isInteger(value)) throw fault('cascade.request.parameter.invalid', name, value);
+  if (!isInteger(value)) throw apiError('cascade.request.parameter.invalid', name, value);
   return Number(value);
 }
 
@@ -159,7 +159,7 @@ async function orderOf(
   if (sort === undefined) return predicate.near ? undefined : resource.defaultSort;
   const keys = parseSort(sort, resource.type);
   const ranked = await rankedOrder(space, resource, keys, actor);
-  if (ranked && predicate.near) throw fault('cascade.query.sort.unsupported', keys[0]?.path.text ?? '');
+  if (ranked && predicate.near) throw apiError('cascade.query.sort.unsupported', keys[0]?.path.text ?? '');
   return ranked ?? toSort(keys);
 }
 

@@ -2,7 +2,7 @@
 
 import type { Document } from 'mongodb';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
-import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { compareTypes, type TypeDefinition } from '../../model/types/index.ts';
 import type { Namespace } from '../catalog/types.ts';
 
@@ -23,11 +23,11 @@ export function refusalOf({ types }: Pick<Namespace, 'types'>, unit: UnitOfWork)
     if (!write.collection.startsWith('t.') || write.collection.startsWith('t.Ars')) continue;
     if (unit.makes?.has(write.collection)) continue;
     const type = types.ofCollection(write.collection);
-    if (!type) return fault('cascade.resource.type.not.found', types.nameOf(write.collection));
+    if (!type) return apiError('cascade.resource.type.not.found', types.nameOf(write.collection));
     const before = write.op === 'delete' ? undefined : (write.document as Noted)[MADE_FOR];
     if (!before || before === type) continue;
     const [attribute] = compareTypes(before, type).needsEmpty;
-    if (attribute !== undefined) return fault('cascade.type.change.incompatible', type.name, attribute);
+    if (attribute !== undefined) return apiError('cascade.type.change.incompatible', type.name, attribute);
   }
   return null;
 }

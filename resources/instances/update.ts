@@ -8,7 +8,7 @@ import { type Actor, RestartRun } from '../../runtime/context/actor.ts';
 import { type Pending, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { matches, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { checkFinal, coerceSystemProperty, prepareUpdate } from '../../model/types/index.ts';
 import { idToBson, instanceToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
@@ -22,7 +22,7 @@ import { type Batch, BulkWalk, type Failed, isRefusal } from './bulk.ts';
 import { pendingInstance } from './pending-instances.ts';
 import { entriesFor } from './dependents.ts';
 import { noteType } from './stale-writes.ts';
-import { asFault, checkSize } from './refusals.ts';
+import { asApiError, checkSize } from './refusals.ts';
 
 /** Tries against other writers before the update takes its place in the instance's line. */
 const TRIES = 10;
@@ -37,7 +37,7 @@ export interface Locked {
 
 /** The change of a body in its stored form (scalars/): named properties, the rest stays. */
 export const changeOf = (resource: InstanceResource, body: Value): Change => {
-  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   return (stored) => {
     resource.guard?.change?.(stored, body);
     return prepareUpdate(resource.type, stored, body);
@@ -51,7 +51,7 @@ export function versionIn(resource: Pick<Resource, 'kind' | 'name'>, body: Value
     const version = coerceSystemProperty(resource, 'ars_version', given);
     return isInteger(version) ? BigInt(version) : undefined;
   } catch (error) {
-    if (resource.kind === 'definitions') throw fault('cascade.resource.property.invalid', resource.name, 'ars_version', 'no Integer');
+    if (resource.kind === 'definitions') throw apiError('cascade.resource.property.invalid', resource.name, 'ars_version', 'no Integer');
     throw error;
   }
 }
@@ -84,7 +84,7 @@ export async function updateOne(
         actor.readSet?.record(resource.collection, idOf(next), versionOf(next));
         return shown;
       } catch (error) {
-        if (!(error instanceof VersionConflict)) throw asFault(error, resource, next);
+        if (!(error instanceof VersionConflict)) throw asApiError(error, resource, next);
         if (locked.version !== undefined) throw conflict(resource, stored, locked.version);
         if (actor.readSet?.expected(resource.collection, idOf(stored)) !== undefined) throw new RestartRun(instance);
         if (tries < TRIES) continue;
@@ -108,7 +108,7 @@ function checkVersion(resource: InstanceResource, stored: ObjectValue, actor: Ac
 }
 
 const conflict = (resource: InstanceResource, stored: ObjectValue, expected: bigint) =>
-  fault('cascade.update.authorization.or.version.conflict', `/${resource.name}/${idOf(stored)}`, expected, versionOf(stored));
+  apiError('cascade.update.authorization.or.version.conflict', `/${resource.name}/${idOf(stored)}`, expected, versionOf(stored));
 
 async function changed(
   space: Namespace,
@@ -118,7 +118,7 @@ async function changed(
   actor: Actor,
 ): Promise<ObjectValue | null> {
   const { type } = resource;
-  if (type.maxStorage > 0) throw fault('cascade.type.capped.readonly', type.name);
+  if (type.maxStorage > 0) throw apiError('cascade.type.capped.readonly', type.name);
   requireWithin(space, resource, 'update', stored, actor);
   let next: ObjectValue | null = await change(stored);
   if (!type.rulesSuppressed) {
@@ -242,7 +242,7 @@ function again(space: Namespace, resource: InstanceResource, instance: ObjectVal
   return async () => {
     const stored = fresh ?? (await read(space, resource, { _id: instanceToBson(resource.type, instance)['_id'] }, 1))[0];
     fresh = null;
-    if (!stored) throw fault('cascade.resource.not.found', `/${resource.name}/${idOf(instance)}`);
+    if (!stored) throw apiError('cascade.resource.not.found', `/${resource.name}/${idOf(instance)}`);
     return stored;
   };
 }
@@ -298,7 +298,7 @@ async function updateBatch(
     if (error instanceof VersionConflict)
       return updateBatch(space, resource, await reread(space, resource, bulk.filter, ready), bulk, isLast, actor);
     const [one] = ready;
-    const reason = one ? asFault(error, resource, one.next) : error;
+    const reason = one ? asApiError(error, resource, one.next) : error;
     if (!onError || !(reason instanceof CascadeError) || !one) throw reason;
     walk.fail(reason, one.stored);
   }

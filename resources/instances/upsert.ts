@@ -4,7 +4,7 @@ import { getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '..
 import { type Actor, RestartRun } from '../../runtime/context/actor.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { prepareUpdate } from '../../model/types/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { toStored } from '../scalars/index.ts';
@@ -19,7 +19,7 @@ const TRIES = 10;
 
 /** Changes the instance that the body's key names, or inserts it. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
 export async function upsertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
-  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   if (resource.guard?.insert) return resource.guard.insert(space, resource, body, actor, true);
   const stored = (await toStored(space, resource.type, resource.receive?.(body, actor, true) ?? body, actor)) as ObjectValue;
   const { predicate, described, key } = match(resource, stored);
@@ -30,7 +30,7 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
     const found = await read(space, resource, filter, 2);
     if (found.length > 0 && key !== null && actor.readSet?.expected(resource.collection, key) === 0n)
       throw new RestartRun(`${resource.collection}/${idOf(found[0] as ObjectValue)}`);
-    if (found.length > 1) throw fault('cascade.upsert.ambiguous', resource.name, described, found.length);
+    if (found.length > 1) throw apiError('cascade.upsert.ambiguous', resource.name, described, found.length);
     try {
       if (found.length === 0 && visible) await requireUntaken(space, resource, predicate);
       if (found.length === 0) return await insertStored(space, resource, changes, actor);
@@ -62,7 +62,7 @@ class Vanished extends Error {}
 /** An instance that the caller may not see can neither be changed nor be made a second time. @throws cascade.authorization.denied */
 async function requireUntaken(space: Namespace, resource: InstanceResource, predicate: Predicate): Promise<void> {
   const [hidden] = await read(space, resource, toFilter(predicate), 1);
-  if (hidden) throw fault('cascade.authorization.denied', 'upsert', resource.name);
+  if (hidden) throw apiError('cascade.authorization.denied', 'upsert', resource.name);
 }
 
 /** How the instance is found. */
@@ -71,7 +71,7 @@ function match(resource: InstanceResource, body: ObjectValue): { predicate: Pred
   const where: ObjectValue = {};
   for (const key of keys) {
     const value = Object.hasOwn(body, key) ? getOwn(body, key) : null;
-    if (value === null) throw fault('cascade.upsert.key.missing', resource.name, keys.join(', '));
+    if (value === null) throw apiError('cascade.upsert.key.missing', resource.name, keys.join(', '));
     setOwn(where, key, { $eq: value });
   }
   const described = keys.map((key) => `${key}=${text(getOwn(body, key))}`).join(', ');

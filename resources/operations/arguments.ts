@@ -3,7 +3,7 @@ import type { CascadeError } from '../../stdlib/errors.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { DateTime, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { requireAdmin } from '../access/rights.ts';
 import type { Namespace } from '../catalog/types.ts';
 
@@ -30,7 +30,7 @@ export function adminOnly(actor: Actor, operation: string, resource: string): vo
 /** The definition of a source that a built-in needs. @throws cascade.resource.not.found */
 export function sourceNamed(space: Namespace, name: Value): ObjectValue {
   const found = space.definitions.get('sources', String(name));
-  if (!found) throw fault('cascade.resource.not.found', `/sources/${String(name)}`);
+  if (!found) throw apiError('cascade.resource.not.found', `/sources/${String(name)}`);
   return found;
 }
 

@@ -8,7 +8,7 @@ import { type Actor, type Initiator, checkpointing } from '../../runtime/context
 import type { Identity } from '../api.ts';
 import type { Answer, UnitOfWork } from '../../runtime/transactions/index.ts';
 import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { runDurably, runDirect } from '../../runtime/runs/index.ts';
 import { aggregateRows } from '../aggregate/aggregate-rows.ts';
 import { resolve } from '../catalog/catalogue.ts';
@@ -126,12 +126,12 @@ async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promi
     return { list: encodeInner(rows.slice(from, from + most)) };
   }
   const limit = wholeOption(payload, 'limit') ?? ARRAY_ROWS;
-  if (limit > MOST_ARRAY_ROWS) throw fault('cascade.query.limit.range', 'limit', 0, MOST_ARRAY_ROWS);
+  if (limit > MOST_ARRAY_ROWS) throw apiError('cascade.query.limit.range', 'limit', 0, MOST_ARRAY_ROWS);
   const query = queryOf(payload, single ? 2 : limit);
   const rows = limit === 0 ? [] : await rowsOf(space, resource, query, actor);
   if (!single) return { list: `[${rows.join(',')}]` };
-  if (rows.length > 1) throw fault('cascade.query.not.unique', resource.name);
-  if (rows.length === 0 && cardinality === 'exactlyOne') throw fault('cascade.resource.not.found', `/${resource.name}`);
+  if (rows.length > 1) throw apiError('cascade.query.not.unique', resource.name);
+  if (rows.length === 0 && cardinality === 'exactlyOne') throw apiError('cascade.resource.not.found', `/${resource.name}`);
   return { ok: rows[0] ?? 'null' };
 }
 
@@ -151,7 +151,7 @@ function wholeOption(payload: ObjectValue, name: string): number | undefined {
   const value = Object.hasOwn(payload, name) ? getOwn(payload, name) : null;
   if (value === null) return undefined;
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
-    throw fault('cascade.query.limit.range', name, 0, MOST_ARRAY_ROWS);
+    throw apiError('cascade.query.limit.range', name, 0, MOST_ARRAY_ROWS);
   return value;
 }
 
@@ -260,7 +260,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
   const version = versionIn(resource, values);
   const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
-  if (version !== undefined && !query) throw fault('cascade.update.version.query', resource.name);
+  if (version !== undefined && !query) throw apiError('cascade.update.version.query', resource.name);
   const received = withoutVersion(values);
   const change = changeOf(resource, await toStored(space, resource.type, resource.receive?.(received, actor, false) ?? received, actor));
   const onError = getOwn(payload, 'onError') === true;
@@ -272,7 +272,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   if (version !== undefined) {
     const find = async (): Promise<ObjectValue> => {
       const [found] = await read(space, resource, toFilter(await condition(space, resource, where, actor)), 1);
-      if (!found) throw fault('cascade.resource.not.found', `/${resource.name}`);
+      if (!found) throw apiError('cascade.resource.not.found', `/${resource.name}`);
       return found;
     };
     return { ok: encodeInner(await updateOne(space, resource, find, change, actor, { version })) };
@@ -306,7 +306,7 @@ async function updateDefinitions(
   const results = await eachDefinition(found, actor, (name, part) => changeDefinition(space, resource, name, values, part));
   if (results.length > 1) return results.length;
   if (results[0]) return results[0];
-  if (isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
+  if (isNamed(resource, where, actor)) throw apiError('cascade.resource.not.found', `/${resource.name}`);
   return null;
 }
 
@@ -344,7 +344,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const where = withOwn(getOwn(payload, 'where'), ownOnly(space, resource, 'delete', actor.identity));
   if (resource.kind === 'definitions') {
     const found = matchingStored(space, resource, where, actor);
-    if (found.length === 0 && isNamed(resource, where, actor)) throw fault('cascade.resource.not.found', `/${resource.name}`);
+    if (found.length === 0 && isNamed(resource, where, actor)) throw apiError('cascade.resource.not.found', `/${resource.name}`);
     const gone = await eachDefinition(found, actor, async (name, part) => {
       await deleteWithDependents(space, resource, name, part);
       return name;
@@ -457,7 +457,7 @@ function readable(space: Namespace, payload: ObjectValue, operation: string, cal
 /** Undefined: it is a resource of the namespace. Who may do it is asked where it is done, as for clients. @throws method.not.allowed */
 function changeableAccount(space: Namespace, payload: ObjectValue, operation: string): InstallationResource | undefined {
   const account = space.features.installationResource(text(payload, 'resource'), null);
-  if (account && !account.operations.has(operation)) throw fault('cascade.method.not.allowed', operation, account.name);
+  if (account && !account.operations.has(operation)) throw apiError('cascade.method.not.allowed', operation, account.name);
   return account;
 }
 
@@ -468,13 +468,13 @@ function changeable(
   caller: Identity,
 ): InstanceResource | (Resource & { kind: 'definitions' }) {
   const resource = resolve(space, name, null);
-  if (!resource.operations.has(operation)) throw fault('cascade.method.not.allowed', operation, resource.name);
+  if (!resource.operations.has(operation)) throw apiError('cascade.method.not.allowed', operation, resource.name);
   requireRight(space, resource, operation, caller);
   return resource;
 }
 
 function definitionKind(space: Namespace, kind: string): Resource & { kind: 'definitions' } {
   const resource = resolve(space, `${kind}s`, false);
-  if (resource.kind !== 'definitions') throw fault('cascade.resource.type.not.found', `${kind}s`);
+  if (resource.kind !== 'definitions') throw apiError('cascade.resource.type.not.found', `${kind}s`);
   return resource;
 }

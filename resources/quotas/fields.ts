@@ -1,7 +1,7 @@
 // Members of a quota document, each checked as it is read. Pure.
 
 import { getOwn, isInteger, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 
 /** Null: unlimited, which is absent, null or -1. */
 export function bound(object: ObjectValue, name: string, prefix: string): number | null {
@@ -39,4 +39,4 @@ function isSame(value: Value, fixed: unknown): boolean {
   );
 }
 
-export const invalid = (reason: string) => fault('cascade.resource.property.invalid', 'organizations', 'quota', reason);
+export const invalid = (reason: string) => apiError('cascade.resource.property.invalid', 'organizations', 'quota', reason);

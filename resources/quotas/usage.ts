@@ -1,7 +1,7 @@
 // What an organization uses of its quota in this process: rates, and what is open now. Counts of what is stored are asked of the store
 // (features/quotas).
 
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { RunLimits } from '../../runtime/runs/index.ts';
 import { type LimitName, parseQuota, type Quota, type RateName } from './quota.ts';
 import { Rate } from './rate.ts';
@@ -50,7 +50,7 @@ export class Usage {
 
   /** An execution that a client asks for. @throws cascade.quota.exceeded */
   takeExecution(): void {
-    if (this.#waiting.length > 0) throw fault('cascade.quota.exceeded', 'execution', this.#quota.rates.execution);
+    if (this.#waiting.length > 0) throw apiError('cascade.quota.exceeded', 'execution', this.#quota.rates.execution);
     this.#take('execution', this.#quota.rates.execution, this.#credit('execution'));
   }
 
@@ -82,7 +82,7 @@ export class Usage {
   /** @throws cascade.quota.exceeded */
   open(name: OpenName): Release {
     const limit = this.#quota.limits[name];
-    if (limit !== null && this.#open[name] >= limit) throw fault('cascade.quota.exceeded', name, limit);
+    if (limit !== null && this.#open[name] >= limit) throw apiError('cascade.quota.exceeded', name, limit);
     this.#open[name]++;
     let isOpen = true;
     return () => {
@@ -102,7 +102,7 @@ export class Usage {
   }
 
   #take(name: string, perSecond: number | null, credit: number): void {
-    if (!this.#isTaken(name, perSecond, credit)) throw fault('cascade.quota.exceeded', name, perSecond);
+    if (!this.#isTaken(name, perSecond, credit)) throw apiError('cascade.quota.exceeded', name, perSecond);
   }
 
   #isTaken(name: string, perSecond: number | null, credit: number): boolean {

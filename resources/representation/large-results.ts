@@ -1,7 +1,7 @@
 // Large results: text that is made while it is sent, so that a slow reader costs a piece of it and not the whole.
 
 import type { Pieces } from '../api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Rows } from '../../platform/mongo/index.ts';
 
 /** A result up to this size is sent as one text; of a larger one so much is read before the first piece. */
@@ -66,7 +66,7 @@ export class LargeResults {
     const { close } = elements;
     if (this.#open >= MOST_OPEN) {
       await close?.();
-      throw fault('cascade.quota.exceeded', 'largeResults', MOST_OPEN);
+      throw apiError('cascade.quota.exceeded', 'largeResults', MOST_OPEN);
     }
     this.#open++;
     let isOpen = true;

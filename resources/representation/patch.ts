@@ -3,7 +3,7 @@
 import { isServiceSet } from '../../model/types/index.ts';
 import { eq } from '../../stdlib/operators/index.ts';
 import { deepCopy, getOwn, isNumber, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 
 /** Operations of one patch. */
 const MOST_OPERATIONS = 10_000;
@@ -31,11 +31,11 @@ export function patchChanges(
   removed: Set<string> = new Set(),
   byValue: Readonly<Record<string, (element: Value) => Value>> = {},
 ): ObjectValue {
-  if (!Array.isArray(patch) && !isObject(patch)) throw fault('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
+  if (!Array.isArray(patch) && !isObject(patch)) throw apiError('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
   const patched = deepCopy(instance) as ObjectValue;
   const touched = new Set<string>();
   const operations = Array.isArray(patch) ? patch : [patch];
-  if (operations.length > MOST_OPERATIONS) throw fault('cascade.request.too.many.instances', MOST_OPERATIONS);
+  if (operations.length > MOST_OPERATIONS) throw apiError('cascade.request.too.many.instances', MOST_OPERATIONS);
   const budget: Budget = { copied: MOST_COPIED, moved: MOST_MOVED };
   for (const operation of operations) applyOne(patched, operation, touched, budget, byValue);
   const changes: ObjectValue = {};
@@ -54,19 +54,19 @@ function applyOne(
   budget: Budget,
   byValue: Readonly<Record<string, (element: Value) => Value>>,
 ): void {
-  if (!isObject(operation)) throw fault('cascade.patch.invalid', '', '');
+  if (!isObject(operation)) throw apiError('cascade.patch.invalid', '', '');
   const op = textOf(operation, 'op');
   const path = textOf(operation, 'path');
-  if (op === null || path === null) throw fault('cascade.patch.invalid', op ?? '', path ?? '');
+  if (op === null || path === null) throw apiError('cascade.patch.invalid', op ?? '', path ?? '');
   const steps = stepsOf(op, path);
   if (op !== 'test') touched.add(steps[0] as string);
   const value = (): Value => {
-    if (!Object.hasOwn(operation, 'value')) throw fault('cascade.patch.invalid', op, path);
+    if (!Object.hasOwn(operation, 'value')) throw apiError('cascade.patch.invalid', op, path);
     return getOwn(operation, 'value');
   };
   const from = (): string[] => {
     const source = textOf(operation, 'from');
-    if (source === null) throw fault('cascade.patch.invalid', op, path);
+    if (source === null) throw apiError('cascade.patch.invalid', op, path);
     return stepsOf(op, source);
   };
   switch (op) {
@@ -93,23 +93,23 @@ function applyOne(
       return add(root, steps, moved, op, path, budget);
     }
     case 'test':
-      if (!sameJson(read(root, steps, op, path), value())) throw fault('cascade.patch.test.failed', path);
+      if (!sameJson(read(root, steps, op, path), value())) throw apiError('cascade.patch.test.failed', path);
       return;
     default:
-      throw fault('cascade.patch.invalid', op, path);
+      throw apiError('cascade.patch.invalid', op, path);
   }
 }
 
 function stepsOf(op: string, path: string): string[] {
   const text = path.startsWith('/') ? path.slice(1) : path;
   const steps = text.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-  if (isServiceSet(steps[0] ?? '')) throw fault('cascade.patch.path.forbidden', op, path);
+  if (isServiceSet(steps[0] ?? '')) throw apiError('cascade.patch.path.forbidden', op, path);
   return steps;
 }
 
 function spendCopy(value: Value, budget: Budget): void {
   budget.copied -= typeof value === 'string' ? 1 + value.length : 1;
-  if (budget.copied < 0) throw fault('cascade.resource.too.large', MOST_COPIED);
+  if (budget.copied < 0) throw apiError('cascade.resource.too.large', MOST_COPIED);
   if (Array.isArray(value)) for (const element of value) spendCopy(element, budget);
   else if (isObject(value))
     for (const name of Object.keys(value)) {
@@ -120,7 +120,7 @@ function spendCopy(value: Value, budget: Budget): void {
 
 function spendMove(elements: number, budget: Budget): void {
   budget.moved -= elements;
-  if (budget.moved < 0) throw fault('cascade.resource.too.large', MOST_COPIED);
+  if (budget.moved < 0) throw apiError('cascade.resource.too.large', MOST_COPIED);
 }
 
 /** Equality of JSON (RFC 6902 4.6): no conversions, numbers by their value, members in any order. */
@@ -144,7 +144,7 @@ function holder(root: ObjectValue, steps: readonly string[], op: string, path: s
   let current: Value = root;
   for (const step of steps.slice(0, -1)) current = child(current, step, op, path);
   if (Array.isArray(current) || isObject(current)) return current;
-  throw fault('cascade.patch.path.missing', op, path);
+  throw apiError('cascade.patch.path.missing', op, path);
 }
 
 function child(value: Value, step: string, op: string, path: string): Value {
@@ -152,7 +152,7 @@ function child(value: Value, step: string, op: string, path: string): Value {
     const index = position(value, step);
     if (index !== null && index < value.length) return value[index] as Value;
   } else if (isObject(value) && Object.hasOwn(value, step)) return getOwn(value, step);
-  throw fault('cascade.patch.path.missing', op, path);
+  throw apiError('cascade.patch.path.missing', op, path);
 }
 
 const position = (array: readonly Value[], step: string): number | null =>
@@ -171,7 +171,7 @@ function add(root: ObjectValue, steps: readonly string[], value: Value, op: stri
   const target = holder(root, steps, op, path);
   if (!Array.isArray(target)) return setOwn(target, last, value);
   const index = position(target, last);
-  if (index === null) throw fault('cascade.patch.path.missing', op, path);
+  if (index === null) throw apiError('cascade.patch.path.missing', op, path);
   spendMove(target.length - index, budget);
   target.splice(index, 0, value);
 }

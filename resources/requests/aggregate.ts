@@ -2,13 +2,13 @@
 
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { aggregate as runPipeline } from '../aggregate/index.ts';
 import type { Namespace, Resource } from '../catalog/types.ts';
 
 export async function aggregate(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const pipeline = request.object ?? request.parameters['pipeline'];
-  if (pipeline === undefined) throw fault('cascade.request.parameter.invalid', 'pipeline', null);
+  if (pipeline === undefined) throw apiError('cascade.request.parameter.invalid', 'pipeline', null);
   const isTyped = request.federation?.isTyped === true;
   const written = { streams: request.streams === true, exactReals: request.exactReals === true, isTyped };
   return { status: 200, ...(await runPipeline(space, resource, pipeline, actor, written)), ...(isTyped && { isTyped }) };

@@ -5,7 +5,7 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { instanceToJson, parseJson, toJson } from '../../model/values/index.ts';
 import { changeDefinition, definitionJson, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
 import { deleteDependents, deleteWithDependents } from '../instances/dependent-definitions.ts';
@@ -28,7 +28,7 @@ export async function update(space: Namespace, resource: Resource, request: ApiR
   if (request.federation && request.resourceId === undefined) return updateWhere(space, resource, request, actor);
   const id = idOf(request);
   const body = bodyOf(resource, request);
-  if (!isObject(body)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const change: Changes = (stored) => {
     checkId(stored, body, id);
     return body;
@@ -40,7 +40,7 @@ export async function update(space: Namespace, resource: Resource, request: ApiR
 
 export async function patch(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const operations = request.object;
-  if (operations === undefined) throw fault('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
+  if (operations === undefined) throw apiError('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
   if (resource.kind === 'definitions')
     return definitionUpdate(space, resource, request, actor, (stored) =>
       patchChanges(external(toJson(stored)), operations, new Set(), resource.removedByValue),
@@ -58,8 +58,8 @@ export async function patch(space: Namespace, resource: Resource, request: ApiRe
 async function updateWhere(space: Namespace, { name }: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { parameters, object } = request;
   const { where } = parameters;
-  if (where === undefined) throw fault('cascade.request.parameter.invalid', 'where', null);
-  if (!isObject(object ?? null)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (where === undefined) throw apiError('cascade.request.parameter.invalid', 'where', null);
+  if (!isObject(object ?? null)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const statement: ObjectValue = { resource: name, values: object ?? null, where, options: {}, onError: false };
   const answer = await perform(space, 'update', encodeInner(statement), actor);
   if ('error' in answer)
@@ -133,7 +133,7 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
   const { resourceId, parameters } = request;
   if (resourceId !== undefined) return { ...NO_CONTENT, ...counted(request, await removeOne(space, resource, resourceId, request, actor)) };
   const where = parameters['where'];
-  if (where === undefined) throw fault('cascade.delete.where.required', resource.name);
+  if (where === undefined) throw apiError('cascade.delete.where.required', resource.name);
   if (resource.kind === 'instances' && resource.end) {
     const filter = toFilter(await condition(space, resource, where, actor));
     let count = 0;

@@ -1,6 +1,6 @@
 // Custom commands (resources-and-api.md 2.13): a POST on one instance whose body names what is to be done.
 
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import type { Namespace, Resource } from '../catalog/types.ts';
@@ -11,6 +11,6 @@ export const commandsOf = (space: Namespace, resource: string): string[] => Obje
 export async function command(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const known = space.features.commandsOf(resource.name);
   const carryOut = Object.hasOwn(known, request.op) ? known[request.op] : undefined;
-  if (!carryOut || request.resourceId === undefined) throw fault('cascade.operation.unknown', request.op);
+  if (!carryOut || request.resourceId === undefined) throw apiError('cascade.operation.unknown', request.op);
   return carryOut(space, request.resourceId, request, actor);
 }

@@ -2,7 +2,7 @@
 
 import { isInteger, type Value } from '../../stdlib/values/index.ts';
 import type { Pieces } from '../api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 
 const BUFFER_BYTES = 65_536;
@@ -19,7 +19,7 @@ export interface Flushing {
 export function flushingOf(parameters: Readonly<Record<string, Value>>): Flushing {
   const whole = (name: string, least: number, fallback: number): number => {
     const value = parameters[name] ?? fallback;
-    if (!isInteger(value) || value < least) throw fault('cascade.request.parameter.invalid', name, value);
+    if (!isInteger(value) || value < least) throw apiError('cascade.request.parameter.invalid', name, value);
     return Number(value);
   };
   const interval = whole('maxFlushInterval', -1, 0);

@@ -1,6 +1,6 @@
 // The fields of a body that is no instance of a type.
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { isServiceSet } from '../../model/types/index.ts';
 
 export const objectOf = (value: Value): ObjectValue => (isObject(value) ? value : {});
@@ -8,18 +8,18 @@ export const objectOf = (value: Value): ObjectValue => (isObject(value) ? value 
 /** The text of a field; null when it is not set. */
 export function textIn(resource: string, body: ObjectValue, name: string): string | null {
   const value = Object.hasOwn(body, name) ? getOwn(body, name) : null;
-  if (value !== null && typeof value !== 'string') throw fault('cascade.resource.property.invalid', resource, name, 'no String');
+  if (value !== null && typeof value !== 'string') throw apiError('cascade.resource.property.invalid', resource, name, 'no String');
   return value;
 }
 
 export function requiredText(resource: string, body: ObjectValue, name: string): string {
   const text = textIn(resource, body, name);
-  if (text === null) throw fault('cascade.resource.property.required', resource, name);
+  if (text === null) throw apiError('cascade.resource.property.required', resource, name);
   return text;
 }
 
 /** @throws cascade.resource.property.unknown */
 export function requireKnown(resource: string, body: ObjectValue, known: readonly string[]): void {
   const stranger = Object.keys(body).find((name) => !isServiceSet(name) && !known.includes(name));
-  if (stranger !== undefined) throw fault('cascade.resource.property.unknown', resource, stranger);
+  if (stranger !== undefined) throw apiError('cascade.resource.property.unknown', resource, stranger);
 }

@@ -13,7 +13,7 @@ import { DuplicateKey, type Step, type UnitOfWork, type Write } from '../../runt
 import { openText, parseJson, sealText, toJson } from '../../model/values/index.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import { definitionJson, shown } from '../definitions/operations.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Namespace } from '../catalog/types.ts';
 import { StateKey } from '../states.ts';
 import { carryOut } from './index.ts';
@@ -72,7 +72,7 @@ function digestOf({ op, resourceName, custom, resourceId, parameters, object, te
 
 /** @throws request.id.reused */
 function requireSame(requestId: string, stored: string | undefined, digest: string): void {
-  if (stored !== digest) throw fault('cascade.request.id.reused', requestId);
+  if (stored !== digest) throw apiError('cascade.request.id.reused', requestId);
 }
 
 /** Carries out a request; one with a request id at most once a day and identity. @throws as `carryOut` */

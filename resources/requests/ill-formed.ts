@@ -3,7 +3,7 @@
 
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import type { ApiRequest } from '../api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { isWellFormed } from '../../model/values/index.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import type { Namespace } from '../catalog/types.ts';
@@ -19,10 +19,10 @@ export function refuseIllFormed(space: Namespace, request: ApiRequest, offset: n
     const name = propertyIn(op === 'patch' ? patched(object) : object);
     if (resource.kind === 'instances' && name !== undefined && isWellFormed(name)) {
       const expected = resource.type.properties.get(name)?.base ?? 'String';
-      throw fault('cascade.type.property.invalid', resource.name, name, expected, REASON);
+      throw apiError('cascade.type.property.invalid', resource.name, name, expected, REASON);
     }
   }
-  throw fault('cascade.request.body.invalid', REASON, offset);
+  throw apiError('cascade.request.body.invalid', REASON, offset);
 }
 
 /** The property of the first instance that has one of them. */

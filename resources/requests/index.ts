@@ -5,7 +5,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import { type ApiReply, type ApiRequest, OPERATIONS } from '../api.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import { condition, notFound, read, readAt } from '../instances/find.ts';
 import { ownOnly, requireRight, withOwn } from '../access/rights.ts';
@@ -67,7 +67,7 @@ function carriedOut(space: Namespace, request: ApiRequest, actor: Actor): Promis
   }
   const op = request.op === 'selectOne' ? 'select' : request.op;
   const operation = Object.hasOwn(CARRIED_OUT, op) ? CARRIED_OUT[op] : undefined;
-  if (!operation || !resource.operations.has(op)) throw fault('cascade.method.not.allowed', request.op, resource.name);
+  if (!operation || !resource.operations.has(op)) throw apiError('cascade.method.not.allowed', request.op, resource.name);
   const asked = op === 'insert' && request.parameters['upsert'] === true ? 'upsert' : op;
   if (!request.publicOnly) requireRight(space, resource, asked, identity);
   const mine = ownOnly(space, resource, op, identity);
@@ -88,7 +88,7 @@ async function carryOutOwn(space: Namespace, resource: Resource, request: ApiReq
   if (resourceId !== undefined) {
     const seen = ownOnly(space, resource, 'select', actor.identity);
     await requireOwn(space, resource, resourceId, actor, seen ?? own);
-    if (seen && !(await isOwn(space, resource, resourceId, actor, own))) throw fault('cascade.authorization.denied', op, resource.name);
+    if (seen && !(await isOwn(space, resource, resourceId, actor, own))) throw apiError('cascade.authorization.denied', op, resource.name);
     return operation(space, resource, request, actor);
   }
   if (op === 'delete' && parameters['where'] === undefined) return operation(space, resource, request, actor); // is refused

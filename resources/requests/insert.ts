@@ -5,11 +5,11 @@ import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdli
 import { type Actor, type Enqueue, checkpointing } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { nextSlice } from '../../platform/structures/slices.ts';
-import { CascadeErrors, errorDocument, fault, retryAfterSeconds } from '../../model/errors/faults.ts';
+import { CascadeErrors, errorDocument, apiError, retryAfterSeconds } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import { definitionJson, putDefinition, shown } from '../definitions/operations.ts';
 import { insertAtOnce, insertOne, type ReadyInsert } from '../instances/insert.ts';
-import { asFault, tooFull } from '../instances/refusals.ts';
+import { asApiError, tooFull } from '../instances/refusals.ts';
 import { upsertOne } from '../instances/upsert.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { answersArray, bodyOf, counted, NO_CONTENT } from './request.ts';
@@ -24,7 +24,7 @@ const SLICE = 128;
 export async function insert(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, upsert: boolean): Promise<ApiReply> {
   const body = bodyOf(resource, request);
   if (!Array.isArray(body) && !isObject(body))
-    throw fault('cascade.request.body.invalid', 'an object or an array of objects is expected', 0);
+    throw apiError('cascade.request.body.invalid', 'an object or an array of objects is expected', 0);
   if (resource.kind === 'definitions' && resource.onCollection && isObject(body)) {
     const done = await resource.onCollection(space, body, actor);
     if (done) return done;
@@ -41,7 +41,7 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     if (stored === null) return { ...NO_CONTENT, ...counted(request, 0) };
     return { status: 200, body: answersArray(resource) ? `[${textOf(stored)}]` : textOf(stored), ...counted(request, 1), ...typed };
   }
-  if (body.length > MOST_INSTANCES) throw fault('cascade.request.too.many.instances', MOST_INSTANCES);
+  if (body.length > MOST_INSTANCES) throw apiError('cascade.request.too.many.instances', MOST_INSTANCES);
   // Without user code in between they all share a tick, which keeps their order; else, and for definitions, one after the other.
   const apart =
     resource.kind === 'definitions' || resource.guard?.insert !== undefined || upsert || space.before.has(`/types/${resource.name}/insert`);
@@ -119,7 +119,7 @@ function insertedEach(
         enqueue(
           one.unit,
           () => stored(one.stamped),
-          (error) => failed(asFault(error, resource, one.stamped)),
+          (error) => failed(asApiError(error, resource, one.stamped)),
         );
     }
   });
@@ -131,7 +131,7 @@ export async function eachInserted(
   bodies: readonly Value[],
   one: (body: Value) => Promise<string>,
 ): Promise<ApiReply> {
-  if (bodies.length > MOST_INSTANCES) throw fault('cascade.request.too.many.instances', MOST_INSTANCES);
+  if (bodies.length > MOST_INSTANCES) throw apiError('cascade.request.too.many.instances', MOST_INSTANCES);
   return several(request, await inTurn(bodies, one));
 }
 

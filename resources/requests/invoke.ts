@@ -5,7 +5,7 @@ import { decodeInner, encodeInner, getOwn, isObject } from '../../stdlib/values/
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { namespaceAndProfiles } from '../../identity/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { toJson, toTypedJson } from '../../model/values/index.ts';
 import { AHEAD_BYTES } from '../representation/large-results.ts';
@@ -20,7 +20,7 @@ const answered =
   (operation: 'publish' | 'query' | 'status' | 'channels') =>
   async (space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> => {
     const answer = space.features.answer(resource.name, operation);
-    if (!answer) throw fault('cascade.method.not.allowed', operation, resource.name);
+    if (!answer) throw apiError('cascade.method.not.allowed', operation, resource.name);
     return answer(space, request, actor);
   };
 
@@ -47,12 +47,12 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
 /** The value of a procedure as inner JSON. */
 export async function executeProcedure(space: Namespace, name: string, request: ApiRequest, actor: Actor): Promise<string> {
   const procedure = space.definitions.find('procedures', name);
-  if (!procedure) throw fault('cascade.resource.not.found', `/procedures/${name}`);
+  if (!procedure) throw apiError('cascade.resource.not.found', `/procedures/${name}`);
   requireUse(space, 'procedures', procedure.name, 'execute', actor.identity);
   if (getOwn(procedure.object, 'visibility') === 'PRIVATE') throw langError('cascade.procedure.private', procedure.name);
   requireRested(space, `/procedures/${procedure.name}`);
   const args = request.object ?? [];
-  if (!Array.isArray(args) && !isObject(args)) throw fault('cascade.request.body.invalid', 'arguments are an array or an object', 0);
+  if (!Array.isArray(args) && !isObject(args)) throw apiError('cascade.request.body.invalid', 'arguments are an array or an object', 0);
   return runDirect(space.runs, {
     executable: { resource: `/procedures/${procedure.name}`, name: procedure.name, service: null },
     body: { program: null, procedure: procedure.name },
@@ -70,7 +70,7 @@ export async function executeProcedure(space: Namespace, name: string, request: 
 function requireRested(space: Namespace, resource: string): void {
   const restMs = space.runs.errorBreaker.restMs(resource, space.runs.limits().errorBreaker);
   if (restMs === 0) return;
-  const suspended = fault('cascade.execution.suspended', resource);
+  const suspended = apiError('cascade.execution.suspended', resource);
   suspended.retryAfterSeconds = Math.ceil(restMs / 1_000);
   throw suspended;
 }

@@ -2,7 +2,7 @@
 
 import { getOwn } from '../../stdlib/values/index.ts';
 import type { ApiRequest } from '../api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { resolve } from '../catalog/catalogue.ts';
 import type { Namespace } from '../catalog/types.ts';
 
@@ -11,7 +11,7 @@ export function requirePublic(space: Namespace, { resourceName, resourceId }: Ap
   const found =
     resourceId !== undefined && isSystemResource(space, resourceName) ? space.definitions.find(resourceName, resourceId) : undefined;
   if (found && getOwn(found.object, 'ars_public') === true) return;
-  throw fault('cascade.resource.not.found', `/public/${space.name}/${resourceName}/${resourceId ?? ''}`);
+  throw apiError('cascade.resource.not.found', `/public/${space.name}/${resourceName}/${resourceId ?? ''}`);
 }
 
 function isSystemResource(space: Namespace, name: string): boolean {

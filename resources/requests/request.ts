@@ -2,7 +2,7 @@
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { versionIn } from '../instances/update.ts';
 import { versionOf } from '../representation/system-properties.ts';
 import type { Resource } from '../catalog/types.ts';
@@ -17,7 +17,7 @@ export const reply = (body: string): ApiReply => ({ status: 200, body });
 export const counted = (request: ApiRequest, count: number): { count?: number } => (request.parameters['count'] === true ? { count } : {});
 
 export function idOf(request: ApiRequest): string {
-  if (request.resourceId === undefined) throw fault('cascade.request.parameter.invalid', 'resourceId', null);
+  if (request.resourceId === undefined) throw apiError('cascade.request.parameter.invalid', 'resourceId', null);
   return request.resourceId;
 }
 
@@ -26,7 +26,7 @@ export function bodyOf(resource: Resource, request: ApiRequest): Value {
   const isProgram = resource.name === 'rules' || resource.name === 'procedures';
   const text = request.text ?? (typeof request.object === 'string' && isProgram ? request.object : undefined);
   const body: Value | undefined = text === undefined ? request.object : { ruleText: text };
-  if (body === undefined) throw fault('cascade.request.body.invalid', 'a body is expected', 0);
+  if (body === undefined) throw apiError('cascade.request.body.invalid', 'a body is expected', 0);
   const active = request.parameters['active'];
   if (active === undefined || resource.name !== 'rules' || !isObject(body)) return body;
   return { ...body, active };
@@ -35,7 +35,7 @@ export function bodyOf(resource: Resource, request: ApiRequest): Value {
 /** @throws cascade.resource.id.mismatch when the body has another `_id` */
 export function checkId(stored: ObjectValue, body: ObjectValue, id: string): void {
   const named = Object.hasOwn(body, '_id') ? getOwn(body, '_id') : null;
-  if (named !== null && named !== getOwn(stored, '_id')) throw fault('cascade.resource.id.mismatch', id, named);
+  if (named !== null && named !== getOwn(stored, '_id')) throw apiError('cascade.resource.id.mismatch', id, named);
 }
 
 export const namesVersion = (header: string, version: string): boolean =>
@@ -51,10 +51,10 @@ export function demandedVersion(resource: Pick<Resource, 'kind' | 'name'>, reque
   const { ifMatch } = request;
   if (ifMatch !== undefined) {
     if (namesVersion(ifMatch, String(current))) return current;
-    throw fault('cascade.update.authorization.or.version.conflict', path, ifMatch.replace(/^(W\/)?"(.*)"$/, '$2'), current);
+    throw apiError('cascade.update.authorization.or.version.conflict', path, ifMatch.replace(/^(W\/)?"(.*)"$/, '$2'), current);
   }
   const named = request.op === 'update' ? versionIn(resource, request.object ?? null) : undefined;
   if (named !== undefined && named !== current)
-    throw fault('cascade.update.authorization.or.version.conflict', path, Number(named), current);
+    throw apiError('cascade.update.authorization.or.version.conflict', path, Number(named), current);
   return named;
 }

@@ -1,7 +1,7 @@
 // `…/types/<T>/_schema` (resources-and-api.md 1.1): a type as JSON Schema.
 
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { typeToSchema } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { findType } from '../catalog/catalogue.ts';
@@ -11,6 +11,6 @@ import { idOf, reply } from './request.ts';
 export async function schema(space: Namespace, _resource: Resource, request: ApiRequest): Promise<ApiReply> {
   const id = idOf(request);
   const type = findType(space, id);
-  if (!type) throw fault('cascade.resource.not.found', `/types/${id}`);
+  if (!type) throw apiError('cascade.resource.not.found', `/types/${id}`);
   return reply(toJson(typeToSchema(type)));
 }

@@ -4,7 +4,7 @@ import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { parseProps, toFilter, toProjection } from '../../model/query/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { storedVersion } from '../../model/values/index.ts';
 import { definitionJson, matching, readDefinition, selectDefinitions } from '../definitions/operations.ts';
 import { condition, storedAt, storedBy } from '../instances/find.ts';
@@ -77,7 +77,7 @@ async function oneOf(space: Namespace, resource: Resource, request: ApiRequest, 
       : (await storedBy(space, resource, toFilter(await condition(space, resource, where, actor)), 2)).map((raw) =>
           instance(space, resource, raw, shown, actor),
         );
-  if (second) throw fault('cascade.query.not.unique', resource.name);
-  if (!found) throw fault('cascade.resource.not.found', `/${resource.name}`);
+  if (second) throw apiError('cascade.query.not.unique', resource.name);
+  if (!found) throw apiError('cascade.resource.not.found', `/${resource.name}`);
   return found;
 }

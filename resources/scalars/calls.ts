@@ -3,7 +3,7 @@
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { CascadeErrors, fault, statusOf } from '../../model/errors/faults.ts';
+import { CascadeErrors, apiError, statusOf } from '../../model/errors/api-errors.ts';
 import { type RunHost, runDirect } from '../../runtime/runs/index.ts';
 import type { ScalarAction, ScalarDefinition } from '../../model/types/index.ts';
 import type { Namespace } from '../catalog/types.ts';
@@ -132,7 +132,7 @@ type Call = Pick<Batch, 'form' | 'scalar' | 'action' | 'actor'>;
 
 async function run(space: Namespace, { form, scalar, action, actor }: Call, values: readonly Value[], cpuTimeMs: number): Promise<Value> {
   const procedure = procedureOf(scalar, action);
-  if (!space.definitions.get('procedures', procedure)) throw fault('cascade.scalar.procedure.missing', scalar.name, action);
+  if (!space.definitions.get('procedures', procedure)) throw apiError('cascade.scalar.procedure.missing', scalar.name, action);
   const json = await runDirect(readingOnly(space.runs, scalar, action), {
     executable: { resource: `/procedures/${procedure}`, name: procedure, service: null },
     body: { program: programFor(form, procedure) },
@@ -152,14 +152,14 @@ function readingOnly(host: RunHost, scalar: ScalarDefinition, action: ScalarActi
   return {
     ...host,
     perform(kind, payloadJson, actor) {
-      if (!READS.has(kind)) return Promise.reject(fault('cascade.scalar.procedure.signature', scalar.name, `${action} (${kind})`));
+      if (!READS.has(kind)) return Promise.reject(apiError('cascade.scalar.procedure.signature', scalar.name, `${action} (${kind})`));
       return host.perform(kind, payloadJson, { ...actor, commit: () => Promise.reject(changes(scalar, action)) });
     },
   };
 }
 
 const changes = (scalar: ScalarDefinition, action: ScalarAction) =>
-  fault('cascade.scalar.procedure.signature', scalar.name, `${action} (a change)`);
+  apiError('cascade.scalar.procedure.signature', scalar.name, `${action} (a change)`);
 
 const procedureOf = (scalar: ScalarDefinition, action: ScalarAction): string => scalar[action] as string;
 
@@ -176,5 +176,5 @@ function outcomeOf(result: Value): Outcome {
 function refusalOf({ scalar, action }: Call, error: unknown): CascadeError {
   if (error instanceof CascadeErrors) return error.errors[0] as CascadeError;
   if (!(error instanceof CascadeError)) throw error;
-  return error.code.startsWith('cascade.execution.') ? fault('cascade.scalar.procedure.signature', scalar.name, action) : error;
+  return error.code.startsWith('cascade.execution.') ? apiError('cascade.scalar.procedure.signature', scalar.name, action) : error;
 }

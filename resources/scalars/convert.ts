@@ -4,7 +4,7 @@
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { encodeInner, getOwn, isObject } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { CascadeErrors, type CascadeError } from '../../model/errors/faults.ts';
+import { CascadeErrors, type CascadeError } from '../../model/errors/api-errors.ts';
 import type { ScalarAction, TypeDefinition } from '../../model/types/index.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Namespace } from '../catalog/types.ts';

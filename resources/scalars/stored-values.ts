@@ -1,7 +1,7 @@
 // The different values that a property has in the store, for orders that the store does not know.
 
 import { getOwn, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { storedPath } from '../../model/types/index.ts';
 import { instanceFromBson } from '../../model/values/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
@@ -18,6 +18,6 @@ export async function storedValues(space: Namespace, { type, collection }: Insta
     { $project: { _id: 0, [property]: '$_id' } },
   ];
   const rows = (await space.db.collection(collection).aggregate(stages, { raw: true }).toArray()) as unknown as Uint8Array[];
-  if (rows.length > MOST_VALUES) throw fault('cascade.query.too.expensive', 'comparator');
+  if (rows.length > MOST_VALUES) throw apiError('cascade.query.too.expensive', 'comparator');
   return rows.map((row) => getOwn(instanceFromBson(type, row), property));
 }

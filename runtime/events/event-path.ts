@@ -1,6 +1,6 @@
 // Event paths as subscribers write them (resources-and-api.md 8.4), read into the one spelling in which events are raised. Pure.
 
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { checkName } from '../../model/types/index.ts';
 
 export interface EventPath {
@@ -49,5 +49,5 @@ export function parseEventPath(path: string): EventPath {
     const [, name] = form.exec(path) ?? [];
     if (name !== undefined) return { path, resource, name };
   }
-  throw fault('cascade.event.path.invalid', path);
+  throw apiError('cascade.event.path.invalid', path);
 }

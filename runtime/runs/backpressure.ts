@@ -2,7 +2,7 @@
 // was acknowledged is never dropped). Above the first bound clients are refused and runs bring their events one at a time; above the
 // second a run's statement fails: a storm ends there, not in the memory of the service.
 
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 
 export interface BackpressureLimits {
   readonly runs: number;
@@ -72,7 +72,7 @@ export class Backpressure {
    */
   async pass<T>(commit: () => Promise<T>): Promise<T> {
     if (this.#runs >= this.#extreme.runs || this.#characters >= this.#extreme.characters)
-      throw fault('cascade.quota.exceeded', 'waitingRuns', this.#extreme.runs);
+      throw apiError('cascade.quota.exceeded', 'waitingRuns', this.#extreme.runs);
     if (this.isLow) return commit();
     const before = this.#gate;
     let open = (): void => undefined;

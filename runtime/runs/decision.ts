@@ -4,7 +4,7 @@
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { RunReference, Undecided } from '../transactions/index.ts';
 import { dataOf, BudgetExceeded, withAnswers, type DeferredCall } from '../../model/query/index.ts';
-import { CascadeError } from '../../model/errors/faults.ts';
+import { CascadeError } from '../../model/errors/api-errors.ts';
 import { askedIn, conditionOf, type EvaluationContext } from '../triggers/index.ts';
 import { type DirectCall, runDirect } from './direct-run.ts';
 import type { Executable, RunHost } from './types.ts';

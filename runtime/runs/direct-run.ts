@@ -7,7 +7,7 @@ import type { Identity } from '../../identity/index.ts';
 import { type Answer, Fenced, keptAnswer, type Step, type UnitOfWork, type Write } from '../transactions/index.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
-import { fault, isFault } from '../../model/errors/faults.ts';
+import { apiError, isApiError } from '../../model/errors/api-errors.ts';
 import { isRetryable, retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { fromWireError, toWireError } from './wire-error.ts';
 import { whenAdmitted } from './admission.ts';
@@ -149,7 +149,7 @@ class DirectRun implements RunObserver {
   /** It has been open for longer than a run may be (language.md 10). */
   readonly #expire = (limit: string): void => {
     if (this.#open) this.#host.sandbox.drop(this.#open);
-    this.fail({ ...toWireError(fault('cascade.execution.timeout', this.#call.executable.resource, limit)), frames: [] });
+    this.fail({ ...toWireError(apiError('cascade.execution.timeout', this.#call.executable.resource, limit)), frames: [] });
   };
 
   readonly #leave = (): void => this.#expire('its caller has gone');
@@ -199,7 +199,7 @@ class DirectRun implements RunObserver {
     } catch (error) {
       if (isOfRun && error instanceof Fenced) return; // another process repeats what it is a part of
       if (isOfRun && error instanceof RestartRun) return this.#giveUp(error);
-      if (!isFault(error))
+      if (!isApiError(error))
         this.#host.log.error({ err: error, resource: this.#call.executable.resource }, 'a request of a program failed unexpectedly');
       answer = { error: toWireError(error) };
     }

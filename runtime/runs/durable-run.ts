@@ -28,7 +28,7 @@ import {
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import { Backoff, isRetryable } from '../../platform/mongo/index.ts';
 import { toWireError } from './wire-error.ts';
-import { fault, isFault } from '../../model/errors/faults.ts';
+import { apiError, isApiError } from '../../model/errors/api-errors.ts';
 import { eventObjectJson } from '../events/event-object.ts';
 import { type Since, sinceOf, type Stage } from '../events/stages.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
@@ -127,7 +127,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     const restMs = this.#history.isEmpty ? this.#host.errorBreaker.restMs(this.#executable.resource, this.#limits.errorBreaker) : 0;
     if (restMs === 0) return this.#admit();
     this.#isSkipped = true;
-    this.fail(toWireError(fault('cascade.execution.suspended', this.#executable.resource)));
+    this.fail(toWireError(apiError('cascade.execution.suspended', this.#executable.resource)));
   }
 
   #admit(): void {
@@ -317,7 +317,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#host.release(this.id); // it may wait for a lock
     this.#host.contention.leave(this.id);
-    this.#stop(() => this.#giveUp(toWireError(fault('cascade.execution.timeout', this.#executable.resource, limit)), false));
+    this.#stop(() => this.#giveUp(toWireError(apiError('cascade.execution.timeout', this.#executable.resource, limit)), false));
   };
 
   #failed(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
@@ -531,7 +531,8 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     try {
       change = this.#host.changeAtOnce(kind, payloadJson, this.#doer);
     } catch (error) {
-      if (!isFault(error)) this.#host.log.error({ err: error, resource: this.#executable.resource }, 'an effect could not be told at once');
+      if (!isApiError(error))
+        this.#host.log.error({ err: error, resource: this.#executable.resource }, 'an effect could not be told at once');
       return false;
     }
     if (!change || (startsRuns(change) && !this.#host.backpressure.isLow)) return false;
@@ -563,7 +564,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   }
 
   #asWire(error: unknown): WireError {
-    if (!isFault(error))
+    if (!isApiError(error))
       this.#host.log.error({ err: error, resource: this.#executable.resource }, 'a request of a rule failed unexpectedly');
     return toWireError(error);
   }

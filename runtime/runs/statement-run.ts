@@ -6,7 +6,7 @@ import { type Actor, ChildRunIds, type StepStore } from '../context/actor.ts';
 import type { Identity } from '../../identity/index.ts';
 import { type Answer, Fenced, type RunId, runIdOf, type Step, type StoredEvent, type UnitOfWork } from '../transactions/index.ts';
 import { decodeInner, encodeInner, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { fault, isFault } from '../../model/errors/faults.ts';
+import { apiError, isApiError } from '../../model/errors/api-errors.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { fromWireError, toWireError } from './wire-error.ts';
 import { checkpointSite, Checkpoints } from './checkpoints.ts';
@@ -95,7 +95,7 @@ export class StatementRun implements StepStore {
       this.#tell(answer);
     } catch (error) {
       if (!(error instanceof Fenced || error instanceof Ending)) throw error; // another process, or the next start, goes on with it
-      this.#tell({ error: toWireError(fault('cascade.server.unavailable')) });
+      this.#tell({ error: toWireError(apiError('cascade.server.unavailable')) });
     } finally {
       this.#ended();
     }
@@ -127,7 +127,7 @@ export class StatementRun implements StepStore {
   }
 
   #asWire(error: unknown): ReturnType<typeof toWireError> {
-    if (!isFault(error)) this.#host.log.error({ err: error, statement: this.#id }, 'a statement failed unexpectedly');
+    if (!isApiError(error)) this.#host.log.error({ err: error, statement: this.#id }, 'a statement failed unexpectedly');
     return toWireError(error);
   }
 

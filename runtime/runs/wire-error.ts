@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { OneWireError, WireError } from '../../stdlib/isolate/protocol.ts';
 import { encodeInner, fromInner, type Value } from '../../stdlib/values/index.ts';
-import { CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { CascadeErrors, apiError } from '../../model/errors/api-errors.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 
 /** Of what was found together in one request, as much is told to a program. */
@@ -16,7 +16,9 @@ export function toWireError(error: unknown): WireError {
   if (error instanceof CascadeErrors && error.errors[0])
     return { ...oneToWire(error.errors[0]), errors: error.errors.slice(0, MOST_ERRORS).map(oneToWire) };
   if (!(error instanceof CascadeError))
-    return toWireError(isRetryable(error) ? fault('cascade.server.unavailable') : fault('cascade.server.error', randomUUID() as string));
+    return toWireError(
+      isRetryable(error) ? apiError('cascade.server.unavailable') : apiError('cascade.server.error', randomUUID() as string),
+    );
   return { ...oneToWire(error), ...(error.errors && { errors: error.errors.map(oneToWire) }) };
 }
 

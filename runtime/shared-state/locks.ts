@@ -1,6 +1,6 @@
 // Locks of runs: taken in the order of asking, by one run as often as it likes, freed when the run ends. A run that would wait for
 // itself by way of others is refused, not left to hang.
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 
 interface Lock {
   owner: string;
@@ -40,7 +40,7 @@ export class Locks {
       lock.depth++;
       return;
     }
-    if (this.#wouldCycle(lock.owner, run)) throw fault('cascade.service.state.deadlock', name);
+    if (this.#wouldCycle(lock.owner, run)) throw apiError('cascade.service.state.deadlock', name);
     this.#onWait(run);
     this.#waits.set(run, name);
     await new Promise<void>((granted, refused) => lock.queue.push({ run, granted, refused }));
@@ -60,7 +60,7 @@ export class Locks {
       this.#waits.delete(run);
       const queue = this.#locks.get(waited)?.queue ?? [];
       const place = queue.findIndex((one) => one.run === run);
-      if (place >= 0) queue.splice(place, 1)[0]?.refused(fault('cascade.service.state.deadlock', waited));
+      if (place >= 0) queue.splice(place, 1)[0]?.refused(apiError('cascade.service.state.deadlock', waited));
     }
     for (const name of this.#owned.get(run) ?? []) {
       const lock = this.#locks.get(name);

@@ -2,7 +2,7 @@
 // used longest ago when it is full, and those whose time is over.
 import { deepEquals } from '../../stdlib/operators/index.ts';
 import { isInteger, type Value } from '../../stdlib/values/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Clock, Timer } from '../../platform/clock/index.ts';
 import { type StoredValue, NOTHING, valueOf } from './stored-value.ts';
 import type { Behaviour } from './shared-objects.ts';
@@ -106,7 +106,7 @@ export class Entries implements Behaviour {
     }
     const { maximumSize } = this.#eviction;
     if (maximumSize === 0) return this.#tell(key, value);
-    if (this.count >= MOST_ENTRIES) throw fault('cascade.quota.exceeded', 'serviceState', MOST_ENTRIES);
+    if (this.count >= MOST_ENTRIES) throw apiError('cascade.quota.exceeded', 'serviceState', MOST_ENTRIES);
     const added = { value, writtenAt: now, usedAt: now };
     this.#entries.set(key, added);
     this.#expect(added);

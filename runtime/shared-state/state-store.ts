@@ -4,7 +4,7 @@ import { langError } from '../../stdlib/errors.ts';
 import type { StatePayload } from '../../stdlib/isolate/protocol.ts';
 import { encodeShared, type ObjectValue, type SharedKind, type Value } from '../../stdlib/values/index.ts';
 import type { Answer } from '../transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { Cells, type StateProperties } from './cells.ts';
 import { handleOf, storedValue, type StoredValue, NOTHING, type SharedRef } from './stored-value.ts';
 import { Locks } from './locks.ts';
@@ -169,7 +169,7 @@ export class StateStore {
     let cells = entry?.partitions.get(partition);
     if (cells) return cells;
     if (!entry?.declared.partitioned) return undeclared(service);
-    if (entry.partitions.size >= MOST_PARTITIONS) throw fault('cascade.quota.exceeded', 'servicePartitions', MOST_PARTITIONS);
+    if (entry.partitions.size >= MOST_PARTITIONS) throw apiError('cascade.quota.exceeded', 'servicePartitions', MOST_PARTITIONS);
     entry.partitions.set(partition, (cells = new Cells(service, entry.declared.partitioned)));
     this.#grow(cells.size);
     return cells;
@@ -277,7 +277,7 @@ export class StateStore {
   /** @throws CascadeError when the state of the namespace has grown too large; what made it so stays */
   #grow(by: number): void {
     this.#size += by;
-    if (by > 0 && this.#size > MOST_CHARACTERS) throw fault('cascade.quota.exceeded', 'serviceState', MOST_CHARACTERS);
+    if (by > 0 && this.#size > MOST_CHARACTERS) throw apiError('cascade.quota.exceeded', 'serviceState', MOST_CHARACTERS);
   }
 }
 

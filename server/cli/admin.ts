@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { CascadeError } from '../../model/errors/faults.ts';
+import { CascadeError } from '../../model/errors/api-errors.ts';
 import { resetAccount as reset } from '../../features/accounts/reset.ts';
 import { generatePassword, SecurityLog } from '../../identity/index.ts';
 import { openEmbeddedMongod } from '../../platform/mongod/index.ts';

@@ -5,7 +5,7 @@ import { type CompiledProcedure, type CompiledRule, originalPosition } from '../
 import { answerAlone } from '../../features/builtins/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { openSandbox, type Program, type ResolvedProcedure, type RunFailure, type RunRequest, type Sandbox } from '../../sandbox/index.ts';
 import { StateStore } from '../../runtime/shared-state/index.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
@@ -83,7 +83,7 @@ async function answerTo(kind: string, payload: ObjectValue, state: StateStore, r
   if (kind === 'state') return state.perform(payload, { run, keep: () => undefined });
   const name = kind === 'builtin' ? String(getOwn(payload, 'name')) : kind;
   const answer = kind === 'builtin' ? answerAlone(name, getOwn(payload, 'args') as Value[]) : null;
-  if (!answer) throw fault('cascade.method.not.allowed', name, 'cascade run, which has no store');
+  if (!answer) throw apiError('cascade.method.not.allowed', name, 'cascade run, which has no store');
   return answer;
 }
 

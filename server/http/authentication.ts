@@ -1,6 +1,6 @@
 // Logging in, renewing and ending sessions over HTTP, and the identity of every other request (resources-and-api.md 6).
 import type { Identity } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { IdentityStore, Session } from '../../identity/index.ts';
 import { limitKey } from '../transport/index.ts';
@@ -13,7 +13,7 @@ export async function authenticate(http: HttpRequest, query: Query, store: Ident
   const credentials = authorization(http);
   if (credentials?.scheme === 'bearer') return sessionReply(await store.loginWithToken(credentials.value, target, limitKey(http.address)));
   const basic = credentials?.scheme === 'basic' ? nameAndPassword(credentials.value) : null;
-  if (!basic) throw fault('cascade.security.credentials.missing');
+  if (!basic) throw apiError('cascade.security.credentials.missing');
   return sessionReply(await store.login(basic.username, basic.password, limitKey(http.address), target));
 }
 
@@ -34,13 +34,13 @@ export async function revoke(http: HttpRequest, store: IdentityStore): Promise<H
  */
 export function identify(http: HttpRequest, query: Query, store: IdentityStore): MaybePromise<Identity> {
   const token = presentedToken(http, query);
-  if (!token) throw fault('cascade.security.credentials.missing');
+  if (!token) throw apiError('cascade.security.credentials.missing');
   const found = store.verify(token, targetNamespace(http, query));
   return found instanceof Promise ? found.then(valid) : valid(found);
 }
 
 function valid(identity: Identity | null): Identity {
-  if (!identity) throw fault('cascade.security.token.invalid');
+  if (!identity) throw apiError('cascade.security.token.invalid');
   return identity;
 }
 
@@ -71,7 +71,7 @@ async function bodyToken(http: HttpRequest): Promise<string> {
   const token = Buffer.from(await http.body())
     .toString('utf8')
     .trim();
-  if (token === '') throw fault('cascade.security.credentials.missing');
+  if (token === '') throw apiError('cascade.security.credentials.missing');
   return token;
 }
 

@@ -1,5 +1,5 @@
 // Several requests in one (resources-and-api.md 2.14): each is answered as if it had come alone, all at the same time.
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { readBody } from './read-body.ts';
@@ -18,17 +18,17 @@ const INHERITED = ['authorization', 'x-target-namespace'] as const;
  */
 export async function batch(http: HttpRequest, answer: (one: HttpRequest) => Promise<HttpReply>): Promise<HttpReply> {
   const type = (http.headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase();
-  if (type !== '' && type !== 'application/json') throw fault('cascade.request.content.type', http.headers.get('content-type')!);
+  if (type !== '' && type !== 'application/json') throw apiError('cascade.request.content.type', http.headers.get('content-type')!);
   const requests = await readBody(await http.body());
-  if (!Array.isArray(requests)) throw fault('cascade.request.body.invalid', 'an array of requests is expected', 0);
-  if (requests.length > MOST_REQUESTS) throw fault('cascade.request.too.many.instances', MOST_REQUESTS);
+  if (!Array.isArray(requests)) throw apiError('cascade.request.body.invalid', 'an array of requests is expected', 0);
+  if (requests.length > MOST_REQUESTS) throw apiError('cascade.request.too.many.instances', MOST_REQUESTS);
   const read = requests.map((one, index) => readRequest(one, index, http));
   const replies = await Promise.all(read.map(answer));
   return { status: 200, body: `[${replies.map((reply, index) => replyText(reply, read[index]!.method === 'HEAD')).join(',')}]` };
 }
 
 function readRequest(value: Value, index: number, outer: HttpRequest): HttpRequest {
-  const invalid = (reason: string) => fault('cascade.request.body.invalid', `request ${index}: ${reason}`, 0);
+  const invalid = (reason: string) => apiError('cascade.request.body.invalid', `request ${index}: ${reason}`, 0);
   if (!isObject(value)) throw invalid('an object is expected');
   const method = memberOf(value, 'method') ?? 'GET';
   const uri = memberOf(value, 'uri');
@@ -59,7 +59,7 @@ function readRequest(value: Value, index: number, outer: HttpRequest): HttpReque
     mostRows: MOST_ROWS,
     body: () => bytesOf(body, headers.get('content-type')),
     stream: () => {
-      throw fault('cascade.request.content.type', headers.get('content-type') ?? '');
+      throw apiError('cascade.request.content.type', headers.get('content-type') ?? '');
     },
   };
 }

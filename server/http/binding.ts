@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ApiReply, Engine, Health, Identity } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { readBuild } from '../../platform/about/index.ts';
 import type { Metrics } from '../metrics.ts';
 import { isLoopback } from '../transport/index.ts';
@@ -82,7 +82,7 @@ export function openBinding({
     publicDocument: (http) => publicDocumentReply(http, engine),
     metrics: async (http, query) => {
       if (!isOfThisMachine(http) && (await identify(http, query, engine.identity)).system !== true)
-        throw fault('cascade.authorization.denied', 'select', 'metrics');
+        throw apiError('cascade.authorization.denied', 'select', 'metrics');
       return { status: 200, body: await metrics.text(), contentType: metrics.contentType };
     },
     healthz: healthReply,
@@ -98,7 +98,7 @@ export function openBinding({
     try {
       if (http.method === 'OPTIONS') given = { status: 204 };
       else {
-        if (http.path.length + http.query.length > URL_LIMIT_BYTES) throw fault('cascade.request.url.too.long', URL_LIMIT_BYTES);
+        if (http.path.length + http.query.length > URL_LIMIT_BYTES) throw apiError('cascade.request.url.too.long', URL_LIMIT_BYTES);
         place = routeOf(http.path);
         given = await answer(http, place);
       }
@@ -148,7 +148,7 @@ export function openBinding({
 
   function notAllowed({ method, path }: HttpRequest, place: Route): HttpReply {
     const on = place.kind === 'resource' ? place.resourceName : path;
-    return { ...errorReply(fault('cascade.method.not.allowed', method, on), log), headers: { Allow: allowed(place.methods) } };
+    return { ...errorReply(apiError('cascade.method.not.allowed', method, on), log), headers: { Allow: allowed(place.methods) } };
   }
 }
 
@@ -211,7 +211,7 @@ export function within<Result>(deadlines: Deadlines | null, work: Promise<Result
     let isLate = false;
     const deadline = deadlines.begin(() => {
       isLate = true;
-      reject(fault('cascade.request.timeout', deadlines.ms));
+      reject(apiError('cascade.request.timeout', deadlines.ms));
     });
     work.then(
       (result) => {

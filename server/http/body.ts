@@ -1,7 +1,7 @@
 // The body of a request: collected up to a limit, inflated up to the same limit (resources-and-api.md 1.6, 1.7).
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback } from 'node:zlib';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Exchange } from '../transport/index.ts';
 import { type Budget, COUNTED_BYTES } from './budget.ts';
@@ -75,7 +75,7 @@ export class Body {
     this.#chunks = [];
     if (!this.#whole) return;
     this.#whole = null;
-    this.#fail(fault('cascade.request.body.too.large', bytes));
+    this.#fail(apiError('cascade.request.body.too.large', bytes));
   }
 
   /** The bytes as they came. @throws request.body.too.large, request.body.invalid when the client went away */
@@ -147,7 +147,7 @@ export class Body {
   /** The client went away: whoever waits for the body need not. */
   abort(): void {
     this.#isGone = true;
-    this.#fail(fault('cascade.request.body.invalid', 'the connection was closed', this.#sizeBytes));
+    this.#fail(apiError('cascade.request.body.invalid', 'the connection was closed', this.#sizeBytes));
   }
 
   #take(chunk: Uint8Array, isLast: boolean): void {
@@ -170,7 +170,7 @@ export class Body {
   }
 
   #refusalOf(chunk: Uint8Array, isLast: boolean): Error | null {
-    if (this.#sizeBytes > this.#limitBytes) return fault('cascade.request.body.too.large', this.#limitBytes);
+    if (this.#sizeBytes > this.#limitBytes) return apiError('cascade.request.body.too.large', this.#limitBytes);
     if (this.#refusal || !this.#isKept || (isLast && this.#sizeBytes < COUNTED_BYTES)) return this.#refusal;
     this.#refusal = this.#room.budget.take(this.#room.owner(), chunk.byteLength);
     if (!this.#refusal) this.#countedBytes += chunk.byteLength;
@@ -193,7 +193,7 @@ export function inflate(bytes: Uint8Array, encoding: string | undefined, limitBy
   if (encoding === undefined || bytes.length === 0) return bytes;
   const name = encoding.trim().toLowerCase();
   if (name === 'identity' || name === '') return bytes;
-  if (name !== 'gzip' && name !== 'x-gzip') throw fault('cascade.request.content.type', `Content-Encoding: ${name}`);
+  if (name !== 'gzip' && name !== 'x-gzip') throw apiError('cascade.request.content.type', `Content-Encoding: ${name}`);
   return gunzipped(bytes, limitBytes);
 }
 
@@ -201,7 +201,7 @@ async function gunzipped(bytes: Uint8Array, limitBytes: number): Promise<Uint8Ar
   try {
     return await gunzip(bytes, { maxOutputLength: limitBytes });
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw fault('cascade.request.body.too.large', limitBytes);
-    throw fault('cascade.request.body.invalid', 'it is not gzip', 0);
+    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw apiError('cascade.request.body.too.large', limitBytes);
+    throw apiError('cascade.request.body.invalid', 'it is not gzip', 0);
   }
 }

@@ -1,5 +1,5 @@
 // What all clients together may make the service hold, and one of them alone: else a few could take all of its memory.
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 
 /** Less is not counted: it is over in a moment, and there are very many of them. */
 export const COUNTED_BYTES = 16 * 1024;
@@ -28,8 +28,8 @@ export class Budget {
   /** @returns why there is no room for it; null when it is taken, and has to be given back */
   take(owner: string, amount: number): Error | null {
     const held = this.#held.get(owner) ?? 0;
-    if (held + amount > this.#mostEach) return fault('cascade.quota.exceeded', this.#name, this.#mostEach);
-    if (this.#total + amount > this.#most) return fault('cascade.quota.exceeded', this.#name, this.#most);
+    if (held + amount > this.#mostEach) return apiError('cascade.quota.exceeded', this.#name, this.#mostEach);
+    if (this.#total + amount > this.#most) return apiError('cascade.quota.exceeded', this.#name, this.#most);
     this.#held.set(owner, held + amount);
     this.#total += amount;
     return null;

@@ -1,7 +1,7 @@
 // Documents over HTTP (resources-and-api.md 4.8): uploads as multipart, and their contents with ranges and conditions (RFC 9110). What a browser
 // gets is told not to guess its type, and what could run as a program of our origin is put into a sandbox.
 import type { ApiRequest, DownloadedContent, Engine, Identity } from '../../resources/api.ts';
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { boundaryOf, isMultipart, partsOf } from './multipart.ts';
 import { namesTag, rangeIn } from './ranges.ts';
 import { type Action, decode, DOCUMENTS, PUBLIC_DOCUMENTS, type ResourceRoute } from './routes.ts';
@@ -15,7 +15,7 @@ export const isUpload = (http: HttpRequest, { resourceName, custom }: ResourceRo
 /** @throws request.body.invalid: no boundary */
 export function uploadRequest(http: HttpRequest, identity: Identity, limitBytes: number): ApiRequest {
   const boundary = boundaryOf(http.headers.get('content-type'));
-  if (boundary === null) throw fault('cascade.request.body.invalid', 'the content type has no boundary', 0);
+  if (boundary === null) throw apiError('cascade.request.body.invalid', 'the content type has no boundary', 0);
   const parts = partsOf(http.stream(), boundary, http.headers.get('content-encoding'));
   return {
     identity,
@@ -33,7 +33,7 @@ export function uploadRequest(http: HttpRequest, identity: Identity, limitBytes:
 /** `GET /docs/<name>` */
 export async function documentReply(http: HttpRequest, engine: Executing, identity: Identity): Promise<HttpReply> {
   const name = decode(http.path.slice(DOCUMENTS.length));
-  if (name === null) throw fault('cascade.request.parameter.invalid', 'path', http.path);
+  if (name === null) throw apiError('cascade.request.parameter.invalid', 'path', http.path);
   const { content } = await engine.execute(downloadRequest(http, identity, name));
   return contentReply(http, content!, 'private, no-cache');
 }
@@ -42,7 +42,7 @@ export async function documentReply(http: HttpRequest, engine: Executing, identi
 export async function publicDocumentReply(http: HttpRequest, engine: Executing): Promise<HttpReply> {
   const [, rawNamespace = '', rawPath = ''] = /^([^/]+)\/(.+)$/s.exec(http.path.slice(PUBLIC_DOCUMENTS.length)) ?? [];
   const [namespace, path] = [decode(rawNamespace), decode(rawPath)];
-  const gone = () => fault('cascade.resource.not.found', http.path);
+  const gone = () => apiError('cascade.resource.not.found', http.path);
   if (!namespace || !path) throw gone();
   const anybody: Identity = { username: 'publicExecutor', namespace, profiles: [] };
   try {

@@ -1,7 +1,14 @@
 // The one place where a throw becomes a reply: a refusal as it is, anything else as a 500 that tells nothing (resources-and-api.md 10).
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { CascadeError, CascadeErrors, type ErrorDocument, errorDocument, fault, retryAfterSeconds } from '../../model/errors/faults.ts';
+import {
+  CascadeError,
+  CascadeErrors,
+  type ErrorDocument,
+  errorDocument,
+  apiError,
+  retryAfterSeconds,
+} from '../../model/errors/api-errors.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { HttpReply } from './types.ts';
@@ -10,10 +17,10 @@ import type { HttpReply } from './types.ts';
 export function errorReply(error: unknown, log: Logger): HttpReply {
   if (error instanceof CascadeErrors) return reply(error.status, error.errors.map(errorDocument), error.errors[0]);
   if (error instanceof CascadeError) return reply(error.status, [errorDocument(error)], error);
-  if (isRetryable(error)) return errorReply(fault('cascade.server.unavailable'), log);
+  if (isRetryable(error)) return errorReply(apiError('cascade.server.unavailable'), log);
   const reference = randomUUID();
   log.error({ err: error, reference }, 'unexpected fault');
-  const unexpected = fault('cascade.server.error', reference);
+  const unexpected = apiError('cascade.server.error', reference);
   return reply(unexpected.status, [errorDocument(unexpected)], unexpected);
 }
 

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { acceptsGzip } from './headers.ts';
 import { namesTag } from './ranges.ts';
 import { INBOX } from './routes.ts';
@@ -56,12 +56,12 @@ export function openInboxPage(folder = join(repository(), 'dist/inbox')): InboxP
     file(http) {
       const name = http.path === INBOX ? PAGE : http.path.slice(INBOX.length + 1);
       const file = http.path !== INBOX && name === PAGE ? undefined : files.get(name);
-      if (!file) throw fault('cascade.resource.not.found', http.path);
+      if (!file) throw apiError('cascade.resource.not.found', http.path);
       return reply(http, name, file);
     },
     preview(json) {
       const page = files.get(PAGE);
-      if (!page) throw fault('cascade.resource.not.found', INBOX);
+      if (!page) throw apiError('cascade.resource.not.found', INBOX);
       // A data block is never run; `<` is escaped, so that no text can end it.
       const data = `<script type="application/json" id="previewed">${json.replaceAll('<', '\\u003c')}</script>`;
       const body = page.content.toString('utf8').replace('<div id="inbox">', () => `${data}\n<div id="inbox">`);

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { MANUAL } from './routes.ts';
 import type { HttpReply } from './types.ts';
 
@@ -13,7 +13,7 @@ export function openManual(folder = join(repository(), 'docs')): (path: string) 
   return async (path) => {
     const name = path.slice(MANUAL.length);
     if (name === '') return plainText(names.map((one) => `${MANUAL}${one}\n`).join(''));
-    if (!names.includes(name)) throw fault('cascade.resource.not.found', path);
+    if (!names.includes(name)) throw apiError('cascade.resource.not.found', path);
     return plainText(await readFile(join(folder, name), 'utf8'));
   };
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Dicer } from '@fastify/busboy';
 import type { UploadedPart } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 
 const MOST_PARTS = 100;
 /** Of one part; the parser keeps 80 KiB of them at most. */
@@ -51,7 +51,7 @@ export async function* partsOf(
   parser.on('finish', () => end(null));
   parser.on('part', (part: Dicer.PartStream) => {
     part.on('error', () => undefined); // whoever reads the part is told, and the parser
-    if (++count > MOST_PARTS) end(fault('cascade.request.too.many.instances', MOST_PARTS));
+    if (++count > MOST_PARTS) end(apiError('cascade.request.too.many.instances', MOST_PARTS));
     part.on('header', (headers) => found.put({ part, headers: headers as Record<string, string[]> }));
   });
   const source = inflated(body, encoding);
@@ -77,7 +77,7 @@ export async function* partsOf(
   }
 }
 
-const malformed = () => fault('cascade.request.body.invalid', 'it is no multipart/form-data', 0);
+const malformed = () => apiError('cascade.request.body.invalid', 'it is no multipart/form-data', 0);
 
 /** The bytes of a part. @throws what the body ended with, in our words */
 async function* contentOf(part: Dicer.PartStream, failure: () => Error | null): AsyncGenerator<Uint8Array> {
@@ -94,7 +94,7 @@ const isOurs = (error: unknown): error is Error =>
 function inflated(body: AsyncIterable<Uint8Array>, encoding = 'identity'): AsyncIterable<Uint8Array> {
   const name = encoding.trim().toLowerCase();
   if (name === 'identity' || name === '') return body;
-  if (name !== 'gzip' && name !== 'x-gzip') throw fault('cascade.request.content.type', `Content-Encoding: ${name}`);
+  if (name !== 'gzip' && name !== 'x-gzip') throw apiError('cascade.request.content.type', `Content-Encoding: ${name}`);
   const source = Readable.from(body, { objectMode: false, highWaterMark: 1 });
   const gunzip = createGunzip();
   source.once('error', (error) => gunzip.destroy(error));
@@ -107,7 +107,7 @@ function described(headers: Record<string, string[]>): { name: string; fileType:
   const named = disposition.get('name');
   const filename = disposition.get('filename');
   const name = named === BY_FILENAME ? filename : named;
-  if (name === undefined) throw fault('cascade.request.body.invalid', 'a part has no name', 0);
+  if (name === undefined) throw apiError('cascade.request.body.invalid', 'a part has no name', 0);
   return { name, fileType: headers['content-type']?.[0]?.trim() || null };
 }
 

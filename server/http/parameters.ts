@@ -1,5 +1,5 @@
 // Query parameters: the known ones of an operation, each parsed as JSON and held to its type (resources-and-api.md 1.5). Pure.
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 
@@ -83,7 +83,7 @@ export function parameterValues(given: ObjectValue, names: readonly ParameterNam
   for (const name of names) {
     const value = Object.hasOwn(given, name) ? spelledOut(name, getOwn(given, name)) : null;
     if (value === null) continue;
-    if (!CHECKS[name](value)) throw fault('cascade.request.parameter.invalid', name, value);
+    if (!CHECKS[name](value)) throw apiError('cascade.request.parameter.invalid', name, value);
     found[name] = value;
   }
   return found;
@@ -114,7 +114,7 @@ function parse(name: string, text: string): Value {
   }
 }
 
-const invalid = (name: string, value: string): Error => fault('cascade.request.parameter.invalid', name, value);
+const invalid = (name: string, value: string): Error => apiError('cascade.request.parameter.invalid', name, value);
 
 /** As HTML forms write it: plus signs are blanks. Null when an escape is malformed. */
 function decode(text: string): string | null {

@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { CascadeErrors, fault } from '../../model/errors/faults.ts';
+import { CascadeErrors, apiError } from '../../model/errors/api-errors.ts';
 import { Decimal } from '../../stdlib/values/index.ts';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 import { acceptsGzip } from './headers.ts';
@@ -186,7 +186,7 @@ async function failing(error: unknown): Promise<{ response: Response; errors: { 
 }
 
 test('a refusal is an array of one error document with its status', async () => {
-  const { response, errors } = await failing(fault('cascade.resource.duplicate.key', 'Pump', 'name=p4'));
+  const { response, errors } = await failing(apiError('cascade.resource.duplicate.key', 'Pump', 'name=p4'));
   expect(response.status).toBe(409);
   expect(errors).toEqual([
     { code: 'cascade.resource.duplicate.key', message: 'Pump already has an instance with name=p4.', params: ['Pump', 'name=p4'] },
@@ -194,18 +194,18 @@ test('a refusal is an array of one error document with its status', async () => 
 });
 
 test('several refusals are one array, with their common status or 400', async () => {
-  const unknown = fault('cascade.type.property.unknown', 'Pump', 'x');
-  const required = fault('cascade.type.property.required', 'Pump', 'rpm');
+  const unknown = apiError('cascade.type.property.unknown', 'Pump', 'x');
+  const required = apiError('cascade.type.property.required', 'Pump', 'rpm');
   const { response, errors } = await failing(new CascadeErrors([unknown, required]));
   expect(response.status).toBe(400);
   expect(errors.map(({ code }) => code)).toEqual(['cascade.type.property.unknown', 'cascade.type.property.required']);
-  expect((await failing(new CascadeErrors([unknown, fault('cascade.patch.test.failed', '/a')]))).response.status).toBe(400);
+  expect((await failing(new CascadeErrors([unknown, apiError('cascade.patch.test.failed', '/a')]))).response.status).toBe(400);
 });
 
 test('params of any type have their JSON spelling', async () => {
-  const { errors } = await failing(fault('cascade.query.limit.range', 'limit', 1, 10n ** 17n));
+  const { errors } = await failing(apiError('cascade.query.limit.range', 'limit', 1, 10n ** 17n));
   expect(errors[0]!.params).toEqual(['limit', 1, 1e17]);
-  const decimal = await failing(fault('cascade.request.parameter.invalid', 'x', new Decimal(1250n, 2)));
+  const decimal = await failing(apiError('cascade.request.parameter.invalid', 'x', new Decimal(1250n, 2)));
   expect(decimal.errors[0]!.params).toEqual(['x', '12.50']);
 });
 
@@ -220,7 +220,7 @@ test('an unexpected failure tells a reference and nothing else; the log has the 
 });
 
 test('an operation that the resource does not offer is no method of it', async () => {
-  const { response } = await failing(fault('cascade.method.not.allowed', 'select', 'logs'));
+  const { response } = await failing(apiError('cascade.method.not.allowed', 'select', 'logs'));
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, DELETE, OPTIONS']);
 });
 
@@ -238,11 +238,11 @@ test.each([
 
 test('Retry-After comes with every 429 but those of a single run, and when the database is away', async () => {
   const after = async (error: unknown) => (await failing(error)).response.headers.get('retry-after');
-  expect(await after(fault('cascade.security.rate.limited', 60))).toBe('60');
-  expect(await after(fault('cascade.quota.exceeded', 'requestsPerSecond', 5))).toBe('1');
-  expect(await after(fault('cascade.execution.timeout', 'P', 1))).toBeNull();
-  expect(await after(fault('cascade.execution.depth', 'P', 1))).toBeNull();
-  expect(await after(fault('cascade.server.unavailable'))).toBe('5');
+  expect(await after(apiError('cascade.security.rate.limited', 60))).toBe('60');
+  expect(await after(apiError('cascade.quota.exceeded', 'requestsPerSecond', 5))).toBe('1');
+  expect(await after(apiError('cascade.execution.timeout', 'P', 1))).toBeNull();
+  expect(await after(apiError('cascade.execution.depth', 'P', 1))).toBeNull();
+  expect(await after(apiError('cascade.server.unavailable'))).toBe('5');
 });
 
 test('a request that takes too long is given up', async () => {

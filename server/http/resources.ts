@@ -1,6 +1,6 @@
 // A request on a resource, in the words of the engine: which operation, with which parameters, from which body (1.4, 1.5, 2).
 import { type ApiRequest, type Identity, OPERATIONS } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { fromTyped } from '../../model/values/index.ts';
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
@@ -114,7 +114,7 @@ export function federationIn(valueOf: (name: string) => string | undefined): Api
   if (valueOf('X-Cascade-Federation') !== '1') return undefined;
   const hop = Number(valueOf('X-Cascade-Hop') ?? 1);
   if (!Number.isSafeInteger(hop) || hop < 1 || hop > MOST_HOPS)
-    throw fault('cascade.federation.hops', `the hop is none from 1 to ${MOST_HOPS}`);
+    throw apiError('cascade.federation.hops', `the hop is none from 1 to ${MOST_HOPS}`);
   const deadline = Number(valueOf('X-Cascade-Deadline-Ms') ?? Number.NaN);
   const isTyped = valueOf('X-Cascade-Values') === 'typed';
   return { hop, isTyped, ...(Number.isSafeInteger(deadline) && deadline > 0 && { deadlineMs: Math.min(deadline, 2 ** 31 - 1) }) };
@@ -145,20 +145,20 @@ export const operationOf = (action: Action): ApiRequest['op'] =>
 const shapes: Partial<Record<Action, (request: ApiRequest) => ApiRequest>> = {
   selectByBody: ({ object, ...request }) => {
     if (object === undefined) return request;
-    if (!isObject(object)) throw fault('cascade.request.body.invalid', 'a condition must be an object', 0);
+    if (!isObject(object)) throw apiError('cascade.request.body.invalid', 'a condition must be an object', 0);
     return { ...request, parameters: { ...request.parameters, where: object } };
   },
   aggregate: (request) => {
     if (request.object !== undefined) return request;
     const { pipeline, ...others } = request.parameters;
-    if (pipeline === undefined) throw fault('cascade.request.parameter.invalid', 'pipeline', null);
+    if (pipeline === undefined) throw apiError('cascade.request.parameter.invalid', 'pipeline', null);
     return { ...request, object: pipeline, parameters: others };
   },
   insert: (request) => (request.parameters.upsert === true ? { ...request, op: 'upsert' } : request),
   execute: serviceProcedure,
   replaceMembers: ({ resourceId, ...request }) => {
     if (isObject(request.object) && typeof getOwn(request.object, 'op') === 'string') return command({ resourceId, ...request });
-    if (!isObject(request.object)) throw fault('cascade.request.body.invalid', 'members must be given in an object', 0);
+    if (!isObject(request.object)) throw apiError('cascade.request.body.invalid', 'members must be given in an object', 0);
     return { ...request, object: { ...request.object, name: resourceId! } };
   },
   command,
@@ -166,7 +166,7 @@ const shapes: Partial<Record<Action, (request: ApiRequest) => ApiRequest>> = {
 
 /** `PUT services/<service>/<procedure>` is the execution of the procedure `<service>.<procedure>`. */
 function serviceProcedure(request: ApiRequest): ApiRequest {
-  if (request.object === null) throw fault('cascade.request.body.invalid', 'arguments are an array or an object', 0);
+  if (request.object === null) throw apiError('cascade.request.body.invalid', 'arguments are an array or an object', 0);
   if (request.resourceName !== 'services') return request;
   return { ...request, resourceName: 'procedures', resourceId: request.resourceId!.replace('/', '.') };
 }
@@ -174,9 +174,9 @@ function serviceProcedure(request: ApiRequest): ApiRequest {
 /** A body `{op, data}`: the operation is in it (2.13). The generic operations have their methods and cannot be reached so. */
 function command(request: ApiRequest): ApiRequest {
   const { object } = request;
-  if (!isObject(object)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (!isObject(object)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const op = getOwn(object, 'op');
-  if (typeof op !== 'string' || (OPERATIONS as readonly string[]).includes(op)) throw fault('cascade.operation.unknown', op);
+  if (typeof op !== 'string' || (OPERATIONS as readonly string[]).includes(op)) throw apiError('cascade.operation.unknown', op);
   return { ...request, op, object: getOwn(object, 'data') ?? undefined };
 }
 
@@ -194,10 +194,10 @@ function withBody(
     return request;
   }
   if (bytes.length === 0) {
-    if (need === 'required') throw fault('cascade.request.body.invalid', 'it is empty', 0);
+    if (need === 'required') throw apiError('cascade.request.body.invalid', 'it is empty', 0);
     return request;
   }
-  if (type !== '' && type !== JSON_TYPE) throw fault('cascade.request.content.type', contentType!);
+  if (type !== '' && type !== JSON_TYPE) throw apiError('cascade.request.content.type', contentType!);
   const object = readBody(bytes, {
     ...(request.publicOnly && { maxValues: PUBLIC_VALUES }),
     onLoneSurrogate: (offset) => (request.illFormedAt ??= offset),
@@ -223,7 +223,7 @@ function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw fault('cascade.request.body.invalid', 'it is not UTF-8', 0);
+    throw apiError('cascade.request.body.invalid', 'it is not UTF-8', 0);
   }
 }
 

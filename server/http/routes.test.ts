@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ApiRequest } from '../../resources/api.ts';
-import { CascadeError } from '../../model/errors/faults.ts';
+import { CascadeError } from '../../model/errors/api-errors.ts';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 import { rememberingRoute, route } from './routes.ts';
 

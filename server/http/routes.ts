@@ -1,7 +1,7 @@
 // From a raw path to what is there and which methods it takes (resources-and-api.md 1.1). Pure; the methods' meaning is `resources.ts`'.
 // Nothing is normalised: `//` stays, dots stay, a slash at the end is part of the id.
 import { LRUCache } from 'lru-cache';
-import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import type { Method } from './types.ts';
 
 /** How a resource's method is to be read and which operation it is. */
@@ -129,8 +129,8 @@ export function route(path: string): Route {
   if (path.startsWith(`${INBOX}/`)) return INBOX_ROUTE;
   if (path.startsWith(PRIVATE)) return privateRoute(path);
   const version = /^\/api\/v(\d+)(?:\/|$)/.exec(path)?.[1];
-  if (version !== undefined && version !== '1') throw fault('cascade.api.version.unsupported', version);
-  throw fault('cascade.resource.not.found', path);
+  if (version !== undefined && version !== '1') throw apiError('cascade.api.version.unsupported', version);
+  throw apiError('cascade.resource.not.found', path);
 }
 
 const MOST_REMEMBERED = 1_000;
@@ -204,7 +204,7 @@ function resourceRoute(rest: string, path: string): ResourceRoute {
   const slash = address.indexOf('/');
   const rawName = slash < 0 ? address : address.slice(0, slash);
   const rawId = slash < 0 ? undefined : address.slice(slash + 1);
-  if (rawName === '' || rawId === '' || (!custom && rest === 'custom')) throw fault('cascade.resource.not.found', path);
+  if (rawName === '' || rawId === '' || (!custom && rest === 'custom')) throw apiError('cascade.resource.not.found', path);
   const name = decode(rawName);
   const id = rawId === undefined ? undefined : decode(rawId);
   if (name === null || id === null) return malformed(rawName, custom, rawId === undefined ? COLLECTION : INSTANCE, path);
@@ -218,7 +218,7 @@ function resourceRoute(rest: string, path: string): ResourceRoute {
 
 function privateRoute(path: string): PrivateRoute {
   const [protocol, namespace, source, ...more] = path.slice(PRIVATE.length).split('/').map(decode);
-  if (!protocol || !namespace || !source || more.length > 0) throw fault('cascade.resource.not.found', path);
+  if (!protocol || !namespace || !source || more.length > 0) throw apiError('cascade.resource.not.found', path);
   return { kind: 'private', protocol, namespace, source, methods: { POST: 'accept' } };
 }
 
@@ -226,7 +226,7 @@ function privateRoute(path: string): PrivateRoute {
 function publicRoute(rest: string, path: string): ResourceRoute {
   const [, rawNamespace, rawName, rawId] = /^([^/]+)\/([^/]+)\/(.+)$/s.exec(rest) ?? [];
   const [publicIn, name, id] = [rawNamespace, rawName, rawId].map((part) => (part === undefined ? null : decode(part)));
-  if (publicIn == null || name == null || id == null) throw fault('cascade.resource.not.found', path);
+  if (publicIn == null || name == null || id == null) throw apiError('cascade.resource.not.found', path);
   const resourceName = name.replace(/^system\./, '');
   const methods: ResourceRoute['methods'] = resourceName === 'procedures' ? { GET: 'selectOne', POST: 'execute' } : { GET: 'selectOne' };
   return { kind: 'resource', resourceName, custom: false, resourceId: id, methods, publicIn };
@@ -248,7 +248,7 @@ function systemInstance(name: string, id: string): Pick<ResourceRoute, 'methods'
 }
 
 function malformed(resourceName: string, custom: boolean, methods: ResourceRoute['methods'], path: string): ResourceRoute {
-  return { kind: 'resource', resourceName, custom, methods, invalid: fault('cascade.request.parameter.invalid', 'path', path) };
+  return { kind: 'resource', resourceName, custom, methods, invalid: apiError('cascade.request.parameter.invalid', 'path', path) };
 }
 
 /** Each escape once; null when one is malformed or the bytes are no UTF-8. */

@@ -1,7 +1,7 @@
 // The HTTP binding on the sockets: requests as they come, replies onto their connections (`sending.ts`), and the end of both.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Exchange, Transport } from '../transport/index.ts';
 import { Body, inflate } from './body.ts';
@@ -76,7 +76,7 @@ export function bindHttp(
     const { connection } = http;
     const client = isVerbose && !connection.isGone ? http.address : undefined; // before the answer: nobody knows it after that
     try {
-      const reply = http.hasTwoLengths ? errorReply(fault('cascade.request.body.invalid', 'two lengths', 0), log) : await answer(http);
+      const reply = http.hasTwoLengths ? errorReply(apiError('cascade.request.body.invalid', 'two lengths', 0), log) : await answer(http);
       const { isUnread } = http; // who goes on sending what nobody reads is cut off
       http.discard();
       const soon = wireReply(http, reply, corsOrigins);

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { pino } from 'pino';
 import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../../resources/api.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { IdentityStore, Session } from '../../identity/index.ts';
 import type { TransportKind } from '../transport/index.ts';
 import { type ListenOptions, type Listener, listen } from '../listen.ts';
@@ -84,23 +84,23 @@ function fakeIdentity(isRevoked: () => boolean, addresses: string[]): IdentitySt
   });
   const entering = (namespace: string | undefined): string | undefined => {
     if (namespace !== undefined && namespace !== 'main' && namespace !== 'plant')
-      throw fault('cascade.namespace.not.authorized', namespace);
+      throw apiError('cascade.namespace.not.authorized', namespace);
     return namespace;
   };
   const store: Partial<IdentityStore> = {
     login: async (username, password, address, target) => {
       addresses.push(address);
-      if (username === 'locked') throw fault('cascade.security.rate.limited', 60);
-      if (username !== 'ann' || password !== 'pass:wörd') throw fault('io.service.security.authentication.failed');
+      if (username === 'locked') throw apiError('cascade.security.rate.limited', 60);
+      if (username !== 'ann' || password !== 'pass:wörd') throw apiError('io.service.security.authentication.failed');
       return session(entering(target));
     },
     loginWithToken: async (token, target) => {
-      if (token !== TOKEN) throw fault('io.service.security.authentication.failed');
+      if (token !== TOKEN) throw apiError('io.service.security.authentication.failed');
       return session(entering(target));
     },
     verify: async (token, target) => (token === TOKEN && !isRevoked() ? { ...ANN, namespace: entering(target) ?? 'main' } : null),
     refresh: async (token) => {
-      if (token !== TOKEN) throw fault('cascade.security.token.invalid');
+      if (token !== TOKEN) throw apiError('cascade.security.token.invalid');
       return session();
     },
     revoke: async () => undefined,

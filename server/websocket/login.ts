@@ -1,5 +1,5 @@
 // Who a socket speaks for: logins on it, and whether they still hold (resources-and-api.md 6.4, 6.7).
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import type { IdentityStore, Session } from '../../identity/index.ts';
 import type { Identity } from '../../engine/index.ts';
 import { isObject } from '../../stdlib/values/index.ts';
@@ -44,9 +44,9 @@ export class Login {
     admit: (namespace: string) => Promise<void>,
   ): Promise<string> {
     if (resourceName?.replace(/^system\./, '') !== 'credentials')
-      throw fault('cascade.request.parameter.invalid', 'resourceName', resourceName ?? null);
+      throw apiError('cascade.request.parameter.invalid', 'resourceName', resourceName ?? null);
     if (op === 'validate') {
-      if (typeof object !== 'string') throw fault('cascade.security.credentials.missing');
+      if (typeof object !== 'string') throw apiError('cascade.security.credentials.missing');
       const session = await this.#store.loginWithToken(object, target, limitKey(this.#address));
       await admit(session.identity.namespace);
       this.#current = { session, token: object, target };
@@ -55,7 +55,7 @@ export class Login {
     const credentials = object !== undefined && isObject(object) ? object : {};
     const username = textIn(credentials, 'username');
     const password = textIn(credentials, 'password');
-    if (username === undefined || password === undefined) throw fault('cascade.security.credentials.missing');
+    if (username === undefined || password === undefined) throw apiError('cascade.security.credentials.missing');
     const session = await this.#store.login(username, password, limitKey(this.#address), target);
     await admit(session.identity.namespace);
     this.#current = { session, token: session.token, target };
@@ -67,7 +67,7 @@ export class Login {
    * @throws security.credentials.missing, namespace.not.authorized, security.token.invalid; Ended
    */
   async identify(target?: string): Promise<Identity> {
-    if (!this.#current) throw fault('cascade.security.credentials.missing');
+    if (!this.#current) throw apiError('cascade.security.credentials.missing');
     const { session, token, target: home } = this.#current;
     try {
       const identity = await this.#store.verify(token, target ?? home);

@@ -3,7 +3,7 @@
 import type { Pieces } from '../../resources/api.ts';
 import type { Identity, Notice } from '../../engine/index.ts';
 import { readBody } from '../http/index.ts';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { MAX_BODY_VALUES, parseJson, toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 
@@ -37,7 +37,7 @@ export async function readLongMessage(source: Uint8Array): Promise<Message> {
 }
 
 function messageOf(value: Value, illFormedAt: number | undefined): Message {
-  if (!isObject(value)) throw fault('cascade.request.body.invalid', 'an object is expected', 0);
+  if (!isObject(value)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const parameters = memberOf(value, 'parameters');
   const wrong = MEMBERS.find(({ name, isRight }) => !isRight(memberOf(value, name)));
   return {

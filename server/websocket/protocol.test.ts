@@ -1,6 +1,6 @@
 // resources-and-api.md 2.15, 2.17, 6.7, 8.4 on real sockets, with a stand-in for the engine.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Notice } from '../../engine/index.ts';
 import { ANN, type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 import { openTestSocket, requestIdOf, type TestSocket } from '../testing/web-socket.ts';
@@ -144,7 +144,7 @@ test('a count is the first element of the body, also of a deletion', async () =>
 test('a request without an id is answered with empty headers, one that is refused by the engine with its errors', async () => {
   await login();
   server.answer = () => {
-    throw fault('cascade.resource.type.not.found', 'Pump');
+    throw apiError('cascade.resource.type.not.found', 'Pump');
   };
   socket.send(JSON.stringify({ op: 'select', resourceName: 'Pump' }));
   const refused = await socket.message(({ status }) => status === 404);

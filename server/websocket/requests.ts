@@ -1,5 +1,5 @@
 // A message as a request on a resource, in the words of the engine (resources-and-api.md 2.17). Pure.
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { ApiRequest, Identity } from '../../engine/index.ts';
 import { federationIn, type ParameterName, parameterValues, typedRequest } from '../http/index.ts';
 import { memberOf, type Message } from './message.ts';
@@ -36,7 +36,7 @@ const COMMAND: Reading = { parameters: [] };
 /** @throws operation.unknown, request.parameter.invalid, federation.hops */
 export function apiRequest(message: Message, identity: Identity): ApiRequest {
   const { op } = message;
-  if (op === undefined) throw fault('cascade.operation.unknown', null);
+  if (op === undefined) throw apiError('cascade.operation.unknown', null);
   const federation = federationIn((header) => headerIn(message, header));
   const isUpdateWhere = federation !== undefined && op === 'update' && message.resourceId === undefined;
   const reading = isUpdateWhere ? UPDATE_WHERE : Object.hasOwn(READINGS, op) ? READINGS[op]! : COMMAND;
@@ -70,7 +70,7 @@ function headerIn({ parameters }: Message, name: string): string | undefined {
 
 /** @throws request.parameter.invalid when it is missing */
 export function required<T>(name: string, value: T | undefined): T {
-  if (value === undefined) throw fault('cascade.request.parameter.invalid', name, null);
+  if (value === undefined) throw apiError('cascade.request.parameter.invalid', name, null);
   return value;
 }
 

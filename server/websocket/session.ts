@@ -1,7 +1,7 @@
 // One connection of the WebSocket binding, whatever its framing: logs in, asks, is answered, listens (resources-and-api.md 2.15,
 // 6.7). Messages are taken in order up to the engine's door; behind it they run concurrently.
 import type { Logger } from 'pino';
-import { fault } from '../../model/errors/faults.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import type { Pieces } from '../../resources/api.ts';
 import type { Identity } from '../../engine/index.ts';
 import { type Budget, COUNTED_BYTES, type Deadlines, errorReply, type Served, SHORT_BYTES, within } from '../http/index.ts';
@@ -137,7 +137,7 @@ export class Session {
       return this.#options.wire.close(1008, 'too long before a login');
     const bytes = Buffer.from(source as Uint8Array); // a copy: the transport takes its own back
     if (this.#waitingBytes + bytes.length > MOST_WAITING_BYTES)
-      return this.#sendError(fault('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN), NO_HEADERS);
+      return this.#sendError(apiError('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN), NO_HEADERS);
     try {
       this.#count(bytes, bytes.length);
     } catch (error) {
@@ -185,7 +185,7 @@ export class Session {
     const isFull = this.#open >= MOST_OPEN && this.#waitingBytes + bytes > MOST_WAITING_BYTES;
     if (this.#draining || isFull) {
       this.#uncount(message);
-      const refusal = isFull ? fault('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN) : fault('cascade.server.unavailable');
+      const refusal = isFull ? apiError('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN) : apiError('cascade.server.unavailable');
       return this.#sendError(refusal, headersIn(message));
     }
     if (this.#open < MOST_OPEN) return this.#begin(message);
@@ -289,7 +289,7 @@ export class Session {
   }
 
   async #carryOut(message: Message, identity: Identity): Promise<void> {
-    if (message.wrong) throw fault('cascade.request.parameter.invalid', message.wrong.name, message.wrong.value);
+    if (message.wrong) throw apiError('cascade.request.parameter.invalid', message.wrong.name, message.wrong.value);
     if (message.op === 'subscribe') {
       const { answer, answered } = await this.#subscriptions.subscribe(message, identity);
       this.#answered(message, answer);
@@ -329,7 +329,7 @@ export class Session {
   }
 
   #failed(message: Message, error: unknown): void {
-    const told = error instanceof Ended ? fault('cascade.security.token.invalid') : error;
+    const told = error instanceof Ended ? apiError('cascade.security.token.invalid') : error;
     if (message.op !== 'acknowledge') this.#sendError(told, headersIn(message));
     this.#endIf(error);
     this.#ended(message);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type CascadeError, fault } from '../../model/errors/faults.ts';
+import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import type { Identity } from '../../resources/api.ts';
 import { Subscriptions } from './subscriptions.ts';
 
@@ -8,13 +8,13 @@ const ANN: Identity = { username: 'ann', namespace: 'main', profiles: [] };
 test.each([
   [
     'what it was about has gone meanwhile',
-    fault('cascade.resource.type.not.found', 'Pump'),
+    apiError('cascade.resource.type.not.found', 'Pump'),
     [{ code: 'cascade.event.path.gone', status: 410 }],
     [],
   ],
   [
     'its right has been withdrawn',
-    fault('cascade.authorization.denied', 'select', 'Pump'),
+    apiError('cascade.authorization.denied', 'select', 'Pump'),
     [],
     [{ status: 100, body: { op: 'unsubscribe', path: '/types/Pump/insert', namespace: 'main' } }],
   ],

@@ -1,5 +1,5 @@
 // The subscriptions of one socket (resources-and-api.md 8.4).
-import { CascadeError, fault } from '../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import type { Engine, Identity, Notice, Subscription } from '../../engine/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { isObject, isReal, text, type Value } from '../../stdlib/values/index.ts';
@@ -50,7 +50,7 @@ export class Subscriptions {
     const path = eventPath(message);
     const { persistent, subscriptionName } = persistence(message);
     const filter = memberOf(message.parameters, 'eventFilter');
-    if (filter !== null && !isObject(filter)) throw fault('cascade.request.parameter.invalid', 'eventFilter', filter);
+    if (filter !== null && !isObject(filter)) throw apiError('cascade.request.parameter.invalid', 'eventFilter', filter);
     const headers = headersOf(message);
     const entry: Entry = {
       path: spelled(path),
@@ -60,7 +60,7 @@ export class Subscriptions {
       headers,
     };
     const before = this.#entries.get(entry.key);
-    if (!before && this.#entries.size >= MOST) throw fault('cascade.quota.exceeded', 'subscriptions', MOST);
+    if (!before && this.#entries.size >= MOST) throw apiError('cascade.quota.exceeded', 'subscriptions', MOST);
     this.#entries.set(entry.key, entry);
     const early: Notice[] = [];
     let isAnswered = false;
@@ -70,7 +70,7 @@ export class Subscriptions {
       this.#end(entry);
       if (notice.kind === 'taken') return this.#options.send(endedText(entry, notice.name));
       if (notice.kind === 'withdrawn') return this.#options.send(endedText(entry, entry.name));
-      this.#options.sendError(fault('cascade.event.path.gone', path), headers);
+      this.#options.sendError(apiError('cascade.event.path.gone', path), headers);
     };
     try {
       const options = { ...(filter && { eventFilter: filter }), persistent, ...(subscriptionName !== null && { subscriptionName }) };
@@ -191,7 +191,7 @@ export class Subscriptions {
   #tellEnd(entry: Entry, why: unknown): void {
     if (why instanceof CascadeError && why.status === 403) this.#options.send(endedText(entry, entry.name));
     else if (why instanceof CascadeError && why.status !== 404) this.#options.sendError(why, entry.headers);
-    else this.#options.sendError(fault('cascade.event.path.gone', entry.path), entry.headers);
+    else this.#options.sendError(apiError('cascade.event.path.gone', entry.path), entry.headers);
   }
 
   #end(entry: Entry): void {
@@ -209,7 +209,7 @@ export class Subscriptions {
 
 function eventPath({ resourceName, resourceId }: Message): string {
   const name = required('resourceName', resourceName);
-  if (name.replace(/^system\./, '') !== 'events') throw fault('cascade.request.parameter.invalid', 'resourceName', name);
+  if (name.replace(/^system\./, '') !== 'events') throw apiError('cascade.request.parameter.invalid', 'resourceName', name);
   return required('resourceId', resourceId);
 }
 
@@ -220,7 +220,7 @@ const spelled = (path: string): string => path.replace(/^\/(topics|services)\/\/
 function persistence({ parameters }: Message): { persistent: boolean; subscriptionName: string | null } {
   const name = memberOf(parameters, 'subscriptionName');
   const persistent = memberOf(parameters, 'persistent');
-  if (persistent !== null && typeof persistent !== 'boolean') throw fault('cascade.request.parameter.invalid', 'persistent', persistent);
+  if (persistent !== null && typeof persistent !== 'boolean') throw apiError('cascade.request.parameter.invalid', 'persistent', persistent);
   return { persistent: persistent === true || name !== null, subscriptionName: name === null ? null : String(name) };
 }
 

@@ -19,7 +19,7 @@ interface Described {
   readonly contents?: true;
 }
 
-/** A code of this catalogue or of the host's (model/errors/faults.ts). `*`: whatever the operation or procedure raises that it carries out. */
+/** A code of this catalogue or of the host's (model/errors/api-errors.ts). `*`: whatever the operation or procedure raises that it carries out. */
 export type DeclaredCode =
   | LangCode
   | 'cascade.authorization.denied'

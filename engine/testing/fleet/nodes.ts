@@ -2,7 +2,7 @@
 import { parseJson } from '../../../model/values/index.ts';
 import { type Carriage, type NodeAnswer, NodeClient, type NodeRequest } from '../../../features/federation/index.ts';
 import { HttpFailure } from '../../../features/sources/http/index.ts';
-import { CascadeError } from '../../../model/errors/faults.ts';
+import { CascadeError } from '../../../model/errors/api-errors.ts';
 import type { World } from '../simulation/index.ts';
 
 type Life = Parameters<World['turn']>[0];

@@ -1,7 +1,7 @@
 // What programs of the simulated world ask for, carried out by the statements of the service.
 
 import { BSON, type Document } from 'mongodb';
-import { fault } from '../../../model/errors/faults.ts';
+import { apiError } from '../../../model/errors/api-errors.ts';
 import { instanceFromBson } from '../../../model/values/index.ts';
 import { instancesOf } from '../../../resources/catalog/catalogue.ts';
 import type { InstanceResource, Namespace } from '../../../resources/catalog/types.ts';
@@ -44,7 +44,7 @@ export function resourceOf(space: Namespace, name: string): InstanceResource {
 
 export async function find({ db }: Namespace, resource: InstanceResource, where: ObjectValue): Promise<ObjectValue> {
   const row = await db.collection(resource.collection).findOne(where);
-  if (!row) throw fault('cascade.resource.not.found', resource.name);
+  if (!row) throw apiError('cascade.resource.not.found', resource.name);
   return instanceFromBson(resource.type, BSON.serialize(row));
 }
 

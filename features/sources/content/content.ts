@@ -1,5 +1,5 @@
 // What bytes mean, by their content type, and values as bytes (integrations.md 1.6).
-import { CascadeError, fault } from '../../../model/errors/faults.ts';
+import { CascadeError, apiError } from '../../../model/errors/api-errors.ts';
 import { parseJson, toJson } from '../../../model/values/index.ts';
 import { fromBase64, getOwn, isObject, parseXmlDocument, type Value } from '../../../stdlib/values/index.ts';
 import { parseCsv, writeCsv } from './csv.ts';
@@ -62,7 +62,7 @@ function decodeText(contentType: string, bytes: Uint8Array): string {
 
 function jsonOf(source: string): Value {
   try {
-    return parseJson(source, { refuse: (reason, offset) => fault('cascade.request.body.invalid', reason, offset) });
+    return parseJson(source, { refuse: (reason, offset) => apiError('cascade.request.body.invalid', reason, offset) });
   } catch (error) {
     throw new ContentError(
       error instanceof CascadeError ? `it is no JSON: ${String(error.params[0])} at ${String(error.params[1])}` : 'it is no JSON',

@@ -1,5 +1,5 @@
 // What fields of a config must be: each a function that gives the fault, or null.
-import { fault } from '../../../model/errors/faults.ts';
+import { apiError } from '../../../model/errors/api-errors.ts';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 
 /** Why a value does not fit, or null. */
@@ -56,6 +56,6 @@ export function checkMembers(request: ObjectValue, members: Readonly<Record<stri
   for (const [name, fits] of Object.entries(members)) {
     const value = own(request, name);
     const wrong = value === null ? null : fits(value);
-    if (wrong !== null) throw fault('cascade.request.body.invalid', `${name}: ${wrong}`, 0);
+    if (wrong !== null) throw apiError('cascade.request.body.invalid', `${name}: ${wrong}`, 0);
   }
 }

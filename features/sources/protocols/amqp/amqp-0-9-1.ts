@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
 import type { Channel, ChannelModel as Model, ConfirmChannel, ConsumeMessage, GetMessage, Options } from 'amqplib';
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type SourceContext } from '../protocol.ts';
 import {
@@ -166,7 +166,7 @@ class Amqp091 implements Connection {
       await (await this.#publisher).send(publication);
     } catch (error) {
       if (error instanceof Error && 'code' in error && String(error.code).startsWith('cascade.')) throw error;
-      throw fault(
+      throw apiError(
         'cascade.source.publish.failed',
         this.#context.source,
         error instanceof Error ? error.message : String(error),
@@ -219,7 +219,7 @@ class Publisher {
     const slash = address.indexOf('/');
     const [exchange, key] = slash < 0 ? ['', address] : [address.slice(0, slash), address.slice(slash + 1)];
     const messageId = randomUUID();
-    const rejected = () => fault('cascade.amqp.publish.rejected', this.#source, address);
+    const rejected = () => apiError('cascade.amqp.publish.rejected', this.#source, address);
     await new Promise<void>((resolve, reject) => {
       const fail = (error: Error): void => {
         this.#failing.delete(fail);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import rhea, { type ConnectionOptions, type Delivery, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 import { DateTime, isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type InboundValue, type SourceContext } from '../protocol.ts';
 import {
@@ -265,7 +265,7 @@ class SenderLink {
       if (!waiting || !of.delivery) return;
       this.#open.delete(of.delivery);
       if (isTaken) waiting.resolve();
-      else waiting.reject(fault('cascade.amqp.publish.rejected', source, address));
+      else waiting.reject(apiError('cascade.amqp.publish.rejected', source, address));
     };
     sender.on('accepted', (event: EventContext) => settle(event, true));
     for (const outcome of ['rejected', 'released', 'modified']) sender.on(outcome, (event: EventContext) => settle(event, false));
@@ -283,7 +283,7 @@ class SenderLink {
   }
 
   #failure(): Error {
-    return fault(
+    return apiError(
       'cascade.source.publish.failed',
       this.#source,
       `${this.#address}: ${this.#gone?.message ?? 'the link is closed'}`,

@@ -1,7 +1,7 @@
 // What both versions of AMQP have in common (integrations.md 4): addresses, what a publish says, when a message is settled.
 import type { ObjectValue, Value } from '../../../../stdlib/values/index.ts';
 import { isObject } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { ContentError, encodeContent, kindOf, mediaType } from '../../content/index.ts';
 import { checkMembers, flag, object, own, text, whole } from '../fields.ts';
 import { ConnectionFailure, type SourceContext } from '../protocol.ts';
@@ -92,7 +92,7 @@ const MEMBERS = { properties: object, durable: flag, ttl: whole(0), correlationI
 /** @throws cascade.amqp.topic.missing; cascade.request.body.invalid for another member; cascade.source.publish.failed for a message that the content type cannot hold */
 export function publicationOf({ source, config }: Pick<SourceContext, 'source' | 'config'>, request: ObjectValue): Publication {
   const address = own(request, 'topic');
-  if (typeof address !== 'string' || address === '') throw fault('cascade.amqp.topic.missing', source, 'topic');
+  if (typeof address !== 'string' || address === '') throw apiError('cascade.amqp.topic.missing', source, 'topic');
   checkMembers(request, MEMBERS);
   const contentType = usualType(config);
   const named = (name: string): string | null => own(request, name) as string | null;
@@ -115,7 +115,7 @@ function encoded(source: string, contentType: string, message: Value): Buffer {
   try {
     return encodeContent(contentType, message);
   } catch (error) {
-    throw error instanceof ContentError ? fault('cascade.source.publish.failed', source, error.message, null, null) : error;
+    throw error instanceof ContentError ? apiError('cascade.source.publish.failed', source, error.message, null, null) : error;
   }
 }
 

@@ -1,5 +1,5 @@
 // A CHATBOT source at work (integrations.md 6): messages of the bot framework come in, replies and messages to channels go out.
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { parseJson } from '../../../../model/values/index.ts';
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import { own } from '../fields.ts';
@@ -22,7 +22,7 @@ export function openChatbot(context: SourceContext): Connection {
       const isAdmitted = await auth.admits(request, () => (read.message ? own(read.message, 'serviceUrl') : undefined));
       if (!isAdmitted) {
         refusals.note();
-        throw fault('cascade.chatbot.authentication.failed');
+        throw apiError('cascade.chatbot.authentication.failed');
       }
       if (!read.message) throw read.problem;
       const { message } = read;
@@ -34,7 +34,7 @@ export function openChatbot(context: SourceContext): Connection {
     },
     publish: (request) => outgoing.send(request),
     async view(name) {
-      if (name !== 'channels') throw fault('cascade.resource.not.found', `/sources/${context.source}/${name}`);
+      if (name !== 'channels') throw apiError('cascade.resource.not.found', `/sources/${context.source}/${name}`);
       return listChannels(context);
     },
     close: () => outgoing[Symbol.asyncDispose](),
@@ -42,11 +42,11 @@ export function openChatbot(context: SourceContext): Connection {
 }
 
 function bodyOf({ body }: InboundRequest): { message: ObjectValue } | { message: null; problem: unknown } {
-  if (body.length > MOST_BYTES) return { message: null, problem: fault('cascade.request.body.too.large', MOST_BYTES) };
+  if (body.length > MOST_BYTES) return { message: null, problem: apiError('cascade.request.body.too.large', MOST_BYTES) };
   try {
     const value = parseJson(body);
     if (isObject(value)) return { message: value };
-    return { message: null, problem: fault('cascade.request.body.invalid', 'an object is expected', 0) };
+    return { message: null, problem: apiError('cascade.request.body.invalid', 'an object is expected', 0) };
   } catch (problem) {
     return { message: null, problem };
   }

@@ -1,7 +1,7 @@
 // Who may post to a chatbot (integrations.md 6.2): a token of an issuer whose keys are fetched and kept, a shared secret, or nobody is asked.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, jwtVerify } from 'jose';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { HttpClient } from '../../http/index.ts';
 import { own } from '../fields.ts';
 import type { InboundRequest, SourceContext } from '../protocol.ts';
@@ -121,7 +121,7 @@ export class InboundAuth {
       const issuer = typeof metadata['issuer'] === 'string' ? metadata['issuer'] : null;
       return { issuer, find: createLocalJWKSet(usable), until: performance.now() + KEYS_KEPT_MS };
     } catch (error) {
-      throw fault(
+      throw apiError(
         'cascade.source.unavailable',
         source,
         `the keys of the issuer cannot be fetched: ${error instanceof Error ? error.message : 'no answer'}`,

@@ -1,6 +1,6 @@
 // What a bot says (integrations.md 6.3): replies to messages, and messages to channels that it is in.
 import { LRUCache } from 'lru-cache';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { toJson } from '../../../../model/values/index.ts';
 import { EgressError } from '../../../../platform/egress/index.ts';
 import { encodeInner, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
@@ -36,15 +36,15 @@ export class Outgoing implements AsyncDisposable {
 
   /** @throws cascade.chatbot.message.invalid, .channel.unknown, .service.url.refused, .send.failed */
   async send(message: ObjectValue): Promise<void> {
-    if (typeof own(message, 'text') !== 'string') throw fault('cascade.chatbot.message.invalid', 'it has no text');
+    if (typeof own(message, 'text') !== 'string') throw apiError('cascade.chatbot.message.invalid', 'it has no text');
     const conversation = own(message, 'conversation');
     const id = isObject(conversation) ? own(conversation, 'id') : null;
     if (own(message, 'serviceUrl') !== null && typeof id === 'string' && id !== '') return this.#reply(message, id);
     const [service, channel] = [own(message, 'service'), own(message, 'channel')];
     if (conversation !== null || typeof service !== 'string' || typeof channel !== 'string')
-      throw fault('cascade.chatbot.message.invalid', 'it is neither a reply nor a message to a channel');
+      throw apiError('cascade.chatbot.message.invalid', 'it is neither a reply nor a message to a channel');
     const known = await channelOf(this.#context, service, channel);
-    if (!known) throw fault('cascade.chatbot.channel.unknown', channel, service);
+    if (!known) throw apiError('cascade.chatbot.channel.unknown', channel, service);
     const to = String(own(known, 'conversation'));
     const body = { type: 'message', from: own(known, 'bot'), conversation: { id: to }, channelId: service, text: own(message, 'text') };
     await this.#post(this.#address(own(known, 'serviceUrl'), to, null), body);
@@ -75,7 +75,7 @@ export class Outgoing implements AsyncDisposable {
 
   /** A forged message must not direct the bot's token elsewhere. */
   #address(serviceUrl: Value, conversation: string, activity: string | null): URL {
-    const refuse = () => fault('cascade.chatbot.service.url.refused', 'its serviceUrl is not one of those allowed');
+    const refuse = () => apiError('cascade.chatbot.service.url.refused', 'its serviceUrl is not one of those allowed');
     const base = typeof serviceUrl === 'string' ? URL.parse(serviceUrl) : null;
     if (!base || !/^https?:$/.test(base.protocol) || base.username !== '' || base.password !== '') throw refuse();
     const allowed = own(this.#context.config, 'allowedServiceUrls');
@@ -91,7 +91,7 @@ export class Outgoing implements AsyncDisposable {
   async #post(url: URL, body: ObjectValue): Promise<void> {
     const first = await this.#posted(url, body, await this.#bearer());
     const answer = first.status === 401 && this.#token ? await this.#posted(url, body, await this.#bearer(true)) : first;
-    if (answer.status < 200 || answer.status > 299) throw fault('cascade.chatbot.send.failed', answer.status, readable(answer));
+    if (answer.status < 200 || answer.status > 299) throw apiError('cascade.chatbot.send.failed', answer.status, readable(answer));
   }
 
   async #posted(url: URL, body: ObjectValue, token: string | null): Promise<HttpAnswer> {
@@ -105,7 +105,13 @@ export class Outgoing implements AsyncDisposable {
       return await this.#client.ask({ url, method: 'POST', headers, body, timeoutMs: TIMEOUT_MS });
     } catch (error) {
       if (error instanceof EgressError && error.failure === 'refused') throw error;
-      throw fault('cascade.source.publish.failed', this.#context.source, error instanceof Error ? error.message : 'no answer', null, null);
+      throw apiError(
+        'cascade.source.publish.failed',
+        this.#context.source,
+        error instanceof Error ? error.message : 'no answer',
+        null,
+        null,
+      );
     }
   }
 
@@ -127,7 +133,7 @@ export class Outgoing implements AsyncDisposable {
     const said = answer.status === 200 ? readable(answer) : null;
     const token = isObject(said) ? own(said, 'access_token') : null;
     if (!isObject(said) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
-      throw fault('cascade.source.publish.failed', source, `no token was given: the answer was ${answer.status}`, null, answer.status);
+      throw apiError('cascade.source.publish.failed', source, `no token was given: the answer was ${answer.status}`, null, answer.status);
     const expires = own(said, 'expires_in');
     const life = isInteger(expires) ? Number(expires) : DEFAULT_LIFE_S;
     this.#token = { text: token, until: performance.now() + Math.max(life - BEFORE_END_S, 0) * 1_000 };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { EgressError } from '../../../../platform/egress/index.ts';
 import { own } from '../fields.ts';
 import type { Caller, Connection, SourceContext } from '../protocol.ts';
@@ -54,7 +54,7 @@ class Email implements Connection {
       if (!failure) return;
       const delay = this.#delaysMs[tries];
       if (!failure.again || delay === undefined || this.#context.signal.aborted)
-        throw fault(failure.code, this.#context.source, failure.detail);
+        throw apiError(failure.code, this.#context.source, failure.detail);
       await sleep(delay, undefined, { signal: this.#context.signal }).catch(() => undefined); // the source is closed: the next try is the last
     }
   }

@@ -1,6 +1,6 @@
 // A send request as a mail (integrations.md 5): checked in full before anything is connected. Pure.
 import { fromBase64, getOwn, isObject, type ObjectValue, text as textOf, type Value } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { documentNameOf } from '../documents.ts';
 import { own } from '../fields.ts';
 
@@ -43,9 +43,9 @@ export async function mailOf(request: ObjectValue, read: ReadDocument): Promise<
   if (to.length === 0) throw missing('to');
   const subject = own(request, 'subject');
   if (typeof subject !== 'string') throw missing('subject');
-  if (CONTROL.test(subject)) throw fault('cascade.email.header.invalid', 'subject');
+  if (CONTROL.test(subject)) throw apiError('cascade.email.header.invalid', 'subject');
   const [text, html] = [bodyText(request, 'text'), bodyText(request, 'html')];
-  if ((text === null) === (html === null)) throw fault('cascade.email.body.invalid', 'either text or html must be given');
+  if ((text === null) === (html === null)) throw apiError('cascade.email.body.invalid', 'either text or html must be given');
   return {
     from: addressOf(from),
     to: to.map(addressOf),
@@ -60,7 +60,7 @@ export async function mailOf(request: ObjectValue, read: ReadDocument): Promise<
   };
 }
 
-const missing = (key: string) => fault('cascade.email.parameter.missing', key);
+const missing = (key: string) => apiError('cascade.email.parameter.missing', key);
 
 function oneText(request: ObjectValue, key: string): string {
   const value = own(request, key);
@@ -70,7 +70,7 @@ function oneText(request: ObjectValue, key: string): string {
 
 function bodyText(request: ObjectValue, key: string): string | null {
   const value = own(request, key);
-  if (value !== null && typeof value !== 'string') throw fault('cascade.email.body.invalid', `${key} is no String`);
+  if (value !== null && typeof value !== 'string') throw apiError('cascade.email.body.invalid', `${key} is no String`);
   return value;
 }
 
@@ -79,7 +79,7 @@ function list(request: ObjectValue, key: string): string[] {
   if (value === null || value === '') return [];
   const all = Array.isArray(value) ? value : [value];
   return all.map((one) => {
-    if (typeof one !== 'string') throw fault('cascade.email.address.invalid', `${key} holds what is no String`);
+    if (typeof one !== 'string') throw apiError('cascade.email.address.invalid', `${key} holds what is no String`);
     return one;
   });
 }
@@ -87,26 +87,26 @@ function list(request: ObjectValue, key: string): string[] {
 /** `local@domain`, or `Name <local@domain>`. */
 function addressOf(written: string): Address {
   const shown = written.slice(0, 100).replaceAll(/[^\x20-\x7e]/g, '?');
-  if (CONTROL.test(written)) throw fault('cascade.email.address.invalid', `${shown} has a line break`);
+  if (CONTROL.test(written)) throw apiError('cascade.email.address.invalid', `${shown} has a line break`);
   const [, name = '', inner] = /^([^<>]*)<([^<>]*)>\s*$/.exec(written) ?? [];
   const address = (inner ?? written).trim();
-  if (!BARE.test(address)) throw fault('cascade.email.address.invalid', `${shown} is no address`);
+  if (!BARE.test(address)) throw apiError('cascade.email.address.invalid', `${shown} is no address`);
   return { name: name.trim().replace(/^"(.*)"$/, '$1'), address };
 }
 
 function headersOf(headers: Value): Mail['headers'] {
   if (headers === null) return [];
-  if (!isObject(headers)) throw fault('cascade.email.header.invalid', 'headers');
+  if (!isObject(headers)) throw apiError('cascade.email.header.invalid', 'headers');
   return Object.keys(headers).flatMap((key) => {
     const value = getOwn(headers, key);
     if (value === null) return [];
     const invalid = !NAME.test(key) || RESERVED.test(key) || isObject(value) || Array.isArray(value) || CONTROL.test(textOf(value));
-    if (invalid) throw fault('cascade.email.header.invalid', key.slice(0, 100));
+    if (invalid) throw apiError('cascade.email.header.invalid', key.slice(0, 100));
     return [{ key, value: textOf(value) }];
   });
 }
 
-const wrongBody = (detail: string) => fault('cascade.email.body.invalid', detail);
+const wrongBody = (detail: string) => apiError('cascade.email.body.invalid', detail);
 
 async function attachmentsOf(attachments: Value, read: ReadDocument): Promise<Mail['attachments']> {
   if (attachments === null) return [];
@@ -136,10 +136,10 @@ interface CheckedAttachment {
 function checkedAttachment(one: ObjectValue, i: number): CheckedAttachment {
   const [filename = null, contentType = null] = ['filename', 'contentType'].map((key) => own(one, key));
   if (filename !== null && (typeof filename !== 'string' || CONTROL.test(filename)))
-    throw fault('cascade.email.header.invalid', 'filename');
+    throw apiError('cascade.email.header.invalid', 'filename');
   const isType =
     contentType === null || (typeof contentType === 'string' && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[\x20-\x7e]*)?$/.test(contentType));
-  if (!isType) throw fault('cascade.email.header.invalid', 'contentType');
+  if (!isType) throw apiError('cascade.email.header.invalid', 'contentType');
   return { filename: filename === '' ? null : filename, contentType, content: contentOf(one, i) };
 }
 

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { IClientOptions, IPublishPacket, ISubscriptionMap } from 'mqtt';
 import { createWebSocketStream, WebSocket } from 'ws';
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type SourceContext } from '../protocol.ts';
 import { AckingClient } from './acking-client.ts';
@@ -96,7 +96,7 @@ class MqttConnection implements Connection {
         await Promise.race([acknowledged, this.#gone.promise]);
       } catch (error) {
         acknowledged.catch(() => undefined);
-        throw fault('cascade.source.publish.failed', source, error instanceof Error ? error.message : String(error), null, null);
+        throw apiError('cascade.source.publish.failed', source, error instanceof Error ? error.message : String(error), null, null);
       }
     });
   }

@@ -1,7 +1,7 @@
 // What a publish on an MQTT source says (integrations.md 3.3), and how many of them may be without an acknowledgement.
 import type { IClientPublishOptions } from 'mqtt';
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { ContentError, encodeContent } from '../../content/index.ts';
 import { checkMembers, flag, object, own, text } from '../fields.ts';
 
@@ -32,12 +32,12 @@ export interface Publication {
  */
 export function publicationOf(source: string, request: ObjectValue, usual: string, isFive: boolean): Publication {
   const topic = own(request, 'topic');
-  if (topic === null) throw fault('cascade.mqtt.topic.missing', source, 'topic');
+  if (topic === null) throw apiError('cascade.mqtt.topic.missing', source, 'topic');
   if (typeof topic !== 'string' || topic === '' || /[+#\0]/.test(topic) || Buffer.byteLength(topic) > LONGEST_TOPIC)
-    throw fault('cascade.mqtt.topic.invalid', source, 'topic');
-  if (!Object.hasOwn(request, 'message')) throw fault('cascade.mqtt.message.missing', source, 'message');
+    throw apiError('cascade.mqtt.topic.invalid', source, 'topic');
+  if (!Object.hasOwn(request, 'message')) throw apiError('cascade.mqtt.message.missing', source, 'message');
   const qos = qosOf(own(request, 'qos') ?? 'AT_MOST_ONCE');
-  if (qos === undefined) throw fault('cascade.mqtt.qos.invalid', source, 'qos');
+  if (qos === undefined) throw apiError('cascade.mqtt.qos.invalid', source, 'qos');
   checkMembers(request, MEMBERS);
   const contentType = String(own(request, 'contentType') ?? usual);
   const properties = isFive ? { contentType, ...userPropertiesOf(own(request, 'userProperties')) } : null;
@@ -53,7 +53,7 @@ export function encoded(source: string, contentType: string, message: Value): Bu
   try {
     return encodeContent(contentType, message);
   } catch (error) {
-    throw error instanceof ContentError ? fault('cascade.mqtt.message.missing', source, `message (${error.message})`) : error;
+    throw error instanceof ContentError ? apiError('cascade.mqtt.message.missing', source, `message (${error.message})`) : error;
   }
 }
 

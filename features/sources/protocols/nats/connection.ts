@@ -14,7 +14,7 @@ import {
 } from '@nats-io/nats-core/internal';
 import { jetstream } from '@nats-io/jetstream';
 import { type ObjectValue, setOwn } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { own } from '../fields.ts';
 import { type Caller, type Connection, ConnectionFailure, type Inbound, type SourceContext } from '../protocol.ts';
 import { type ServerAddress, serversOf, socketTo } from './addresses.ts';
@@ -120,7 +120,7 @@ class Nats implements Connection {
       this.#wire.publish(subject, payload, { headers, ...(replyTo !== null && { reply: replyTo }) });
       await this.#wire.flush(); // the server has it when it answers
     } catch (error) {
-      throw fault('cascade.source.publish.failed', source, error instanceof Error ? error.message : String(error), null, null);
+      throw apiError('cascade.source.publish.failed', source, error instanceof Error ? error.message : String(error), null, null);
     }
   }
 

@@ -1,6 +1,6 @@
 // What a publish on a NATS source says: the subject, the bytes and the headers.
 import { isObject, type ObjectValue, text as textOf, type Value } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { ContentError, encodeContent } from '../../content/index.ts';
 import { own } from '../fields.ts';
 
@@ -25,7 +25,7 @@ export const isFilter = (subject: string): boolean => subject.length <= LONGEST_
 
 /** @param usual the content type of the config @throws cascade.nats.publish.invalid */
 export function publicationOf(source: string, request: ObjectValue, usual: string): Publication {
-  const wrong = (key: string, reason: string) => fault('cascade.nats.publish.invalid', source, key, reason);
+  const wrong = (key: string, reason: string) => apiError('cascade.nats.publish.invalid', source, key, reason);
   const text = (key: string): string | null => {
     const value = own(request, key);
     if (value === null) return null;

@@ -1,6 +1,6 @@
 // PUSH_NOTIF (integrations.md 7.1): the definition of its sources.
 import { getOwn, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { openPush } from './connection.ts';
 import { address, COMMON, type Fits, flag, hostsIn, own, text, texts } from '../fields.ts';
 import { contactFault } from './web-push.ts';
@@ -51,7 +51,7 @@ export const PUSH_NOTIF: Protocol = {
       const value = own(request, name);
       return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
     };
-    if (!named('users') && !named('devices')) throw fault('cascade.notification.target.missing', source);
+    if (!named('users') && !named('devices')) throw apiError('cascade.notification.target.missing', source);
   },
   open: openPush,
 };

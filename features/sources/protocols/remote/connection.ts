@@ -1,6 +1,6 @@
 // A REMOTE source at work (integrations.md 2): requests, publishes, polls.
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
-import { type CascadeError, fault } from '../../../../model/errors/faults.ts';
+import { type CascadeError, apiError } from '../../../../model/errors/api-errors.ts';
 import { EgressError, type Proxy } from '../../../../platform/egress/index.ts';
 import { ContentError } from '../../content/index.ts';
 import { basic, type HttpAnswer, HttpClient, HttpFailure } from '../../http/index.ts';
@@ -112,7 +112,7 @@ class Remote implements Connection {
   }
 
   #invalid(error: unknown): unknown {
-    return error instanceof RequestProblem ? fault('cascade.remote.request.invalid', this.#context.source, error.message) : error;
+    return error instanceof RequestProblem ? apiError('cascade.remote.request.invalid', this.#context.source, error.message) : error;
   }
 
   /** The answer of the first base that can be connected to; with OAuth a refused token is fetched anew, once. */
@@ -178,30 +178,30 @@ class Remote implements Connection {
   #failure(error: unknown): unknown {
     const { source } = this.#context;
     if (error instanceof EgressError && error.failure === 'limit')
-      return fault('cascade.quota.exceeded', 'outboundConnections', error.message);
+      return apiError('cascade.quota.exceeded', 'outboundConnections', error.message);
     if (!(error instanceof HttpFailure)) return error;
     switch (error.kind) {
       case 'timeout':
-        return fault('cascade.remote.request.timeout', source, error.message);
+        return apiError('cascade.remote.request.timeout', source, error.message);
       case 'too large':
-        return fault('cascade.remote.response.too.large', source, error.message);
+        return apiError('cascade.remote.response.too.large', source, error.message);
       case 'malformed':
-        return fault('cascade.remote.response.malformed', source, error.message);
+        return apiError('cascade.remote.response.malformed', source, error.message);
       default:
-        return fault('cascade.remote.connect.failed', source, error.message);
+        return apiError('cascade.remote.connect.failed', source, error.message);
     }
   }
 
   /** Status 400 and more, or a redirect that was not followed. */
   #refused(code: 'cascade.source.query.failed' | 'cascade.source.publish.failed', answer: HttpAnswer, plan: PlannedRequest): CascadeError {
-    return fault(code, this.#context.source, answer.statusText, plain(leniently(answer, plan)), answer.status);
+    return apiError(code, this.#context.source, answer.statusText, plain(leniently(answer, plan)), answer.status);
   }
 
   #body(answer: HttpAnswer, plan: PlannedRequest): Value {
     try {
       return bodyOfAnswer(answer, plan);
     } catch (error) {
-      throw error instanceof ContentError ? fault('cascade.remote.response.malformed', this.#context.source, error.message) : error;
+      throw error instanceof ContentError ? apiError('cascade.remote.response.malformed', this.#context.source, error.message) : error;
     }
   }
 

@@ -1,7 +1,7 @@
 // Tokens on demand (integrations.md 2.6): fetched from another REMOTE source, kept until shortly before they end, one fetch at a time.
 import { createHash } from 'node:crypto';
 import { isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { decodeContent, encodeContent } from '../../content/index.ts';
 import { basic, headerPairs, type HttpClient } from '../../http/index.ts';
 import { own } from '../fields.ts';
@@ -42,9 +42,9 @@ export class Tokens {
     const { source, config } = this.#context;
     const other = await this.#context.other(String(own(config, 'oauthSourceName')));
     if (other?.type !== 'REMOTE')
-      throw fault('cascade.remote.oauth.source', source, `${String(own(config, 'oauthSourceName'))} is no active REMOTE source`);
+      throw apiError('cascade.remote.oauth.source', source, `${String(own(config, 'oauthSourceName'))} is no active REMOTE source`);
     const setting = (name: string): Value => own(config, name) ?? own(other.config, name);
-    const failed = (detail: string) => fault('cascade.remote.oauth.failed', source, detail);
+    const failed = (detail: string) => apiError('cascade.remote.oauth.failed', source, detail);
     const url = String(own(other.config, 'uri') ?? '');
     if (!URL.canParse(url)) throw failed('the source of tokens has no uri');
     const refreshToken = await this.#refreshToken(setting('oauthRefreshToken'));

@@ -1,7 +1,7 @@
 // A source's context for tests of a protocol alone: what it delivers is kept in memory, and the test says when it counts as stored.
 import { Egress } from '../../../../platform/egress/index.ts';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import type { Caller, Inbound, InboundValue, Outcome, SourceContext } from '../protocol.ts';
 
 export interface TestContext extends SourceContext {
@@ -13,7 +13,7 @@ export interface TestContext extends SourceContext {
 
 /** There are no documents. */
 export const NOBODY: Caller = {
-  readDocument: async (name) => Promise.reject(fault('cascade.resource.not.found', `/documents/${name}`)),
+  readDocument: async (name) => Promise.reject(apiError('cascade.resource.not.found', `/documents/${name}`)),
   requireSavable: () => undefined,
   saveDocument: async () => undefined,
 };

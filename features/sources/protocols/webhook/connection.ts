@@ -1,6 +1,6 @@
 // A WEBHOOK source at work: signature, age, content, then one event for each key.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { fault } from '../../../../model/errors/faults.ts';
+import { apiError } from '../../../../model/errors/api-errors.ts';
 import { type ObjectValue, setOwn } from '../../../../stdlib/values/index.ts';
 import { ContentError, decodeContent } from '../../content/index.ts';
 import { own } from '../fields.ts';
@@ -43,12 +43,12 @@ export function openWebhook(context: SourceContext): Connection {
       const { headers, body } = request;
       if (!isSigned(request)) {
         refusals.note();
-        throw fault('cascade.webhook.authentication.failed');
+        throw apiError('cascade.webhook.authentication.failed');
       }
-      if (body.length > most) throw fault('cascade.request.body.too.large', most);
+      if (body.length > most) throw apiError('cascade.request.body.too.large', most);
       const key = headers[idempotencyHeader];
       if (key !== undefined && key.length > LONGEST_KEY)
-        throw fault('cascade.request.parameter.invalid', idempotencyHeader, key.slice(0, 50));
+        throw apiError('cascade.request.parameter.invalid', idempotencyHeader, key.slice(0, 50));
       const value = decoded(setting('contentType', headers['content-type'] ?? 'application/json'), body);
       const properties: ObjectValue = { headers: shown(headers) };
       const outcome = await context.deliver({ value, properties, ...(key && { onceKey: key }) });
@@ -62,7 +62,7 @@ function decoded(contentType: string, body: Buffer) {
   try {
     return decodeContent(contentType, body);
   } catch (error) {
-    throw error instanceof ContentError ? fault('cascade.request.body.invalid', error.message, 0) : error;
+    throw error instanceof ContentError ? apiError('cascade.request.body.invalid', error.message, 0) : error;
   }
 }
 

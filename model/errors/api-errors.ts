@@ -12,7 +12,7 @@ interface Entry {
   readonly params: readonly string[];
 }
 
-/** The params are named as in the specification; their number is checked where a fault is made. */
+/** The params are named as in the specification; their number is checked where an error is made. */
 const entry = <const P extends readonly string[]>(status: number, template: string, ...params: P) => ({ status, template, params });
 
 const propertyValue = entry(400, 'The value of {1} of {0} is invalid: {2}.', 'resource', 'property', 'reason');
@@ -249,15 +249,15 @@ const CATALOGUE = {
   'cascade.federation.delivery.pending': nodeFailed,
 } as const satisfies Record<string, Entry>;
 
-export type FaultCode = keyof typeof CATALOGUE;
+export type ApiErrorCode = keyof typeof CATALOGUE;
 type ValueEach<P extends readonly string[]> = { -readonly [K in keyof P]: Value };
-type Params<C extends FaultCode> = ValueEach<(typeof CATALOGUE)[C]['params']>;
+type Params<C extends ApiErrorCode> = ValueEach<(typeof CATALOGUE)[C]['params']>;
 
 /**
  * An operation that is refused. The number of params is that of the code's row in the specification. What is told to a client has no stack:
  * nobody reads it, and one body may be refused for thousands of reasons.
  */
-export function fault<C extends FaultCode>(code: C, ...params: Params<C>): CascadeError {
+export function apiError<C extends ApiErrorCode>(code: C, ...params: Params<C>): CascadeError {
   const { status, template } = CATALOGUE[code];
   const values: Value[] = [...params];
   const usual = Error.stackTraceLimit;
@@ -280,7 +280,7 @@ export class CascadeErrors extends Error {
 }
 
 /** Whether something is refused, once or several times over: everything else that is thrown is a defect of ours, or of what we stand on. */
-export const isFault = (error: unknown): error is CascadeError | CascadeErrors =>
+export const isApiError = (error: unknown): error is CascadeError | CascadeErrors =>
   error instanceof CascadeError || error instanceof CascadeErrors;
 
 /** One status for several errors: theirs, or 400 when they differ (resources-and-api.md 2.12). */
@@ -306,10 +306,10 @@ export function statusOf(code: string): number {
 }
 
 /** All codes of this catalogue, for the test that compares it with the documents and the conformance cases. */
-export const faultCodes = (): FaultCode[] => Object.keys(CATALOGUE) as FaultCode[];
+export const apiErrorCodes = (): ApiErrorCode[] => Object.keys(CATALOGUE) as ApiErrorCode[];
 
 /** The same codes with what is known of each, for the documents that are made from it. */
-export const faultRows = (): [code: FaultCode, row: Entry][] => Object.entries(CATALOGUE) as [FaultCode, Entry][];
+export const apiErrorRows = (): [code: ApiErrorCode, row: Entry][] => Object.entries(CATALOGUE) as [ApiErrorCode, Entry][];
 
 /** When a repetition may do better: on every 429 but the limits of one run (resources-and-api.md 1.7), and when the database is away (9.3). */
 export function retryAfterSeconds({ code, status, params, retryAfterSeconds: known }: CascadeError): number | null {
