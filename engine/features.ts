@@ -1,5 +1,5 @@
 // Everything that users can name. A further feature is a folder of features/ and a line here.
-import { FeatureRegistry } from '../resources/feature.ts';
+import { FeatureRegistry } from '../resources/catalog/feature.ts';
 import { accounts } from '../features/accounts/feature.ts';
 import { audits } from '../features/audits/feature.ts';
 import { builtins } from '../features/builtins/feature.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { RunReference, Step } from '../runtime/transactions/index.ts';
 import { storedRow } from '../runtime/transactions/row-form.ts';
 import { ProgramStore } from '../runtime/programs/program-store.ts';
-import type { Executable } from '../runtime/runs/index.ts';
+import type { Executable } from '../runtime/programs/executable.ts';
 import { openOwnDatabase } from './testing/database.ts';
 import { openTestEngine } from './testing/engine.ts';
 

@@ -33,8 +33,8 @@ import { dropOrphans, undoHalfRenames } from '../features/types/collections.ts';
 import { loadRule } from '../features/rules/rules-kind.ts';
 import { loadScalars } from '../features/scalars/scalars-kind.ts';
 import { openState, stateNamesOf } from '../features/services/service-state.ts';
-import { DefinitionStore } from '../resources/definitions/store.ts';
-import { IndexBuilds, resumeBuilds } from '../resources/instances/index-builds.ts';
+import { DefinitionStore } from '../resources/catalog/definition-store.ts';
+import { INDEX_BUILDS, IndexBuilds, indexBuildsOf, resumeBuilds } from '../resources/instances/index-builds.ts';
 import { Deliveries } from '../features/delivery/index.ts';
 import { deadLetter } from '../features/delivery/dead-letters.ts';
 import { abandonTooDeep, abandonLost } from '../features/rules/abandoned-runs.ts';
@@ -62,17 +62,8 @@ import { NODES_OUTLET } from '../features/nodes/index.ts';
 import { FEDERATION, Federation, Outbox } from '../features/federation/index.ts';
 import type { Egress } from '../platform/egress/index.ts';
 import { openMaintenance } from './maintenance.ts';
-import {
-  Contention,
-  type Executable,
-  ErrorBreaker,
-  ExecutionTimes,
-  NO_LIMITS,
-  HIGH,
-  Backpressure,
-  type RunHost,
-  Runner,
-} from '../runtime/runs/index.ts';
+import { Contention, ErrorBreaker, ExecutionTimes, NO_LIMITS, HIGH, Backpressure, type RunHost, Runner } from '../runtime/runs/index.ts';
+import type { Executable } from '../runtime/programs/executable.ts';
 import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
 import { EqualityReads, PointReads, RowReader, retryUntilAvailable, type Store } from '../platform/mongo/index.ts';
 import { endWithRights, presentIn, Subscribers } from '../features/subscriptions/index.ts';
@@ -81,7 +72,7 @@ import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/inde
 import type { ScalarDefinition } from '../model/types/index.ts';
 import { TypesInForce } from '../resources/catalog/types-in-force.ts';
 import type { Counters } from '../resources/counters.ts';
-import { type StageReached, tellCommitted, tellHeard } from '../runtime/events/stages.ts';
+import { type StageReached, tellCommitted, tellHeard } from '../runtime/context/stages.ts';
 import type { Cipher } from '../model/values/index.ts';
 
 export interface OpenNamespace extends AsyncDisposable {
@@ -322,6 +313,7 @@ export async function openNamespace({
   });
   const states = new FeatureStates();
   states.set(RULE_GRAPH, new RuleGraph());
+  states.set(INDEX_BUILDS, new IndexBuilds(db));
   states.set(IMPLEMENTED_EVENTS, implementedEvents);
   states.set(SOURCES_STATE, sources);
   states.set(SCHEDULE, schedule);
@@ -339,7 +331,6 @@ export async function openNamespace({
     rows,
     points: new PointReads(rows),
     equals: new EqualityReads(rows),
-    indexBuilds: new IndexBuilds(db),
     largeResults: new LargeResults(),
     clock,
     committer,
@@ -436,7 +427,7 @@ export async function openNamespace({
     takeOver: () => (resuming = resuming.catch(() => undefined).then(resume)),
     async isAtRest() {
       if (runner.pending > 0 || correlations.isBusy || correlations.open > 0 || schedule.isBusy || !schedule.isEmpty) return false;
-      if (definitions.list('sources').length > 0 || space.indexBuilds.areOpen) return false;
+      if (definitions.list('sources').length > 0 || indexBuildsOf(space).areOpen) return false;
       return (await deliveries.pending()) === 0;
     },
     epoch,

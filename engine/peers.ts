@@ -1,7 +1,7 @@
 // Whether this process may serve beside those that are there: several need a bus, all of them, and one of an earlier version knows nothing of owners.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LivingProcess, ServiceProcess } from '../runtime/transactions/index.ts';
+import type { LivingProcess, ServiceProcess } from '../runtime/cluster/index.ts';
 
 const LOOK_EVERY_MS = 500;
 

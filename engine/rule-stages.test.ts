@@ -1,7 +1,7 @@
 // Stages of a rule are measured where they happen, from the request on, and end with the subscriber of what the rule has made.
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { STAGES } from '../runtime/events/stages.ts';
+import { STAGES } from '../runtime/context/stages.ts';
 import { openTestEngine } from './testing/engine.ts';
 
 test('each stage of a rule is reached once an event, none before the one it follows; a rule of a rule begins with its own event', async () => {

@@ -3,7 +3,7 @@
 
 import type { Logger } from 'pino';
 import type { Calls, Owners } from '../../runtime/cluster/index.ts';
-import type { ServiceProcess } from '../../runtime/transactions/index.ts';
+import type { ServiceProcess } from '../../runtime/cluster/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
 import type { OpenNamespaces } from '../open-namespaces.ts';
 import type { Routes } from './routes.ts';

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { apiError } from '../../model/errors/api-errors.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { type Calls, LinkClosed, LinkFull, LinkLost, type Owners, winnerOf } from '../../runtime/cluster/index.ts';
-import type { ServiceProcess } from '../../runtime/transactions/index.ts';
+import type { ServiceProcess } from '../../runtime/cluster/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
 import type { OpenNamespaces } from '../open-namespaces.ts';
 import { OwnedElsewhere } from './elsewhere.ts';

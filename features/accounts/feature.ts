@@ -1,6 +1,6 @@
 // Users, tokens and namespaces (resources-and-api.md 4.9, 4.11, 4.12): the installation keeps them.
 import type { InstallationResource } from '../../resources/catalog/types.ts';
-import type { Feature } from '../../resources/feature.ts';
+import type { Feature } from '../../resources/catalog/feature.ts';
 import { deleteAccounts, matching, putAccounts, updateAccounts } from './changes.ts';
 import { type AccountResource, ACCOUNTS, carryOutAccount, operationsOf } from './index.ts';
 import { INVITATIONS, redeemInvitation } from './invitations.ts';

@@ -1,5 +1,5 @@
 // Audits: who did what to which instance. The service writes them with what they tell of (resources/access/audits.ts); anybody may add some.
-import type { Feature } from '../../resources/feature.ts';
+import type { Feature } from '../../resources/catalog/feature.ts';
 import { auditOf } from '../../resources/access/audits.ts';
 import { AUDIT_RESOURCE } from './audits-resource.ts';
 

@@ -6,7 +6,7 @@ import type { Answer } from '../../runtime/transactions/index.ts';
 import { publishServiceEvent } from '../services/service-events.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { outOfRange } from '../../resources/operations/arguments.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 /** By namespace and event the one who waits. */
 const waiting = new WeakMap<Namespace, Map<string, (reply: Value) => void>>();

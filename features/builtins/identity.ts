@@ -4,7 +4,7 @@ import { namespaceAndProfiles } from '../../identity/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const ok = (value: Value): Answer => ({ ok: encodeInner(value) });
 

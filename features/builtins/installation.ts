@@ -7,7 +7,7 @@ import { changeDefinition, putDefinition } from '../../resources/definitions/ope
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { receive } from '../sources/index.ts';
 import { adminOnly, own, sourceNamed } from '../../resources/operations/arguments.ts';
-import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 /** @throws cascade.resource.type.not.found where sources are no part of the installation */
 function sources(space: Namespace): DefinitionResource {

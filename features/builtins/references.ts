@@ -4,7 +4,7 @@ import { encodeInner, getOwn, isInteger, isReference, type ObjectValue, text, ty
 import { apiError } from '../../model/errors/api-errors.ts';
 import { rowsOf } from './resource-api.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const SHAPE = /^\/?([^/]+)\/([\s\S]+)$/;
 

@@ -20,7 +20,7 @@ import type { InstallationResource, InstanceResource, Namespace, Resource } from
 import { parseJson } from '../../model/values/index.ts';
 import { requestOf } from './messages.ts';
 import { typed } from './typed-rows.ts';
-import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const asList: Shape = (list) => ({ list });
 const asRow: Shape = (_list, [row = 'null']) => ({ ok: row });

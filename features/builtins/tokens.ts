@@ -5,7 +5,7 @@ import { encodeInner, isObject, type ObjectValue, parseJsonText, stringify, type
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { CascadeError } from '../../model/errors/api-errors.ts';
 import { outOfRange, own } from '../../resources/operations/arguments.ts';
-import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { readDocument } from '../documents/index.ts';

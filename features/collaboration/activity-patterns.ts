@@ -20,7 +20,7 @@ import { handOver } from '../notifications/hand-over.ts';
 import { cut, storeMessage } from '../notifications/notifications.ts';
 import { checkForm } from '../notifications/payload-form.ts';
 import { recommend } from './recommend.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*(:[A-Za-z0-9._-]+)?$/;
 const MOST = 1_000;

@@ -25,7 +25,7 @@ import { idOf } from '../../resources/representation/system-properties.ts';
 import { atomically } from '../../resources/instances/atomically.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { nameList, outOfRange, timeAfter } from '../../resources/operations/arguments.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const MESSAGE_TYPES: ReadonlySet<Value> = new Set(['text', 'image', 'audio', 'video', 'document', 'location', 'system']);
 /** Rooms of one user that updateChatrooms tells of, and messages of a room that one unit takes. */

@@ -13,7 +13,7 @@ import { atomically } from '../../resources/instances/atomically.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { patternNamed, requireComplete } from './activity-patterns.ts';
 import { outOfRange, own } from '../../resources/operations/arguments.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const MOST = 1_000;

@@ -17,7 +17,7 @@ import type { Namespace } from '../../resources/catalog/types.ts';
 import { outOfRange } from '../../resources/operations/arguments.ts';
 import { tellDevices, usersOf } from '../notifications/inbox.ts';
 import { withdrawn } from '../notifications/payload-messages.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 /** Roles are part of what the store is asked for. */
 const ROLE = /^[A-Za-z_][A-Za-z0-9_-]*$/;

@@ -11,7 +11,7 @@ import { atomically } from '../../resources/instances/atomically.ts';
 import { awaitPositions, isPoint } from './tracking.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { outOfRange } from '../../resources/operations/arguments.ts';
-import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 /** In the order of the parameters. */
 const NAMES = [

@@ -20,7 +20,7 @@ import { instancesOf } from '../../resources/catalog/catalogue.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { best, byLikeness, byPlace, type Directives, isPoint, type Metres } from './rankings.ts';
 import { typed } from '../builtins/typed-rows.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const MOST_UNLESS_TOLD = 10;
 /** More are not compared with each other. */

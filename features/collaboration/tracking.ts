@@ -12,7 +12,7 @@ import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { TRACKS } from './service-types.ts';
 import { atomically } from '../../resources/instances/atomically.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import type { Publish } from '../../resources/feature.ts';
+import type { Publish } from '../../resources/catalog/feature.ts';
 import { StateKey } from '../../resources/states.ts';
 
 /** Topics on which positions are awaited: asked of the store once, then kept up to date by whoever starts a track. */

@@ -6,7 +6,7 @@ import { type Document } from 'mongodb';
 import { DateTime, decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { StoredEvent, UnitOfWork } from '../../runtime/transactions/index.ts';
 import { instanceToBson, openText, sealText } from '../../model/values/index.ts';
-import { omit } from '../../resources/definitions/store.ts';
+import { omit } from '../../resources/catalog/definition-store.ts';
 import { ACKNOWLEDGEMENTS, DEAD_LETTERS } from './delivery-types.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';

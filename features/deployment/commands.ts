@@ -2,7 +2,7 @@
 import { decodeInner, getOwn } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
-import type { Command } from '../../resources/feature.ts';
+import type { Command } from '../../resources/catalog/feature.ts';
 import { objectOf, textIn } from '../../resources/requests/fields.ts';
 import { reply } from '../../resources/requests/request.ts';
 import { deployByCommand } from './deployment.ts';

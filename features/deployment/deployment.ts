@@ -12,7 +12,7 @@ import { DEPLOY_STATUS } from './service-types.ts';
 import { atomically } from '../../resources/instances/atomically.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { adminOnly, own } from '../../resources/operations/arguments.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const MOST = 10_000;
 

@@ -3,7 +3,7 @@ import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, getOwn } from '../../stdlib/values/index.ts';
 import { read } from '../../resources/instances/find.ts';
 import { RESOURCE_CONFIGS } from './service-types.ts';
-import type { HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 export const resourceConfig: HostBuiltins = {
   'ResourceConfig.get': async (space, [property = null]) => {

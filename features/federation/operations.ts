@@ -5,7 +5,7 @@ import { Long, ObjectId } from 'mongodb';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
-import type { ProgramOperation } from '../../resources/feature.ts';
+import type { ProgramOperation } from '../../resources/catalog/feature.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { invocationOf } from '../../runtime/runs/messages.ts';
 import { nodesThat, shownNode } from '../nodes/index.ts';

@@ -1,7 +1,7 @@
 // The state of a node, as the last requests to it tell: nobody is asked for it.
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
-import type { ResourceRequest } from '../../resources/feature.ts';
+import type { ResourceRequest } from '../../resources/catalog/feature.ts';
 import { toJson } from '../../model/values/index.ts';
 import { idOf, reply } from '../../resources/requests/request.ts';
 import { FEDERATION } from './federation.ts';

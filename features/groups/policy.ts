@@ -4,7 +4,7 @@
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import type { Identity } from '../../identity/index.ts';
-import type { Policy } from '../../resources/access/policy.ts';
+import type { Policy } from '../../resources/catalog/policy.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 

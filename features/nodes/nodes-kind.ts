@@ -13,7 +13,7 @@ import { SELF_RECORD } from './conditions.ts';
 import { NODES_OUTLET } from './outlet.ts';
 import { EgressError } from '../../platform/egress/index.ts';
 import { placeOf } from './credentials.ts';
-import { omit } from '../../resources/definitions/store.ts';
+import { omit } from '../../resources/catalog/definition-store.ts';
 
 const SEALED = 'sealed';
 const CREDENTIALS: Readonly<Record<string, readonly string[]>> = { userpass: ['username', 'password'], token: ['accessToken'] };

@@ -18,7 +18,7 @@ import { nameList, own, outOfRange, sourceNamed } from '../../resources/operatio
 import { deviceTransport, handOver } from './hand-over.ts';
 import { type Device, devicesOf } from './push-targets.ts';
 import { deletedBy, isExpired, pendingRecipients, withdrawn } from './payload-messages.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/operations/builtin-types.ts';
+import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const LONGEST_TITLE = 256;
 /** Unknown users in one line of the logs. */

@@ -6,7 +6,7 @@ import { toJson } from '../../model/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { ownOnly, withOwn } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import type { Command } from '../../resources/feature.ts';
+import type { Command } from '../../resources/catalog/feature.ts';
 import { condition, notFound, read, readAt } from '../../resources/instances/find.ts';
 import { atomically } from '../../resources/instances/atomically.ts';
 import { changeOf, updateOne } from '../../resources/instances/update.ts';

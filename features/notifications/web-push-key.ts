@@ -1,6 +1,6 @@
 // The key that a namespace sends Web Push by (VAPID): made when it is first wanted, sealed in the store, the same in all processes.
 import type { Namespace } from '../../resources/catalog/types.ts';
-import type { ResourceRequest } from '../../resources/feature.ts';
+import type { ResourceRequest } from '../../resources/catalog/feature.ts';
 import { StateKey } from '../../resources/states.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import { reply } from '../../resources/requests/request.ts';

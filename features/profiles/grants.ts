@@ -4,7 +4,7 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import type { Identity } from '../../identity/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { isAdmin } from '../../resources/access/rights.ts';
-import type { Capability } from '../../resources/access/policy.ts';
+import type { Capability } from '../../resources/catalog/policy.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
 export const CAPABILITIES: readonly Capability[] = ['select', 'insert', 'update', 'delete', 'aggregate'];

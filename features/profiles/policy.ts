@@ -2,7 +2,7 @@
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
-import type { Policy } from '../../resources/access/policy.ts';
+import type { Policy } from '../../resources/catalog/policy.ts';
 import { hasFixedRights, requireRight } from '../../resources/access/rights.ts';
 import { grantsOf } from './grants.ts';
 

@@ -2,7 +2,7 @@
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
-import type { Command } from '../../resources/feature.ts';
+import type { Command } from '../../resources/catalog/feature.ts';
 import { requireKnown, objectOf } from '../../resources/requests/fields.ts';
 import { reply } from '../../resources/requests/request.ts';
 import { chosenBy, diffProject, exportProject } from './export-project.ts';

@@ -4,10 +4,10 @@
 
 import { apiError } from '../../model/errors/api-errors.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
-import type { Change, Policy } from '../../resources/access/policy.ts';
+import type { Change, Policy } from '../../resources/catalog/policy.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { databasesIn, type Usage } from '../../resources/quotas/index.ts';
-import { DEFINITIONS } from '../../resources/definitions/store.ts';
+import { DEFINITIONS } from '../../resources/catalog/definition-store.ts';
 import { STORED_COUNTS } from './stored-counts.ts';
 
 export const quotaPolicy: Policy = {

@@ -2,7 +2,7 @@
 import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import { requireAdmin } from '../../resources/access/rights.ts';
-import type { Feature } from '../../resources/feature.ts';
+import type { Feature } from '../../resources/catalog/feature.ts';
 import { reply } from '../../resources/requests/request.ts';
 import { findRecording } from '../diagnostics/recordings.ts';
 import { RULES } from './rules-kind.ts';

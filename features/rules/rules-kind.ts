@@ -5,7 +5,7 @@ import type { CompiledRule } from '../../compiler/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import { isCorrelated } from '../../runtime/correlation/index.ts';
-import type { Executable } from '../../runtime/runs/index.ts';
+import type { Executable } from '../../runtime/programs/executable.ts';
 import type { IndexedRule } from '../../runtime/triggers/index.ts';
 import { baseNameOf, checkName } from '../../model/types/index.ts';
 import { editorOf } from '../../resources/representation/system-properties.ts';

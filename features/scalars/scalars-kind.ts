@@ -18,7 +18,7 @@ import {
 import { SCALAR_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
-import type { DefinitionStore } from '../../resources/definitions/store.ts';
+import type { DefinitionStore } from '../../resources/catalog/definition-store.ts';
 
 const MOST_SCALE = 30;
 const PARAMETERS: Readonly<Record<ScalarAction, number>> = { toInternal: 1, toExternal: 1, toConstraint: 1, comparator: 2 };

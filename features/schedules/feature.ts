@@ -2,7 +2,7 @@
 import { getOwn } from '../../stdlib/values/index.ts';
 import { requireUse } from '../../resources/access/gate.ts';
 import { requireRight } from '../../resources/access/rights.ts';
-import type { Feature } from '../../resources/feature.ts';
+import type { Feature } from '../../resources/catalog/feature.ts';
 import { publishTopic } from '../topics/publish.ts';
 import { TOPICS } from '../topics/topics-kind.ts';
 import { scheduleByStatement, SCHEDULED_EVENTS } from './scheduledevents-kind.ts';

@@ -7,7 +7,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import { VirtualClock } from '../../platform/clock/index.ts';
 import { type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { toBson } from '../../model/values/index.ts';
-import { DefinitionStore } from '../../resources/definitions/store.ts';
+import { DefinitionStore } from '../../resources/catalog/definition-store.ts';
 import { Schedule } from './schedule.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 

@@ -12,7 +12,7 @@ import { DueHeap } from '../../runtime/timers/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 import { afterTick, dueOf, isActive } from './scheduledevents-kind.ts';
 import { refresh } from '../../resources/definitions/follow.ts';
-import { definitionRemoval, definitionWrite } from '../../resources/definitions/store.ts';
+import { definitionRemoval, definitionWrite } from '../../resources/catalog/definition-store.ts';
 import { publishTopic } from '../topics/publish.ts';
 import { creatorOf } from '../../resources/access/rights.ts';
 import { serviceActor } from '../../runtime/context/service-actor.ts';

@@ -10,7 +10,7 @@ import { SCHEDULED_EVENT_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { Defined, DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
 import { putDefinition } from '../../resources/definitions/operations.ts';
-import { omit } from '../../resources/definitions/store.ts';
+import { omit } from '../../resources/catalog/definition-store.ts';
 import { checkTopic } from '../topics/topics-kind.ts';
 import { scheduleOf } from './namespace-state.ts';
 

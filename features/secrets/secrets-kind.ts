@@ -5,7 +5,7 @@ import { checkName } from '../../model/types/index.ts';
 import { systemType } from '../../resources/catalog/system-type.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, textField } from '../../resources/definitions/fields.ts';
-import { omit } from '../../resources/definitions/store.ts';
+import { omit } from '../../resources/catalog/definition-store.ts';
 
 const SEALED = 'sealed';
 

@@ -3,7 +3,7 @@ import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import type { ResourceRequest } from '../../resources/feature.ts';
+import type { ResourceRequest } from '../../resources/catalog/feature.ts';
 import { idOf, reply } from '../../resources/requests/request.ts';
 import { publishServiceEvent } from './service-events.ts';
 

@@ -4,7 +4,7 @@ import { apiError } from '../../model/errors/api-errors.ts';
 import { toJson } from '../../model/values/index.ts';
 import { requireUse } from '../../resources/access/gate.ts';
 import { requireRight } from '../../resources/access/rights.ts';
-import type { Feature } from '../../resources/feature.ts';
+import type { Feature } from '../../resources/catalog/feature.ts';
 import { idOf, reply } from '../../resources/requests/request.ts';
 import { callerOf, withReferences } from './documents.ts';
 import { publishToSource, querySource, sourceNamed } from './outbound.ts';

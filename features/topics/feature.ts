@@ -3,7 +3,7 @@ import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import { requireUse } from '../../resources/access/gate.ts';
-import type { Feature } from '../../resources/feature.ts';
+import type { Feature } from '../../resources/catalog/feature.ts';
 import { typeName } from '../../resources/operations/payload.ts';
 import { idOf, reply } from '../../resources/requests/request.ts';
 import { publishRequest, publishTopic } from './publish.ts';

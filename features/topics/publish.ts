@@ -6,7 +6,7 @@ import { checkTopic } from './topics-kind.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { checkMessage } from './topic-messages.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
-import type { PublicationFollower, Publish } from '../../resources/feature.ts';
+import type { PublicationFollower, Publish } from '../../resources/catalog/feature.ts';
 
 /** Raises the topic's event, with the changes of a feature that follows the topic. Where no rule listens no event is stored. */
 export async function publishTopic(space: Namespace, topic: string, value: Value, actor: Actor): Promise<void> {

@@ -1,5 +1,5 @@
 // Types: what instances of a namespace are like.
-import type { Feature } from '../../resources/feature.ts';
+import type { Feature } from '../../resources/catalog/feature.ts';
 import { definitionJson } from '../../resources/definitions/operations.ts';
 import { reply } from '../../resources/requests/request.ts';
 import { renameType } from './rename-type.ts';

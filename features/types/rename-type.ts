@@ -10,7 +10,7 @@ import { stampChanged } from '../../resources/representation/system-properties.t
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { findDefinition } from '../../resources/definitions/operations.ts';
 import { following, type Named } from '../../resources/definitions/follow.ts';
-import { definitionWrite } from '../../resources/definitions/store.ts';
+import { definitionWrite } from '../../resources/catalog/definition-store.ts';
 import { loadType } from './types-kind.ts';
 
 /** @param data `{newName}` @throws cascade.type.name.reserved, cascade.resource.duplicate.key, cascade.resource.not.found */

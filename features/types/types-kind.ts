@@ -5,10 +5,10 @@ import { apiError } from '../../model/errors/api-errors.ts';
 import { isServiceSet, checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../model/types/index.ts';
 import { TYPE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { omit } from '../../resources/definitions/store.ts';
+import { omit } from '../../resources/catalog/definition-store.ts';
 import { accessLevelsOf } from './access-levels.ts';
 import { servicesWithState, stateChanged } from '../services/service-state.ts';
-import { buildAfter, buildBefore } from '../../resources/instances/index-builds.ts';
+import { buildAfter, buildBefore, indexBuildsOf } from '../../resources/instances/index-builds.ts';
 import { addedBy, removeInBackground, removeValues } from '../../resources/instances/type-storage.ts';
 
 const CALLERS: readonly string[] = ['ars_properties', 'ars_group', 'ars_public', 'ars_relationships', 'ars_dependentResource'];
@@ -76,7 +76,7 @@ export const TYPES: DefinitionResource = {
   },
   show(space, stored) {
     const type = space.types.get(String(getOwn(stored, 'name')));
-    const builds = type && space.indexBuilds.shown(type);
+    const builds = type && indexBuildsOf(space).shown(type);
     return builds ? { ...stored, [BUILDS]: builds } : stored;
   },
   async remove(space, stored) {

@@ -8,7 +8,7 @@ import { raise } from '../../runtime/events/events.ts';
 import { instanceToBson } from '../../model/values/index.ts';
 import { systemType } from '../catalog/system-type.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
-import type { Change } from './policy.ts';
+import type { Change } from '../catalog/policy.ts';
 import { idOf, stampNew } from '../representation/system-properties.ts';
 
 export const AUDIT_TYPE = systemType(

@@ -9,7 +9,7 @@ import type { Initiator } from '../../runtime/context/actor.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
 import { COMPILED_RESTRICTIONS } from './compiled.ts';
-import type { Capability, Change } from './policy.ts';
+import type { Capability, Change } from '../catalog/policy.ts';
 
 /**
  * What all policies leave of the instances.

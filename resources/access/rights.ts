@@ -7,7 +7,7 @@ import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { narrowed } from '../../identity/index.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import { restrictionsOf } from './gate.ts';
-import type { Capability } from './policy.ts';
+import type { Capability } from '../catalog/policy.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 
 export const isAdmin = ({ profiles, system }: Identity): boolean => profiles.includes('admin') || system === true;

@@ -6,7 +6,7 @@ import type { Actor } from '../../runtime/context/actor.ts';
 import type { ApiReply } from '../api.ts';
 import { type ConditionContext, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
-import { DEFINITIONS } from '../definitions/store.ts';
+import { DEFINITIONS } from '../catalog/definition-store.ts';
 import { pipelineLimit } from '../instances/time-limit.ts';
 import { AHEAD_BYTES, readAhead } from '../representation/large-results.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';

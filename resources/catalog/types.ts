@@ -11,7 +11,8 @@ import type { Answer, Committer, Write } from '../../runtime/transactions/index.
 import type { Correlations } from '../../runtime/correlation/index.ts';
 import type { Directory, Identity, IdentityStore, RightsOf, SecurityLog } from '../../identity/index.ts';
 import type { NamespaceKeys } from '../../platform/keys/index.ts';
-import type { Contention, Executable, RunHost } from '../../runtime/runs/index.ts';
+import type { Contention, RunHost } from '../../runtime/runs/index.ts';
+import type { Executable } from '../../runtime/programs/executable.ts';
 import type { EqualityReads, PointReads, RowReader } from '../../platform/mongo/index.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import type { TriggerIndex } from '../../runtime/triggers/index.ts';
@@ -20,15 +21,14 @@ import type { Cipher } from '../../model/values/index.ts';
 import type { StateStore } from '../../runtime/shared-state/index.ts';
 import type { EventContext, ReliableEvents } from '../../runtime/events/context.ts';
 import type { Subscribers } from '../../runtime/events/subscribers.ts';
-import type { FeatureRegistry } from '../feature.ts';
+import type { FeatureRegistry } from './feature.ts';
 import type { FeatureStates } from '../states.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import type { Quotas } from '../quotas/index.ts';
 import type { LargeResults } from '../representation/large-results.ts';
 import type { CompilationCache } from '../../runtime/programs/compilation-cache.ts';
 import type { ProgramStore } from '../../runtime/programs/program-store.ts';
-import type { IndexBuilds } from '../instances/index-builds.ts';
-import type { DefinitionStore } from '../definitions/store.ts';
+import type { DefinitionStore } from './definition-store.ts';
 import type { TypesInForce } from './types-in-force.ts';
 
 export interface Accounts {
@@ -58,7 +58,6 @@ export interface Namespace {
   readonly rows: RowReader;
   readonly points: PointReads;
   readonly equals: EqualityReads;
-  readonly indexBuilds: IndexBuilds;
   readonly largeResults: LargeResults;
   readonly clock: Clock;
   readonly committer: Committer;

@@ -7,13 +7,13 @@ import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { accompanied, admit } from '../access/gate.ts';
-import type { Change } from '../access/policy.ts';
+import type { Change } from '../catalog/policy.ts';
 import { TypesInForce } from '../catalog/types-in-force.ts';
 import type { Defined, DefinitionResource, Namespace } from '../catalog/types.ts';
 import { stampChanged, stampNew } from '../representation/system-properties.ts';
 import { following, type Named } from './follow.ts';
 import { visible, withoutVersion } from './operations.ts';
-import { definitionWrite } from './store.ts';
+import { definitionWrite } from '../catalog/definition-store.ts';
 
 interface Planned {
   readonly kind: DefinitionResource;

@@ -5,7 +5,7 @@ import type { Diagnostic } from '../../compiler/index.ts';
 import { DateTime, encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import type { PropertyDefinition } from '../../model/types/index.ts';
-import { omit } from './store.ts';
+import { omit } from '../catalog/definition-store.ts';
 import type { DefinitionResource } from '../catalog/types.ts';
 
 /** @throws when the field is missing or no text */

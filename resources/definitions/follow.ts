@@ -6,7 +6,7 @@ import { isUnavailable, retryUntilAvailable } from '../../platform/mongo/index.t
 import { fromBson } from '../../model/values/index.ts';
 import { idOf, versionOf } from '../representation/system-properties.ts';
 import type { Namespace } from '../catalog/types.ts';
-import { DEFINITIONS } from './store.ts';
+import { DEFINITIONS } from '../catalog/definition-store.ts';
 
 const RAW = { raw: true, readConcern: { level: 'majority' } } as const;
 

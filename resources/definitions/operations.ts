@@ -17,7 +17,7 @@ import type { DefinitionResource, Namespace } from '../catalog/types.ts';
 import { projected } from '../representation/projection.ts';
 import { following } from './follow.ts';
 import { compareBy } from './sort.ts';
-import { definitionRemoval, definitionWrite, omit } from './store.ts';
+import { definitionRemoval, definitionWrite, omit } from '../catalog/definition-store.ts';
 
 const TRIES = 10;
 

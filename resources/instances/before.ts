@@ -3,7 +3,8 @@
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
-import { choose, type Executable, runDirect } from '../../runtime/runs/index.ts';
+import { choose, runDirect } from '../../runtime/runs/index.ts';
+import type { Executable } from '../../runtime/programs/executable.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Chosen } from '../../runtime/triggers/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';

@@ -7,6 +7,7 @@ import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import { type MongoIndex, mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Namespace } from '../catalog/types.ts';
+import { StateKey } from '../states.ts';
 
 const DUPLICATE = 11000;
 const CANNOT_EXTRACT_GEO_KEYS = 16755;
@@ -20,6 +21,9 @@ interface Build {
   /** 0 to 1; null where it is not known. */
   progress: number | null;
 }
+
+export const INDEX_BUILDS = new StateKey<IndexBuilds>('index builds');
+export const indexBuildsOf = (space: Namespace): IndexBuilds => space.states.get(INDEX_BUILDS);
 
 /** What is being built in a namespace. */
 export class IndexBuilds {
@@ -160,7 +164,7 @@ export async function buildBefore(space: Namespace, type: TypeDefinition, isNew:
 
 /** After a definition is stored, or could not be: builds the other indexes and removes those that it does not name, while the type is in use. */
 export function buildAfter(space: Namespace, { name, collection }: TypeDefinition): void {
-  space.indexBuilds
+  indexBuildsOf(space)
     .inLine(collection, () => bringTo(space, collection))
     .catch((error: unknown) => space.log.error({ err: error, type: name }, 'an index could not be built: the next start tries it again'));
 }
@@ -170,7 +174,7 @@ async function bringTo(space: Namespace, name: string): Promise<void> {
   const present = space.types.ofCollection(name) ? await namesOf(collection) : [];
   const isUnwanted = (index: string): boolean => {
     const now = space.types.ofCollection(name);
-    return now !== undefined && !mongoIndexes(now).some((one) => one.name === index) && !space.indexBuilds.isBuilding(name, index);
+    return now !== undefined && !mongoIndexes(now).some((one) => one.name === index) && !indexBuildsOf(space).isBuilding(name, index);
   };
   for (const index of present)
     if (isUnwanted(index)) await space.committer.exclusive(async () => void (isUnwanted(index) && (await collection.dropIndex(index))));
@@ -210,7 +214,7 @@ async function namesOf(collection: Collection): Promise<string[]> {
 /** @returns false when an index that is to go has the same keys */
 async function build(space: Namespace, type: TypeDefinition, index: MongoIndex): Promise<boolean> {
   const { key, ...options } = index;
-  return space.indexBuilds.during(type, index, async () => {
+  return indexBuildsOf(space).during(type, index, async () => {
     try {
       await space.db.collection(type.collection).createIndex(key, options);
       return true;

@@ -15,7 +15,7 @@ import { resolve } from '../catalog/catalogue.ts';
 import { cursors } from '../instances/cursors.ts';
 import { projected } from '../representation/projection.ts';
 import { changeDefinition, definitionCondition, matching, matchingStored, putDefinition } from '../definitions/operations.ts';
-import { deleteWithDependents } from '../instances/dependent-definitions.ts';
+import { deleteWithDependents } from '../definitions/dependents.ts';
 import { compareBy } from '../definitions/sort.ts';
 import type { Failed } from '../instances/bulk.ts';
 import { deleteMany, deleteOne } from '../instances/delete.ts';
@@ -32,7 +32,7 @@ import { actingIn } from '../access/lent-profiles.ts';
 import { acting, ownOnly, payloadWith, requireRight, withOwn } from '../access/rights.ts';
 import { toShown, toStored } from '../scalars/index.ts';
 import type { InstallationResource, InstanceResource, Namespace, Resource } from '../catalog/types.ts';
-import type { ProgramOperation } from '../feature.ts';
+import type { ProgramOperation } from '../catalog/feature.ts';
 import { text, typeName } from './payload.ts';
 
 /** Rows of a SELECT into an array (language.md E3). */

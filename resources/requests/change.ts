@@ -8,7 +8,8 @@ import type { ApiReply, ApiRequest } from '../api.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import { instanceToJson, parseJson, toJson } from '../../model/values/index.ts';
 import { changeDefinition, definitionJson, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
-import { deleteDependents, deleteWithDependents } from '../instances/dependent-definitions.ts';
+import { indexBuildsOf } from '../instances/index-builds.ts';
+import { deleteDependents, deleteWithDependents } from '../definitions/dependents.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { deleteMany, deleteOne } from '../instances/delete.ts';
 import { condition, read, readAt } from '../instances/find.ts';
@@ -88,7 +89,7 @@ async function definitionUpdate(
   const version = demandedVersion(resource, request, stored);
   const changes = await change(stored);
   if (namesNothing(changes)) return reply(definitionJson(shown(space, resource, stored)));
-  const changed = await space.indexBuilds.answering(
+  const changed = await indexBuildsOf(space).answering(
     changeDefinition(space, resource, id, changes, actor, version),
     resource.name === 'types' ? space.definitions.collectionOf(stored) : undefined,
   );

@@ -21,7 +21,8 @@ import {
 } from '../transactions/index.ts';
 import { executableKey, readExecutable } from '../programs/programs.ts';
 import { ASYNC } from '../events/events.ts';
-import { type Executable, STATEMENT } from '../runs/index.ts';
+import { STATEMENT } from '../runs/index.ts';
+import type { Executable } from '../programs/executable.ts';
 import { retryUntilAvailable, type Store } from '../../platform/mongo/index.ts';
 
 /** What of a namespace is taken over. */

@@ -3,7 +3,7 @@
 import type { Identity } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, CausalChain, Pending, RunId, Step, StoredEvent, UnitOfWork, Write } from '../transactions/index.ts';
-import type { Since } from '../events/stages.ts';
+import type { Since } from './stages.ts';
 import type { StateUser } from '../shared-state/index.ts';
 
 /** In whose name something is done. */

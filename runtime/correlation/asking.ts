@@ -4,7 +4,8 @@
 import type { CompiledRule, ConditionData, CorrelationSpec, TriggerSpec } from '../../compiler/index.ts';
 import { ChildRunIds } from '../context/actor.ts';
 import { runIdOf, type StoredEvent } from '../transactions/index.ts';
-import { type Executable, type Given, holds, type RunHost } from '../runs/index.ts';
+import { type Given, holds, type RunHost } from '../runs/index.ts';
+import type { Executable } from '../programs/executable.ts';
 import { askedIn } from '../triggers/index.ts';
 import { eventObjectJson } from '../events/event-object.ts';
 import { eventOf } from './bindings-context.ts';

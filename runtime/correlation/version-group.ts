@@ -19,8 +19,9 @@ import {
   writeCompletion,
 } from '../transactions/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
-import type { Executable, RunHost } from '../runs/index.ts';
-import { timed } from '../events/stages.ts';
+import type { RunHost } from '../runs/index.ts';
+import type { Executable } from '../programs/executable.ts';
+import { timed } from '../context/stages.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
 import type { Cipher } from '../../model/values/index.ts';
 import {

@@ -1,7 +1,7 @@
 // What raising an event asks of a namespace.
 import type { Clock } from '../../platform/clock/index.ts';
-import type { Correlations } from '../correlation/index.ts';
-import type { StoredEvent } from '../transactions/index.ts';
+import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import type { RunReference, StoredEvent } from '../transactions/index.ts';
 import type { TriggerIndex } from '../triggers/index.ts';
 
 /** Events that are delivered until they are acknowledged. */
@@ -22,7 +22,10 @@ export interface EventContext {
   /** WHEN rules by event path and condition. */
   readonly when: TriggerIndex;
   /** WHEN rules over several events. */
-  readonly correlations: Correlations;
+  readonly correlations: {
+    has(path: string): boolean;
+    match(path: string, value: Value, event: () => ObjectValue): RunReference[];
+  };
   readonly subscribers: { has(path: string): boolean };
   readonly deliveries: Pick<ReliableEvents, 'hasSubscribers' | 'withDeliveries'>;
   /** Paths of service events that are raised with an event of the path. */

@@ -11,7 +11,7 @@ import { eventObject } from './event-object.ts';
 import { keepValue } from './event-values.ts';
 import type { EventContext } from './context.ts';
 import { referenceOf } from './references.ts';
-import { timed } from './stages.ts';
+import { timed } from '../context/stages.ts';
 
 /** Rule runs from one root event on (language.md G5). */
 export const LONGEST_CHAIN = 200;

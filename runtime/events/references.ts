@@ -1,5 +1,5 @@
 // How the runs of an event are named in the journal: by rule, program and what of their conditions is still to be decided.
-import type { Executable } from '../runs/index.ts';
+import type { Executable } from '../programs/executable.ts';
 import type { RunReference } from '../transactions/index.ts';
 import type { Chosen, IndexedRule } from '../triggers/index.ts';
 

@@ -4,7 +4,7 @@
 
 import type { Db } from 'mongodb';
 import { type Committer, referencesIn } from '../transactions/index.ts';
-import type { Executable } from '../runs/index.ts';
+import type { Executable } from './executable.ts';
 import { executableKey, keepExecutable } from './programs.ts';
 
 const GRACE_MS = 600_000;

@@ -8,7 +8,7 @@ import { type Compiled, type CompiledModule, compile, type Diagnostic, isVerifie
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { CascadeErrors } from '../../model/errors/api-errors.ts';
-import type { Executable } from '../runs/index.ts';
+import type { Executable } from './executable.ts';
 import type { Program } from '../../sandbox/index.ts';
 
 /**

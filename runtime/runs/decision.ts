@@ -7,7 +7,8 @@ import { dataOf, BudgetExceeded, withAnswers, type DeferredCall } from '../../mo
 import { CascadeError } from '../../model/errors/api-errors.ts';
 import { askedIn, conditionOf, type EvaluationContext } from '../triggers/index.ts';
 import { type DirectCall, runDirect } from './direct-run.ts';
-import type { Executable, RunHost } from './types.ts';
+import type { RunHost } from './types.ts';
+import type { Executable } from '../programs/executable.ts';
 
 /** What a rule's variables hold: inner JSON each, in their order. */
 export interface Given {

@@ -17,7 +17,8 @@ import { checkpointSite, Checkpoints } from './checkpoints.ts';
 import { type Given, RunRecorder } from './run-recorder.ts';
 import { describe, locate } from './error-location.ts';
 import { isolateLimits, type RunLimits } from './run-limits.ts';
-import type { Executable, RunError, RunHost } from './types.ts';
+import type { RunError, RunHost } from './types.ts';
+import type { Executable } from '../programs/executable.ts';
 
 export interface DirectCall {
   readonly executable: Pick<Executable, 'resource' | 'name' | 'service'> & Partial<Pick<Executable, 'map' | 'program'>>;

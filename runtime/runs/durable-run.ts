@@ -30,7 +30,7 @@ import { Backoff, isRetryable } from '../../platform/mongo/index.ts';
 import { toWireError } from './wire-error.ts';
 import { apiError, isApiError } from '../../model/errors/api-errors.ts';
 import { eventObjectJson } from '../events/event-object.ts';
-import { type Since, sinceOf, type Stage } from '../events/stages.ts';
+import { type Since, sinceOf, type Stage } from '../context/stages.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
 import { whenAdmitted } from './admission.ts';
 import { choose, type Given as Held } from './decision.ts';
@@ -43,7 +43,8 @@ import { EventText } from './event-text.ts';
 import { describe, locate } from './error-location.ts';
 import type { RunLimits } from './run-limits.ts';
 import { sharedOptions } from './shared-options.ts';
-import type { Executable, RunError, RunHost } from './types.ts';
+import type { RunError, RunHost } from './types.ts';
+import type { Executable } from '../programs/executable.ts';
 
 /** Rules of a chain whose names go with its events: enough to see a round that it goes. */
 const NAMES_KEPT = 20;

@@ -2,7 +2,8 @@
 
 import { originalPosition } from '../../compiler/index.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
-import type { Executable, RunError, RunHost } from './types.ts';
+import type { RunError, RunHost } from './types.ts';
+import type { Executable } from '../programs/executable.ts';
 
 /** What runs; its own places are looked up first, since rules that differ in literals only share a module but not their text. */
 export type Own = Pick<Executable, 'resource'> & Partial<Pick<Executable, 'map' | 'program'>>;

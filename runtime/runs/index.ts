@@ -12,4 +12,4 @@ export type { Recording, RecordedStep } from './run-recorder.ts';
 export { type BreakerLimits, NO_LIMITS, type RunLimits } from './run-limits.ts';
 export { Runner } from './runner.ts';
 export { runDurably, STATEMENT } from './statement-run.ts';
-export type { Executable, RunError, RunHost } from './types.ts';
+export type { RunError, RunHost } from './types.ts';

@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest';
 import type { StoredEvent } from '../transactions/index.ts';
 import type { RunRequest } from '../../sandbox/index.ts';
-import { Contention, type Executable, ErrorBreaker, ExecutionTimes, NO_LIMITS, Backpressure, type RunHost, Runner } from './index.ts';
+import { Contention, ErrorBreaker, ExecutionTimes, NO_LIMITS, Backpressure, type RunHost, Runner } from './index.ts';
+import type { Executable } from '../programs/executable.ts';
 
 const executable: Executable = {
   resource: '/rules/mirror',

@@ -6,17 +6,8 @@ import { RestartRun } from '../context/actor.ts';
 import type { Answer, StoredEvent } from '../transactions/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import type { RunRequest } from '../../sandbox/index.ts';
-import {
-  Contention,
-  ErrorBreaker,
-  ExecutionTimes,
-  NO_LIMITS,
-  type Executable,
-  Backpressure,
-  runDirect,
-  type RunHost,
-  Runner,
-} from './index.ts';
+import { Contention, ErrorBreaker, ExecutionTimes, NO_LIMITS, Backpressure, runDirect, type RunHost, Runner } from './index.ts';
+import type { Executable } from '../programs/executable.ts';
 
 const conflict = new MongoServerError({ message: 'WriteConflict', code: 112 });
 conflict.addErrorLabel('TransientTransactionError');

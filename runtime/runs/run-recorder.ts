@@ -3,7 +3,8 @@
 
 import type { Answer, StoredEvent } from '../transactions/index.ts';
 import type { RunRequest } from '../../sandbox/index.ts';
-import type { Executable, RunError } from './types.ts';
+import type { RunError } from './types.ts';
+import type { Executable } from '../programs/executable.ts';
 
 /** Characters of all requests and answers of a run. */
 const MOST = 256 * 1024;

@@ -7,7 +7,8 @@ import { Fifo } from '../../platform/structures/fifo.ts';
 import { DurableRun } from './durable-run.ts';
 import type { Backpressure } from './backpressure.ts';
 import { STATEMENT, StatementRun } from './statement-run.ts';
-import type { Executable, RunHost } from './types.ts';
+import type { RunHost } from './types.ts';
+import type { Executable } from '../programs/executable.ts';
 
 /** Runs of a namespace that are open in the sandbox at one time; the others wait as events. */
 const MOST_OPEN = 2_000;

@@ -1,7 +1,7 @@
 // What the runs of a rule have in common, for the sandbox: one object as long as nothing of it changes, by which it knows that it has told it.
 import type { RunOptions } from '../../sandbox/index.ts';
 import { isolateLimits, type RunLimits } from './run-limits.ts';
-import type { Executable } from './types.ts';
+import type { Executable } from '../programs/executable.ts';
 
 const LAST = new WeakMap<Executable, { readonly options: RunOptions; readonly limits: RunLimits }>();
 

@@ -7,29 +7,15 @@ import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, Committer, RunId, Step, StoredEvent, UnitOfWork, Write } from '../transactions/index.ts';
 import type { DeferredCall } from '../../model/query/index.ts';
 import type { Program, Sandbox } from '../../sandbox/index.ts';
-import type { StageReached } from '../events/stages.ts';
+import type { StageReached } from '../context/stages.ts';
 import type { ConditionEnvironment } from '../triggers/index.ts';
+import type { Executable } from '../programs/executable.ts';
 import type { Contention } from './contention.ts';
 import type { ErrorBreaker } from './error-breaker.ts';
 import type { ExecutionTimes } from './execution-times.ts';
 import type { Backpressure } from './backpressure.ts';
 import type { Recording } from './run-recorder.ts';
 import type { RunLimits } from './run-limits.ts';
-
-/** A rule or procedure with the text it has now, or had when its event was stored. */
-export interface Executable {
-  /** `/rules/<name>` or `/procedures/<name>`. */
-  readonly resource: string;
-  readonly name: string;
-  readonly program: Program;
-  /** Source map of the program's module. */
-  readonly map: string;
-  readonly service: string | null;
-  /** Whom it runs as; a procedure of EXECUTE ASYNC as whom its event is by. */
-  readonly identity: Identity;
-  /** EXECUTE ASYNC: the procedure that an event's arguments are for; `program` then has no part. */
-  readonly procedure?: string;
-}
 
 export interface RunHost {
   readonly namespace: string;

@@ -6,7 +6,6 @@ export { Committer, type CommitterOptions, SLOTS } from './committer.ts';
 export { runIdOf } from './journal.ts';
 export { rootOf } from './types.ts';
 export { inPieces } from './compaction.ts';
-export { type LivingProcess, openProcess, type ServiceProcess } from '../cluster/process.ts';
 export { holdsEvents, rowOf, type StoredRow } from './row-form.ts';
 export { opening, sealing, withEventTexts } from './sealing.ts';
 export { closeEpochs, type LeftOpen, openEpochs, readLeftOpen, referencesIn, removeOldEnds, removeRows } from './recovery.ts';

@@ -7,7 +7,7 @@ import type { Answer, UnitOfWork } from '../../../runtime/transactions/index.ts'
 import { closeStatement, FEDERATION, Federation, nextOfStatement, openStatement } from '../../../features/federation/index.ts';
 import { DEAD_LETTERS } from '../../../features/delivery/delivery-types.ts';
 import type { Namespace } from '../../../resources/catalog/types.ts';
-import type { ProgramOperation } from '../../../resources/feature.ts';
+import type { ProgramOperation } from '../../../resources/catalog/feature.ts';
 import { FeatureStates } from '../../../resources/states.ts';
 import { decodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import { SimulatedTime, World } from '../simulation/index.ts';

@@ -1,7 +1,7 @@
 // A type that is made, renamed, deleted and made again while clients insert: what is stored of it is found under its present name, and what was
 // inserted before its deletion is gone.
 import { deleteDefinition, putDefinition } from '../../../resources/definitions/operations.ts';
-import { DEFINITIONS } from '../../../resources/definitions/store.ts';
+import { DEFINITIONS } from '../../../resources/catalog/definition-store.ts';
 import { renameType } from '../../../features/types/rename-type.ts';
 import { TYPES } from '../../../features/types/types-kind.ts';
 import { countedBy, isGone, isThere, type Part, untilDone } from './part.ts';

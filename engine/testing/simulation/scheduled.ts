@@ -1,7 +1,7 @@
 // Scheduled events, once and again and again: each is delivered once at each of its times, whoever dies meanwhile.
 import { type Long, ObjectId } from 'mongodb';
 import { DateTime, type ObjectValue } from '../../../stdlib/values/index.ts';
-import { DEFINITIONS, definitionWrite } from '../../../resources/definitions/store.ts';
+import { DEFINITIONS, definitionWrite } from '../../../resources/catalog/definition-store.ts';
 import { countedBy, type Part } from './part.ts';
 import type { Program } from './sandbox.ts';
 import { steadyClock } from './timers.ts';

@@ -14,7 +14,7 @@ import { insertAtOnce, insertOne } from '../../../resources/instances/insert.ts'
 import { present } from '../../../resources/instances/present.ts';
 import { updateOne } from '../../../resources/instances/update.ts';
 import { carryOutIdempotently } from '../../../resources/requests/idempotency.ts';
-import { DEFINITIONS, DefinitionStore } from '../../../resources/definitions/store.ts';
+import { DEFINITIONS, DefinitionStore } from '../../../resources/catalog/definition-store.ts';
 import { FeatureStates } from '../../../resources/states.ts';
 import { deadLetter } from '../../../features/delivery/dead-letters.ts';
 import { Deliveries } from '../../../features/delivery/deliveries.ts';
@@ -28,7 +28,7 @@ import { rules as rulesFeature } from '../../../features/rules/feature.ts';
 import { loadRule } from '../../../features/rules/rules-kind.ts';
 import { types as typesFeature } from '../../../features/types/feature.ts';
 import { loadType } from '../../../features/types/types-kind.ts';
-import { IndexBuilds } from '../../../resources/instances/index-builds.ts';
+import { INDEX_BUILDS, IndexBuilds } from '../../../resources/instances/index-builds.ts';
 import { ProgramStore } from '../../../runtime/programs/program-store.ts';
 import { programOf } from '../../../runtime/programs/programs.ts';
 import type { CompiledRule } from '../../../compiler/index.ts';
@@ -37,14 +37,13 @@ import { Listeners } from '../../../runtime/events/listeners.ts';
 import { ASYNC, raise } from '../../../runtime/events/events.ts';
 import { find, perform, resourceOf } from './performing.ts';
 import { recordingWrites } from '../../../features/diagnostics/recordings.ts';
-import { FeatureRegistry } from '../../../resources/feature.ts';
+import { FeatureRegistry } from '../../../resources/catalog/feature.ts';
 import { serviceActor } from '../../../runtime/context/service-actor.ts';
 import type { Namespace } from '../../../resources/catalog/types.ts';
 import { TypesInForce } from '../../../resources/catalog/types-in-force.ts';
 import {
   runDurably,
   Contention,
-  type Executable,
   ErrorBreaker,
   ExecutionTimes,
   NO_LIMITS,
@@ -52,6 +51,7 @@ import {
   type RunHost,
   Runner,
 } from '../../../runtime/runs/index.ts';
+import type { Executable } from '../../../runtime/programs/executable.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { fence, TakeOver } from '../../../runtime/cluster/take-over.ts';
 import { ImplementedEvents } from '../../../features/services/implemented-events.ts';
@@ -168,6 +168,7 @@ export class SimulatedService {
     const states = new FeatureStates();
     states.set(DELIVERIES_STATE, deliveries);
     states.set(RULE_GRAPH, new RuleGraph());
+    states.set(INDEX_BUILDS, new IndexBuilds(db));
     this.#schedule = states.set(SCHEDULE, new Schedule(() => this.space));
     this.#deliveries = deliveries;
     this.committer = new Committer({
@@ -332,7 +333,6 @@ export class SimulatedService {
       log: LOG,
       types: inForce,
       scalars: new Map(),
-      indexBuilds: new IndexBuilds(db),
       executables,
       programs: new ProgramStore({ db, executables, epoch, committer: this.committer, graceMs: GRACE_MS }),
       output: { compile: async (text: string) => compile(text), load: compile, keep: async () => undefined },

@@ -3,7 +3,7 @@
 
 import { Long, ObjectId } from 'mongodb';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
-import { DEFINITIONS } from '../../../resources/definitions/store.ts';
+import { DEFINITIONS } from '../../../resources/catalog/definition-store.ts';
 import { type CrashPoint, noCounts, pointsAt } from './crash-points.ts';
 import { HOT, programOfStatements, randomProgram, rerun, TAKEN, textOf, TICKETS } from './random-program.ts';
 import { changedRule, changingRule } from './changing.ts';

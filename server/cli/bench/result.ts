@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import type { HistogramData } from '../../../platform/structures/log-histogram.ts';
-import type { Stage } from '../../../runtime/events/stages.ts';
+import type { Stage } from '../../../runtime/context/stages.ts';
 import { UsageError } from '../terminal.ts';
 import type { Load } from './options.ts';
 import type { CpuSeconds } from './processes.ts';

@@ -1,6 +1,6 @@
 // What a running service tells of its rules in /metrics, before and after.
 import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
-import { type Stage, STAGES } from '../../../runtime/events/stages.ts';
+import { type Stage, STAGES } from '../../../runtime/context/stages.ts';
 import type { RuleResult } from './result.ts';
 
 export interface Counts {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { HistogramData } from '../../../platform/structures/log-histogram.ts';
-import type { Stage } from '../../../runtime/events/stages.ts';
+import type { Stage } from '../../../runtime/context/stages.ts';
 
 export interface ServiceSettings {
   readonly dataDir: string;

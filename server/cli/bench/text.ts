@@ -1,6 +1,6 @@
 // A result for a person at a terminal.
-import type { Stage } from '../../../runtime/events/stages.ts';
-import { STAGES } from '../../../runtime/events/stages.ts';
+import type { Stage } from '../../../runtime/context/stages.ts';
+import { STAGES } from '../../../runtime/context/stages.ts';
 import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
 import type { Compared } from './compare.ts';
 import { type BenchResult, median, type RoundResult } from './result.ts';

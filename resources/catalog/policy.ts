@@ -1,4 +1,4 @@
-// What a feature may say about access to instances and about changes of any resource. Features register policies (resources/feature.ts); the
+// What a feature may say about access to instances and about changes of any resource. Features register policies (feature.ts); the
 // gate beside this file asks all of them, wherever instances are read and wherever a change is about to be committed.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
@@ -6,7 +6,7 @@ import type { Identity } from '../../identity/index.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 import type { Initiator } from '../../runtime/context/actor.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
-import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import type { InstanceResource, Namespace, Resource } from './types.ts';
 
 /** What a profile grants for a type (resources-and-api.md 7.1). UPDATE and PATCH are `update`, a subscription is `select`. */
 export type Capability = 'select' | 'aggregate' | 'insert' | 'update' | 'delete';

@@ -4,8 +4,8 @@
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { resolve } from '../catalog/catalogue.ts';
-import { deleteDefinition, findDefinition } from '../definitions/operations.ts';
-import { addressesOf, masterOf } from './dependents.ts';
+import { deleteDefinition, findDefinition } from './operations.ts';
+import { addressesOf, masterOf } from '../instances/dependents.ts';
 import type { DefinitionResource, Namespace, Resource } from '../catalog/types.ts';
 
 /** Deletes a definition, after those that depend on it. @throws as deleteDefinition */

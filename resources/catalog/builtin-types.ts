@@ -2,7 +2,7 @@
 import type { Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import type { Namespace } from '../catalog/types.ts';
+import type { Namespace } from './types.ts';
 
 /**
  * @param args one a parameter, checked and completed in the isolate by the declaration of the same name (stdlib/builtins)

@@ -1,13 +1,13 @@
 // What a feature registers with the service. A feature is one folder of features/, and one line in engine/features.ts; nothing below it names it.
-import type { ObjectValue, Value } from '../stdlib/values/index.ts';
-import { typeToValue, type TypeDefinition } from '../model/types/index.ts';
-import type { Actor } from '../runtime/context/actor.ts';
-import type { Answer } from '../runtime/transactions/index.ts';
-import type { ApiReply, ApiRequest } from './api.ts';
-import type { DefinitionResource, InstallationResource, InstanceResource, Namespace, Resource } from './catalog/types.ts';
-import { systemProperties } from './catalog/system-types.ts';
-import type { Policy } from './access/policy.ts';
-import type { HostBuiltins } from './operations/builtin-types.ts';
+import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import { typeToValue, type TypeDefinition } from '../../model/types/index.ts';
+import type { Actor } from '../../runtime/context/actor.ts';
+import type { Answer } from '../../runtime/transactions/index.ts';
+import type { ApiReply, ApiRequest } from '../api.ts';
+import type { DefinitionResource, InstallationResource, InstanceResource, Namespace, Resource } from './types.ts';
+import { systemProperties } from './system-types.ts';
+import type { Policy } from './policy.ts';
+import type { HostBuiltins } from './builtin-types.ts';
 
 /**
  * One statement of a program (stdlib/isolate/protocol.ts, OpPayloads).
