@@ -95,11 +95,11 @@ async function slowly(pid: number, name: string, open: () => Promise<Socket>): P
   });
   socket.once('close', () => (isEnded = true));
   const begun = performance.now();
-  let told = 0;
+  let reported = 0;
   for (let passed = 0; passed < SECONDS * 1_000 && !isEnded; passed = performance.now() - begun) {
     if (bytes < (passed / 1_000) * BYTES_A_SECOND) socket.resume();
-    if (passed >= told + 1_000) {
-      told = passed;
+    if (passed >= reported + 1_000) {
+      reported = passed;
       progress(`${name}: ${Math.round(bytes / 1e6)} MB read in ${Math.round(passed / 1_000)} s`);
     }
     await sleep(bytes < (passed / 1_000) * BYTES_A_SECOND ? 1 : STEP_MS);

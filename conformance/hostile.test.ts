@@ -70,10 +70,10 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 /** Status and the first code of what a body of bytes is answered with. */
 async function posted(body: string | Uint8Array, headers: Record<string, string> = JSON_TYPE): Promise<string> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return told(await exchange(head('POST', PREY, { ...headers, 'Content-Length': bytes.length }), bytes));
+  return reported(await exchange(head('POST', PREY, { ...headers, 'Content-Length': bytes.length }), bytes));
 }
 
-function told(answer: string): string {
+function reported(answer: string): string {
   const status = /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 'cut';
   const [, code = '', params = ''] = /"code":"([^"]+)".*?"params":(\[.*?\])/.exec(answer) ?? [];
   return [status, code.replace('cascade.', ''), params].filter(Boolean).join(' ');
@@ -132,7 +132,7 @@ test('a hundred megabytes, in gzip or as they are', async () => {
   const bomb = gzipSync(Buffer.alloc(100 * MEGABYTE, 0x20));
   expect(await posted(bomb, { ...JSON_TYPE, 'Content-Encoding': 'gzip' })).toBe('400 request.body.too.large [10485760]');
   const parts = Array.from({ length: 100 }, () => Buffer.alloc(MEGABYTE, 0x20));
-  const answer = told(await exchange(head('POST', PREY, { ...JSON_TYPE, 'Content-Length': 100 * MEGABYTE }), ...parts));
+  const answer = reported(await exchange(head('POST', PREY, { ...JSON_TYPE, 'Content-Length': 100 * MEGABYTE }), ...parts));
   expect(answer).toMatch(/^(400 request\.body\.too\.large \[10485760\]|cut)$/); // who does not stop sending may miss the answer
   await lives();
 });
@@ -164,7 +164,7 @@ const messages: [what: string, bytes: () => string, answer: RegExp][] = [
 
 for (const [what, bytes, answer] of messages)
   test(`a message with ${what}`, async () => {
-    expect(told(await exchange(bytes()))).toMatch(answer);
+    expect(reported(await exchange(bytes()))).toMatch(answer);
     await lives();
   });
 

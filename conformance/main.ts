@@ -31,7 +31,7 @@ async function main(args: string[]): Promise<number> {
     console.error(`There are no cases in '${positionals[0]}'`);
     return 2;
   }
-  if (values.coverage !== undefined) return tellCoverage(values.coverage, files);
+  if (values.coverage !== undefined) return reportCoverage(values.coverage, files);
   if (values.url !== undefined) return run(suite, files, values.url, values.user ?? 'admin', values.password ?? '');
   if (values['in-process']) {
     await using service = await startPrograms();
@@ -62,7 +62,7 @@ async function run(suite: string, files: CaseFile[], url: string, user: string, 
   }
 }
 
-function tellCoverage(specFolder: string, files: CaseFile[]): number {
+function reportCoverage(specFolder: string, files: CaseFile[]): number {
   for (const { file, sections, rows, byTest } of coverage(specFolder, files, testReferences(dirname(folder())))) {
     console.log(
       `${file}: sections ${sections.all.length - sections.missing.length}/${sections.all.length}, rows ${rows.all.length - rows.missing.length}/${rows.all.length}`,

@@ -30,10 +30,10 @@ test('namespaces change hands under load on a bad bus: every change is there onc
   await a.type('Row', { n: { type: 'Integer' } });
   await a.type('Copy', { n: { type: 'Integer' } });
   await a.program('rules', 'RULE copies WHEN INSERT OCCURS ON Row AS r INSERT Copy(n: r.n)');
-  const heard: number[] = [];
+  const received: number[] = [];
   const listen = (on: TestEngine): Promise<unknown> =>
     on.engine.subscribe(on.identity, '/types/Row/insert', {}, (notice: Notice) => {
-      if (notice.kind === 'event') heard.push((JSON.parse(notice.valueJson) as { n: number }).n);
+      if (notice.kind === 'event') received.push((JSON.parse(notice.valueJson) as { n: number }).n);
     });
   await listen(a);
   const sent: number[] = [];
@@ -67,7 +67,7 @@ test('namespaces change hands under load on a bad bus: every change is there onc
   const numbers = async (type: string): Promise<number[]> => (await a.rows(type)).map(({ n }) => Number(n)).sort((x, y) => x - y);
   expect(await numbers('Row')).toEqual(wanted);
   await vi.waitFor(async () => expect(await numbers('Copy')).toEqual(wanted), WITHIN);
-  await vi.waitFor(() => expect(heard.toSorted((x, y) => x - y)).toEqual(wanted), WITHIN);
+  await vi.waitFor(() => expect(received.toSorted((x, y) => x - y)).toEqual(wanted), WITHIN);
   await a[Symbol.asyncDispose]();
 });
 

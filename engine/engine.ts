@@ -124,7 +124,7 @@ export async function openEngine({
     const counters = new Counters();
     const stalls = new Stalls({ log });
     keep({ [Symbol.asyncDispose]: async () => stalls[Symbol.dispose]() });
-    stalls.heard = (stall) => counters.stalled(stall);
+    stalls.onStall = (stall) => counters.stalled(stall);
     const egress = new Egress({
       allowed: outboundAddresses,
       databases: store.client.options.hosts.map(({ host, port }) => ({ host: String(host), port: Number(port) })),
@@ -220,7 +220,7 @@ export async function openEngine({
       }),
     );
     const { namespaces, forwarding, rebalancer, followed } = cluster;
-    security.heard = async (heard) => forwarding.audit(await auditedIn(heard, accounts.directory), heard);
+    security.onEvent = async (event) => forwarding.audit(await auditedIn(event, accounts.directory), event);
     keep({
       // Before the sandbox goes: what was acknowledged gets its time to finish, the rest is in the journal.
       async [Symbol.asyncDispose]() {

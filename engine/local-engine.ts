@@ -80,7 +80,7 @@ export function openLocalEngine({ clock, scheduler, quotas, security, isSure, dr
         log.info({ subscriptionName, partitionId, sequenceId }, 'there was nothing to acknowledge');
     },
     unsubscribe: ({ space }, identity, name) => deliveriesOf(space).unsubscribe(identity, name),
-    audit: ({ space }, heard) => auditSecurity(space, heard, clock),
+    audit: ({ space }, event) => auditSecurity(space, event, clock),
     drop,
   };
 }

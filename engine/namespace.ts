@@ -72,7 +72,7 @@ import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/inde
 import type { ScalarDefinition } from '../model/types/index.ts';
 import { TypesInForce } from '../resources/catalog/types-in-force.ts';
 import type { Counters } from '../resources/counters.ts';
-import { type StageReached, tellCommitted, tellHeard } from '../runtime/context/stages.ts';
+import { type StageReached, reportCommitted, reportDelivered } from '../runtime/context/stages.ts';
 import type { Cipher } from '../model/values/index.ts';
 
 export interface OpenNamespace extends AsyncDisposable {
@@ -206,13 +206,13 @@ export async function openNamespace({
     onEvents: (events, fresh) => {
       listeners.call('metrics', () => {
         for (const { path } of events) counters.event(path);
-        tellCommitted(events, reached);
+        reportCommitted(events, reached);
       });
       const begun = listeners.call('correlation', () => correlations.arrive(events)) ?? events.map(withoutPlaces);
       listeners.call('rules', () => runner?.begin(begun));
       listeners.call('subscriptions', () => subscribers.deliver(fresh.filter((event) => attemptOf(event) === 1)));
       listeners.call('metrics', () =>
-        tellHeard(
+        reportDelivered(
           fresh.filter(({ path }) => subscribers.has(path)),
           reached,
         ),
@@ -432,7 +432,7 @@ export async function openNamespace({
     },
     epoch,
     get hasListeners() {
-      return subscribers.size > 0 || deliveries.areHeard;
+      return subscribers.size > 0 || deliveries.hasListeners;
     },
     get hasState() {
       return definitions.list('services').some(([service]) => stateNamesOf(space, service) !== null);

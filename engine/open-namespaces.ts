@@ -293,10 +293,10 @@ export class OpenNamespaces {
   async #tryAgain(name: string): Promise<void> {
     const { log } = this.#options;
     const backoff = new Backoff();
-    let toldAt = Number.NEGATIVE_INFINITY;
+    let loggedAt = Number.NEGATIVE_INFINITY;
     do {
-      if (performance.now() - toldAt >= LOG_EVERY_MS) {
-        toldAt = performance.now();
+      if (performance.now() - loggedAt >= LOG_EVERY_MS) {
+        loggedAt = performance.now();
         log.error({ err: this.#errors.get(name), namespace: name }, 'a namespace could not be opened: it is tried again');
       }
       await backoff.pause();

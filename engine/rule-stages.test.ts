@@ -11,8 +11,8 @@ test('each stage of a rule is reached once an event, none before the one it foll
   await t.type('Note', { n: { type: 'Integer' } });
   await t.program('rules', 'RULE first WHEN INSERT OCCURS ON Reading AS r WHERE r.n > 0\nINSERT Alert(n: r.n)');
   await t.program('rules', 'RULE second WHEN INSERT OCCURS ON Alert AS a\nvar n = a.n\nINSERT Note(n: n)\nlog.debug("done")');
-  const heard: string[] = [];
-  await t.engine.subscribe(t.identity, '/types/Alert/insert', {}, (notice) => void heard.push(notice.kind));
+  const received: string[] = [];
+  await t.engine.subscribe(t.identity, '/types/Alert/insert', {}, (notice) => void received.push(notice.kind));
   for (let n = 0; n < 5; n++) await t.ask('insert', 'Reading', { body: `{"n": ${n}}` });
   await t.eventually('Note', {}, 4);
   await t.engine.settled();
@@ -23,7 +23,7 @@ test('each stage of a rule is reached once an event, none before the one it foll
   );
   const counts = (rule: string) => STAGES.map((stage) => measured[rule]?.get(stage)?.count ?? 0);
   expect(Object.keys(measured).sort()).toEqual(['first', 'second']);
-  expect(heard).toHaveLength(4);
+  expect(received).toHaveLength(4);
   expect(counts('first')).toEqual([4, 4, 4, 4, 4, 4]);
   expect(counts('second')).toEqual([4, 4, 4, 4, 4, 0]);
   for (const rule of ['first', 'second']) {

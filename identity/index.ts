@@ -13,5 +13,5 @@ export { openIdentity } from './open-identity.ts';
 export { generatePassword, type PasswordCost } from './passwords.ts';
 export type { FirstStart, FirstStartOptions, Identity, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
 export { namespaceAndProfiles, type RightsOf } from './rights.ts';
-export { type Heard, SecurityLog } from './security-log.ts';
+export { type SecurityEvent, SecurityLog } from './security-log.ts';
 export { narrowed } from './sessions.ts';

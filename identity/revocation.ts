@@ -17,9 +17,9 @@ export async function revokeAuthorization(
   const { client, users, tokens } = collections;
   await inTransaction(client, async (session) => {
     const user = await users.findOne({ username }, { session });
-    const heir = to === undefined ? null : await users.findOne({ username: normalName(to) }, { session });
-    if (!user || (to !== undefined && !heir)) throw apiError('cascade.user.not.found', user ? (to ?? '') : username);
-    if (heir) await handOver(collections, session, user, heir, namespace, now);
+    const successor = to === undefined ? null : await users.findOne({ username: normalName(to) }, { session });
+    if (!user || (to !== undefined && !successor)) throw apiError('cascade.user.not.found', user ? (to ?? '') : username);
+    if (successor) await handOver(collections, session, user, successor, namespace, now);
     const others = user.authorizations.filter((one) => one.namespace !== namespace);
     const $set = { authorizations: { $literal: others }, ...changedNow(now, to) };
     await users.updateOne({ _id: user._id }, [{ $set }], { session });

@@ -39,13 +39,13 @@ test('a name of a failed login is cut', () => {
 test('a login waits for its audit, and is none without it; a failure is one all the same', async () => {
   const { security, lines } = opened();
   let isStored = false;
-  security.heard = async () => {
+  security.onEvent = async () => {
     await Promise.resolve();
     isStored = true;
   };
   await security.loggedIn('ann', 'main', null, true);
   expect(isStored).toBe(true);
-  security.heard = () => Promise.reject(new Error('the store is away'));
+  security.onEvent = () => Promise.reject(new Error('the store is away'));
   await expect(security.loggedIn('ann', 'main', null, true)).rejects.toMatchObject({ code: 'cascade.server.unavailable' });
   await security.loginFailed('ann', null, 'password');
   expect(lines.filter(({ msg }) => msg === 'an audit could not be stored')).toHaveLength(2);

@@ -38,7 +38,7 @@ export interface Refusal {
 }
 
 /** What of all that is audited, too. */
-export interface Heard {
+export interface SecurityEvent {
   readonly kind: 'login' | 'loginFailed' | 'refused' | 'quota';
   readonly username: string;
   /** Null: where the user is at home. */
@@ -59,7 +59,7 @@ export class SecurityLog {
   /** When a quota of a namespace was audited last, on the monotonic clock. */
   readonly #exceeded = new Map<string, number>();
   /** Told of what is audited, as often as there are lines. Resolves once that is stored. @throws when it can't be */
-  heard: (heard: Heard) => Promise<void> = () => Promise.resolve();
+  onEvent: (event: SecurityEvent) => Promise<void> = () => Promise.resolve();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -125,9 +125,9 @@ export class SecurityLog {
   }
 
   /** @returns whether it is stored */
-  async #audit(heard: Heard): Promise<boolean> {
+  async #audit(event: SecurityEvent): Promise<boolean> {
     try {
-      await this.heard(heard);
+      await this.onEvent(event);
       return true;
     } catch (err) {
       this.#log.error({ err }, 'an audit could not be stored');

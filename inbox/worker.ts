@@ -72,13 +72,13 @@ worker.addEventListener('fetch', (event) => {
 });
 
 worker.addEventListener('push', (event) => {
-  const told = read(event.data);
-  const title = told.title || told.category || 'Cascade';
+  const content = read(event.data);
+  const title = content.title || content.category || 'Cascade';
   event.waitUntil(
     worker.registration.showNotification(title, {
-      body: told.body,
-      tag: told.messageId,
-      data: { messageId: told.messageId },
+      body: content.body,
+      tag: content.messageId,
+      data: { messageId: content.messageId },
     }),
   );
 });
@@ -98,13 +98,13 @@ worker.addEventListener('notificationclick', (event) => {
 });
 
 function read(data: Pushed['data']): { title: string; category: string; body: string; messageId: string } {
-  let told: unknown = null;
+  let content: unknown = null;
   try {
-    told = data?.json();
+    content = data?.json();
   } catch {
     // Not of our making: that something came is all there is to say.
   }
-  const from = typeof told === 'object' && told !== null ? (told as Record<string, unknown>) : {};
+  const from = typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : {};
   const text = (name: string): string => (typeof from[name] === 'string' ? from[name] : '');
   return { title: text('title'), category: text('category'), body: text('body'), messageId: text('messageId') };
 }

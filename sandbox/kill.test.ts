@@ -52,8 +52,8 @@ test('runs end as if nothing had happened, each request and log entry told once'
 test('a process in waiting takes the place of one that was killed, and another one waits then', async () => {
   await using sandbox = await openRoom({ standbyAfterMs: 1 });
   for (let i = 0; i < 2; i += 1) {
-    while (sandbox.stats().sparePid === undefined) await pause(5);
-    const waiting = sandbox.stats().sparePid;
+    while (sandbox.stats().standbyPid === undefined) await pause(5);
+    const waiting = sandbox.stats().standbyPid;
     process.kill(sandbox.pid() as number, 'SIGKILL');
     while (sandbox.stats().deaths === i) await pause(1);
     expect(sandbox.pid()).toBe(waiting);
@@ -63,10 +63,10 @@ test('a process in waiting takes the place of one that was killed, and another o
 
 test('a process in waiting that dies is replaced like any other', async () => {
   await using sandbox = await openRoom({ standbyAfterMs: 1 });
-  while (sandbox.stats().sparePid === undefined) await pause(5);
-  const first = sandbox.stats().sparePid as number;
+  while (sandbox.stats().standbyPid === undefined) await pause(5);
+  const first = sandbox.stats().standbyPid as number;
   process.kill(first, 'SIGKILL');
-  while ([undefined, first].includes(sandbox.stats().sparePid)) await pause(5);
+  while ([undefined, first].includes(sandbox.stats().standbyPid)) await pause(5);
   expect(sandbox.stats().deaths).toBe(0);
   expect((await run(sandbox, 'return 1;')).value).toBe(1);
 });

@@ -36,19 +36,19 @@ export class Procedures {
     const key = keyOf(namespace, name);
     const waiting = this.#waiting.get(key);
     if (!waiting) return;
-    let tell: (asker: Asker) => void;
+    let reply: (asker: Asker) => void;
     let changes: number;
     do {
       changes = waiting.changes;
       try {
         const info = await this.#resolve(namespace, name);
-        tell = (asker) => asker.found(info);
+        reply = (asker) => asker.found(info);
       } catch (error) {
-        tell = (asker) => asker.failed(error);
+        reply = (asker) => asker.failed(error);
       }
     } while (waiting.changes !== changes);
     this.#waiting.delete(key);
-    for (const asker of waiting.askers) tell(asker);
+    for (const asker of waiting.askers) reply(asker);
   }
 }
 

@@ -57,17 +57,17 @@ test('a look-up that fails ends the runs that wait for it', async () => {
 
 test('a dropped run is heard of no more', async () => {
   await using sandbox = await openRoom();
-  let heard = 0;
+  let received = 0;
   const endless = run(sandbox, 'for (;;) yield $.op("x", 1);', {}, () => {
-    heard += 1;
+    received += 1;
     return { ok: '1' };
   });
-  while (heard < 10) await pause(1);
+  while (received < 10) await pause(1);
   sandbox.drop(endless.open);
   await run(sandbox, 'return 1;');
-  const before = heard;
+  const before = received;
   await pause(50);
-  expect(heard).toBe(before);
+  expect(received).toBe(before);
   expect(sandbox.stats().runs).toBe(0);
 });
 

@@ -75,7 +75,7 @@ class LiveSandbox implements Sandbox {
   readonly #clock: Clock;
   readonly #main: ProcessSupervisor;
   /** For suspects: one lane, one batch of one run at a time. It has a process while it is needed. */
-  readonly #apart: ProcessSupervisor;
+  readonly #isolated: ProcessSupervisor;
   readonly #standby: WarmStandby;
   readonly #quarantine: Quarantine;
   readonly #procedures: Procedures;
@@ -130,7 +130,7 @@ class LiveSandbox implements Sandbox {
       limits: { batches: 1, runsPerBatch: 1, memoryBytes: this.#settings.memoryBytes },
       log: options.log,
     };
-    this.#apart = new ProcessSupervisor(alone, events);
+    this.#isolated = new ProcessSupervisor(alone, events);
     this.#quarantine = new Quarantine(this.#settings.quarantineMs);
     this.#gauge = new FuelGauge(this.#settings.sliceFuel);
     this.#procedures = new Procedures(options.resolveProcedure);
@@ -145,7 +145,7 @@ class LiveSandbox implements Sandbox {
     this.#isClosed = true;
     clearInterval(this.#tidy);
     this.#live.clear();
-    await Promise.all([this.#main.close(), this.#apart.close(), this.#standby.close()]);
+    await Promise.all([this.#main.close(), this.#isolated.close(), this.#standby.close()]);
   }
 
   start(request: RunRequest): OpenRun {
@@ -169,13 +169,13 @@ class LiveSandbox implements Sandbox {
     else if (next && 'item' in next) run.isolate.push({ runs: [run], text: next.item });
     else if (next) {
       const { site, nth, kind, payloadJson, tail } = next.pass;
-      this.#tell(run, () => run.request.observer.op(site, nth, kind, payloadJson, tail));
+      this.#notify(run, () => run.request.observer.op(site, nth, kind, payloadJson, tail));
     }
   }
 
   procedureChanged(namespace: string, name: string): void {
     this.#procedures.changed(namespace, name);
-    for (const lane of [...this.#main.lanes, ...this.#apart.lanes])
+    for (const lane of [...this.#main.lanes, ...this.#isolated.lanes])
       for (const isolate of lane.isolates)
         if (isolate.namespace === namespace) isolate.push({ runs: [], text: JSON.stringify(['forget', name]) });
   }
@@ -189,8 +189,8 @@ class LiveSandbox implements Sandbox {
       runs: this.#open,
       deaths: this.#deaths,
       replays: this.#replays,
-      quarantinePid: this.#apart.pid,
-      sparePid: this.#standby.pid,
+      quarantinePid: this.#isolated.pid,
+      standbyPid: this.#standby.pid,
       quarantinedNamespaces: this.#quarantine.namespaces(performance.now()),
       lanes: this.#main.lanes.map((lane) => lane.stats()),
     };
@@ -202,7 +202,7 @@ class LiveSandbox implements Sandbox {
       if (!run.isRepeatable) return this.#lose(run);
       this.#replays += 1;
     }
-    const isolate = this.#homeFor(run);
+    const isolate = this.#isolateFor(run);
     run.begin(isolate, this.#live.next());
     isolate.runCount += 1;
     this.#live.put(run);
@@ -211,9 +211,9 @@ class LiveSandbox implements Sandbox {
     else isolate.push(startItem(run, isolate, this.#settings.memoryBytes));
   }
 
-  #homeFor({ isAlone, request: { id, namespace } }: LaneRun): IsolateState {
-    const isApart = isAlone || (!this.#quarantine.isEmpty && this.#quarantine.holds(namespace, performance.now()));
-    if (isApart) return this.#quarantineLane().isolate(isAlone ? `${namespace}\n${id}` : namespace, namespace);
+  #isolateFor({ isAlone, request: { id, namespace } }: LaneRun): IsolateState {
+    const isIsolated = isAlone || (!this.#quarantine.isEmpty && this.#quarantine.holds(namespace, performance.now()));
+    if (isIsolated) return this.#quarantineLane().isolate(isAlone ? `${namespace}\n${id}` : namespace, namespace);
     const last = this.#lastHome;
     if (last?.namespace === namespace && this.#sharesLeft > 0 && !last.isLost && !last.isRetiring) {
       this.#sharesLeft -= 1;
@@ -224,8 +224,8 @@ class LiveSandbox implements Sandbox {
   }
 
   #quarantineLane(): LaneQueue {
-    if (!this.#apart.isOpen) void this.#apart.open('patiently');
-    return this.#apart.lanes[0] as LaneQueue;
+    if (!this.#isolated.isOpen) void this.#isolated.open('patiently');
+    return this.#isolated.lanes[0] as LaneQueue;
   }
 
   #replied(lane: LaneQueue, batch: Batch, reply: BatchReply, text: string): void {
@@ -288,7 +288,7 @@ class LiveSandbox implements Sandbox {
         if (this.#isOverCpuTime(run)) return;
         const [, , site, nth, kind, payloadJson, tail] = out;
         const known = run.asks({ site, nth, kind, payloadJson, tail });
-        if (known === 'pass') this.#tell(run, () => observer.op(site, nth, kind, payloadJson, tail));
+        if (known === 'pass') this.#notify(run, () => observer.op(site, nth, kind, payloadJson, tail));
         else if (known !== null) isolate.push({ runs: [run], text: known });
         return;
       }
@@ -302,15 +302,15 @@ class LiveSandbox implements Sandbox {
         this.#resolve(run, isolate, out[2]);
         return;
       case 'log':
-        if (run.logs(out[2])) this.#tell(run, () => observer.log(out[2], out[3], out[4]));
+        if (run.logs(out[2])) this.#notify(run, () => observer.log(out[2], out[3], out[4]));
         return;
       case 'done':
         this.#forget(run, false);
-        this.#tell(run, () => observer.done(out[2]));
+        this.#notify(run, () => observer.done(out[2]));
         return;
       case 'fail':
         this.#forget(run, false);
-        this.#tell(run, () => observer.fail(out[2]));
+        this.#notify(run, () => observer.fail(out[2]));
     }
   }
 
@@ -456,7 +456,7 @@ class LiveSandbox implements Sandbox {
 
   #fail(run: LaneRun, failure: RunFailure): void {
     this.#forget(run, true);
-    this.#tell(run, () => run.request.observer.fail(failure));
+    this.#notify(run, () => run.request.observer.fail(failure));
   }
 
   /** It cannot be repeated from here: whoever can begin it anew does so. */
@@ -464,7 +464,7 @@ class LiveSandbox implements Sandbox {
     const { observer } = run.request;
     if (!observer.lost) return this.#fail(run, this.#failure(run, 'error'));
     this.#forget(run, true);
-    this.#tell(run, () => observer.lost?.());
+    this.#notify(run, () => observer.lost?.());
   }
 
   /** @param isLive it may still be going on over there */
@@ -482,9 +482,9 @@ class LiveSandbox implements Sandbox {
     else if (isLive) isolate.push({ runs: [], text: `["drop",${run.wireId}]` });
   }
 
-  #tell(run: LaneRun, tell: () => void): void {
+  #notify(run: LaneRun, notify: () => void): void {
     try {
-      tell();
+      notify();
     } catch (error) {
       this.#observerFailed(run, error);
     }
@@ -500,9 +500,9 @@ class LiveSandbox implements Sandbox {
   }
 
   #closeIdleQuarantine(): void {
-    if (!this.#apart.isOpen || this.#quarantine.namespaces(performance.now()).length > 0) return;
-    for (const lane of this.#apart.lanes) for (const isolate of lane.isolates) if (!isolate.isIdle) return;
-    void this.#apart.close();
+    if (!this.#isolated.isOpen || this.#quarantine.namespaces(performance.now()).length > 0) return;
+    for (const lane of this.#isolated.lanes) for (const isolate of lane.isolates) if (!isolate.isIdle) return;
+    void this.#isolated.close();
   }
 }
 

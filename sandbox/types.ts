@@ -157,7 +157,7 @@ export interface SandboxStats {
   replays: number;
   quarantinePid: number | undefined;
   /** Of the process that takes the next one's place. */
-  sparePid: number | undefined;
+  standbyPid: number | undefined;
   quarantinedNamespaces: string[];
   lanes: LaneStats[];
 }

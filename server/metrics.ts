@@ -54,7 +54,7 @@ export function openMetrics(engine?: Working, ofProcess = false): Metrics {
     labelNames: ['quota'],
     registers,
   });
-  if (engine) tellWork(engine, registry);
+  if (engine) registerWork(engine, registry);
   if (ofProcess) collectDefaultMetrics({ register: registry });
   return {
     answered(method, resource, seconds, { status, body }) {
@@ -84,7 +84,7 @@ export function openMetrics(engine?: Working, ofProcess = false): Metrics {
 }
 
 /** What rules, events, deliveries and sources are at: counted by the engine, read when somebody asks. */
-function tellWork({ counters, load }: Working, registry: Registry): void {
+function registerWork({ counters, load }: Working, registry: Registry): void {
   const registers = [registry];
   new Counter({
     name: 'cascade_events_total',

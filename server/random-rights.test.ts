@@ -46,9 +46,9 @@ interface Person {
   profile: string;
   /** Instances whose insert it must have heard of, and those that it has. */
   readonly due: Set<string>;
-  readonly heard: string[];
+  readonly received: string[];
   /** Secrets of rows that it might see when something happened to them. */
-  readonly told: Set<string>;
+  readonly secrets: Set<string>;
   isListening: boolean;
 }
 
@@ -84,8 +84,8 @@ const dmlOf = (grants: Grants) => ({
 
 /** What an admin does to set things up must work. */
 async function manage({ admin }: Pick<World, 'admin'>, asked: Asked): Promise<void> {
-  const { status, told } = await admin.ask('REST', asked);
-  if (status !== 200) throw new Error(`${asked.op} ${asked.resource}: ${status} ${told}`);
+  const { status, text } = await admin.ask('REST', asked);
+  if (status !== 200) throw new Error(`${asked.op} ${asked.resource}: ${status} ${text}`);
 }
 
 async function listenTo(person: Person): Promise<void> {
@@ -95,14 +95,14 @@ async function listenTo(person: Person): Promise<void> {
 
 /** Takes in what has come: an event, or that a subscription has ended. Nobody is told of a row that it could not see when that happened. */
 function takeIn(world: World, person: Person): void {
-  for (const { body, told } of person.caller.heard()) {
+  for (const { body, text } of person.caller.received()) {
     if (body['op'] === 'unsubscribe') {
       person.isListening = false;
       continue;
     }
-    for (const [secret] of told.matchAll(SECRET)) expect([told, person.told.has(secret)]).toEqual([told, true]);
+    for (const [secret] of text.matchAll(SECRET)) expect([text, person.secrets.has(secret)]).toEqual([text, true]);
     if (body['eventType'] === 'insert' || String(body['path']).startsWith('/types/Item/insert'))
-      person.heard.push((body['value'] as { _id: string })._id);
+      person.received.push((body['value'] as { _id: string })._id);
   }
 }
 
@@ -143,7 +143,7 @@ async function openWorld(namespace: string): Promise<World> {
     await t.engine.identity.createUser({ username, password: PASSWORD, namespace, profiles: [profile, 'user__system'], createdBy: 'test' });
     const caller = new Caller(listener.port, username, PASSWORD);
     await caller.login();
-    world.people.push({ caller, profile, due: new Set(), heard: [], told: new Set(), isListening: false });
+    world.people.push({ caller, profile, due: new Set(), received: [], secrets: new Set(), isListening: false });
   }
   await followRights(world);
   return world;
@@ -181,7 +181,7 @@ const idsIn = (body: unknown): string[] => (body as { _id: string }[]).map(({ _i
 
 /** Before and after something happens to a row: who can see it may hear of it. */
 function mayHear(world: World, row: Row): void {
-  for (const person of world.people) if (may(world, person, 'select', row)) person.told.add(row.secret);
+  for (const person of world.people) if (may(world, person, 'select', row)) person.secrets.add(row.secret);
 }
 
 /** Asks by any of the ways. Whatever is answered names no row that the caller may not see, but for `own`, which it has sent itself. */
@@ -191,8 +191,8 @@ async function ask(world: World, person: Person, asked: Asked, own?: Row): Promi
     [...seen(world, person, 'select'), ...seen(world, person, 'aggregate'), ...(own ? [own] : [])].map((row) => row.secret),
   );
   const outcome = await person.caller.ask(binding, asked);
-  for (const [secret] of outcome.told.matchAll(SECRET))
-    if (!visible.has(secret)) throw new Error(`by ${binding}: ${JSON.stringify(asked)} told of ${secret}: ${outcome.told}`);
+  for (const [secret] of outcome.text.matchAll(SECRET))
+    if (!visible.has(secret)) throw new Error(`by ${binding}: ${JSON.stringify(asked)} told of ${secret}: ${outcome.text}`);
   return outcome;
 }
 
@@ -390,14 +390,14 @@ test.each(ROUNDS)(
     }
     for (const world of worlds)
       for (const person of world.people) {
-        const { due, heard } = person;
+        const { due, received } = person;
         await expect
           .poll(() => {
             takeIn(world, person);
-            return heard.length;
+            return received.length;
           })
           .toBe(due.size);
-        expect([...heard].sort()).toEqual([...due].sort());
+        expect([...received].sort()).toEqual([...due].sort());
       }
   },
 );

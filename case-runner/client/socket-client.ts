@@ -97,7 +97,7 @@ export class SocketClient {
       const found = find();
       if (found !== undefined) return found;
       const left = last - performance.now();
-      if (left <= 0 || this.#closeCode !== undefined) throw new Error(`${what} did not come${this.#told()}`);
+      if (left <= 0 || this.#closeCode !== undefined) throw new Error(`${what} did not come${this.#detail()}`);
       await new Promise<void>((resolve) => {
         const done = (): void => {
           this.#waiting.delete(done);
@@ -110,7 +110,7 @@ export class SocketClient {
     }
   }
 
-  #told(): string {
+  #detail(): string {
     const closed = this.#closeCode === undefined ? '' : `, the socket was closed with ${this.#closeCode}`;
     return `${closed}; untaken: ${this.#messages.map(({ text }) => text.slice(0, 300)).join(' ') || 'nothing'}`;
   }

@@ -41,10 +41,10 @@ export const socketSteps: Record<
     if (difference) throw new Failure(`${difference} in ${text}`);
     const errors = mismatch(answer.errors ?? null, statusOf(answer) >= 400 ? answer.body : null, true, 'body');
     if (errors) throw new Failure(`body and errors differ: ${text}`);
-    const told = answer.body === undefined ? '' : toJsonText(answer.body);
+    const shown = answer.body === undefined ? '' : toJsonText(answer.body);
     if ((answer.contentType === 'application/json') !== (answer.body !== undefined))
       throw new Failure(`a body and its contentType come together: ${text}`);
-    check(scene, body, { status: statusOf(answer), headers: {}, text: told, json: () => answer.body ?? null }, 200);
+    check(scene, body, { status: statusOf(answer), headers: {}, text: shown, json: () => answer.body ?? null }, 200);
   },
   tell: async (scene, { on, message, text, frame, binary }) => {
     const socket = socketOf(scene, on);
@@ -56,7 +56,7 @@ export const socketSteps: Record<
     const limit = withinMs === undefined ? undefined : Number(textOf(withinMs));
     const wanted = (text: string): boolean =>
       requestId === undefined || same(requestIdOf(text), parseJson(scene.names.toServer(toJsonText(toJson(requestId)))));
-    if (frame !== undefined) return hearFrame(socket, frame, limit);
+    if (frame !== undefined) return expectFrame(socket, frame, limit);
     const message = await taken(socket, wanted, 'a message', limit);
     if (binary !== undefined && binary !== message.binary) throw new Failure(`the frame is ${message.binary ? 'binary' : 'text'}`);
     const answer = read(scene.names.fromServer(message.text));
@@ -79,7 +79,7 @@ export async function logIn(socket: SocketClient, token: string | undefined): Pr
 }
 
 /** Frames are looked for from the beginning: a case names few, and each once. */
-async function hearFrame(socket: SocketClient, frame: Wanted, withinMs = 30_000): Promise<void> {
+async function expectFrame(socket: SocketClient, frame: Wanted, withinMs = 30_000): Promise<void> {
   for (const last = performance.now() + withinMs; ; await new Promise((resolve) => setTimeout(resolve, 10))) {
     if (socket.frames.some(({ text }) => mismatch(frame, text, true) === undefined)) return;
     if (performance.now() > last)

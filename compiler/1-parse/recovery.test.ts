@@ -31,8 +31,8 @@ test.each<[string, string, string[]]>([
   ['a reserved word that does so, beside its own use', 'var map = 5\nreturn MAP (x in [map]) { return x }', ['lang.name.reserved 2:5']],
   ['DO … WHILE', 'do { var n = 1 } while (n < 3)\nreturn n', ['lang.syntax 2:1']],
   ['a bit operator', 'var y = 1\nreturn y >> 2', ['lang.syntax 3:10']],
-])('%s is told once', (_, body, told) => {
-  expect(mistakesInBody(body)).toEqual(told);
+])('%s is told once', (_, body, reported) => {
+  expect(mistakesInBody(body)).toEqual(reported);
 });
 
 test('a mistake in the header does not hide the ones of the body', () => {

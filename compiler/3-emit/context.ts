@@ -87,7 +87,7 @@ export class ModuleWriter {
     return this.#traced ? this.trace(node, ['condition'], truth) : truth;
   }
   /** In a traced module, what tells the value that a block's own variable begins with. */
-  told(name: Identifier): es.Statement[] {
+  traceOf(name: Identifier): es.Statement[] {
     return this.#traced ? [b.statement(this.trace(name, [name.name], variable(name.name)))] : [];
   }
   /** Tells a line, and values by name if there are any; gives the last of them. */

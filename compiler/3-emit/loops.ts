@@ -35,7 +35,7 @@ function emitTurns({ at, collection, variable: name, until, body, element }: Loo
   const pull = b.delegate(module.helper('pull', at, b.id('$'), b.id(iterator)));
   const current = module.helper('value', at, b.id(iterator));
   const turn: es.Statement[] = [fuel(at, module)];
-  if (name) turn.push(b.declare('let', [variable(name.name).name, element ? element(current) : current]), ...module.told(name));
+  if (name) turn.push(b.declare('let', [variable(name.name).name, element ? element(current) : current]), ...module.traceOf(name));
   if (until) {
     const close = b.statement(b.delegate(module.helper('close', until, b.id('$'), b.id(iterator))));
     turn.push(b.when(module.truth(until), b.block([close, b.leave])));

@@ -30,10 +30,10 @@ export function emitFederated(node: Federated, module: ModuleWriter): es.Express
   }
   const results = module.temporary();
   const read = (name: string): es.Expression => module.helper('get', node, results, b.literal(name), b.literal('the answer'));
-  const told = status ? [b.assign(variable(status.name), read('status'))] : [];
+  const traceOf = status ? [b.assign(variable(status.name), read('status'))] : [];
   const isFlat = node.type === 'Select' && !node.fromSource;
   const made = b.assign(results, b.delegate(module.helper('nodeResults', node, ...asked(node, module), b.literal(isFlat))));
-  return b.sequence([made, ...told, read('results')]);
+  return b.sequence([made, ...traceOf, read('results')]);
 }
 
 /** With blocks: one turn an item, then UNTIL (D3 to D7). */
@@ -48,7 +48,7 @@ export function emitNodeBlocks(node: Federated, module: ModuleWriter): es.Statem
     const failed = onError
       ? [
           b.declare('let', [variable(onError.variable.name).name, read('context')]),
-          ...module.told(onError.variable),
+          ...module.traceOf(onError.variable),
           ...module.statements(onError.block.body, 'none'),
         ]
       : [];

@@ -98,7 +98,7 @@ function emitTry(node: Try, tail: Tail, module: ModuleWriter): es.Statement {
   const caught = module.helper('caught', node.variable, b.id('$'), b.id(error));
   const handler = [
     b.declare('let', [variable(node.variable.name).name, caught]),
-    ...module.told(node.variable),
+    ...module.traceOf(node.variable),
     ...module.statements(node.handler.body, inner),
   ];
   const { finalizer } = node;
@@ -108,11 +108,11 @@ function emitTry(node: Try, tail: Tail, module: ModuleWriter): es.Statement {
   if (!live) return guarded;
   // A limit may be hit in the handler, too, where no `$caught` sees it.
   const passing = module.name('e');
-  const told = b.statement(module.helper('passed', node.variable, b.id('$'), b.id(passing)));
+  const traceOf = b.statement(module.helper('passed', node.variable, b.id('$'), b.id(passing)));
   return {
     type: 'TryStatement',
     block: b.block([guarded]),
-    handler: { type: 'CatchClause', param: b.id(passing), body: b.block([told]) },
+    handler: { type: 'CatchClause', param: b.id(passing), body: b.block([traceOf]) },
     finalizer: b.block([live]),
   };
 }

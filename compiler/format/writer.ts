@@ -216,7 +216,7 @@ class Writer {
 
   #endLine(): void {
     if (this.#line.trim() !== '') {
-      if (this.#line.length > WIDEST && !this.#isRaw) this.#tellWide();
+      if (this.#line.length > WIDEST && !this.#isRaw) this.#reportWide();
       this.#lines.push(this.#isRaw ? this.#line : this.#line.trimEnd());
     }
     this.#line = '';
@@ -224,7 +224,7 @@ class Writer {
     this.#isRaw = false;
   }
 
-  #tellWide(): void {
+  #reportWide(): void {
     const opener = this.#begun.find((one) => !this.#groups.isOpen(one));
     if (opener !== undefined) this.tooWide.push(opener);
   }

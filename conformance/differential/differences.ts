@@ -28,16 +28,16 @@ export async function differences(client: RestClient, seed: number, questions: n
       '/api/v1/batch',
       batch.map(({ request }) => request),
     )) as JsonObject[];
-    for (const [index, { told, wanted }] of batch.entries()) {
+    for (const [index, { question, wanted }] of batch.entries()) {
       const got = shown(answers[index] as JsonObject);
-      if (got !== wanted) found.push(`${told}\n  wanted ${wanted}\n  got    ${got}`);
+      if (got !== wanted) found.push(`${question}\n  wanted ${wanted}\n  got    ${got}`);
     }
   }
   return found.slice(0, 10);
 }
 
 /** A question as a request of a batch, and the answer it is to have: the count and the numbers of the rows. */
-function ask(dice: Dice, instances: readonly Instance[]): { request: JsonObject; told: string; wanted: string } {
+function ask(dice: Dice, instances: readonly Instance[]): { request: JsonObject; question: string; wanted: string } {
   const { where, plan } = randomQuestion(dice);
   const all = instances.flatMap(({ row }, n) => (meets(row, plan) ? [n] : []));
   const by = dice.below(3) === 0 ? dice.of(SORTED) : null;
@@ -47,7 +47,7 @@ function ask(dice: Dice, instances: readonly Instance[]): { request: JsonObject;
   const parameters = [`props=["n"]&count=true&page=${page}&limit=${limit}`, ...(by === null ? [] : [`sort={"${by}":${direction}}`])];
   return {
     request: { method: 'POST', uri: `/custom/${TYPE}/select?${encodeURI(parameters.join('&'))}`, body: where },
-    told: `${toJsonText(where)} ${parameters.join(' ')}`,
+    question: `${toJsonText(where)} ${parameters.join(' ')}`,
     wanted: `200 ${all.length}: ${rows.slice((page - 1) * limit, page * limit).join(' ')}`,
   };
 }

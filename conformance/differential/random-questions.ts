@@ -24,7 +24,7 @@ export class Dice {
 }
 
 /** A value as it is stored and in the ways in which it may be written. */
-interface Told {
+interface Operand {
   readonly plain: Plain;
   readonly texts: readonly Json[];
 }
@@ -36,15 +36,16 @@ const millionths = (text: string): bigint => {
   const size = BigInt(whole + digits.padEnd(6, '0'));
   return text.startsWith('-') ? -size : size;
 };
-const told = (plain: Plain, ...texts: Json[]): Told => ({ plain, texts });
-const integer = (text: string): Told => told(millionths(text), number(text), text);
-const real = (text: string): Told => told(millionths(text), number(text), text);
-const decimal = (text: string): Told => told(millionths(text), text, number(text));
-const amount = (code: string, value: string): Told => told(new Amount(code, millionths(value)), `${code}:${value}`);
-const instant = (ms: number, ...texts: string[]): Told => told(new Instant(ms), number(String(ms)), new Date(ms).toISOString(), ...texts);
-const reference = (resource: string, id: string): Told =>
-  told(new Reference(resource, id), `/${resource}/${id}`, { resource, resourceId: id });
-const json = (value: Json): Told => told(plainOf(value), value);
+const operand = (plain: Plain, ...texts: Json[]): Operand => ({ plain, texts });
+const integer = (text: string): Operand => operand(millionths(text), number(text), text);
+const real = (text: string): Operand => operand(millionths(text), number(text), text);
+const decimal = (text: string): Operand => operand(millionths(text), text, number(text));
+const amount = (code: string, value: string): Operand => operand(new Amount(code, millionths(value)), `${code}:${value}`);
+const instant = (ms: number, ...texts: string[]): Operand =>
+  operand(new Instant(ms), number(String(ms)), new Date(ms).toISOString(), ...texts);
+const reference = (resource: string, id: string): Operand =>
+  operand(new Reference(resource, id), `/${resource}/${id}`, { resource, resourceId: id });
+const json = (value: Json): Operand => operand(plainOf(value), value);
 
 function plainOf(value: Json): Plain {
   if (value instanceof JsonNumber) return millionths(value.text);
@@ -55,11 +56,11 @@ function plainOf(value: Json): Plain {
 
 interface Kind {
   readonly definition: JsonObject;
-  readonly values: readonly Told[];
+  readonly values: readonly Operand[];
   /** Constants beyond the values. */
-  readonly constants?: readonly Told[];
+  readonly constants?: readonly Operand[];
   /** Constants of ranges only. */
-  readonly bounds?: readonly Told[];
+  readonly bounds?: readonly Operand[];
   readonly unordered?: true;
   /** Equality and lists of it only. */
   readonly atomic?: true;
@@ -67,8 +68,8 @@ interface Kind {
   readonly patterns?: true;
 }
 
-const STRINGS = ['', 'a', 'A', 'ab', 'ba', 'b', 'é', '\ufffd', '😀', '5', 'true', 'line\nbreak'].map((text) => told(text, text));
-const LETTERS = ['a', 'b', 'c', 'ab'].map((text) => told(text, text));
+const STRINGS = ['', 'a', 'A', 'ab', 'ba', 'b', 'é', '\ufffd', '😀', '5', 'true', 'line\nbreak'].map((text) => operand(text, text));
+const LETTERS = ['a', 'b', 'c', 'ab'].map((text) => operand(text, text));
 const OBJECTS: readonly Json[] = [
   {},
   { k: number('1') },
@@ -84,11 +85,11 @@ const OBJECTS: readonly Json[] = [
 ];
 
 export const KINDS: Readonly<Record<string, Kind>> = {
-  s: { definition: { type: 'String' }, values: STRINGS, constants: [told('5', number('5')), told('true', true)], patterns: true },
+  s: { definition: { type: 'String' }, values: STRINGS, constants: [operand('5', number('5')), operand('true', true)], patterns: true },
   i: {
     definition: { type: 'Integer' },
     values: ['-1', '0', '1', '2', '3', '9007199254740992', '9007199254740993', '9223372036854775807'].map(integer),
-    bounds: ['1.5', '-0.5', '2.25'].map((text) => told(millionths(text), number(text))),
+    bounds: ['1.5', '-0.5', '2.25'].map((text) => operand(millionths(text), number(text))),
   },
   r: { definition: { type: 'Real' }, values: ['-1.5', '0', '0.5', '1', '2', '2.5', '3'].map(real) },
   d: {
@@ -99,9 +100,9 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   c: {
     definition: { type: 'Currency' },
     values: [amount('USD', '1'), amount('USD', '5'), amount('EUR', '5'), amount('EUR', '10'), amount('JPY', '-1')],
-    constants: ['5', '1', '-1', '7.5'].map((value) => told(new Amount(null, millionths(value)), value, number(value))),
+    constants: ['5', '1', '-1', '7.5'].map((value) => operand(new Amount(null, millionths(value)), value, number(value))),
   },
-  b: { definition: { type: 'Boolean' }, values: [told(true, true, 'true', number('1')), told(false, false, 'false', number('0'))] },
+  b: { definition: { type: 'Boolean' }, values: [operand(true, true, 'true', number('1')), operand(false, false, 'false', number('0'))] },
   w: {
     definition: { type: 'DateTime' },
     values: [instant(0, '1970-01-01'), instant(-1), instant(1_900_000_000_000, '2030-03-17T18:46:40+01:00'), instant(1_900_000_000_001)],
@@ -134,7 +135,7 @@ export function randomInstance(dice: Dice, n: number): Instance {
     if (luck === 0) continue; // never set
     const value =
       luck === 1
-        ? told(null, null)
+        ? operand(null, null)
         : multi
           ? list(
               dice.some(3, () => dice.of(values)),
@@ -147,8 +148,8 @@ export function randomInstance(dice: Dice, n: number): Instance {
   return { body, row };
 }
 
-const list = (values: readonly Told[], dice: Dice): Told =>
-  told(
+const list = (values: readonly Operand[], dice: Dice): Operand =>
+  operand(
     values.map(({ plain }) => plain),
     values.map(({ texts }) => dice.of(texts)),
   );
@@ -190,9 +191,12 @@ interface Place {
 const SUB_PATHS: readonly Place[] = [
   {
     path: 'ref.resource',
-    kind: { definition: {}, values: ['types', 'topics', 'users', 'x'].map((text) => told(text, text)), patterns: true },
+    kind: { definition: {}, values: ['types', 'topics', 'users', 'x'].map((text) => operand(text, text)), patterns: true },
   },
-  { path: 'ref.resourceId', kind: { definition: {}, values: ['Pump', '/plant/7', 'x'].map((text) => told(text, text)), patterns: true } },
+  {
+    path: 'ref.resourceId',
+    kind: { definition: {}, values: ['Pump', '/plant/7', 'x'].map((text) => operand(text, text)), patterns: true },
+  },
   { path: 'o.k', kind: { definition: {}, values: [number('1'), number('2'), 'x', true, [number('1'), number('2')]].map(json) } },
   { path: 'o.n.m', kind: { definition: {}, values: [number('2.5'), number('9007199254740993'), 'deep'].map(json) } },
   { path: 'o.none', kind: { definition: {}, values: [number('1'), 'x'].map(json) } },
@@ -206,7 +210,7 @@ function onProperty(dice: Dice): Member {
   const { path, kind }: Place = isSub ? dice.of(SUB_PATHS) : { path: name, kind: KINDS[name] as Kind };
   const steps = path.split('.');
   if (dice.below(3) === 0) {
-    const { plain, texts } = dice.below(5) === 0 ? told(null, null) : equalTo(dice, kind);
+    const { plain, texts } = dice.below(5) === 0 ? operand(null, null) : equalTo(dice, kind);
     return { name: path, value: dice.of(texts), plan: { path: steps, operator: '$eq', operand: plain } };
   }
   const { value, plans } = operators(dice, kind, steps);
@@ -216,9 +220,9 @@ function onProperty(dice: Dice): Member {
 /** A list has no place in an order. */
 const withoutLists = (kind: Kind): Kind => ({ ...kind, values: kind.values.filter(({ plain }) => !Array.isArray(plain)) });
 
-const constantOf = (dice: Dice, { values, constants = [] }: Kind): Told => dice.of([...values, ...constants]);
+const constantOf = (dice: Dice, { values, constants = [] }: Kind): Operand => dice.of([...values, ...constants]);
 /** The constant of an equality: of a property with many values also a whole list. */
-const equalTo = (dice: Dice, kind: Kind): Told =>
+const equalTo = (dice: Dice, kind: Kind): Operand =>
   kind.multi && dice.below(2) === 0
     ? list(
         dice.some(2, () => dice.of(kind.values)),
@@ -253,7 +257,7 @@ function operatorOf(dice: Dice, kind: Kind, path: string[], inner: boolean): Mem
     case '$nin':
     case '$all': {
       const several = list(
-        dice.some(3, () => (!inner && name !== '$all' && dice.below(6) === 0 ? told(null, null) : constantOf(dice, kind))),
+        dice.some(3, () => (!inner && name !== '$all' && dice.below(6) === 0 ? operand(null, null) : constantOf(dice, kind))),
         dice,
       );
       return { name, value: several.texts[0] as Json, plan: { path, operator: name, operand: several.plain } };

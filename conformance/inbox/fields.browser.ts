@@ -76,9 +76,9 @@ function expectAnswer(answer: Row | undefined): void {
   });
 }
 
-async function heardOnce(username: string): Promise<Row | undefined> {
-  await expect.poll(() => stage.heardFrom(username)).toHaveLength(1);
-  return (await stage.heardFrom(username))[0];
+async function answerOnce(username: string): Promise<Row | undefined> {
+  await expect.poll(() => stage.answersFrom(username)).toHaveLength(1);
+  return (await stage.answersFrom(username))[0];
 }
 
 test('all 24 types are filled and sent with the mouse', async () => {
@@ -105,7 +105,7 @@ test('all 24 types are filled and sent with the mouse', async () => {
   );
   await shot(page, 'form-filled-1280');
   await page.getByRole('button', { name: 'Send it' }).click();
-  const answer = await heardOnce('mouse');
+  const answer = await answerOnce('mouse');
   expectAnswer(answer);
   for (const name of ['audio', 'camera', 'markup', 'video']) {
     const path = `/docs/${String((answer?.['values'] as Row)[name])}`;
@@ -133,7 +133,7 @@ test('all 24 types are filled and sent by touch', async () => {
   );
   await shot(page, 'form-filled-390');
   await page.getByRole('button', { name: 'Send it' }).tap();
-  expectAnswer(await heardOnce('touch'));
+  expectAnswer(await answerOnce('touch'));
   await context.close();
 });
 
@@ -203,7 +203,7 @@ test('all 24 types are filled and sent with the keyboard alone', async () => {
   await press(dialog.getByRole('button', { name: 'Stop' }));
   await expect.poll(() => field('video').locator('video').count()).toBe(1);
   await press(page.getByRole('button', { name: 'Send it' }));
-  expectAnswer(await heardOnce('keys'));
+  expectAnswer(await answerOnce('keys'));
   await context.close();
 });
 
@@ -218,7 +218,7 @@ test('inline buttons and those of a cluster submit with their own values', async
     const { page, context } = await stage.open(username);
     await page.getByRole('link', { name: /Buttons/ }).tap();
     await page.getByRole('button', { name }).tap();
-    expect(await heardOnce(username)).toMatchObject({ submitValue: value, values: {} });
+    expect(await answerOnce(username)).toMatchObject({ submitValue: value, values: {} });
     await context.close();
   }
 });
@@ -278,7 +278,7 @@ test('documents are shown, played and drawn on; where a picture cannot be had, a
   await page.locator('[data-field="gone"] img').waitFor();
   await page.locator('.footer button').tap();
   const image = expect.stringMatching(/^rcs\/image\/.*\.jpg$/);
-  expect(await heardOnce('shown')).toMatchObject({ values: { plan: image, gone: image } });
+  expect(await answerOnce('shown')).toMatchObject({ values: { plan: image, gone: image } });
   await context.close();
 });
 
@@ -291,7 +291,7 @@ test('a barcode is read by the camera where the browser can read codes', async (
   await page.locator('[data-field="code"]').getByRole('button').tap();
   await expect.poll(() => page.locator('[data-field="code"] input').inputValue()).toBe('4006381333931');
   await page.locator('.footer button').tap();
-  expect(await heardOnce('codes')).toMatchObject({ values: { code: '4006381333931' } });
+  expect(await answerOnce('codes')).toMatchObject({ values: { code: '4006381333931' } });
   await context.close();
 });
 
@@ -300,7 +300,7 @@ test('who does not tell the place answers without it', async () => {
   const { page, context } = await stage.open('nowhere', { ...PHONE, permissions: [] });
   await page.getByRole('link', { name: /Nowhere/ }).tap();
   await page.locator('.footer button').tap();
-  expect(await heardOnce('nowhere')).toMatchObject({ values: { here: null } });
+  expect(await answerOnce('nowhere')).toMatchObject({ values: { here: null } });
   await context.close();
 });
 

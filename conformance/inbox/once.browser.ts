@@ -30,7 +30,7 @@ async function fill(page: Page, text: string): Promise<void> {
 const submitButton = (page: Page) => page.locator('.footer button');
 
 async function answers(username: string): Promise<unknown[]> {
-  return (await stage.heardFrom(username)).map(({ values }) => (values as Record<string, unknown>)['s']);
+  return (await stage.answersFrom(username)).map(({ values }) => (values as Record<string, unknown>)['s']);
 }
 
 /** The service worker holds the page and its files. */
@@ -201,7 +201,7 @@ test('an upload that was cut off is taken up again, and what has arrived is not 
   await page.locator('.mark', { hasText: 'Waiting to be sent' }).waitFor();
   isCut = false;
   await expect.poll(() => page.locator('a.message').count()).toBe(0);
-  const [answer] = await stage.heardFrom('cut');
+  const [answer] = await stage.answersFrom('cut');
   expect(answer).toMatchObject({ values: { one: expect.stringMatching(/^rcs/), two: expect.stringMatching(/^rcs/) } });
   expect(uploads.filter((one) => one === 'arrived')).toHaveLength(2);
   await context.close();

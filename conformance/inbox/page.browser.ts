@@ -102,9 +102,9 @@ test('over plain HTTP from another machine a form is filled with a file in place
   await page.locator('dialog[open] input[type=file]').setInputFiles({ name: 'p.png', mimeType: 'image/png', buffer: png });
   await page.locator('[data-field="photo"] img').waitFor();
   await page.locator('.footer button').tap();
-  await expect.poll(() => stage.heardFrom('plain')).toHaveLength(1);
+  await expect.poll(() => stage.answersFrom('plain')).toHaveLength(1);
   const photo = expect.stringMatching(/^rcs\/image\/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.jpg$/);
-  expect((await stage.heardFrom('plain'))[0]).toMatchObject({ values: { s: 'without a lock', photo, here: null } });
+  expect((await stage.answersFrom('plain'))[0]).toMatchObject({ values: { s: 'without a lock', photo, here: null } });
   await context.close();
 });
 
@@ -191,9 +191,9 @@ test('hostile texts that are entered arrive as they were entered', async () => {
     .nth(HOSTILE.length - 1)
     .check();
   await page.locator('.footer button').tap();
-  await expect.poll(() => stage.heardFrom('entering')).toHaveLength(1);
+  await expect.poll(() => stage.answersFrom('entering')).toHaveLength(1);
   const values = { line: text, lines: `${text}\n${other}`, list: other, radio: HOSTILE.at(-1) };
-  expect((await stage.heardFrom('entering'))[0]).toMatchObject({ values, state: HOSTILE });
+  expect((await stage.answersFrom('entering'))[0]).toMatchObject({ values, state: HOSTILE });
   expect(await page.evaluate('typeof window.hit')).toBe('undefined');
   await context.close();
 });
@@ -215,7 +215,7 @@ test('a preview shows the form, checks it and sends nothing', async () => {
   await page.locator('#field-0').fill('7');
   await page.getByRole('button', { name: 'Submit' }).click();
   expect(JSON.parse((await page.locator('pre').textContent()) ?? '')).toEqual({ submitValue: 0, values: { n: 7 } });
-  expect(await stage.heardFrom('previewed')).toEqual([]);
+  expect(await stage.answersFrom('previewed')).toEqual([]);
   await page.close();
 });
 
@@ -225,8 +225,8 @@ test('after the login has ended, drafts are there for the next one', async () =>
   await page.locator('a.message').tap();
   await page.locator('#field-0').fill('half a sentence');
   const user = `/users/ended`;
-  const told = await stage.admin.send('PUT', user, { body: { password: 'another password of tests' } });
-  expect(told.status).toBeLessThan(300);
+  const reported = await stage.admin.send('PUT', user, { body: { password: 'another password of tests' } });
+  expect(reported.status).toBeLessThan(300);
   await page.locator('#secret').waitFor();
   await page.locator('#secret').fill('another password of tests');
   await page.locator('button[type=submit]').click();

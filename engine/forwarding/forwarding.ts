@@ -2,7 +2,7 @@
 // other side of each call is in `handlers`. Subscriptions are subscriptions.ts's.
 
 import type { ApiDescription, ApiReply, ApiRequest, Identity, SourceArrival } from '../../resources/api.ts';
-import type { Heard } from '../../identity/index.ts';
+import type { SecurityEvent } from '../../identity/index.ts';
 import type { Answer, ByteStream, Calls, Handler, Message } from '../../runtime/cluster/index.ts';
 import { decodeInner, encodeInner } from '../../stdlib/values/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
@@ -22,7 +22,7 @@ export interface LocalEngine {
   describe(space: OpenNamespace, caller: Identity): Promise<ApiDescription>;
   acknowledge(space: OpenNamespace, identity: Identity, acknowledgement: Acknowledgement): Promise<void>;
   unsubscribe(space: OpenNamespace, identity: Identity, name: string): Promise<void>;
-  audit(space: OpenNamespace, heard: Heard): Promise<void>;
+  audit(space: OpenNamespace, event: SecurityEvent): Promise<void>;
   /** Closes it and removes its data. */
   drop(namespace: string): Promise<void>;
 }
@@ -102,11 +102,11 @@ export class Forwarding {
     );
   }
 
-  audit(namespace: string, heard: Heard): Promise<void> {
+  audit(namespace: string, event: SecurityEvent): Promise<void> {
     return this.#routes.at(
       namespace,
-      (space) => this.#local.audit(space, heard),
-      async (owner) => void (await this.#calls().call(owner, 'audit', { namespace, heard })),
+      (space) => this.#local.audit(space, event),
+      async (owner) => void (await this.#calls().call(owner, 'audit', { namespace, heard: event })),
       false,
     );
   }
@@ -156,7 +156,7 @@ export class Forwarding {
         }),
       audit: (_from, message) =>
         enter(named(message), async (space) => {
-          await local.audit(space, message.head['heard'] as Heard);
+          await local.audit(space, message.head['heard'] as SecurityEvent);
           return DONE;
         }),
       drop: async (_from, message) => {

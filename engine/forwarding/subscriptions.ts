@@ -201,7 +201,7 @@ export class FollowedSubscriptions {
       },
       notice: (_from, { head, body }) => {
         const one = this.#byId.get(Number(head['id']));
-        if (one?.isOpen === true && one.turn === Number(head['turn'])) this.#tell(one, JSON.parse(body.toString()) as Notice);
+        if (one?.isOpen === true && one.turn === Number(head['turn'])) this.#notify(one, JSON.parse(body.toString()) as Notice);
         return DONE;
       },
       moved: (from, { head }) => {
@@ -254,7 +254,7 @@ export class FollowedSubscriptions {
     else if (owner !== null) this.#options.calls().post(owner, 'end', { id, turn });
   }
 
-  #tell(one: Followed, notice: Notice): void {
+  #notify(one: Followed, notice: Notice): void {
     if (notice.kind !== 'event') this.#remove(one);
     one.deliver(notice);
   }
@@ -269,7 +269,7 @@ export class FollowedSubscriptions {
       identity.namespace,
       async (space) => {
         const local = await subscribe(space, identity, path, options, (notice) => {
-          if (one.isOpen && one.turn === turn) this.#tell(one, notice);
+          if (one.isOpen && one.turn === turn) this.#notify(one, notice);
         });
         if (!this.#isStill(one, turn)) return local.close();
         await this.#note(identity.namespace, epoch, space);
@@ -334,7 +334,7 @@ export class FollowedSubscriptions {
         const space = await running(identity.namespace);
         if (!space) return;
         const local = await subscribe(space, identity, path, options, (notice) => {
-          if (one.isOpen && one.turn === turn) this.#tell(one, notice);
+          if (one.isOpen && one.turn === turn) this.#notify(one, notice);
         });
         if (!this.#isStill(one, turn)) return local.close();
         await this.#note(identity.namespace, epoch, space);
@@ -374,7 +374,7 @@ export class FollowedSubscriptions {
       this.#options.onError(error);
       return false;
     }
-    if (one.isOpen) this.#tell(one, { kind: 'gone' });
+    if (one.isOpen) this.#notify(one, { kind: 'gone' });
     return true;
   }
 
@@ -389,7 +389,7 @@ export class FollowedSubscriptions {
     this.#listeners.set(namespace, listeners);
     if (listeners.has(listener)) return;
     listeners.add(listener);
-    await this.#options.owners.heardBy(namespace, epoch, [...listeners]);
+    await this.#options.owners.recordListeners(namespace, epoch, [...listeners]);
   }
 }
 

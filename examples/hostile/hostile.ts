@@ -45,7 +45,7 @@ export function programs(): Program[] {
   );
 }
 
-export async function hostile(service: StartedService, programs: readonly Program[], tell: (line: string) => void): Promise<Outcome> {
+export async function hostile(service: StartedService, programs: readonly Program[], report: (line: string) => void): Promise<Outcome> {
   const client = new RestClient(service.url, 4, ENDS_WITHIN_MS);
   const neighbour = new RestClient(service.url, 1, ENDS_WITHIN_MS);
   const wrong: string[] = [];
@@ -100,7 +100,7 @@ export async function hostile(service: StartedService, programs: readonly Progra
         (error: unknown) => ({ met: false, found: `it was not answered: ${String(error)}` }),
       );
       if (!met) wrong.push(`${program.does}: ${found}`);
-      tell(`${met ? ' ' : '✗'} ${program.does}: ${found} (${Math.round(performance.now() - begun)} ms)`);
+      report(`${met ? ' ' : '✗'} ${program.does}: ${found} (${Math.round(performance.now() - begun)} ms)`);
     }
     over = true;
     await probe;

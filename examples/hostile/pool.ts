@@ -34,7 +34,7 @@ const ENDS_WITHIN_MS = 120_000;
 const SETTLING_MS = 5_000;
 
 /** @param tell told of what goes on */
-export async function pool(service: StartedService, seconds: number, tell: (line: string) => void): Promise<PoolOutcome> {
+export async function pool(service: StartedService, seconds: number, report: (line: string) => void): Promise<PoolOutcome> {
   const client = new RestClient(service.url, 4, ENDS_WITHIN_MS);
   const neighbour = new RestClient(service.url, 2, ENDS_WITHIN_MS);
   const wrong: string[] = [];
@@ -46,13 +46,13 @@ export async function pool(service: StartedService, seconds: number, tell: (line
     await must(neighbour, 'POST', '/types', { name: 'Heap', properties: { n: { type: 'Integer' } } });
     await must(neighbour, 'POST', '/rules', 'RULE probe WHEN INSERT OCCURS ON Trap AS t INSERT Heap(n: t.n)');
     const token = await prepareAttacker(service.url, client);
-    tell('the neighbour in quiet');
+    report('the neighbour in quiet');
     const quietMs = await probe(neighbour, 0, Math.max(5, seconds / 10), wrong);
     const before = residentMb(service);
     const stallsBefore = await stallsOf(service.url);
     let most = before;
     const looking = setInterval(() => (most = Math.max(most, residentMb(service))), 500);
-    tell(`${CLIENTS.reduce((sum, { at }) => sum + at, 0)} clients of ${CLIENTS.length} kinds for ${seconds} s`);
+    report(`${CLIENTS.reduce((sum, { at }) => sum + at, 0)} clients of ${CLIENTS.length} kinds for ${seconds} s`);
     const attackers = fork(new URL(import.meta.resolve('./attackers.js')).pathname, [service.url, token]); // not in the probe's own event loop
     const attacking = once(attackers, 'message') as Promise<[[string, [string, number][]][]]>;
     const attackedMs = await probe(neighbour, quietMs.length, seconds, wrong);

@@ -35,16 +35,16 @@ interface Site {
 }
 
 /** Prints what changes. @param isEnough whether that was all */
-async function tell(isEnough: (sites: readonly Site[]) => boolean): Promise<void> {
-  const told = new Map<string, string>();
+async function report(isEnough: (sites: readonly Site[]) => boolean): Promise<void> {
+  const reported = new Map<string, string>();
   const ending = new AbortController();
   process.once('SIGINT', () => ending.abort());
   while (!ending.signal.aborted) {
     const sites = JSON.parse((await client.send('GET', '/custom/Site')).text) as Site[];
     for (const { code, place, state, inspector, damage } of sites) {
       const line = `${place}: ${state} (${inspector})${damage === undefined ? '' : `, ${damage}`}`;
-      if (told.get(code) !== line && state !== undefined) console.log(line);
-      told.set(code, line);
+      if (reported.get(code) !== line && state !== undefined) console.log(line);
+      reported.set(code, line);
     }
     if (isEnough(sites)) return;
     await sleep(200, undefined, { signal: ending.signal }).catch(() => undefined); // Ctrl-C: the loop ends
@@ -88,7 +88,7 @@ try {
   console.log(`${SITES} sites wait at ${service.url}/ui/inbox: log in as ann, password '${PASSWORD}' (the chief is chief, with the same)`);
   // With --once the example ends when everybody has been asked.
   const isEnough = values.once ? (sites: readonly Site[]) => sites.every(({ state }) => state === 'asked') : () => false;
-  await tell(isEnough);
+  await report(isEnough);
 } finally {
   client.close();
 }

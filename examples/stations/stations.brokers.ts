@@ -27,8 +27,8 @@ test('the centre hears all stations within two seconds, and says who did not ans
   fleet.silence('california');
   try {
     const some = await fleet.question(3);
-    const heard = expected(3).filter(([station]) => station !== 'california');
-    expect(inOrder(some.answers.map(({ station, magnitude }) => [station, magnitude]))).toEqual(inOrder(heard));
+    const received = expected(3).filter(([station]) => station !== 'california');
+    expect(inOrder(some.answers.map(({ station, magnitude }) => [station, magnitude]))).toEqual(inOrder(received));
     expect(some.silent).toMatchObject([{ station: 'california', why: 'Node california did not answer within 2000 ms.' }]);
   } finally {
     fleet.wake('california');

@@ -31,7 +31,7 @@ export async function insertAccount(space: Namespace, resource: AccountResource,
   const audit = auditOf(space, resource, 'insert', by.actor);
   const made = await resource.insert(space, body, by.actor.identity, audit.store);
   note(space, resource, 'insert', by, made, body);
-  await tell(space, resource, 'insert', made, by.actor, audit.events);
+  await raiseEvent(space, resource, 'insert', made, by.actor, audit.events);
   return made;
 }
 
@@ -70,7 +70,7 @@ export async function updateAccount(
   note(space, resource, 'update', by, stored, changes);
   const after = await accountAt(space, resource, String(getOwn(stored, '_id')), identity); // its name may be another one now
   if (among) among.push(...audit.events);
-  else await tell(space, resource, 'update', after, by.actor, audit.events);
+  else await raiseEvent(space, resource, 'update', after, by.actor, audit.events);
   return after;
 }
 
@@ -96,7 +96,7 @@ export async function removeAccounts(
   } finally {
     // Of a namespace that is gone nothing is told in itself.
     if (!gone.some((one) => resource.name === 'namespaces' && getOwn(one, 'namespace') === space.name))
-      await tellAll(space, resource, 'delete', gone, where, by.actor, events);
+      await raiseEvents(space, resource, 'delete', gone, where, by.actor, events);
   }
 }
 
@@ -136,7 +136,7 @@ export async function updateAccounts(
   try {
     for (const stored of found) done.push(await updateAccount(space, resource, stored, changes, by, { among }));
   } finally {
-    await tellAll(space, resource, 'update', done, where, by.actor, among);
+    await raiseEvents(space, resource, 'update', done, where, by.actor, among);
   }
   return recorded(actor, done.length);
 }
@@ -225,7 +225,7 @@ async function accountWith(
 const SILENT: ReadonlySet<string> = new Set(['namespaces', 'organizations']);
 
 /** Those who may see all accounts may hear of them: subscribers and rules that are admins'. */
-async function tell(
+async function raiseEvent(
   space: Namespace,
   resource: AccountResource,
   operation: string,
@@ -277,8 +277,8 @@ export async function command(
   if (op === 'getAuthorizedUsers') return result;
   note(space, resource, op, by, stored, data);
   const isHere = namespace === space.name && name !== undefined && user !== undefined;
-  const told = isHere ? raise(space, `/namespaces/${namespace}/${name}`, user, actor) : [];
-  const events = [...told, ...audit.events];
+  const raised = isHere ? raise(space, `/namespaces/${namespace}/${name}`, user, actor) : [];
+  const events = [...raised, ...audit.events];
   if (events.length > 0) await actor.commit({ writes: [], events });
   return result;
 }
@@ -290,7 +290,7 @@ const AUDITED_COMMANDS: Readonly<Record<string, string>> = {
 };
 
 /** Several have one event (resources-and-api.md 8.1). */
-async function tellAll(
+async function raiseEvents(
   space: Namespace,
   resource: AccountResource,
   operation: string,
@@ -302,7 +302,7 @@ async function tellAll(
   const [only] = objects;
   if (!only) return;
   const value = objects.length === 1 ? only : { ars_bulkOperation: true, count: objects.length, qual: where };
-  await tell(space, resource, operation, value, actor, ofAudits);
+  await raiseEvent(space, resource, operation, value, actor, ofAudits);
 }
 
 /** The log has what was done, by whom, from where; values only where they are no secrets. */

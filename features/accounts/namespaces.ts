@@ -119,7 +119,7 @@ export const NAMESPACES: AccountResource = {
         isConsented: username === caller.username,
         along: (session) => along(session, namespace),
       });
-      return { result: {}, user: toldOf(user, namespace, profiles) };
+      return { result: {}, user: shownUser(user, namespace, profiles) };
     },
     /** The code is for whoever is given it: see `redeemInvitation`. */
     async delegateUserAuthZ(space, stored, data, { identity: caller }, along) {
@@ -154,13 +154,13 @@ export const NAMESPACES: AccountResource = {
         ...(transfers && { to: caller.username }),
         along: (session) => along(session, namespace),
       });
-      return { result: {}, user: toldOf(user, namespace, user.profiles) };
+      return { result: {}, user: shownUser(user, namespace, user.profiles) };
     },
   },
 };
 
 /** What the events of a command tell of a user. */
-const toldOf = ({ username, home, details }: UserRecord, namespace: string, profiles: readonly string[]): ObjectValue => ({
+const shownUser = ({ username, home, details }: UserRecord, namespace: string, profiles: readonly string[]): ObjectValue => ({
   username,
   preferredUsername: (home === namespace ? details.preferredUsername : undefined) ?? username,
   profiles: [...profiles],

@@ -46,13 +46,13 @@ async function called(identity: Identity, body: string): Promise<unknown> {
 }
 
 /** What a subscriber hears of `work`: an event is told when it is committed, before who made the change is answered. */
-async function heard(path: string, work: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
-  const told: Notice[] = [];
-  const { close } = await t.engine.subscribe(t.identity, path, {}, (notice) => told.push(notice));
+async function received(path: string, work: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
+  const reported: Notice[] = [];
+  const { close } = await t.engine.subscribe(t.identity, path, {}, (notice) => reported.push(notice));
   await work();
-  await expect.poll(() => told.length).toBeGreaterThan(0);
+  await expect.poll(() => reported.length).toBeGreaterThan(0);
   close();
-  return told
+  return reported
     .map((notice) => notice as unknown as { path: string; valueJson: string })
     .map(({ path: at, valueJson }) => ({ path: at, value: JSON.parse(valueJson) as unknown }));
 }
@@ -108,25 +108,25 @@ test('subscribers and rules hear what becomes of users and tokens, without secre
   await t.type('UserHeard', { u: { type: 'Object' } });
   await t.program('rules', 'RULE hearUsers WHEN INSERT OCCURS ON system.users AS u INSERT UserHeard(u: u)');
   const body = { username: name('told'), password: 'correct horse', firstName: 'T' };
-  expect(await heard('/types/system.users/insert', () => as(t.identity, 'insert', 'users', { body }))).toMatchObject([
+  expect(await received('/types/system.users/insert', () => as(t.identity, 'insert', 'users', { body }))).toMatchObject([
     { path: `/types/system.users/insert/${name('told')}`, value: { username: name('told'), firstName: 'T' } },
   ]);
   const [{ u }] = (await t.eventually('UserHeard', {}, 1)) as [{ u: object }];
   expect(u).toMatchObject({ username: name('told') });
   expect(u).not.toHaveProperty('password');
   const update = () => as(t.identity, 'update', 'users', { id: name('told'), body: { password: 'another horse', firstName: 'U' } });
-  const updated = await heard('/types/system.users/update', update);
+  const updated = await received('/types/system.users/update', update);
   expect(updated).toMatchObject([{ value: { username: name('told'), firstName: 'U' } }]);
   expect(JSON.stringify(updated)).not.toContain('horse');
   const deletion = () => as(t.identity, 'delete', 'users', { parameters: { where: { username: name('told') } } });
-  expect(await heard('/types/system.users/delete', deletion)).toMatchObject([{ path: `/types/system.users/delete/${name('told')}` }]);
+  expect(await received('/types/system.users/delete', deletion)).toMatchObject([{ path: `/types/system.users/delete/${name('told')}` }]);
 
-  const [token] = await heard('/types/system.tokens/insert', () => as(t.identity, 'insert', 'tokens', { body: { name: 'told' } }));
+  const [token] = await received('/types/system.tokens/insert', () => as(t.identity, 'insert', 'tokens', { body: { name: 'told' } }));
   expect(token).toMatchObject({ value: { name: 'told', username: 'ann' } });
   expect(token!['value']).not.toHaveProperty('accessToken');
   for (const one of ['a', 'b']) await as(t.identity, 'insert', 'tokens', { body: { name: `many-${one}` } });
   const where = { name: { $in: ['many-a', 'many-b'] } };
-  expect(await heard('/types/system.tokens/delete', () => as(t.identity, 'delete', 'tokens', { parameters: { where } }))).toEqual([
+  expect(await received('/types/system.tokens/delete', () => as(t.identity, 'delete', 'tokens', { parameters: { where } }))).toEqual([
     { path: '/types/system.tokens/delete', value: { ars_bulkOperation: true, count: 2, qual: where } },
   ]);
   // A plain user hears of what is its own.

@@ -1,5 +1,5 @@
 // Audits of logins, refusals and quotas (resources-and-api.md 8.3), with their events (8.1): what the log of the service has, for the admins of the namespace.
-import type { Directory, Heard } from '../../identity/index.ts';
+import type { Directory, SecurityEvent } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Initiator } from '../../runtime/context/actor.ts';
 import { raise } from '../../runtime/events/events.ts';
@@ -15,7 +15,7 @@ const NAME = /^[A-Za-z0-9_.@-]{1,128}$/;
  * not enter is none.
  */
 export async function auditedIn(
-  { namespace, username, operation }: Heard,
+  { namespace, username, operation }: SecurityEvent,
   directory: Pick<Directory, 'user' | 'hasNamespace'>,
 ): Promise<string> {
   if (namespace !== null && operation !== 'enter' && (await directory.hasNamespace(namespace))) return namespace;
@@ -24,7 +24,7 @@ export async function auditedIn(
 
 export async function auditSecurity(
   space: Namespace,
-  { kind, username, address, operation, resource, code, quota }: Heard,
+  { kind, username, address, operation, resource, code, quota }: SecurityEvent,
   clock: Clock,
 ): Promise<void> {
   const initiator: Initiator = { identity: { username, namespace: space.name, profiles: [] }, clock, chain: { root: null, depth: 0 } };

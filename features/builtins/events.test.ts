@@ -22,8 +22,8 @@ test('a request waits for the first reply of the rule that its event starts', as
   );
   expect(await value('Event.request("Calc/Double", {n: 21}, 15000).n')).toBe(42);
   expect(await value('Event.request("/services/Calc/Double", {n: 1}).n')).toBe(2);
-  const told = await t.eventually('Told', {}, 2);
-  expect(told.map(({ first, second }) => [first, second])).toEqual([
+  const reported = await t.eventually('Told', {}, 2);
+  expect(reported.map(({ first, second }) => [first, second])).toEqual([
     [true, false],
     [true, false],
   ]);

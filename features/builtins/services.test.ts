@@ -38,8 +38,8 @@ describe('Chat (builtins.md 25)', () => {
     await t.program('rules', `RULE hear WHEN PUBLISH OCCURS ON "/ars_chat/${id}" AS e INSERT Heard(m: e.value)`);
     const sent = (await value(`Chat.sendMessage("${id}", "text", "hello", {a: 1}, ["cy"], "bo")`)) as Row;
     expect(sent).toMatchObject({ chatId: id, sequence: 2, msg: 'hello', metadata: { a: 1 }, sender: 'bo', notified: ['cy'] });
-    const [heard] = await t.eventually('Heard', {}, 1);
-    expect(heard?.['m']).toMatchObject({ _id: sent['_id'], msg: 'hello', sequence: 2 });
+    const [received] = await t.eventually('Heard', {}, 1);
+    expect(received?.['m']).toMatchObject({ _id: sent['_id'], msg: 'hello', sequence: 2 });
   });
 
   test('only an admin sends in the name of somebody else', async () => {

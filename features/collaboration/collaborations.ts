@@ -15,7 +15,7 @@ import { COLLABORATIONS, TRACKS } from './service-types.ts';
 import { atomically } from '../../resources/instances/atomically.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { outOfRange } from '../../resources/operations/arguments.ts';
-import { tellDevices, usersOf } from '../notifications/inbox.ts';
+import { notifyDevices, usersOf } from '../notifications/inbox.ts';
 import { withdrawn } from '../notifications/payload-messages.ts';
 import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
@@ -74,7 +74,7 @@ export async function closed(space: Namespace, collaboration: ObjectValue, statu
     const changes = withdrawn(message, []);
     if (!changes) continue;
     await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
-    await tellDevices(space, 'retract', message, usersOf(message, 'pendingUsers'), batching);
+    await notifyDevices(space, 'retract', message, usersOf(message, 'pendingUsers'), batching);
   }
   return { status, closedAt: new DateTime(batching.clock.now()) };
 }

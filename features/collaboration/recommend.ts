@@ -61,12 +61,12 @@ interface Asked {
 
 async function asked(
   space: Namespace,
-  [told = null, pattern = null, candidateType = null, matchType = null]: readonly Value[],
+  [given = null, pattern = null, candidateType = null, matchType = null]: readonly Value[],
   actor: Actor,
 ): Promise<Asked> {
   const type = typeNamed(space, candidateType);
   if (matchType !== null) typeNamed(space, matchType);
-  const directives = directivesOf((told ?? {}) as ObjectValue);
+  const directives = directivesOf((given ?? {}) as ObjectValue);
   const own = matchType === null || matchType === candidateType ? getOwn(pattern as ObjectValue, '_id') : null;
   const candidates: ObjectValue[] = [];
   const query = { where: {}, props: null, orderBy: [], skip: 0, limit: MOST_CANDIDATES + 1 };
@@ -87,8 +87,8 @@ function typeNamed(space: Namespace, name: Value): TypeDefinition {
 }
 
 /** @throws cascade.lang.range */
-function directivesOf(told: ObjectValue): Directives {
-  const own = (name: string): Value => (Object.hasOwn(told, name) ? getOwn(told, name) : null);
+function directivesOf(given: ObjectValue): Directives {
+  const own = (name: string): Value => (Object.hasOwn(given, name) ? getOwn(given, name) : null);
   const refuse = (name: string): never => {
     throw langError('cascade.lang.range', name, own(name));
   };

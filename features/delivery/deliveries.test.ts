@@ -193,16 +193,16 @@ test('a dead letter is retried by one who asks; to whom the rule has become, and
 
 test('R10: a persistent subscription keeps what comes while nobody listens, and what is not acknowledged comes again', async () => {
   await topic('/stored', { redeliveryTTL: 60 });
-  const heard: Notice[] = [];
+  const received: Notice[] = [];
   const events = (from: Notice[]): unknown[] =>
     from.map((one) =>
       one.kind === 'event' ? [one.valueJson, one.reliable?.redelivered, one.reliable?.sequenceId !== undefined] : one.kind,
     );
-  const first = await t.engine.subscribe(t.identity, '/topics/stored', { persistent: true }, (notice) => void heard.push(notice));
+  const first = await t.engine.subscribe(t.identity, '/topics/stored', { persistent: true }, (notice) => void received.push(notice));
   expect(first.name).toMatch(/^[0-9a-f-]{36}$/);
   await publish('/stored', '1');
-  expect(events(heard)).toEqual([['1', false, true]]);
-  const [one] = heard as Extract<Notice, { kind: 'event' }>[];
+  expect(events(received)).toEqual([['1', false, true]]);
+  const [one] = received as Extract<Notice, { kind: 'event' }>[];
   const acknowledge = {
     subscriptionName: first.name ?? '',
     partitionId: one?.reliable?.partitionId ?? 0,
@@ -246,18 +246,18 @@ test('who comes back gets what is stored in its order and once, no faster than i
   first.close();
   const long = 'x'.repeat(600_000); // two of them are more than is sent ahead
   for (let n = 0; n < 5; n++) await publish('/backlog', JSON.stringify({ n, long }));
-  const heard: [number, boolean | undefined][] = [];
+  const received: [number, boolean | undefined][] = [];
   const again = await t.engine.subscribe(t.identity, '/topics/backlog', { subscriptionName: first.name ?? '' }, (notice) => {
-    if (notice.kind === 'event') heard.push([(JSON.parse(notice.valueJson) as { n: number }).n, notice.reliable?.redelivered]);
+    if (notice.kind === 'event') received.push([(JSON.parse(notice.valueJson) as { n: number }).n, notice.reliable?.redelivered]);
   });
   const ahead: number[] = [];
   let reads = 0;
   await again.begin?.(async () => {
-    ahead.push(heard.length);
+    ahead.push(received.length);
     if (reads++ === 0) for (let n = 5; n < 8; n++) await publish('/backlog', JSON.stringify({ n }));
   });
   await publish('/backlog', '{"n":8}');
-  expect(heard).toEqual(Array.from({ length: 9 }, (_, n) => [n, false]));
+  expect(received).toEqual(Array.from({ length: 9 }, (_, n) => [n, false]));
   expect(ahead.slice(0, 2)).toEqual([2, 4]);
 });
 

@@ -62,8 +62,8 @@ export class Deliveries {
   }
 
   /** Whether a client listens for one of the persistent subscriptions. */
-  get areHeard(): boolean {
-    return this.#persistent.heardHere.length + this.#persistent.beginning.length > 0;
+  get hasListeners(): boolean {
+    return this.#persistent.listening.length + this.#persistent.beginning.length > 0;
   }
 
   /** Takes up the persistent subscriptions that are stored. */
@@ -93,7 +93,7 @@ export class Deliveries {
 
   // ------------------------------------------------------------ raising
   hasSubscribers(path: string): boolean {
-    return this.#persistent.hears(path);
+    return this.#persistent.hasSubscribers(path);
   }
 
   /** The event with what is stored for those who must acknowledge it; the event as it is where its resource is not reliable. */
@@ -134,7 +134,7 @@ export class Deliveries {
 
   #handOut(event: StoredEvent): void {
     if (event.sequence) this.#armFor(event); // once more: its commit may have taken longer than its time
-    if (!this.#persistent.hears(event.path)) return;
+    if (!this.#persistent.hasSubscribers(event.path)) return;
     for (const one of this.#persistent.wanting(event)) if (one.socket) this.#sending.committed(one, one.socket, event);
   }
 

@@ -39,7 +39,7 @@ async function world(submit: (unit: UnitOfWork) => Promise<void>) {
     runs: { backpressure: { whenRelieved: async () => undefined } },
     committer: { submit },
   } as unknown as Namespace;
-  const persistent = { beginning: [], heardHere: [], size: 0, get: () => undefined } as unknown as PersistentSubscriptions;
+  const persistent = { beginning: [], listening: [], size: 0, get: () => undefined } as unknown as PersistentSubscriptions;
   const due = new DueDeliveries({ space: () => space, isOpen: () => false }, persistent, null as unknown as Sending);
   const targets = new Map(rows.map(({ _id, target }) => [_id.toHexString(), target]));
   const targetOf = ({ writes: [write] }: UnitOfWork): string => (write?.op === 'delete' && targets.get(write.id.toHexString())) || '';

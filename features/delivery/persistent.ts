@@ -69,7 +69,7 @@ export class PersistentSubscriptions {
     return this.#byName.get(name);
   }
 
-  hears(path: string): boolean {
+  hasSubscribers(path: string): boolean {
     return this.#byPath.has(path);
   }
 
@@ -83,7 +83,7 @@ export class PersistentSubscriptions {
   }
 
   /** Names of those whose socket here is served. */
-  get heardHere(): string[] {
+  get listening(): string[] {
     return this.#named((socket) => socket.hasBegun);
   }
 

@@ -26,9 +26,9 @@ test('an admin hears all messages when they are stored, in their order; others h
     profiles: user.profiles,
     createdBy: 'test',
   });
-  const heard = { all: [] as string[], own: [] as string[] };
-  const all = await t.engine.subscribe(t.identity, '/logs', {}, (notice) => heard.all.push(messageIn(notice)));
-  const own = await t.engine.subscribe(user, '/logs', {}, (notice) => heard.own.push(messageIn(notice)));
+  const received = { all: [] as string[], own: [] as string[] };
+  const all = await t.engine.subscribe(t.identity, '/logs', {}, (notice) => received.all.push(messageIn(notice)));
+  const own = await t.engine.subscribe(user, '/logs', {}, (notice) => received.own.push(messageIn(notice)));
   const call = (identity: Identity, a: string, b: string) =>
     t.engine.execute({
       identity,
@@ -41,11 +41,11 @@ test('an admin hears all messages when they are stored, in their order; others h
     });
   await call(t.identity, '1', '2');
   await call(user, '3', '4');
-  await until(() => heard.all.length === 4 && heard.own.length === 2);
-  expect(heard).toEqual({ all: ['1', '2', '3', '4'], own: ['3', '4'] });
+  await until(() => received.all.length === 4 && received.own.length === 2);
+  expect(received).toEqual({ all: ['1', '2', '3', '4'], own: ['3', '4'] });
   all.close();
   own.close();
   await call(t.identity, '5', '6');
   expect((await t.ask('select', 'logs', { custom: false })).body as string).toContain('"6"');
-  expect(heard.all).toHaveLength(4);
+  expect(received.all).toHaveLength(4);
 });

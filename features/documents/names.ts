@@ -27,11 +27,11 @@ export function checkDocumentName(name: string): void {
 export const isMediaType = (text: string): boolean => text.length <= LONGEST_MEDIA_TYPE && MEDIA_TYPE.test(text);
 
 /** Of the name's extension, else what the sender says, else bytes of any kind. */
-export function fileTypeOf(name: string, told: string | null): string {
+export function fileTypeOf(name: string, declaredType: string | null): string {
   const last = name.slice(name.lastIndexOf('/') + 1);
   const known = last.includes('.') ? mime.getType(last) : null;
   if (known !== null) return known;
-  return told !== null && isMediaType(told) ? told : UNKNOWN;
+  return declaredType !== null && isMediaType(declaredType) ? declaredType : UNKNOWN;
 }
 
 /** The media type without its parameters, in lower case. */

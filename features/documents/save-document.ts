@@ -16,7 +16,7 @@ import { checkDocumentName, fileTypeOf } from './names.ts';
  */
 export async function saveDocument(
   space: Namespace,
-  { name, told, bytes }: { readonly name: string; readonly told: string | null; readonly bytes: Uint8Array },
+  { name, declaredType, bytes }: { readonly name: string; readonly declaredType: string | null; readonly bytes: Uint8Array },
   actor: Actor,
   result: Value,
 ): Promise<void> {
@@ -25,7 +25,7 @@ export async function saveDocument(
   requireReplaceable(await documentNamed(space, DOCUMENTS, name), name, actor);
   const content = await storeContent(space, name, oneOf(bytes), bytes.byteLength);
   const saving: Actor = { ...actor, commit: (unit) => actor.commit(unit, { ok: encodeInner(result) }) };
-  await putDocuments(space, DOCUMENTS, [{ name, fileType: fileTypeOf(name, told), content }], saving);
+  await putDocuments(space, DOCUMENTS, [{ name, fileType: fileTypeOf(name, declaredType), content }], saving);
 }
 
 /** What can be known before the bytes are there. @throws authorization.denied; document.name.invalid, .name.reserved */

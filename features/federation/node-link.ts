@@ -55,7 +55,7 @@ export class NodeLink {
   /** Answers to logins have no request id. */
   #login: Waiting | null = null;
   #next = 1;
-  #heardAt = performance.now();
+  #receivedAt = performance.now();
   readonly #look: NodeJS.Timeout;
   #reading: Promise<void> = Promise.resolve();
 
@@ -63,9 +63,9 @@ export class NodeLink {
     this.#target = target;
     this.#socket = socket;
     socket.listen({
-      message: (data) => this.#heard(data),
+      message: (data) => this.#received(data),
       alive: () => {
-        this.#heardAt = performance.now();
+        this.#receivedAt = performance.now();
       },
       closed: (code) => this.#closed(code),
     });
@@ -155,8 +155,8 @@ export class NodeLink {
   }
 
   /** Answers are read one after the other, long ones in slices. */
-  #heard(data: Buffer): void {
-    this.#heardAt = performance.now();
+  #received(data: Buffer): void {
+    this.#receivedAt = performance.now();
     this.#reading = this.#reading.then(async () => {
       let answer: Value;
       try {
@@ -221,7 +221,7 @@ export class NodeLink {
   }
 
   #checkLife(): void {
-    const silentMs = performance.now() - this.#heardAt;
+    const silentMs = performance.now() - this.#receivedAt;
     if (silentMs > GONE_AFTER_MS) this.#socket.terminate();
     else if (silentMs > PING_AFTER_MS) this.#socket.ping();
   }

@@ -28,7 +28,7 @@ async function listening(server: Server): Promise<number> {
 interface Node {
   readonly port: number;
   readonly client: SocketNodeClient;
-  readonly heard: Message[];
+  readonly received: Message[];
   readonly logins: () => number;
   readonly peers: Set<WebSocket>;
 }
@@ -36,7 +36,7 @@ interface Node {
 async function openNode(respond: Respond): Promise<Node> {
   const http = createServer();
   const server = new WebSocketServer({ server: http, path: '/api/v1/wsock/websocket' });
-  const heard: Message[] = [];
+  const received: Message[] = [];
   let logins = 0;
   server.on('connection', (socket) => {
     socket.on('message', (data: Buffer) => {
@@ -46,12 +46,12 @@ async function openNode(respond: Respond): Promise<Node> {
         const right = (message['object'] as { password?: string }).password === 'right';
         return socket.send(JSON.stringify(right ? { status: 200, body: { accessToken: 't' } } : { status: 401, body: [{ code: 'x' }] }));
       }
-      heard.push(message);
+      received.push(message);
       respond(message, socket);
     });
   });
   const port = await listening(http);
-  return { port, client: clientOf(port), heard, logins: () => logins, peers: server.clients };
+  return { port, client: clientOf(port), received, logins: () => logins, peers: server.clients };
 }
 
 function clientOf(port: number, password = 'right'): SocketNodeClient {
@@ -74,12 +74,12 @@ const carriage = (more: Partial<Carriage> = {}): Carriage => ({
 const READ: NodeRequest = { op: 'select', resource: 'Pump', isType: true, parameters: { where: '{"a":1}', limit: '5' } };
 
 test('a request is a message with the headers of federation in its parameters', async () => {
-  const { client, heard } = await openNode((message, socket) =>
+  const { client, received } = await openNode((message, socket) =>
     answer(socket, message, { status: 200, body: [{ at: { $long: '9007199254740993' } }] }),
   );
   const found = await client.ask({ ...READ, requestId: 'r-1' }, carriage());
   expect(found).toEqual({ value: [{ at: 9_007_199_254_740_993n }], count: null, isPartial: false });
-  const [{ parameters, ...message }] = heard as [Message];
+  const [{ parameters, ...message }] = received as [Message];
   expect(message).toEqual({ op: 'select', resourceName: 'Pump' });
   expect(parameters).toMatchObject({
     where: { a: 1 },
@@ -159,14 +159,14 @@ test('a socket that is lost fails what is under way; the next request opens anot
 });
 
 test('what is not wanted any more is cancelled, and so is what gets no answer in time', async () => {
-  const { client, heard } = await openNode(() => undefined);
+  const { client, received } = await openNode(() => undefined);
   const unwanted = new AbortController();
   const asked = client.ask(READ, carriage({ signal: unwanted.signal }));
-  await expect.poll(() => heard.length).toBe(1);
+  await expect.poll(() => received.length).toBe(1);
   unwanted.abort();
   await expect(asked).rejects.toMatchObject({ kind: 'cut' });
   await expect(client.ask(READ, carriage({ deadline: performance.now() + 50 }))).rejects.toMatchObject({ kind: 'timeout' });
-  await expect.poll(() => heard.filter(({ op }) => op === 'cancel').map(({ resourceId }) => resourceId)).toEqual(['1', '2']);
+  await expect.poll(() => received.filter(({ op }) => op === 'cancel').map(({ resourceId }) => resourceId)).toEqual(['1', '2']);
 });
 
 test.each([
@@ -183,10 +183,10 @@ test('a server that speaks no WebSocket is none of the protocol', async () => {
 });
 
 test('what is too long for a message is not sent, for it would end the socket', async () => {
-  const { client, heard } = await openNode((message, socket) => answer(socket, message, { status: 200, body: 1 }));
+  const { client, received } = await openNode((message, socket) => answer(socket, message, { status: 200, body: 1 }));
   const long = JSON.stringify('x'.repeat(10 * 1024 * 1024));
   await expect(client.ask({ op: 'insert', resource: 'Pump', isType: true, object: long }, carriage())).rejects.toMatchObject({
     code: 'cascade.request.body.too.large',
   });
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
 });

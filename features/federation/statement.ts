@@ -70,8 +70,8 @@ export class NodeStatement {
   async next(): Promise<Page> {
     while (this.#queue.length === 0 && this.#left.size > 0) await new Promise<void>((resolve) => (this.#arrived = resolve));
     // Nodes mostly answer close together, and a page costs a step of the run.
-    const heard = new Set(this.#queue.map(({ name }) => name));
-    if (heard.size < this.#left.size) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+    const answered = new Set(this.#queue.map(({ name }) => name));
+    if (answered.size < this.#left.size) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
     const taken = this.#queue.splice(0, MOST_WAITING);
     for (const { name, isLast } of taken) {
       if (isLast) this.#left.delete(name);

@@ -106,15 +106,15 @@ async function send(
 ): Promise<PushOutcome> {
   const [device] = await devicesNamed(space, [deviceId]);
   if (!device?.token || device.username !== username) return { kind: 'failed', reason: 'the device is not registered any more' };
-  const told = noteOf(message);
+  const note = noteOf(message);
   if (transport === 'webpush') {
     const subject = contactIn(space, own(message, 'source'));
     const webPush = openWebPush({ key: await webPushKey(space), subject, http, now: () => space.clock.now() });
-    return webPush.send(device.token, told);
+    return webPush.send(device.token, note);
   }
   try {
     const connection = await sourcesOf(space).connectionOf(String(own(message, 'source')));
-    return (await connection.hand?.(device.platform, device.token, told)) ?? { kind: 'failed', reason: 'the source hands nothing over' };
+    return (await connection.hand?.(device.platform, device.token, note)) ?? { kind: 'failed', reason: 'the source hands nothing over' };
   } catch (error) {
     return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
   }

@@ -22,18 +22,18 @@ const pathOf = (username: string, deviceId: string): string => `/inbox/${encodeU
  * `removed`: submitted or deleted, on another device; `retract`: the sender has taken it back.
  * @param isTold false: not this device
  */
-export async function tellDevices(
+export async function notifyDevices(
   space: Namespace,
   kind: 'notify' | 'retract' | 'removed',
   message: ObjectValue,
   users: readonly string[],
   actor: Actor,
-  isTold: (deviceId: string) => boolean = () => true,
+  isAddressed: (deviceId: string) => boolean = () => true,
 ): Promise<void> {
   const value = inboxValue(kind, message);
   const devices = [...(await devicesOf(space, users))].flatMap(([username, all]) => all.map(({ deviceId }) => ({ username, deviceId })));
   const events = devices
-    .filter(({ deviceId }) => isTold(deviceId))
+    .filter(({ deviceId }) => isAddressed(deviceId))
     .flatMap(({ username, deviceId }) => raise(space, pathOf(username, deviceId), value, actor));
   if (events.length > 0) await actor.commit({ writes: [], events });
 }
@@ -67,12 +67,12 @@ export async function listen(
   if (!(await deviceOf(space, username, deviceId))) throw apiError('cascade.authorization.denied', 'subscribe', `/inbox/${deviceId}`);
   const path = `/inbox/${deviceId}`;
   let early: Notice[] | null = [];
-  const told = (notice: Notice): void => {
+  const deliverNamed = (notice: Notice): void => {
     const named: Notice = notice.kind === 'event' ? { ...notice, path } : notice;
     if (early) early.push(named);
     else deliver(named);
   };
-  const close = space.subscribers.add(pathOf(username, deviceId), { filter, deliver: told });
+  const close = space.subscribers.add(pathOf(username, deviceId), { filter, deliver: deliverNamed });
   try {
     for (const message of await read(space, PAYLOAD_MESSAGES, { pendingUsers: username }, MOST)) {
       if (isExpired(message, space.clock.now())) continue;

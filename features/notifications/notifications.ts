@@ -12,7 +12,7 @@ import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { atomically } from '../../resources/instances/atomically.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { logOf } from '../sources/inbound.ts';
-import { tellDevices, usersOf } from './inbox.ts';
+import { notifyDevices, usersOf } from './inbox.ts';
 import { checkForm } from './payload-form.ts';
 import { nameList, own, outOfRange, sourceNamed } from '../../resources/operations/arguments.ts';
 import { deviceTransport, handOver } from './hand-over.ts';
@@ -66,8 +66,8 @@ export async function storeMessage(
   const after = before
     ? await updateOne(space, PAYLOAD_MESSAGES, async () => before, changeOf(PAYLOAD_MESSAGES, { ...AS_NEW, ...record }), batching)
     : await insertOne(space, PAYLOAD_MESSAGES, record, batching);
-  if (before) await tellDevices(space, 'removed', before, usersOf(before, 'users'), batching);
-  if (after) await tellDevices(space, 'notify', after, known ?? [], batching, (id) => !only || only.has(id));
+  if (before) await notifyDevices(space, 'removed', before, usersOf(before, 'users'), batching);
+  if (after) await notifyDevices(space, 'notify', after, known ?? [], batching, (id) => !only || only.has(id));
   return after;
 }
 
@@ -112,7 +112,7 @@ const retractPayload: HostBuiltin = async (space, [msgId = null, excludeList = n
     if (!changes) return true;
     await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
     const gone = usersOf(message, 'pendingUsers').filter((user) => !except.includes(user));
-    await tellDevices(space, 'retract', message, gone, batching);
+    await notifyDevices(space, 'retract', message, gone, batching);
     return true;
   });
 };
@@ -127,13 +127,13 @@ const deletePayloadMessages: HostBuiltin = async (space, [msgIds = null], actor)
       if (!message) continue;
       if (all) {
         count += await deleteOne(space, PAYLOAD_MESSAGES, async () => message, batching);
-        await tellDevices(space, 'removed', message, usersOf(message, 'pendingUsers'), batching);
+        await notifyDevices(space, 'removed', message, usersOf(message, 'pendingUsers'), batching);
         continue;
       }
       const changes = deletedBy(message, actor.identity.username);
       if (!changes) continue;
       await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
-      await tellDevices(space, 'removed', message, [actor.identity.username], batching);
+      await notifyDevices(space, 'removed', message, [actor.identity.username], batching);
       count++;
     }
     return count;

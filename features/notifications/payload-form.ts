@@ -194,34 +194,34 @@ function checkFields(fields: readonly Value[], report: (pointer: string, reason:
     if (typeof name !== 'string') return report(`${pointer}/type`, name === null ? 'missing' : 'type');
     const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
     if (!type) return; // of a later version: ignored everywhere
-    const tell = (property: string, reason: Reason): void => report(`${pointer}/${property}`, reason);
+    const reportAt = (property: string, reason: Reason): void => report(`${pointer}/${property}`, reason);
     const given = present(field, 'id');
     const idFault = given === null ? (type.value ? 'missing' : null) : (id(given) ?? (ids.has(given) ? 'duplicate.id' : null));
-    if (idFault) tell('id', idFault);
+    if (idFault) reportAt('id', idFault);
     if (given !== null) ids.add(given);
-    checkField(name, type, field, tell);
+    checkField(name, type, field, reportAt);
     for (const { value, property } of buttonValues(name, field)) {
       const key = String(value);
-      if (buttons.has(key)) tell(property, 'duplicate.value');
+      if (buttons.has(key)) reportAt(property, 'duplicate.value');
       buttons.add(key);
     }
   });
 }
 
-function checkField(name: string, type: FieldType, field: ObjectValue, tell: (property: string, reason: Reason) => void): void {
+function checkField(name: string, type: FieldType, field: ObjectValue, reportAt: (property: string, reason: Reason) => void): void {
   const common: Record<string, Check> = { label: text, align: oneOf('left', 'right', 'center'), color, style, optional: flag };
   if (Object.hasOwn(field, 'label') || SIZED.has(name))
     common['size'] = size(name === 'image' && !Object.hasOwn(field, 'label') ? 100 : 200);
-  for (const property of type.required ?? []) if (present(field, property) === null) tell(property, 'missing');
-  if (name === 'text' && present(field, 'text') === null && present(field, 'label') === null) tell('text', 'missing');
+  for (const property of type.required ?? []) if (present(field, property) === null) reportAt(property, 'missing');
+  if (name === 'text' && present(field, 'text') === null && present(field, 'label') === null) reportAt('text', 'missing');
   const checks = { ...common, ...type.own, ...(type.default ? { default: type.default } : {}) };
   for (const [property, check] of Object.entries(checks)) {
     const value = present(field, property);
     const reason = value === null ? null : check(value);
-    if (reason) tell(property, reason);
+    if (reason) reportAt(property, reason);
   }
-  if (name === 'buttonCluster') choices(field, tell, true);
-  type.more?.(field, tell);
+  if (name === 'buttonCluster') choices(field, reportAt, true);
+  type.more?.(field, reportAt);
 }
 
 /** The values of a list to choose from; undefined where it is told what is wrong with it. */
@@ -234,26 +234,26 @@ function choices(field: ObjectValue, report: (property: string, reason: Reason) 
   const areTexts = !isCluster && values.every((one) => typeof one === 'string');
   if (!areTexts && values.some((one) => typeof one === 'string')) return refuse('type'); // of both kinds, or of the wrong one
   let isSound = true;
-  const tell = (property: string, reason: Reason): void => {
+  const reportAt = (property: string, reason: Reason): void => {
     isSound = false;
     report(property, reason);
   };
-  if (!areTexts) values.forEach((one, at) => checkPair(one, `values/${at}`, isCluster, tell));
+  if (!areTexts) values.forEach((one, at) => checkPair(one, `values/${at}`, isCluster, reportAt));
   const found = values.map((one) => (isObject(one) ? present(one, 'value') : one));
   found.forEach((one, at) => {
     const isRepeated = one !== null && found.findIndex((other) => equal(one, other)) < at;
-    if (isRepeated) tell(areTexts ? `values/${at}` : `values/${at}/value`, 'duplicate.value');
+    if (isRepeated) reportAt(areTexts ? `values/${at}` : `values/${at}/value`, 'duplicate.value');
   });
   return isSound ? found : undefined;
 }
 
 /** One of them with its label; of a cluster of buttons its value is an Integer. */
-function checkPair(pair: Value, at: string, isCluster: boolean, tell: (property: string, reason: Reason) => void): void {
-  if (!isObject(pair)) return tell(at, 'type');
+function checkPair(pair: Value, at: string, isCluster: boolean, reportAt: (property: string, reason: Reason) => void): void {
+  if (!isObject(pair)) return reportAt(at, 'type');
   const [label, value] = [present(pair, 'label'), present(pair, 'value')];
-  if (typeof label !== 'string') tell(`${at}/label`, label === null ? 'missing' : 'type');
+  if (typeof label !== 'string') reportAt(`${at}/label`, label === null ? 'missing' : 'type');
   const fits = isCluster ? isInteger(value) : typeof value === 'string' || isNumber(value);
-  if (!fits) tell(`${at}/value`, value === null ? 'missing' : 'type');
+  if (!fits) reportAt(`${at}/value`, value === null ? 'missing' : 'type');
 }
 
 /** What is marked on a map. */

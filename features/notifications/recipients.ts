@@ -11,7 +11,7 @@ import { changeOf, updateOne } from '../../resources/instances/update.ts';
 import { own } from '../../resources/operations/arguments.ts';
 import { NO_CONTENT, reply } from '../../resources/requests/request.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
-import { tellDevices } from './inbox.ts';
+import { notifyDevices } from './inbox.ts';
 import { deletedBy, readBy, recipientsOf } from './payload-messages.ts';
 
 const isRecipient = (message: ObjectValue, username: string): boolean =>
@@ -43,7 +43,7 @@ export const dismiss: Command = async (space, id, _request, actor) => {
     const changes = deletedBy(message, username);
     if (!changes) return null;
     await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
-    await tellDevices(space, 'removed', message, [username], batching);
+    await notifyDevices(space, 'removed', message, [username], batching);
     return null;
   });
   return NO_CONTENT;

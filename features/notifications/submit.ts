@@ -15,7 +15,7 @@ import { reply } from '../../resources/requests/request.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { publishTopic } from '../topics/publish.ts';
 import { answerOf } from './form-answer.ts';
-import { tellDevices } from './inbox.ts';
+import { notifyDevices } from './inbox.ts';
 import { isExpired, recipientsOf, submittedBy } from './payload-messages.ts';
 import { deviceOf } from './push-targets.ts';
 
@@ -75,7 +75,7 @@ async function submitted(space: Namespace, id: string, body: Body, actor: Actor)
   };
   const changes = submittedBy(message, username, { deviceId: body.deviceId, submitValue, submittedAt: new DateTime(now) });
   await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), actor);
-  await tellDevices(space, 'removed', message, [username], actor, (id) => id !== body.deviceId);
+  await notifyDevices(space, 'removed', message, [username], actor, (id) => id !== body.deviceId);
   if (typeof responseTopic === 'string') await publishTopic(space, responseTopic, response, actor);
   return response;
 }

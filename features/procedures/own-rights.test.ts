@@ -98,8 +98,8 @@ test('a rule’s call has them, too, once for each event, and its effects are th
   );
   await t.program('rules', 'RULE notes WHEN INSERT OCCURS ON Cause AS c\nvar x = note(c.n)\nINSERT Told(n: x, by: "rule")');
   await t.ask('insert', 'Cause', { body: JSON.stringify([{ n: 1 }, { n: 2 }, { n: 3 }]) });
-  const told = await t.eventually('Told', {}, 6);
-  expect(told.map(({ n }) => n).sort()).toEqual([1, 2, 2, 3, 4, 6]);
+  const reported = await t.eventually('Told', {}, 6);
+  expect(reported.map(({ n }) => n).sort()).toEqual([1, 2, 2, 3, 4, 6]);
 });
 
 test('a condition of a rule calls one, too', async () => {

@@ -127,8 +127,8 @@ test('an insert lies within the constraint as it will be stored, also as one of 
 });
 
 test('events are for those who may see their instance, by the rights of the moment', async () => {
-  const heard: Notice[] = [];
-  const listener = await t.engine.subscribe(clerk, '/types/Bill/insert', {}, (notice) => void heard.push(notice));
+  const received: Notice[] = [];
+  const listener = await t.engine.subscribe(clerk, '/types/Bill/insert', {}, (notice) => void received.push(notice));
   await bill('b', 500);
   await bill('a', 501);
   await as(admin, 'update', 'profiles', {
@@ -139,17 +139,17 @@ test('events are for those who may see their instance, by the rights of the mome
   await bill('b', 503);
   await as(admin, 'update', 'profiles', { id: 'clerk', body: { dml: CLERK.dml } });
   await bill('a', 504);
-  await expect.poll(() => heard.length).toBe(3);
-  const numbers = heard.map((notice) => (JSON.parse((notice as { valueJson: string }).valueJson) as { n: number }).n);
+  await expect.poll(() => received.length).toBe(3);
+  const numbers = received.map((notice) => (JSON.parse((notice as { valueJson: string }).valueJson) as { n: number }).n);
   expect(numbers).toEqual([501, 503, 504]);
   listener.close();
   await expect(t.engine.subscribe(clerk, '/types/Order/insert', {}, () => undefined)).rejects.toMatchObject(DENIED);
 });
 
 test('a persistent subscription hears no more than its user may see now, also when that became less', async () => {
-  const heard: number[] = [];
+  const received: number[] = [];
   const listener = await t.engine.subscribe(clerk, '/types/Bill/insert', { persistent: true }, (notice) => {
-    if (notice.kind === 'event') heard.push((JSON.parse(notice.valueJson) as { n: number }).n);
+    if (notice.kind === 'event') received.push((JSON.parse(notice.valueJson) as { n: number }).n);
   });
   await listener.begin?.();
   await bill('b', 601);
@@ -160,8 +160,8 @@ test('a persistent subscription hears no more than its user may see now, also wh
   await bill('b', 604);
   await as(admin, 'update', 'profiles', { id: 'clerk', body: { dml: CLERK.dml } });
   await bill('a', 605);
-  await expect.poll(() => heard.length).toBe(3);
-  expect(heard).toEqual([602, 604, 605]);
+  await expect.poll(() => received.length).toBe(3);
+  expect(received).toEqual([602, 604, 605]);
   listener.close();
 });
 
@@ -174,11 +174,11 @@ test('what is in a group is used by its members and admins only: types, procedur
   await expect(as(admin, 'insert', 'topics', { body: { name: '/none', ars_group: 'none' } })).rejects.toMatchObject({
     code: 'cascade.group.unknown',
   });
-  const heard: string[] = [];
-  const listener = await t.engine.subscribe(clerk, '/topics/inner', {}, (notice) => void heard.push(notice.kind));
+  const received: string[] = [];
+  const listener = await t.engine.subscribe(clerk, '/topics/inner', {}, (notice) => void received.push(notice.kind));
   await as(clerk, 'execute', 'procedures', { id: 'inner' });
   await as(clerk, 'publish', 'topics', { id: '/inner', body: 1 });
-  await expect.poll(() => heard.length).toBe(1);
+  await expect.poll(() => received.length).toBe(1);
   const uses: ((caller: Identity) => Promise<unknown>)[] = [
     (caller) => as(caller, 'select', 'Inner'),
     (caller) => as(caller, 'aggregate', 'Inner', { body: [{ $count: 'n' }] }),
@@ -202,11 +202,11 @@ test('what is in a group is used by its members and admins only: types, procedur
   };
   expect([await described(admin), await described(clerk), await described(plain)]).toEqual([['Inner', 'inner'], ['Inner', 'inner'], []]);
   await as(admin, 'update', 'groups', { id: 'inner', body: { owner: admin.username, members: [] } });
-  const before = heard.length;
+  const before = received.length;
   await as(admin, 'publish', 'topics', { id: '/inner', body: 2 });
   await as(admin, 'update', 'groups', { id: 'inner', body: { owner: admin.username, members: [clerk.username] } });
   await as(admin, 'publish', 'topics', { id: '/inner', body: 3 });
-  await expect.poll(() => heard.length).toBe(before + 1);
+  await expect.poll(() => received.length).toBe(before + 1);
   listener.close();
 });
 
@@ -304,7 +304,7 @@ test('an UPSERT with the key of an instance that is hidden is refused; it change
 
 test('subscriptions end with the right that a change of the profile withdraws; others of the same user go on', async () => {
   const notices: Record<string, Notice[]> = { '/types/Bill/insert': [], '/types/Tool/insert': [] };
-  for (const [path, heard] of Object.entries(notices)) await t.engine.subscribe(clerk, path, {}, (notice) => void heard.push(notice));
+  for (const [path, received] of Object.entries(notices)) await t.engine.subscribe(clerk, path, {}, (notice) => void received.push(notice));
   const persistent: Notice[] = [];
   await t.engine.subscribe(clerk, '/types/Bill/insert', { persistent: true }, (notice) => void persistent.push(notice));
   const { Bill: _, ...dml } = CLERK.dml;

@@ -188,7 +188,7 @@ async function withDocument(space: Namespace, file: ProjectFile, by: Actor, done
   if (there === digestOf(file)) return void done.unchanged.push(file.file);
   const bytes = bytesOf(file);
   if (!bytes) throw apiError('cascade.resource.property.invalid', 'projects', file.file, 'its bytes are not given, and others are there');
-  await saveDocument(space, { name, told: null, bytes }, by, null);
+  await saveDocument(space, { name, declaredType: null, bytes }, by, null);
   done.loaded.push(file.file);
 }
 

@@ -19,8 +19,8 @@ export function abandonTooDeep(space: Namespace, event: StoredEvent, rule: strin
   if (event.chain.depth < LONGEST_CHAIN) return false;
   const error = langError('cascade.rule.chain.depth', event.chain.root, LONGEST_CHAIN);
   const round = cycleIn([...(event.chain.via ?? []), rule]);
-  const told = round === null ? error.message : `${error.message} The rules go round: ${round.join(' → ')}.`;
-  abandon(space, event, rule, 'chain', { ...toWireError(error), message: told });
+  const message = round === null ? error.message : `${error.message} The rules go round: ${round.join(' → ')}.`;
+  abandon(space, event, rule, 'chain', { ...toWireError(error), message });
   return true;
 }
 
@@ -35,12 +35,14 @@ function abandon(space: Namespace, event: StoredEvent, rule: string, reason: Dea
   const asked = `/procedures/${rule}`;
   const resource = event.path === asked ? asked : `/rules/${rule}`; // EXECUTE ASYNC is an event of its procedure
   const actor: Actor = { ...serviceActor(space), commit: () => Promise.reject(new TypeError('what does not run changes nothing')) };
-  const told = snapshot(space, resource, event.uuid, error, actor);
+  const recorded = snapshot(space, resource, event.uuid, error, actor);
   const dead = deadLetter(space, { event, target: resource, reason, error, deliveries: attemptOf(event) });
   space.log.error({ rule, namespace: space.name, event: event.uuid }, describe(error));
-  const unit = { events: [...told.events, ...dead.events], done: [runIdOf(event, rule)] };
+  const unit = { events: [...recorded.events, ...dead.events], done: [runIdOf(event, rule)] };
   deliveriesOf(space)
-    .settle(event, resource, (settled) => space.committer.submit({ ...unit, writes: [...told.writes, ...dead.writes, ...settled] }, true))
+    .settle(event, resource, (settled) =>
+      space.committer.submit({ ...unit, writes: [...recorded.writes, ...dead.writes, ...settled] }, true),
+    )
     .catch((failed: unknown) => space.log.error({ err: failed }, 'the end of a run that could not begin was not stored'));
 }
 

@@ -9,13 +9,13 @@ import { serviceActor } from '../../runtime/context/service-actor.ts';
 import { snapshot } from '../diagnostics/snapshots.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
-const TOLD_EVERY_MS = 1_000;
+const REPORT_EVERY_MS = 1_000;
 /** Rules remembered, those that failed last. */
 const MOST_RULES = 10_000;
 
 export class ConditionFailures {
   readonly #space: () => Namespace;
-  readonly #told = new LRUCache<string, number>({ max: MOST_RULES });
+  readonly #reportedAt = new LRUCache<string, number>({ max: MOST_RULES });
 
   /** @param space is there when the first error comes */
   constructor(space: () => Namespace) {
@@ -28,8 +28,8 @@ export class ConditionFailures {
     const { code, message, params, status } = toWireError(error);
     const key = `${rule} ${code}`;
     const nowMs = space.clock.now();
-    if (nowMs - (this.#told.get(key) ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
-    this.#told.set(key, nowMs);
+    if (nowMs - (this.#reportedAt.get(key) ?? Number.NEGATIVE_INFINITY) < REPORT_EVERY_MS) return;
+    this.#reportedAt.set(key, nowMs);
     space.log.warn({ err: error, rule, namespace: space.name }, 'the condition of a rule failed');
     const found: RunError = { code, message, params, status, line: null, column: null, stack: [] };
     const unit = snapshot(space, `/rules/${rule}`, randomUUID(), found, serviceActor(space));

@@ -45,13 +45,13 @@ export async function why(space: Namespace, name: string | null, data: Value): P
   const event = await asked(space, data);
   const { uuid, path, value, at } = event;
   const object = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime() }, value, space.name);
-  const told = [
+  const report = [
     ...space.before.explain(path, value, object).map((one) => explained(one, 'BEFORE')),
     ...space.when.explain(path, value, object).map((one) => explained(one, 'WHEN')),
     ...inactive(space, path),
   ];
-  if (space.correlations.has(path)) told.push(...awaited(space, path, value, object, uuid));
-  const rules = name === null ? told : told.filter(({ rule }) => rule === name);
+  if (space.correlations.has(path)) report.push(...awaited(space, path, value, object, uuid));
+  const rules = name === null ? report : report.filter(({ rule }) => rule === name);
   if (name !== null && rules.length === 0) {
     if (!space.definitions.get('rules', name)) throw apiError('cascade.resource.not.found', `/rules/${name}`);
     rules.push({ rule: name, outcome: 'otherPath' });
@@ -105,15 +105,15 @@ function explained({ rule, matched, asks, reason, term }: Explanation, kind: str
 function awaited(space: Namespace, path: string, value: Value, object: () => ObjectValue, uuid: string): ObjectValue[] {
   const places = new Map(space.correlations.match(path, value, object).map((one) => [one.rule, [...(one.places ?? [])]]));
   return space.correlations.explain(path, value, object, uuid).map(({ open, ...one }): ObjectValue => {
-    const told = explained(one, 'WHEN');
-    if (!one.matched) return told;
+    const report = explained(one, 'WHEN');
+    if (!one.matched) return report;
     const triggers = places.get(`~${one.rule.name}`) ?? [];
-    if (uuid === '' || space.correlations.areAsleep) return { ...told, outcome: 'waits', triggers };
+    if (uuid === '' || space.correlations.areAsleep) return { ...report, outcome: 'waits', triggers };
     const windows = open.map(({ deadlineMs, events }) => ({
       until: Number.isFinite(deadlineMs) ? new DateTime(deadlineMs) : null,
       events: events.map(({ uuid }) => uuid),
     }));
-    return { ...told, outcome: windows.length > 0 ? 'waits' : 'closed', triggers, windows };
+    return { ...report, outcome: windows.length > 0 ? 'waits' : 'closed', triggers, windows };
   });
 }
 

@@ -80,8 +80,8 @@ function surroundingsOf(space: () => Namespace): StateEnvironment {
     clock: { now: () => space().clock.now(), at: (timeMs, call) => space().clock.at(timeMs, call) },
     evicted: (topic, key, value) => {
       const { log, name } = space();
-      const told = value.refs.length > 0 ? null : valueOf(value); // a shared object cannot leave the namespace's runs
-      publishTopic(space(), topic, { key, value: told }, serviceActor(space())).catch((error: unknown) =>
+      const shown = value.refs.length > 0 ? null : valueOf(value); // a shared object cannot leave the namespace's runs
+      publishTopic(space(), topic, { key, value: shown }, serviceActor(space())).catch((error: unknown) =>
         log.warn({ err: error, namespace: name, topic }, 'an eviction could not be published'),
       );
     },

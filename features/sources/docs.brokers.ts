@@ -56,7 +56,7 @@ async function define(heading: string, here: object): Promise<string[]> {
   await post('/sources', { ...definition, config: { ...(definition['config'] as object), ...here } });
   return programs;
 }
-async function heard(type: string): Promise<Record<string, unknown>[]> {
+async function received(type: string): Promise<Record<string, unknown>[]> {
   return JSON.parse((await client.send('GET', `/custom/${type}`)).text) as Record<string, unknown>[];
 }
 const eventually = <T>(look: () => Promise<T> | T): Promise<T> => vi.waitFor(look, { timeout: WAIT_MS, interval: 100 });
@@ -138,7 +138,7 @@ test('AMQP', async () => {
   channel.publish('', 'jobs', Buffer.from('{"n":1}'), { contentType: 'application/json' });
   channel.publish('plant', 'mill.4', Buffer.from('{"n":2}'), { contentType: 'application/json' });
   await eventually(async () =>
-    expect((await heard('Heard')).flatMap(({ source, n }) => (source === 'jobs' ? [n] : [])).sort()).toEqual([1, 2]),
+    expect((await received('Heard')).flatMap(({ source, n }) => (source === 'jobs' ? [n] : [])).sort()).toEqual([1, 2]),
   );
   await run(publish);
   expect(((await channel.get('done', { noAck: true })) || null)?.content.toString()).toBe('{"n":1}');
@@ -155,7 +155,7 @@ test('NATS', async () => {
   await post('/rules', 'RULE ordered WHEN MESSAGE ARRIVES FROM orders AS m INSERT Heard(source: "orders", n: m.n)');
   await run(publish);
   await run(publish); // of two with one id the stream keeps the first
-  await eventually(async () => expect((await heard('Heard')).filter(({ source }) => source === 'orders')).toMatchObject([{ n: 1 }]));
+  await eventually(async () => expect((await received('Heard')).filter(({ source }) => source === 'orders')).toMatchObject([{ n: 1 }]));
   expect((await manager.streams.info('ORDERS')).state.messages).toBe(1);
 });
 

@@ -29,11 +29,11 @@ test('integrations.md 1.3: secrets of a source are seen by nobody, in no way of 
   await t.type('Told', { text: { type: 'String' } });
   await t.program('rules', 'RULE tells WHEN INSERT OCCURS ON system.sources AS s INSERT Told(text: stringify(s))');
   const { body } = await t.ask('insert', 'sources', { body: JSON.stringify({ name: 'remote', type: 'REMOTE', config: CONFIG }) });
-  const [told] = await t.eventually('Told', {}, 1);
+  const [declaredType] = await t.eventually('Told', {}, 1);
   const { body: read } = await t.ask('select', 'sources', { id: 'remote' });
   const { body: listed } = await t.ask('select', 'sources', {});
   const { body: aggregated } = await t.ask('aggregate', 'sources', { body: '[{"$match":{"name":"remote"}}]' });
-  for (const seen of [body, read, listed, aggregated, JSON.stringify(told)]) {
+  for (const seen of [body, read, listed, aggregated, JSON.stringify(declaredType)]) {
     expect(seen).toContain('nowhere.invalid');
     expect(seen).not.toMatch(/hush|"secrets"/);
   }

@@ -25,56 +25,56 @@ const insert = async (type: string, body: string): Promise<Record<string, unknow
   JSON.parse((await t.ask('insert', type, { body })).body ?? '')[0] as Record<string, unknown>;
 
 test('a publish is delivered by the time it is answered, also where no rule listens', async () => {
-  const heard = await listen('/topics/plant/7');
+  const received = await listen('/topics/plant/7');
   const before = Date.now();
   await t.ask('publish', 'topics', { id: '/plant/7', body: '{"t":4.0,"at":"x"}' });
   await t.ask('publish', 'topics', { id: '/plant/8', body: '5' });
-  expect(heard.notices).toEqual([
+  expect(received.notices).toEqual([
     { kind: 'event', path: '/topics/plant/7/publish', valueJson: '{"t":4.0,"at":"x"}', createdAt: expect.any(Number) as number },
   ]);
-  expect((heard.notices[0] as Event).createdAt).toBeGreaterThanOrEqual(before);
-  heard.close();
+  expect((received.notices[0] as Event).createdAt).toBeGreaterThanOrEqual(before);
+  received.close();
   await t.ask('publish', 'topics', { id: '/plant/7', body: '6' });
-  expect(heard.notices).toHaveLength(1);
+  expect(received.notices).toHaveLength(1);
 });
 
 test('events of a type carry the instance as REST shows it, and its id in the path', async () => {
   await t.type('Pump', { rate: { type: 'Real' }, price: { type: 'Decimal', scale: 2 }, since: { type: 'DateTime' } });
-  const heard = await Promise.all(['insert', 'update', 'delete'].map((operation) => listen(`/types/Pump/${operation}`)));
+  const received = await Promise.all(['insert', 'update', 'delete'].map((operation) => listen(`/types/Pump/${operation}`)));
   const pump = await insert('Pump', '{"rate":5,"price":"12.5","since":"2031-02-02T10:00:00Z"}');
   const id = String(pump['_id']);
   await t.ask('update', 'Pump', { id, body: '{"rate":6}' });
   await t.ask('delete', 'Pump', { id });
-  expect(heard.map(({ notices }) => notices.map((notice) => (notice as Event).path))).toEqual([
+  expect(received.map(({ notices }) => notices.map((notice) => (notice as Event).path))).toEqual([
     [`/types/Pump/insert/${id}`],
     [`/types/Pump/update/${id}`],
     [`/types/Pump/delete/${id}`],
   ]);
-  expect(JSON.parse(heard[0]?.values()[0] ?? '')).toEqual(pump);
-  expect(heard[1]?.values()[0]).toContain('"rate":6,"price":"12.50","since":"2031-02-02T10:00:00.000Z"');
+  expect(JSON.parse(received[0]?.values()[0] ?? '')).toEqual(pump);
+  expect(received[1]?.values()[0]).toContain('"rate":6,"price":"12.50","since":"2031-02-02T10:00:00.000Z"');
 });
 
 test('a write that fails is not told', async () => {
   await t.type('Tag', { name: { type: 'String', unique: true } });
-  const heard = await listen('/types/Tag/insert');
+  const received = await listen('/types/Tag/insert');
   await insert('Tag', '{"name":"a"}');
   await expect(insert('Tag', '{"name":"a"}')).rejects.toMatchObject({ status: 409 });
   await insert('Tag', '{"name":"b"}');
-  expect(heard.values().map((json) => (JSON.parse(json) as { name: string }).name)).toEqual(['a', 'b']);
+  expect(received.values().map((json) => (JSON.parse(json) as { name: string }).name)).toEqual(['a', 'b']);
 });
 
 test('a bulk change is one event without an id', async () => {
   await t.type('Row', { n: { type: 'Integer' } });
   for (const n of [1, 2, 3]) await insert('Row', `{"n":${n}}`);
-  const heard = await listen('/types/Row/delete');
+  const received = await listen('/types/Row/delete');
   await t.ask('delete', 'Row', { parameters: { where: '{"n":{"$gt":1}}' } });
-  await expect.poll(() => heard.notices.length).toBeGreaterThan(0); // it is done in parts, and told of behind the last
-  expect(heard.notices).toMatchObject([{ path: '/types/Row/delete' }]);
-  expect(JSON.parse(heard.values()[0] ?? '')).toEqual({ ars_bulkOperation: true, count: 2, qual: { n: { $gt: 1 } } });
+  await expect.poll(() => received.notices.length).toBeGreaterThan(0); // it is done in parts, and told of behind the last
+  expect(received.notices).toMatchObject([{ path: '/types/Row/delete' }]);
+  expect(JSON.parse(received.values()[0] ?? '')).toEqual({ ars_bulkOperation: true, count: 2, qual: { n: { $gt: 1 } } });
 });
 
 test('a filter wants equal members on the top level, read as JSON', async () => {
-  const heard = await listen('/topics/filtered', '{"site":"n1","at":{"b":[1],"a":2}}');
+  const received = await listen('/topics/filtered', '{"site":"n1","at":{"b":[1],"a":2}}');
   for (const body of [
     '{"site":"n1","at":{"a":2.0,"b":[1]},"more":true}',
     '{"site":"n1","at":{"a":2,"b":[1,2]}}',
@@ -84,15 +84,15 @@ test('a filter wants equal members on the top level, read as JSON', async () => 
     '{"site":"n2","at":{"a":2,"b":[1]}}',
   ])
     await t.ask('publish', 'topics', { id: '/filtered', body });
-  expect(heard.values()).toEqual(['{"site":"n1","at":{"a":2.0,"b":[1]},"more":true}']);
+  expect(received.values()).toEqual(['{"site":"n1","at":{"a":2.0,"b":[1]},"more":true}']);
 });
 
 test('a filter on a property of another kind compares what clients see', async () => {
   await t.type('Bill', { total: { type: 'Decimal', scale: 2 } });
-  const heard = await listen('/types/Bill/insert', '{"total":"12.50"}');
+  const received = await listen('/types/Bill/insert', '{"total":"12.50"}');
   await insert('Bill', '{"total":"12.5"}');
   await insert('Bill', '{"total":"13"}');
-  expect(heard.notices).toHaveLength(1);
+  expect(received.notices).toHaveLength(1);
 });
 
 test('messages to one topic are delivered in the order in which they were published, with a rule that takes some of them', async () => {
@@ -100,11 +100,11 @@ test('messages to one topic are delivered in the order in which they were publis
     'rules',
     'RULE odd WHEN EVENT OCCURS ON "/topics/ordered" AS e WHERE e.value.odd == true PUBLISH {n: e.value.n} TO TOPIC "/taken"',
   );
-  const heard = await listen('/topics/ordered');
+  const received = await listen('/topics/ordered');
   const taken = await listen('/topics/taken');
   const numbers = Array.from({ length: 400 }, (_, n) => n);
   await Promise.all(numbers.map((n) => t.ask('publish', 'topics', { id: '/ordered', body: `{"n":${n},"odd":${n % 3 === 1}}` })));
-  expect(heard.values().map((json) => (JSON.parse(json) as { n: number }).n)).toEqual(numbers);
+  expect(received.values().map((json) => (JSON.parse(json) as { n: number }).n)).toEqual(numbers);
   const expected = numbers.filter((n) => n % 3 === 1).length;
   for (const until = Date.now() + 60_000; taken.notices.length < expected && Date.now() < until; )
     await new Promise((r) => setTimeout(r, 20));
@@ -114,9 +114,9 @@ test('messages to one topic are delivered in the order in which they were publis
 test('updates of one instance are delivered in the order of their versions', async () => {
   await t.type('Counter', { n: { type: 'Integer' } });
   const { _id: id } = await insert('Counter', '{"n":0}');
-  const heard = await listen('/types/Counter/update');
+  const received = await listen('/types/Counter/update');
   await Promise.all(Array.from({ length: 30 }, (_, n) => t.ask('update', 'Counter', { id: String(id), body: `{"n":${n}}` })));
-  const versions = heard.values().map((json) => (JSON.parse(json) as { ars_version: number }).ars_version);
+  const versions = received.values().map((json) => (JSON.parse(json) as { ars_version: number }).ars_version);
   expect(versions).toHaveLength(30);
   expect(versions).toEqual([...versions].sort((a, b) => a - b));
 });
@@ -135,10 +135,10 @@ test('what is deleted says so to those who listen on it, and to nobody else', as
 });
 
 test('definitions have events under their system name', async () => {
-  const heard = await listen('/types/system.topics/insert');
+  const received = await listen('/types/system.topics/insert');
   await t.ask('insert', 'topics', { body: '{"name":"/described"}' });
-  expect(heard.notices).toMatchObject([{ path: '/types/system.topics/insert//described' }]);
-  expect(JSON.parse(heard.values()[0] ?? '')).toMatchObject({ name: '/described', isReliable: false });
+  expect(received.notices).toMatchObject([{ path: '/types/system.topics/insert//described' }]);
+  expect(JSON.parse(received.values()[0] ?? '')).toMatchObject({ name: '/described', isReliable: false });
 });
 
 test('only declared outbound events of a service can be listened to, and only types that are there', async () => {
@@ -154,7 +154,7 @@ test('a listener that throws harms neither the writer nor the other listeners', 
   await t.engine.subscribe(t.identity, '/topics/shared', {}, () => {
     throw new Error('a fault of the listener');
   });
-  const heard = await listen('/topics/shared');
+  const received = await listen('/topics/shared');
   expect((await t.ask('publish', 'topics', { id: '/shared', body: '1' })).status).toBe(200);
-  expect(heard.values()).toEqual(['1']);
+  expect(received.values()).toEqual(['1']);
 });

@@ -61,11 +61,11 @@ test('a filter finds in the store what the condition matches in memory', { timeo
       const inMemory = instances.flatMap((each, place) => (matches(predicate, each) ? [place] : []));
       const stored = await open.find(filter);
       const differing = [...new Set([...inMemory, ...stored])].find((place) => inMemory.includes(place) !== stored.includes(place));
-      const told =
+      const reported =
         differing === undefined
           ? ''
           : `${encodeInner(condition)} on ${encodeInner(instances[differing] as ObjectValue)}: ${JSON.stringify(filter)}`;
-      expect(stored, told).toEqual(inMemory);
+      expect(stored, reported).toEqual(inMemory);
     }),
     { numRuns: RUNS },
   );

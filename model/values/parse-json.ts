@@ -75,8 +75,8 @@ export async function parseLongJson(
   return reader.value;
 }
 
-const inBytes = (text: string, told: ParseJsonOptions['onLoneSurrogate']) =>
-  told && ((index: number) => told(Buffer.byteLength(text.slice(0, index))));
+const inBytes = (text: string, report: ParseJsonOptions['onLoneSurrogate']) =>
+  report && ((index: number) => report(Buffer.byteLength(text.slice(0, index))));
 
 const refused = (error: unknown, text: string, refuse: NonNullable<ParseJsonOptions['refuse']>): unknown =>
   error instanceof JsonProblem ? refuse(error.reason, Buffer.byteLength(text.slice(0, error.index))) : error;

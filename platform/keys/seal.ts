@@ -14,7 +14,7 @@ export const LAST_EPOCH = 255;
 export function seal(key: Uint8Array, place: string, content: Uint8Array, epoch?: number): Buffer {
   const head = epoch === undefined ? Buffer.of(PLAIN) : Buffer.of(OF_EPOCH, epoch);
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(told(head, place));
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(additionalData(head, place));
   const sealed = Buffer.concat([cipher.update(content), cipher.final()]);
   return Buffer.concat([head, iv, cipher.getAuthTag(), sealed]);
 }
@@ -31,10 +31,11 @@ export function open(key: Uint8Array, place: string, sealed: Uint8Array): Buffer
   const head = Buffer.from(sealed.subarray(0, epochOf(sealed) === undefined ? 1 : 2));
   const [iv, tag] = [head.length, head.length + IV_BYTES];
   if (sealed.length < tag + TAG_BYTES) throw new Error('a sealed value has an unknown form');
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(iv, tag)).setAAD(told(head, place));
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(iv, tag)).setAAD(additionalData(head, place));
   decipher.setAuthTag(sealed.subarray(tag, tag + TAG_BYTES));
   return Buffer.concat([decipher.update(sealed.subarray(tag + TAG_BYTES)), decipher.final()]);
 }
 
 /** Version 1 authenticates the place alone. */
-const told = (head: Buffer, place: string): Buffer => (head.length === 1 ? Buffer.from(place) : Buffer.concat([head, Buffer.from(place)]));
+const additionalData = (head: Buffer, place: string): Buffer =>
+  head.length === 1 ? Buffer.from(place) : Buffer.concat([head, Buffer.from(place)]);

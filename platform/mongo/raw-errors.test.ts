@@ -23,13 +23,13 @@ test.each([
 ])('a primary that steps down is noticed where its answer was read as %s', async (_, read) => {
   readErrorsWhole();
   const processId = new ObjectId();
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   for (const counter of [5, 0]) {
     const server = serverOf(processId);
-    server.on(Server.DESCRIPTION_RECEIVED, () => told.push(counter));
+    server.on(Server.DESCRIPTION_RECEIVED, () => reported.push(counter));
     const topologyVersion = read({ processId, counter: Long.fromNumber(counter) });
     server.handleError(new MongoServerError({ message: 'it steps down', ok: 0, code: 11602, topologyVersion }));
   }
   await Promise.resolve();
-  expect(told).toEqual([5]); // what is older than what is known says nothing
+  expect(reported).toEqual([5]); // what is older than what is known says nothing
 });

@@ -6,29 +6,29 @@ import type { DownloadMessage } from './download.ts';
 
 const { folder, version } = JSON.parse(process.argv[2] ?? '') as { folder: string; version: string };
 
-const tell = (message: DownloadMessage): Promise<void> =>
+const send = (message: DownloadMessage): Promise<void> =>
   new Promise((resolve, reject) => process.send?.(message, (error: Error | null) => (error ? reject(error) : resolve())));
 
 class Download extends MongoBinaryDownload {
   /** One attempt: its parent knows what comes next. */
   override async httpDownload(...[url, options, file, unfinished]: Parameters<MongoBinaryDownload['httpDownload']>): Promise<string> {
-    await tell({ asked: url.host });
+    await send({ asked: url.host });
     return super.httpDownload(url, options, file, unfinished, 1);
   }
 
   override printDownloadProgress({ length }: { length: number }): void {
     this.dlProgress.current += length;
-    void tell({ received: this.dlProgress.current, of: this.dlProgress.length }).catch(() => undefined); // the parent is gone, see above
+    void send({ received: this.dlProgress.current, of: this.dlProgress.length }).catch(() => undefined); // the parent is gone, see above
   }
 }
 
 process.once('disconnect', () => process.exit(1)); // the parent is gone
 try {
   const options = await DryMongoBinary.generateOptions({ downloadDir: folder, version }); // finds out which system this is
-  await tell({ file: await new Download({ ...options, checkMD5: true }).getMongodPath() });
+  await send({ file: await new Download({ ...options, checkMD5: true }).getMongodPath() });
 } catch (error) {
   const { code, message } = error as Error & { code?: string };
-  await tell({
+  await send({
     failed: message.trim().replace(/\s*\n\s*/g, ' '),
     isAbsent: code === 'Status: 403' || code === 'Status: 404' || isForeign(error),
   });

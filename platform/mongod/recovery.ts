@@ -11,7 +11,7 @@ import { isAlive } from './processes.ts';
 const SILENT_MS = 120_000;
 const LOOK_EVERY_MS = 15;
 const PROGRESS_EVERY_MS = 1_000;
-const TELL_EVERY_MS = 30_000;
+const REPORT_EVERY_MS = 30_000;
 /** Of the end of the log, in which its last line is. */
 const TAIL_BYTES = 64 * 1024;
 
@@ -29,7 +29,7 @@ export async function isUp(
   silentMs = SILENT_MS,
 ): Promise<boolean> {
   let mark = progressOf(pid, folder);
-  let [lookedAt, toldAt] = [performance.now(), performance.now()];
+  let [lookedAt, reportedAt] = [performance.now(), performance.now()];
   const begun = lookedAt;
   let changedAt = lookedAt;
   for (; isAlive(pid); await sleep(LOOK_EVERY_MS)) {
@@ -44,8 +44,8 @@ export async function isUp(
       log.error({ pid }, `the database has made no progress for ${Math.round(silentMs / 1_000)} s; ending it`);
       return false;
     }
-    if (now - toldAt < TELL_EVERY_MS) continue;
-    toldAt = now;
+    if (now - reportedAt < REPORT_EVERY_MS) continue;
+    reportedAt = now;
     log.info({ pid }, `the database is recovering since ${Math.round((now - begun) / 1_000)} s: ${lastMessage(folder.logFile)}`);
   }
   return false;

@@ -215,11 +215,11 @@ function lastWords(folder: DataFolder): string {
   if (bavail * bsize < LEAST_FREE_BYTES) return `the disk of ${folder.path} is full; it starts once there is room`;
   try {
     const lines = readFileSync(folder.logFile, 'utf8').trimEnd().split('\n').slice(-60);
-    const told = lines.flatMap((line) => {
+    const reasons = lines.flatMap((line) => {
       const { s, msg, attr } = JSON.parse(line) as { s: string; msg: string; attr?: { error?: unknown } };
       return s === 'E' || s === 'F' ? [attr?.error ? `${msg} ${JSON.stringify(attr.error)}` : msg] : [];
     });
-    return told.slice(-3).join('; ') || 'it gave no reason';
+    return reasons.slice(-3).join('; ') || 'it gave no reason';
   } catch {
     return 'it left no log';
   }

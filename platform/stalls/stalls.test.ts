@@ -14,7 +14,7 @@ function spin(ms: number): void {
 /** The first such stall; the work is done anew as long as the machine's other work hides what it is. */
 async function next(stalls: Stalls, work: () => void, isIt: (stall: Stall) => boolean): Promise<Stall> {
   let found: Stall | undefined;
-  stalls.heard = (stall) => {
+  stalls.onStall = (stall) => {
     if (isIt(stall)) found ??= stall;
   };
   while (!found) {

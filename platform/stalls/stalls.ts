@@ -41,7 +41,7 @@ interface Found {
 
 export class Stalls implements Disposable {
   /** Told of each. */
-  heard: (stall: Stall) => void = () => undefined;
+  onStall: (stall: Stall) => void = () => undefined;
   readonly #log: Logger;
   readonly #timer: NodeJS.Timeout;
   readonly #collections: PerformanceObserver;
@@ -100,7 +100,7 @@ export class Stalls implements Disposable {
     this.#longest = null;
     this.#lookedAt = now;
     this.#processorAt = processorAt;
-    if (found) this.#tell(this.#nameOf(found));
+    if (found) this.#report(this.#nameOf(found));
     this.#collectedMs = this.#found ? this.#collectedMs : 0;
     if (now - this.#linesSince > this.#quietMs) this.#forgetLines(now);
   }
@@ -115,8 +115,8 @@ export class Stalls implements Disposable {
     return { ...this.#last, ms, cause: 'other', what: `after: ${this.#last.what}` };
   }
 
-  #tell(stall: Stall): void {
-    this.heard(stall);
+  #report(stall: Stall): void {
+    this.onStall(stall);
     const key = `${stall.cause} ${stall.namespace} ${stall.what}`;
     const before = this.#lines.get(key);
     if (before !== undefined) this.#lines.set(key, before + 1);

@@ -7,9 +7,9 @@ test('quantiles are those of the durations within 3.2 %, from a microsecond to h
   for (const ms of durations) histogram.add(ms);
   for (const part of [0, 0.25, 0.5, 0.99, 0.999, 1]) {
     const exact = durations[Math.max(0, Math.ceil(part * durations.length) - 1)] as number;
-    const told = histogram.quantile(part);
-    expect(told).toBeGreaterThanOrEqual(Math.min(exact, histogram.maxMs));
-    expect(told).toBeLessThanOrEqual(exact * 1.032 + 0.001);
+    const reported = histogram.quantile(part);
+    expect(reported).toBeGreaterThanOrEqual(Math.min(exact, histogram.maxMs));
+    expect(reported).toBeLessThanOrEqual(exact * 1.032 + 0.001);
   }
   expect([histogram.count, histogram.quantile(1)]).toEqual([20_000, durations.at(-1)]);
 });

@@ -14,9 +14,9 @@ beforeAll(async () => {
   t = await openTestEngine();
   await t.type('Row', { n: { type: 'Integer' }, key: { type: 'Integer', unique: true } });
   await t.type('Heard', { what: { type: 'String' }, count: { type: 'Integer' }, by: { type: 'String' } });
-  const heard = (what: string): string =>
+  const received = (what: string): string =>
     `RULE ${what}d WHEN EVENT OCCURS ON "/types/Row/${what}" AS e INSERT Heard(what: "${what}", count: e.value.count, by: "" + e.value.qual)`;
-  for (const text of [heard('delete'), heard('update')]) await t.program('rules', text);
+  for (const text of [received('delete'), received('update')]) await t.program('rules', text);
   await t.program('rules', 'RULE kept BEFORE DELETE ON Row  if (Row.n == 100) { exception("row.kept", "not this one", []) }');
   await t.program('procedures', 'PROCEDURE mark(n) return UPDATE Row(n: n) WHERE n < 50');
   await t.program(
@@ -69,8 +69,8 @@ test('more of them go a batch at a time and raise one event with their number', 
   await insert(10);
   const commits = await commitsOf(async () => expect(await erase({ n: { $gte: 1 } })).toMatchObject({ status: 204, count: 9 }));
   expect(await t.rows('Row')).toMatchObject([{ n: 0 }]);
-  const heard = await t.eventually('Heard', { what: 'delete' }, 1);
-  expect(heard).toMatchObject([{ count: 9, by: '{"n":{"$gte":1}}', ars_createdBy: t.identity.username }]);
+  const received = await t.eventually('Heard', { what: 'delete' }, 1);
+  expect(received).toMatchObject([{ count: 9, by: '{"n":{"$gte":1}}', ars_createdBy: t.identity.username }]);
   expect(commits).toHaveLength(3);
 });
 

@@ -38,7 +38,7 @@ export interface BulkStatement {
   /** The same for the store. */
   readonly filter: Document;
   /** What the statement gives, as inner JSON. */
-  readonly told: (count: number, failed: readonly Failed[]) => Promise<string> | string;
+  readonly resultOf: (count: number, failed: readonly Failed[]) => Promise<string> | string;
 }
 
 export class BulkWalk {
@@ -141,7 +141,7 @@ export class BulkWalk {
 
   async #end({ writes, events }: UnitOfWork, more = 0): Promise<void> {
     const count = this.count + more;
-    const ok = await this.#statement.told(count, this.failed);
+    const ok = await this.#statement.resultOf(count, this.failed);
     await this.#actor.commit({ writes: [...writes, ...this.#audit(count)], events: [...events, ...this.#events(count)] }, { ok });
     this.#hasEnded = true;
   }

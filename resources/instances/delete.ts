@@ -60,7 +60,7 @@ export async function deleteOne(
 export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number | null> {
   const filter = toFilter(await condition(space, resource, where, actor, 'delete'));
   if (resource.type.maxStorage > 0) throw apiError('cascade.type.capped.readonly', resource.type.name);
-  const walk = new BulkWalk(space, resource, { operation: 'delete', where, filter, told: String }, actor);
+  const walk = new BulkWalk(space, resource, { operation: 'delete', where, filter, resultOf: String }, actor);
   const first = await walk.read();
   if (!first.isLast && !walk.isRecorded) return null;
   const [one] = first.instances;

@@ -162,7 +162,7 @@ function replacement(resource: InstanceResource, stored: ObjectValue, next: Obje
 }
 
 /** What an UPDATE with ON ERROR gives, as inner JSON. */
-export type Told = (count: number, failed: readonly Failed[]) => Promise<string>;
+export type ResultOf = (count: number, failed: readonly Failed[]) => Promise<string>;
 
 /**
  * Changes all instances of a condition.
@@ -176,31 +176,31 @@ export async function updateMany(
   where: Value,
   change: Change,
   actor: Actor,
-  onError: Told | null,
+  onError: ResultOf | null,
 ): Promise<string | null> {
   const predicate = await condition(space, resource, where, actor, 'update');
   const filter = toFilter(predicate);
-  const told = onError ?? ((count: number) => (count > 1 ? String(count) : 'null'));
-  let walk = new BulkWalk(space, resource, { operation: 'update', where, filter, told }, actor);
+  const resultOf = onError ?? ((count: number) => (count > 1 ? String(count) : 'null'));
+  let walk = new BulkWalk(space, resource, { operation: 'update', where, filter, resultOf }, actor);
   let first = await walk.read();
   const followed = actor.readSet?.followed(resource.collection) ?? [];
   if (followed.length > 0) {
     const one = walk.hasBegun ? null : onlyOne(resource, predicate, first, followed);
     if (!one) {
       await actor.readSet?.standing();
-      walk = new BulkWalk(space, resource, { operation: 'update', where, filter, told }, actor);
+      walk = new BulkWalk(space, resource, { operation: 'update', where, filter, resultOf }, actor);
     }
     first = one ?? (await walk.read());
   }
   if (!first.isLast && !walk.isRecorded) return null;
   if (!walk.hasBegun && first.isLast && first.instances.length < 2) {
     const [one] = first.instances;
-    return one ? updateFound(space, resource, one, change, actor, onError) : told(0, []);
+    return one ? updateFound(space, resource, one, change, actor, onError) : resultOf(0, []);
   }
   await walk.through(first, ({ instances, isLast }) =>
     updateBatch(space, resource, instances, { filter, change, walk, onError: onError !== null }, isLast, actor),
   );
-  return told(walk.count, walk.failed);
+  return resultOf(walk.count, walk.failed);
 }
 
 /** Those of a condition, one at most, where changes count that are not stored yet; null where that is for the store to say. */
@@ -222,14 +222,14 @@ async function updateFound(
   one: ObjectValue,
   change: Change,
   actor: Actor,
-  onError: Told | null,
+  onError: ResultOf | null,
 ): Promise<string> {
   const find = again(space, resource, one);
   if (!onError) return encodeInner(await updateOne(space, resource, find, change, actor));
   const done = { ok: await onError(1, []) };
   try {
-    const telling: Actor = { ...actor, commit: (unit, answer, part) => actor.commit(unit, answer && done, part) };
-    return (await updateOne(space, resource, find, change, telling)) ? done.ok : await onError(0, []);
+    const answering: Actor = { ...actor, commit: (unit, answer, part) => actor.commit(unit, answer && done, part) };
+    return (await updateOne(space, resource, find, change, answering)) ? done.ok : await onError(0, []);
   } catch (error) {
     if (!(error instanceof CascadeError)) throw error;
     return onError(0, [{ error, instance: one }]);

@@ -277,7 +277,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     };
     return { ok: encodeInner(await updateOne(space, resource, find, change, actor, { version })) };
   }
-  const told = async (count: number, failed: readonly Failed[]): Promise<string> => {
+  const resultOf = async (count: number, failed: readonly Failed[]): Promise<string> => {
     const instances = failed.map(({ instance }) => instance);
     const shown = await toShown(space, resource.type, instances, actor);
     const failures = failed.map(
@@ -285,7 +285,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     );
     return encodeInner({ count, failed: failures });
   };
-  const ok = await updateMany(space, resource, where, change, actor, onError ? told : null);
+  const ok = await updateMany(space, resource, where, change, actor, onError ? resultOf : null);
   return { ok: ok ?? (await runDurably('update', payload, actor)) };
 }
 

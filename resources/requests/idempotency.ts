@@ -121,7 +121,7 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   const parts = !stepStore && Array.isArray(request.object) ? await storedParts(space, answers, records) : new Map<number, string>();
   const stored = await answers.findOne({ _id: id });
   if (stored) requireSame(requestId, stored.digest, digest);
-  const recorded = stored && told(space, request, stored);
+  const recorded = stored && replyFrom(space, request, stored);
   if (recorded) return recorded;
   let given: ApiReply;
   try {
@@ -134,7 +134,7 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
     if (!(error instanceof AnsweredElsewhere)) throw error;
     const other = await answers.findOne({ _id: id });
     if (other) requireSame(requestId, other.digest, digest);
-    return (other && told(space, request, other)) ?? NO_CONTENT;
+    return (other && replyFrom(space, request, other)) ?? NO_CONTENT;
   }
   if ((given.body?.length ?? 0) <= LONGEST_BODY)
     await answers.updateOne(
@@ -169,7 +169,7 @@ function withoutSecrets(json: string): string {
 }
 
 /** What a record tells of the reply; undefined where that is not all. */
-const told = (space: Namespace, request: ApiRequest, { _id, reply: given, answer }: StoredAnswer): ApiReply | undefined =>
+const replyFrom = (space: Namespace, request: ApiRequest, { _id, reply: given, answer }: StoredAnswer): ApiReply | undefined =>
   given ? openedReply(space, _id, given) : replyOf(space, request, openedAnswer(space, _id, answer));
 
 /** Another process was given the same request. */

@@ -26,17 +26,17 @@ class Asker {
       if (entered instanceof Promise) void entered.then(took);
       else took(entered);
     }
-    await told();
+    await reported();
   }
 
   /** The oldest under way are answered. */
   async answered(times = 1): Promise<void> {
     for (const place of this.#places.splice(0, times)) this.#shares.leave(this.#name, place);
-    await told();
+    await reported();
   }
 }
 
-const told = async (): Promise<void> => {
+const reported = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await Promise.resolve();
 };
 
@@ -73,7 +73,7 @@ describe('the shares of namespaces', () => {
     await quiet.ask();
     await noisy.ask(100);
     vi.advanceTimersByTime(1_001);
-    await told();
+    await reported();
     expect([noisy.begun, shares.waiting]).toEqual([upTo(100), 0]);
     await noisy.ask(100);
     expect(noisy.begun).toEqual(upTo(200));

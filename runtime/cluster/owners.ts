@@ -87,7 +87,7 @@ export class Owners {
   }
 
   /** Clients of these processes have subscriptions there: the next owner waits for them before it commits anything. */
-  async heardBy(namespace: string, epoch: number, listeners: readonly number[]): Promise<void> {
+  async recordListeners(namespace: string, epoch: number, listeners: readonly number[]): Promise<void> {
     await this.#records.updateOne({ _id: namespace, epoch }, { $set: { listeners } });
   }
 

@@ -35,7 +35,7 @@ const publish = (to: TestEngine, topic: string, message: unknown): Promise<unkno
 const seen = async (by: string, count: number): Promise<unknown[]> =>
   (await rest.eventually('Seen', { by }, count, 60_000)).map((row) => row['what']).sort();
 /** Repeats an attempt until the other process has heard of what it needs. */
-async function heard<T>(attempt: () => Promise<T>): Promise<T> {
+async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
   for (const until = performance.now() + 60_000; ; await sleep(50))
     try {
       return await attempt();
@@ -53,9 +53,9 @@ const pairs = (
    TIMEOUT
    INSERT Seen(by: "${name}", what: a.value.k + " alone")`;
 /** Waits until a process has heard of all definitions of another one: it does so in their order. */
-async function hasHeard(one: TestEngine, other: TestEngine, name = `ready${definitions++}`): Promise<void> {
+async function hasFollowed(one: TestEngine, other: TestEngine, name = `ready${definitions++}`): Promise<void> {
   await other.program('procedures', `PROCEDURE ${name}() return 1`);
-  await heard(() => one.ask('execute', 'procedures', { id: name, body: '{}' }));
+  await eventually(() => one.ask('execute', 'procedures', { id: name, body: '{}' }));
 }
 let definitions = 0;
 
@@ -63,16 +63,16 @@ test('types, rules and procedures of one process are in force in the other, and 
   await a.type('Reading', { v: { type: 'Integer' } });
   await a.program('rules', 'RULE clamp BEFORE INSERT ON Reading  if (Reading.v < 0) { Reading.v = 0 }');
   await a.program('procedures', 'PROCEDURE twice(n Integer) return 2 * n');
-  await heard(async () => b.ask('execute', 'procedures', { id: 'twice', body: '{"n":4}' }));
+  await eventually(async () => b.ask('execute', 'procedures', { id: 'twice', body: '{"n":4}' }));
   await b.ask('insert', 'Reading', { body: '{"v":-3}' });
   expect(await b.rows('Reading')).toMatchObject([{ v: 0 }]);
   await a.type('Other', { v: { type: 'Integer' } });
   await a.program('procedures', 'PROCEDURE twice(n Integer) return 3 * n');
-  await heard(async () => expect((await b.ask('execute', 'procedures', { id: 'twice', body: '{"n":4}' })).body).toBe('12'));
+  await eventually(async () => expect((await b.ask('execute', 'procedures', { id: 'twice', body: '{"n":4}' })).body).toBe('12'));
   await b.ask('patch', 'types', { id: 'Reading', body: '[{"op":"add","path":"/properties/w","value":{"type":"String"}}]' });
-  await heard(async () => a.ask('insert', 'Reading', { body: '{"v":1,"w":"x"}' }));
+  await eventually(async () => a.ask('insert', 'Reading', { body: '{"v":1,"w":"x"}' }));
   await b.ask('delete', 'rules', { id: 'clamp' });
-  await heard(async () => {
+  await eventually(async () => {
     const reply = await a.ask('insert', 'Reading', { body: '{"v":-7}' });
     expect(JSON.parse(reply.body ?? '')).toMatchObject([{ v: -7 }]);
   });
@@ -98,12 +98,14 @@ test('a persistent subscription hears of what another process commits, and is ta
   // The newest socket has it, whichever process it is of: the one before is told.
   const taken = [{ kind: 'taken', name }];
   let there!: Awaited<ReturnType<typeof begun>>;
-  await heard(async () => (there = await begun(b, name)));
-  await heard(async () => expect(first.notices).toEqual(taken));
+  await eventually(async () => (there = await begun(b, name)));
+  await eventually(async () => expect(first.notices).toEqual(taken));
   const back = await begun(a, name);
-  await heard(async () => expect(there.notices).toEqual(taken));
+  await eventually(async () => expect(there.notices).toEqual(taken));
   await publish(b, '/kept', { n: 1 });
-  await heard(async () => expect(back.notices).toMatchObject([{ kind: 'event', valueJson: '{"n":1}', reliable: { redelivered: false } }]));
+  await eventually(async () =>
+    expect(back.notices).toMatchObject([{ kind: 'event', valueJson: '{"n":1}', reliable: { redelivered: false } }]),
+  );
   back.subscription.close();
   await a.rows('topics'); // so the owner has heard that it is closed
   await publish(b, '/kept', { n: 2 });
@@ -112,7 +114,7 @@ test('a persistent subscription hears of what another process commits, and is ta
   expect([first.notices, there.notices]).toEqual([taken, taken]);
   await b.engine.unsubscribe(b.identity, name);
   const unknown = { code: 'cascade.subscription.unknown' };
-  await heard(() => expect(begun(a, name)).rejects.toMatchObject(unknown));
+  await eventually(() => expect(begun(a, name)).rejects.toMatchObject(unknown));
 });
 
 test('rules of both processes count on one instance and want the same keys: no count is lost, and each key is stored once', async () => {
@@ -129,7 +131,7 @@ test('rules of both processes count on one instance and want the same keys: no c
   );
   await a.program('procedures', 'PROCEDURE counting() return 1');
   await a.ask('insert', 'Count', { body: '{"n":0}' });
-  await heard(() => b.ask('execute', 'procedures', { id: 'counting', body: '{}' })); // follows in order: the rules are there, too
+  await eventually(() => b.ask('execute', 'procedures', { id: 'counting', body: '{}' })); // follows in order: the rules are there, too
   const ticks = JSON.stringify(Array.from({ length: 10 }, (_, n) => ({ n })));
   await Promise.all([a, b, a, b].map((one) => one.ask('insert', 'Tick', { body: ticks })));
   expect(await seen('taken', 30)).toHaveLength(30);
@@ -142,7 +144,7 @@ test('rules of both processes count on one instance and want the same keys: no c
 test('a pair of which each process takes one event completes once', async () => {
   await b.program('rules', pairs('pair', '1 hour'));
   await b.program('rules', pairs('short', '3 seconds'));
-  await hasHeard(a, b);
+  await hasFollowed(a, b);
   await publish(b, '/paira', { k: 'x' });
   await publish(a, '/pairb', { k: 'y', n: 0 });
   await publish(b, '/pairb', { k: 'x', n: 1 });
@@ -180,6 +182,8 @@ test('who was taken for dead answers nothing any more, not even what needs no jo
   await rest.type('Bare', { v: { type: 'Integer' } });
   await rest.ask('insert', 'Bare', { body: '{"v":1}' });
   await database.takeOver(await database.newestServing());
-  await heard(() => expect(rest.ask('insert', 'Bare', { body: '{"v":2}' })).rejects.toMatchObject({ code: 'cascade.server.unavailable' }));
+  await eventually(() =>
+    expect(rest.ask('insert', 'Bare', { body: '{"v":2}' })).rejects.toMatchObject({ code: 'cascade.server.unavailable' }),
+  );
   expect(rest.engine.health()).toEqual({ ready: false, status: 'database' });
 });

@@ -47,7 +47,7 @@ export function sinceOf(event: StoredEvent, rule: string): Since | undefined {
 }
 
 /** Tells of the events of a commit, for each of their rules. */
-export function tellCommitted(events: readonly StoredEvent[], reached: StageReached): void {
+export function reportCommitted(events: readonly StoredEvent[], reached: StageReached): void {
   const now = performance.now();
   for (const event of events) {
     const times = (event as Timed)[TIMES];
@@ -61,7 +61,7 @@ export function tellCommitted(events: readonly StoredEvent[], reached: StageReac
 }
 
 /** Tells of events that subscribers were handed. */
-export function tellHeard(events: readonly StoredEvent[], reached: StageReached): void {
+export function reportDelivered(events: readonly StoredEvent[], reached: StageReached): void {
   const now = performance.now();
   for (const event of events) {
     const cause = (event as Timed)[TIMES]?.cause;

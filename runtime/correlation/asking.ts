@@ -30,7 +30,7 @@ interface Arrival {
 }
 
 /** What has been told of an arrival. */
-interface Told {
+interface Decided {
   readonly places: readonly number[];
   readonly answers: Answers;
 }
@@ -55,7 +55,7 @@ export class Asking {
   }
 
   /** @throws what has nothing to do with the conditions; an error in one counts as false */
-  async tell({ event, matched, places, isReplayed }: Arrival): Promise<Told> {
+  async decide({ event, matched, places, isReplayed }: Arrival): Promise<Decided> {
     const { triggers, machine } = this.#options;
     const ask = this.#asker(event, matched);
     const satisfied: number[] = [];

@@ -15,7 +15,7 @@ const SPILL_EVERY_MS = 1_000;
 export class Correlations implements AsyncDisposable {
   readonly #host: CorrelationHost;
   readonly #busy = new TaskTracker();
-  readonly #families = new Map<string, VersionGroup>();
+  readonly #groups = new Map<string, VersionGroup>();
   readonly #index: TriggerIndex;
   /** The values of events on their way to the store and back, so that they need not be read from their text again. */
   readonly #payloads = new WeakMap<RunReference, Value>();
@@ -29,7 +29,7 @@ export class Correlations implements AsyncDisposable {
     this.#host = host;
     this.#index = new TriggerIndex({ ...host.conditions, onError: (rule, error) => host.failed(nameOf(rule), error) });
     this.#moving = setInterval(() => {
-      for (const group of this.#families.values()) group.spill();
+      for (const group of this.#groups.values()) group.spill();
     }, SPILL_EVERY_MS);
     this.#moving.unref();
   }
@@ -37,14 +37,14 @@ export class Correlations implements AsyncDisposable {
   /** Evaluations that are open. */
   get open(): number {
     let open = 0;
-    for (const group of this.#families.values()) open += group.open;
+    for (const group of this.#groups.values()) open += group.open;
     return open;
   }
 
   /** Puts a version of a rule in force. What its trigger waits for stays when nothing of the rule has changed, or others share it. */
   put(rule: CorrelatedRule): void {
     const { compiled, baseName, executable } = rule;
-    const known = this.#families.get(baseName);
+    const known = this.#groups.get(baseName);
     if (known && known.owner.when === whenOf(compiled)) {
       const before = known.versions.get(compiled.fullName);
       const isOnly = known.versions.size === 1 && before !== undefined;
@@ -53,14 +53,14 @@ export class Correlations implements AsyncDisposable {
     this.#end(known);
     const group = new VersionGroup(this.#host, this.#busy, rule);
     group.put({ compiled, baseName, executable });
-    this.#families.set(baseName, group);
+    this.#groups.set(baseName, group);
     this.#index.add({ name: baseName, baseName, version: null, triggers: group.triggers, where: null, payload: group });
     if (this.#early === null) group.start();
   }
 
   /** A version is no longer in force. */
   remove(baseName: string, fullName: string): void {
-    const group = this.#families.get(baseName);
+    const group = this.#groups.get(baseName);
     if (!group?.versions.has(fullName)) return;
     group.remove(fullName);
     if (group.versions.size > 0) return;
@@ -69,7 +69,7 @@ export class Correlations implements AsyncDisposable {
 
   retype(typeName: string): void {
     this.#index.retype(typeName);
-    for (const group of this.#families.values())
+    for (const group of this.#groups.values())
       if (group.triggers.some(({ paths }) => paths.some((path) => path.startsWith(`/types/${typeName}/`)))) group.retype();
   }
 
@@ -126,12 +126,12 @@ export class Correlations implements AsyncDisposable {
 
   /** Takes back what was open when the service ended; what no rule in force waits for is removed. Before `start`; once more when it fails. */
   async restore(db: Db): Promise<void> {
-    for (const group of this.#families.values()) group.empty();
+    for (const group of this.#groups.values()) group.empty();
     const stored = db.collection(EVALUATIONS);
     const foreign = new Map<string, { rule: string; when: string }>();
     for await (const document of stored.find({}).sort({ order: 1 }).allowDiskUse()) {
       const { owner, evaluation } = await fromStored(db, document, this.#host.cipher());
-      const group = this.#families.get(owner.rule);
+      const group = this.#groups.get(owner.rule);
       if (group?.owner.when === owner.when) group.restore(evaluation);
       else foreign.set(`${owner.rule} ${owner.when}`, owner);
     }
@@ -149,7 +149,7 @@ export class Correlations implements AsyncDisposable {
     early.sort((a, b) => rankOf(a) - rankOf(b));
     for (const { event, reference } of early) this.#take(event, reference, rank.has(event.uuid));
     this.#flush();
-    for (const group of this.#families.values()) group.start();
+    for (const group of this.#groups.values()) group.start();
   }
 
   /** Nothing has been started: another process keeps what the rules of the namespace wait for. */
@@ -168,13 +168,13 @@ export class Correlations implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#moving);
-    for (const group of this.#families.values()) group.stop();
+    for (const group of this.#groups.values()) group.stop();
     await this.settled();
   }
 
   #take(event: StoredEvent, reference: RunReference, isReplayed = false): void {
     const { rule, program, places } = reference;
-    const group = this.#families.get(rule.slice(1));
+    const group = this.#groups.get(rule.slice(1));
     if (group?.owner.when !== program) return this.#host.committer.markDone(`${event.uuid}/${rule}/1`);
     group.arrive(event, places ?? [], this.#payloads.get(reference), isReplayed);
     this.#concerned.add(group);
@@ -188,7 +188,7 @@ export class Correlations implements AsyncDisposable {
   #end(group: VersionGroup | undefined): void {
     if (!group) return;
     this.#index.remove(group.owner.rule);
-    this.#families.delete(group.owner.rule);
+    this.#groups.delete(group.owner.rule);
     group.end();
   }
 }

@@ -81,7 +81,7 @@ const EVALUATIONS_A_UNIT = 1_000;
 const LENGTH_A_UNIT = 1_000_000;
 /** As many as are reckoned for what is written. */
 const BYTES_A_CHARACTER = 4;
-const FULL_TOLD_EVERY_MS = 60_000;
+const FULL_REPORT_EVERY_MS = 60_000;
 const NO_PLACES: Bindings = { places: [], events: [] };
 
 export class VersionGroup {
@@ -107,7 +107,7 @@ export class VersionGroup {
   #machine: Machine;
   #held: { readonly evaluation: Evaluation; readonly sinceMs: number }[] = [];
   #timer: { readonly timer: Timer; readonly timeMs: number } | null = null;
-  #toldFullMs = Number.NEGATIVE_INFINITY;
+  #reportedFullMs = Number.NEGATIVE_INFINITY;
   #isEnded = false;
   /** RULE WHERE of the versions, as compiled for the types that there are. */
   #wheres = new WeakMap<CompiledRule, (context: EvaluationContext) => boolean>();
@@ -193,11 +193,11 @@ export class VersionGroup {
     this.#line = this.#line.then(async () => {
       if (this.#isEnded) return;
       try {
-        const told = await asking.tell({ event, matched, places, isReplayed });
+        const decided = await asking.decide({ event, matched, places, isReplayed });
         if (this.#isEnded) return;
         this.#values.expect(matched);
-        const isNeeded = told.places.length > 0;
-        this.#enqueue(isNeeded ? this.#machine.arrive(matched, told.places, isReplayed, told.answers) : NOTHING, matched);
+        const isNeeded = decided.places.length > 0;
+        this.#enqueue(isNeeded ? this.#machine.arrive(matched, decided.places, isReplayed, decided.answers) : NOTHING, matched);
         this.flush();
       } catch (error) {
         if (!(error instanceof Fenced))
@@ -469,8 +469,8 @@ export class VersionGroup {
 
   #full(): void {
     const nowMs = this.#host.clock.now();
-    if (nowMs - this.#toldFullMs < FULL_TOLD_EVERY_MS) return;
-    this.#toldFullMs = nowMs;
+    if (nowMs - this.#reportedFullMs < FULL_REPORT_EVERY_MS) return;
+    this.#reportedFullMs = nowMs;
     this.#host.failed(this.#anyName, this.#host.full(this.#host.mostOpen));
   }
 }

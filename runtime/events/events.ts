@@ -42,16 +42,16 @@ export function raise(space: EventContext, path: string, value: Value, actor: Ac
 }
 
 function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, { valueJson, except, transport }: Raising): StoredEvent[] {
-  const heard = space.subscribers.has(path) || space.deliveries.hasSubscribers(path);
+  const isSubscribed = space.subscribers.has(path) || space.deliveries.hasSubscribers(path);
   const awaited = space.correlations.has(path);
-  if (!heard && !awaited && !space.when.has(path)) return [];
+  if (!isSubscribed && !awaited && !space.when.has(path)) return [];
   const uuid = randomUUID();
   const at = new Date(space.clock.now());
   const event = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime(), ...(transport && { transport }) }, value, space.name);
   const found = space.when.match(path, value, event);
   const matched = except ? found.filter(({ rule }) => !except.has(rule.name)) : found;
   const waiting = awaited ? space.correlations.match(path, value, event) : [];
-  if (!heard && matched.length === 0 && waiting.length === 0) return [];
+  if (!isSubscribed && matched.length === 0 && waiting.length === 0) return [];
   const runs = matched.map((chosen) => referenceOf(chosen, path));
   const chain = chainOf(uuid, actor);
   const json = valueJson ? valueJson() : encodeInner(value);

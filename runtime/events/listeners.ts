@@ -9,9 +9,9 @@ export class Listeners {
   }
 
   /** Calls one listener. @returns what it gives; undefined when it has failed, which is reported */
-  call<T>(listener: string, hear: () => T): T | undefined {
+  call<T>(listener: string, work: () => T): T | undefined {
     try {
-      return hear();
+      return work();
     } catch (error) {
       this.#onError(error, listener);
       return undefined;

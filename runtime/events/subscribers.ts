@@ -78,7 +78,7 @@ export class Subscribers {
     for (const [path, subscribers] of [...this.#byPath]) {
       if (resource === 'topics' ? path !== own : !path.startsWith(own)) continue;
       this.#byPath.delete(path);
-      for (const subscriber of subscribers) this.#tell(subscriber, { kind: 'gone' });
+      for (const subscriber of subscribers) this.#notify(subscriber, { kind: 'gone' });
     }
   }
 
@@ -88,7 +88,7 @@ export class Subscribers {
       for (const subscriber of [...subscribers])
         if (subscriber.sight && !(await subscriber.sight.mayListen()) && this.#byPath.get(path)?.has(subscriber)) {
           this.#remove(path, subscriber);
-          this.#tell(subscriber, { kind: 'withdrawn' });
+          this.#notify(subscriber, { kind: 'withdrawn' });
         }
   }
 
@@ -103,14 +103,14 @@ export class Subscribers {
         parsed ??= parseJson(shown.valueJson, { maxDepth: DEEPEST_VALUE });
         if (!hasMembers(parsed, subscriber.filter)) continue;
       }
-      this.#tellWhoMaySee(subscriber, value, event.by, notice);
+      this.#notifyIfVisible(subscriber, value, event.by, notice);
     }
   }
 
   /** Where rights have to be read first, what comes after waits for them: the order stays that of the commits. */
-  #tellWhoMaySee(subscriber: Subscriber, value: Value, by: string, notice: Notice): void {
+  #notifyIfVisible(subscriber: Subscriber, value: Value, by: string, notice: Notice): void {
     const { sight } = subscriber;
-    if (!sight) return this.#tell(subscriber, notice);
+    if (!sight) return this.#notify(subscriber, notice);
     const before = this.#asking.get(subscriber);
     let answer: boolean | Promise<boolean>;
     try {
@@ -119,15 +119,15 @@ export class Subscribers {
       return this.#onError(error); // what is not known to be allowed is not shown
     }
     if (typeof answer === 'boolean') {
-      if (answer) this.#tell(subscriber, notice);
+      if (answer) this.#notify(subscriber, notice);
       return;
     }
-    const asked = answer.then((isAllowed) => void (isAllowed && this.#tell(subscriber, notice)), this.#onError);
+    const asked = answer.then((isAllowed) => void (isAllowed && this.#notify(subscriber, notice)), this.#onError);
     this.#asking.set(subscriber, asked);
     void asked.then(() => this.#asking.get(subscriber) === asked && this.#asking.delete(subscriber));
   }
 
-  #tell({ deliver }: Subscriber, notice: Notice): void {
+  #notify({ deliver }: Subscriber, notice: Notice): void {
     try {
       deliver(notice);
     } catch (error) {

@@ -21,9 +21,9 @@ test('a long text compiles to what it compiles to here, while this thread goes o
 
 test('what is wrong with a long text is told as for a short one', async () => {
   const text = `${long('PROCEDURE p()\nvar a = 0', 1_000)}\nreturn b`;
-  const told = await compiler.compile('n', text, { kind: 'procedure' }).catch((error: unknown) => error);
-  expect(told).toMatchObject({ errors: [{ code: 'cascade.lang.variable.undeclared', status: 400 }] });
-  expect(() => compileText(text, 'procedure')).toThrow(String((told as Error).message));
+  const reported = await compiler.compile('n', text, { kind: 'procedure' }).catch((error: unknown) => error);
+  expect(reported).toMatchObject({ errors: [{ code: 'cascade.lang.variable.undeclared', status: 400 }] });
+  expect(() => compileText(text, 'procedure')).toThrow(String((reported as Error).message));
 });
 
 test('the state of a service is asked for, and another one gives another program', async () => {

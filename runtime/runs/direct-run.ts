@@ -65,7 +65,7 @@ class DirectRun implements RunObserver {
   readonly #parts = new Checkpoints();
   readonly #messages: Messages;
   readonly #startedAt: Date;
-  readonly #trail = new RunRecorder();
+  readonly #recorder = new RunRecorder();
   #open: OpenRun | null = null;
   #deadline: NodeJS.Timeout | null = null;
   #isOver = false;
@@ -141,7 +141,7 @@ class DirectRun implements RunObserver {
   }
 
   op(site: string, nth: number, kind: string, payloadJson: string): void {
-    this.#trail.asked(site, nth, kind, payloadJson);
+    this.#recorder.asked(site, nth, kind, payloadJson);
     const known = this.#history.answerTo(site, nth, () => digestOf(kind, payloadJson));
     if (known) this.#answer(known.answer, known.at);
     else void this.#perform(site, nth, kind, payloadJson);
@@ -224,7 +224,7 @@ class DirectRun implements RunObserver {
   }
 
   #answer(answer: Answer, at: Date): void {
-    this.#trail.answered(answer, at.getTime());
+    this.#recorder.answered(answer, at.getTime());
     if (this.#open) this.#host.sandbox.answer(this.#open, answer, at.getTime());
   }
 
@@ -233,7 +233,7 @@ class DirectRun implements RunObserver {
     const { executable, snapshot } = this.#call;
     if (!snapshot || (error === null && !this.#host.isTraced(executable.resource))) return [];
     const facts = { invocation: this.#messages.invocation, executable, event: null, given: this.#given() };
-    const recording = this.#trail.recording(facts, error);
+    const recording = this.#recorder.recording(facts, error);
     return recording ? this.#host.record(recording) : [];
   }
 

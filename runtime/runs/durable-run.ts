@@ -85,7 +85,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   #harm = 0;
   /** Times that it lost its isolate and was too long to be repeated there. */
   #losses = 0;
-  readonly #trail = new RunRecorder();
+  readonly #recorder = new RunRecorder();
   /** Null: nothing had to be tried again yet. */
   #backoff: Backoff | null = null;
   #closed = false;
@@ -263,7 +263,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
 
   op(site: string, nth: number, kind: string, payloadJson: string, isLast: boolean): void {
     const tail = isLast && !this.#isTraced; // such a run is recorded when it has ended
-    this.#trail.asked(site, nth, kind, payloadJson);
+    this.#recorder.asked(site, nth, kind, payloadJson);
     const known = this.#history.answerTo(site, nth, () => digestOf(kind, payloadJson));
     if (known) this.#repeat(known);
     else if (!(tail && this.#endBy(site, nth, kind, payloadJson)))
@@ -323,7 +323,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
 
   #failed(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
     const harmful = isHarm(error);
-    if (harmful && !error.poison && ++this.#harm < MOST_HARM) return this.#tryAlone(error);
+    if (harmful && !error.poison && ++this.#harm < MOST_HARM) return this.#retryIsolated(error);
     this.#giveUp(error, harmful);
   }
 
@@ -332,10 +332,10 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     this.#hasFailed = true;
     const located = locate(error, this.#executable, this.#host);
     this.#messages.append('ERROR', describe(located));
-    const told = this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor({ site: '', nth: 0 }));
-    if (!isPoison) return void this.#close({ writes: [...told.writes, ...this.#recorded(located)], events: told.events });
+    const failure = this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor({ site: '', nth: 0 }));
+    if (!isPoison) return void this.#close({ writes: [...failure.writes, ...this.#recorded(located)], events: failure.events });
     const dead = this.#host.poisoned(this.#event, this.#executable.resource, located);
-    void this.#close({ writes: [...told.writes, ...dead.writes], events: [...told.events, ...dead.events] }, true);
+    void this.#close({ writes: [...failure.writes, ...dead.writes], events: [...failure.events, ...dead.events] }, true);
   }
 
   // ------------------------------------------------------------ Reading
@@ -423,7 +423,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   /** What is kept of the run as it went; nothing when that is too much. */
   #recorded(error: RunError | null): Write[] {
     const facts = { invocation: this.#messages.invocation, executable: this.#executable, event: this.#event, given: this.#given() };
-    const recording = this.#trail.recording(facts, error);
+    const recording = this.#recorder.recording(facts, error);
     return recording ? this.#host.record(recording) : [];
   }
 
@@ -636,7 +636,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   }
 
   /** It may have been a neighbour's doing: once more, apart from all others (integrations.md 12.5). */
-  #tryAlone({ code }: WireError): void {
+  #retryIsolated({ code }: WireError): void {
     this.#host.log.warn({ run: this.id, code, tries: this.#harm }, 'a run did harm and is tried again alone');
     this.#restart(null);
   }
@@ -664,7 +664,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     this.#versions = null;
     this.#follows = [];
     this.#messages.restart();
-    this.#trail.restart();
+    this.#recorder.restart();
     this.#host.release(this.id);
     if (this.#history.isEmpty) this.#startedAt = this.#now(); // else its requests are to be those of before
     this.#admit();
@@ -677,7 +677,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
 
   #answer(answer: Answer, at: Date): void {
     this.#backoff?.reset();
-    this.#trail.answered(answer, at.getTime());
+    this.#recorder.answered(answer, at.getTime());
     if (this.#open) this.#host.sandbox.answer(this.#open, answer, at.getTime());
   }
 

@@ -32,7 +32,7 @@ const event: StoredEvent = {
 
 /** Runs of one statement each, which fails once; tells how they began, what their programs were answered, and what was dropped. */
 function hostOf(failure: unknown) {
-  const told = { starts: 0, dropped: 0, answers: [] as Answer[] };
+  const reported = { starts: 0, dropped: 0, answers: [] as Answer[] };
   let isFirst = true;
   const open: RunRequest[] = [];
   const host = {
@@ -43,16 +43,16 @@ function hostOf(failure: unknown) {
     log: pino({ level: 'silent' }),
     sandbox: {
       start(request: RunRequest) {
-        told.starts++;
+        reported.starts++;
         open.push(request);
         setImmediate(() => request.observer.op('1', 0, 'select', '{}', false));
         return request;
       },
       answer(request: RunRequest, answer: Answer) {
-        told.answers.push(answer);
+        reported.answers.push(answer);
         setImmediate(() => request.observer.done('null'));
       },
-      drop: () => void told.dropped++,
+      drop: () => void reported.dropped++,
     },
     committer: { markDone: () => undefined },
     executionTimes: new ExecutionTimes(),
@@ -74,7 +74,7 @@ function hostOf(failure: unknown) {
     serviceOf: () => null,
     mapOf: () => null,
   } as unknown as RunHost;
-  return { host, told };
+  return { host, reported };
 }
 
 test.concurrent.for([
@@ -84,7 +84,7 @@ test.concurrent.for([
   ['a cursor that went with the database', new MongoServerError({ message: 'CursorNotFound', code: 43 })],
   ['a database that has just begun', new MongoServerError({ message: 'ReadConcernMajorityNotAvailableYet', code: 134 })],
 ])('%s: the statement of a rule is carried out later', async ([, failure], { expect }) => {
-  const { host, told } = hostOf(failure);
+  const { host, reported } = hostOf(failure);
   const runner = new Runner({
     host,
     find: () => executable,
@@ -94,14 +94,14 @@ test.concurrent.for([
   });
   runner.begin([event]);
   await runner.drained();
-  expect(told).toEqual({ starts: 1, dropped: 0, answers: [{ ok: '1' }] });
+  expect(reported).toEqual({ starts: 1, dropped: 0, answers: [{ ok: '1' }] });
 });
 
 test('a BEFORE rule whose walk is gone has the run that it is a part of start again', async ({ expect }) => {
   const again = new RestartRun('cursor');
-  const { host, told } = hostOf(again);
+  const { host, reported } = hostOf(again);
   const caller = { chain: { root: 'e', depth: 1 }, childRunIds: null, depth: 0, event: { event, rule: 'r' } };
   const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
   await expect(runDirect(host, { ...call, snapshot: false })).rejects.toBe(again);
-  expect(told).toEqual({ starts: 1, dropped: 1, answers: [] });
+  expect(reported).toEqual({ starts: 1, dropped: 1, answers: [] });
 });

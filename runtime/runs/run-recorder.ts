@@ -61,8 +61,8 @@ export class RunRecorder {
     const { argsJson, namedJson, event, program } = facts.given;
     const given = argsJson.length + (namedJson?.length ?? 0) + (event?.json.length ?? 0) + (program?.module.source.length ?? 0);
     if (this.#characters > MOST || given > MOST_GIVEN) return null;
-    const told = error && { code: error.code, message: error.message, line: error.line, column: error.column };
-    return { ...facts, steps: this.#steps, error: told };
+    const failure = error && { code: error.code, message: error.message, line: error.line, column: error.column };
+    return { ...facts, steps: this.#steps, error: failure };
   }
 
   restart(): void {

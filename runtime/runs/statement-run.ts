@@ -19,7 +19,7 @@ export const STATEMENT = 'statement';
 const SITE = 'all';
 
 interface Client {
-  readonly tell: (answer: Answer) => void;
+  readonly resolve: (answer: Answer) => void;
   readonly headers: Actor['headers'];
 }
 
@@ -44,7 +44,7 @@ export async function runDurably(kind: string, payload: ObjectValue, actor: Acto
     chain: { ...chain, root: chain.root ?? uuid },
     runs: [{ rule: kind, program: STATEMENT, binds: 'value' }],
   };
-  const answered = new Promise<Answer>((tell) => clients.set(uuid, { tell, headers }));
+  const answered = new Promise<Answer>((resolve) => clients.set(uuid, { resolve, headers }));
   try {
     await actor.commit({ writes: [], events: [event] });
     const answer = await answered;
@@ -92,10 +92,10 @@ export class StatementRun implements StepStore {
     try {
       const answer = await this.#answer();
       if (!this.#isStored) this.#host.committer.markDone(this.#id);
-      this.#tell(answer);
+      this.#reply(answer);
     } catch (error) {
       if (!(error instanceof Fenced || error instanceof Ending)) throw error; // another process, or the next start, goes on with it
-      this.#tell({ error: toWireError(apiError('cascade.server.unavailable')) });
+      this.#reply({ error: toWireError(apiError('cascade.server.unavailable')) });
     } finally {
       this.#ended();
     }
@@ -131,9 +131,9 @@ export class StatementRun implements StepStore {
     return toWireError(error);
   }
 
-  #tell(answer: Answer): void {
+  #reply(answer: Answer): void {
     const client = clients.get(this.#event.uuid);
-    if (client) client.tell(answer);
+    if (client) client.resolve(answer);
     else if ('error' in answer)
       this.#host.log.warn({ statement: this.#id, ...answer.error }, 'a statement that a crash had cut off ended with an error');
   }

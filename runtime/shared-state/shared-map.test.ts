@@ -6,8 +6,8 @@ import { Entries, type Eviction, evictionOf, NO_EVICTION } from './shared-map.ts
 
 function entries(eviction: Eviction = NO_EVICTION) {
   const clock = new VirtualClock(1_000);
-  const told: unknown[] = [];
-  const map = new Entries({ clock, evicted: (topic, key, value) => told.push([topic, key, valueOf(value)]) }, eviction);
+  const reported: unknown[] = [];
+  const map = new Entries({ clock, evicted: (topic, key, value) => reported.push([topic, key, valueOf(value)]) }, eviction);
   const call = (method: string, ...args: unknown[]): unknown => {
     const result = map.call(
       method,
@@ -15,7 +15,7 @@ function entries(eviction: Eviction = NO_EVICTION) {
     );
     return result && valueOf(result);
   };
-  return { map, call, clock, told };
+  return { map, call, clock, reported };
 }
 
 test('entries come, change and go', () => {
@@ -52,31 +52,31 @@ test('what it takes is counted, and given back', () => {
 });
 
 test('a full Cache lets the one go that was used longest ago', () => {
-  const { call, told } = entries(evictionOf([2]));
+  const { call, reported } = entries(evictionOf([2]));
   call('notifyOnEviction', '/gone');
   for (const key of ['a', 'b']) call('put', key, key);
   call('get', 'a');
   call('put', 'c', 'c');
-  expect([call('keySet'), told]).toEqual([['a', 'c'], [['/gone', 'b', 'b']]]);
+  expect([call('keySet'), reported]).toEqual([['a', 'c'], [['/gone', 'b', 'b']]]);
   call('notifyOnEviction', null);
   call('put', 'd', 'd');
-  expect(told).toHaveLength(1);
+  expect(reported).toHaveLength(1);
 });
 
 test('an entry whose time is over is not given any more, and is told of without being asked for', async () => {
-  const { call, clock, told } = entries(evictionOf([-1, 100, 250]));
+  const { call, clock, reported } = entries(evictionOf([-1, 100, 250]));
   call('notifyOnEviction', '/gone');
   call('put', 'a', 1);
   call('put', 'b', 2);
   await clock.advanceTo(clock.now() + 80);
   expect(call('get', 'a')).toBe(1);
   await clock.advanceTo(clock.now() + 80);
-  expect([call('get', 'b'), call('size'), told]).toEqual([null, 1, [['/gone', 'b', 2]]]);
+  expect([call('get', 'b'), call('size'), reported]).toEqual([null, 1, [['/gone', 'b', 2]]]);
   expect(call('get', 'a')).toBe(1);
   await clock.advanceTo(clock.now() + 89);
   expect(call('get', 'a')).toBe(1);
   await clock.advanceTo(clock.now() + 1);
-  expect(told).toEqual([
+  expect(reported).toEqual([
     ['/gone', 'b', 2],
     ['/gone', 'a', 1],
   ]);

@@ -105,7 +105,7 @@ export class Entries implements Behaviour {
       return this.#expect(entry);
     }
     const { maximumSize } = this.#eviction;
-    if (maximumSize === 0) return this.#tell(key, value);
+    if (maximumSize === 0) return this.#reportEviction(key, value);
     if (this.count >= MOST_ENTRIES) throw apiError('cascade.quota.exceeded', 'serviceState', MOST_ENTRIES);
     const added = { value, writtenAt: now, usedAt: now };
     this.#entries.set(key, added);
@@ -184,10 +184,10 @@ export class Entries implements Behaviour {
 
   #evict(key: string): void {
     const value = this.remove(key);
-    if (value) this.#tell(key, value);
+    if (value) this.#reportEviction(key, value);
   }
 
-  #tell(key: string, value: StoredValue): void {
+  #reportEviction(key: string, value: StoredValue): void {
     if (this.#topic !== null) this.#environment.evicted(this.#topic, key, value);
   }
 }

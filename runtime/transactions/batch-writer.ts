@@ -56,11 +56,11 @@ export class BatchWriter {
   /** Of the present tick. */
   readonly #stored = new Set<UnitOfWork>();
 
-  constructor(slot: number, journal: Journal, at: BatchStore, told: BatchListener) {
+  constructor(slot: number, journal: Journal, at: BatchStore, listener: BatchListener) {
     this.#slot = slot;
     this.#journal = journal;
     this.#at = at;
-    this.#listener = told;
+    this.#listener = listener;
     this.#session = at.client.startSession();
     this.#sessions.push(this.#session);
   }
@@ -166,7 +166,7 @@ export class BatchWriter {
         units = units.filter((unit) => !failed.has(unit));
         continue;
       }
-      const rejected = await this.#losersOf(error, units);
+      const rejected = await this.#rejectedOf(error, units);
       if (rejected && rejected.size > 0) {
         for (const [unit, reason] of rejected) failed.set(unit, reason);
         units = units.filter((unit) => !failed.has(unit));
@@ -262,7 +262,7 @@ export class BatchWriter {
   }
 
   /** The units that stood in the way of an attempt; null when it failed for another reason. None: no unit is seen to do so. */
-  async #losersOf(error: unknown, units: readonly UnitOfWork[]): Promise<ReadonlyMap<UnitOfWork, Error> | null> {
+  async #rejectedOf(error: unknown, units: readonly UnitOfWork[]): Promise<ReadonlyMap<UnitOfWork, Error> | null> {
     if (error instanceof RejectedUnits) return error.units;
     return error instanceof BatchConflict ? retryUntilAvailable(() => findVersionConflicts(this.#at.db, units)) : null;
   }

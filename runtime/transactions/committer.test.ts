@@ -69,13 +69,13 @@ async function space(epoch = 1, name = `committer_${process.pid}_${databases++}`
 /** The write concerns of the commands that commit something, while this runs. */
 async function concernsOf(work: () => Promise<unknown>): Promise<unknown[]> {
   const concerns: unknown[] = [];
-  const hear = ({ commandName, command }: CommandStartedEvent): void => {
+  const listener = ({ commandName, command }: CommandStartedEvent): void => {
     const isCommit = commandName === 'commitTransaction' || (commandName === 'insert' && command['txnNumber'] === undefined);
     if (isCommit) concerns.push(command['writeConcern']);
   };
-  client.on('commandStarted', hear);
+  client.on('commandStarted', listener);
   await work();
-  client.off('commandStarted', hear);
+  client.off('commandStarted', listener);
   return concerns;
 }
 
@@ -613,9 +613,9 @@ test('what is published on one path is handed out in its order, across ticks of 
 test('what belongs to what was acknowledged does not wait behind what comes new', async () => {
   const { db, committer } = await space();
   const order: string[] = [];
-  const told = (name: string) => () => void order.push(name);
-  const waiting = Array.from({ length: 5_000 }, (_, k) => committer.submit(insert(k)).then(told('new')));
-  const urgent = committer.submit(insert('urgent', [event('urgent')]), true).then(told('urgent'));
+  const reported = (name: string) => () => void order.push(name);
+  const waiting = Array.from({ length: 5_000 }, (_, k) => committer.submit(insert(k)).then(reported('new')));
+  const urgent = committer.submit(insert('urgent', [event('urgent')]), true).then(reported('urgent'));
   await Promise.all([...waiting, urgent]);
   // It is the first of its tick, which is one of the first two; behind all others it would be the last.
   expect(order.indexOf('urgent')).toBeLessThan(4_500);

@@ -151,12 +151,12 @@ export class Committer implements AsyncDisposable {
   constructor(options: CommitterOptions) {
     this.#options = options;
     this.journal = new Journal(options.db, options.epoch, SLOTS);
-    const told = {
+    const listener = {
       settled: (row: JournalRow | null, units: readonly UnitOfWork[]) => this.#settled(row, units),
       unnoted: (marks: readonly RunId[]) => this.#marks.push(...marks),
       away: (error: unknown) => this.#failWaiting(error),
     };
-    this.#writers = Array.from({ length: SLOTS }, (_, slot) => new BatchWriter(slot, this.journal, options, told));
+    this.#writers = Array.from({ length: SLOTS }, (_, slot) => new BatchWriter(slot, this.journal, options, listener));
     this.#free = [...this.#writers];
     this.#timer = setInterval(() => {
       if (this.#pins > 0 || this.#fenced) return;
@@ -441,16 +441,16 @@ export class Committer implements AsyncDisposable {
     }
     this.#free.push(writer);
     this.#failOvertaken(batch.filter((one) => !failed.has(one.unit)));
-    const tell = (from: number): void => {
+    const notify = (from: number): void => {
       for (const one of batch.slice(from, from + NOTIFIED_AT_ONCE)) {
         this.#unsettled.remove(one);
         if (failed.has(one.unit)) one.reject(failed.get(one.unit));
         else one.resolve();
       }
-      if (from + NOTIFIED_AT_ONCE < batch.length) setImmediate(tell, from + NOTIFIED_AT_ONCE);
+      if (from + NOTIFIED_AT_ONCE < batch.length) setImmediate(notify, from + NOTIFIED_AT_ONCE);
       else this.#wake();
     };
-    tell(0);
+    notify(0);
     this.#wake();
     this.#pump();
   }

@@ -47,7 +47,7 @@ export class Journal {
   /** Rows with steps of open runs, by their orders. */
   readonly #steps = new Map<RunId, number[]>();
   /** Anything ever stood beside a row. */
-  #hasAside = false;
+  #hasOverflow = false;
   #order = 0;
 
   constructor(db: Db, epoch: number, slots: number) {
@@ -87,7 +87,7 @@ export class Journal {
     slot.attemptedFrom = null;
     const isEmpty = row.events.length + row.steps.length + row.done.length === 0;
     slot.rows.push({ seq: row._id.seq, order: row.order, atMs: performance.now(), isEmpty });
-    if (overflowOf(row).size > 0) this.#hasAside = true;
+    if (overflowOf(row).size > 0) this.#hasOverflow = true;
     for (const event of row.events) {
       for (const { rule } of event.runs) {
         const run = runIdOf(event, rule);
@@ -131,7 +131,7 @@ export class Journal {
     if (marked.matchedCount === 0) throw new Fenced('the journal of this process was closed by its successor');
     for (const { index, slot, gone, newest, before } of old) {
       const from = slot.rows[0]?.seq ?? before;
-      await removeRange(this.#db, { epoch: this.epoch, slot: index }, from, before, newest ? newest.seq + 1 : before, this.#hasAside);
+      await removeRange(this.#db, { epoch: this.epoch, slot: index }, from, before, newest ? newest.seq + 1 : before, this.#hasOverflow);
       if (newest && !newest.isEmpty) {
         await rows.updateOne({ _id: { epoch: this.epoch, slot: index, seq: newest.seq }, closed: { $ne: true } }, { $set: EMPTY });
         newest.isEmpty = true;

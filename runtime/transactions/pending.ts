@@ -33,12 +33,12 @@ export class Pending {
   settle(isStored: boolean): void {
     if (this.#outcome !== null) return;
     this.#outcome = isStored;
-    for (const hear of this.#waiting.splice(0)) hear(isStored);
+    for (const resolve of this.#waiting.splice(0)) resolve(isStored);
   }
 
   /** Resolves with whether it is stored. */
   settled(): Promise<boolean> {
     if (this.#outcome !== null) return Promise.resolve(this.#outcome);
-    return new Promise((hear) => this.#waiting.push(hear));
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }

@@ -222,8 +222,8 @@ test('explain tells the term that decided, with its values', () => {
   index.add(ruleOf('v:1', INSERT, null));
   index.add(ruleOf('v:2', INSERT, null));
   index.add(ruleOf('w', INSERT, null, { where: compare('qty', '<', 0) }));
-  const told = index.explain(INSERT, instance('{"qty":5,"tags":["a","b"]}'), () => ({}));
-  const of = (name: string) => told.find(({ rule }) => rule.name === name);
+  const reported = index.explain(INSERT, instance('{"qty":5,"tags":["a","b"]}'), () => ({}));
+  const of = (name: string) => reported.find(({ rule }) => rule.name === name);
   expect(of('met')).toMatchObject({ matched: true, reason: null });
   expect(of('low')).toMatchObject({
     matched: false,

@@ -18,7 +18,7 @@ export class TriggerIndex {
   readonly #events = new Map<string, EventIndex>();
   readonly #rules = new Map<string, { rule: IndexedRule; entries: [path: string, entry: Entry][] }>();
   /** How many rules have a name without its version. */
-  readonly #families = new Map<string, number>();
+  readonly #groups = new Map<string, number>();
   #stamp = 0;
   /** What takes too long to decide here is left open, for a program to decide. */
   #mayAsk = true;
@@ -59,7 +59,7 @@ export class TriggerIndex {
       }
     }
     this.#rules.set(rule.name, { rule, entries });
-    this.#families.set(rule.baseName, (this.#families.get(rule.baseName) ?? 0) + 1);
+    this.#groups.set(rule.baseName, (this.#groups.get(rule.baseName) ?? 0) + 1);
   }
 
   /** By the full name; nothing happens when there is none. */
@@ -72,9 +72,9 @@ export class TriggerIndex {
       if (index?.size === 0) this.#events.delete(path);
     }
     this.#rules.delete(name);
-    const left = (this.#families.get(found.rule.baseName) ?? 0) - 1;
-    if (left > 0) this.#families.set(found.rule.baseName, left);
-    else this.#families.delete(found.rule.baseName);
+    const left = (this.#groups.get(found.rule.baseName) ?? 0) - 1;
+    if (left > 0) this.#groups.set(found.rule.baseName, left);
+    else this.#groups.delete(found.rule.baseName);
   }
 
   /** A type has changed, so constants are converted anew: of rules on its events, or of all rules on types when no name is given. */

@@ -28,7 +28,7 @@ async function attempts(level: Level): Promise<Map<string, string>> {
   /** Another process of this user, to be reached for. */
   const victim = spawn('sleep', ['60'], { stdio: 'ignore' });
   let said = '';
-  const heard = new Writable({
+  const received = new Writable({
     write(line: Buffer, _encoding, done) {
       const { stderr = '' } = JSON.parse(line.toString()) as { stderr?: string };
       said += stderr;
@@ -52,11 +52,11 @@ async function attempts(level: Level): Promise<Map<string, string>> {
       args: [real.file, native, String(victim.pid), String((peer.address() as AddressInfo).port)],
       readable: [...real.readable, dirname(source('hole.mjs')), folder],
     };
-    await using sandbox = await openRoom({ entry, confineAtMost: level, log: pino({ level: 'warn' }, heard), standbyAfterMs: 1e6 });
+    await using sandbox = await openRoom({ entry, confineAtMost: level, log: pino({ level: 'warn' }, received), standbyAfterMs: 1e6 });
     expect((await run(sandbox, 'return 1;')).value).toBe(1); // before that, the signal would end the process
-    const told = once(heard, 'told');
+    const reported = once(received, 'told');
     process.kill(sandbox.pid() as number, 'SIGUSR2');
-    await told;
+    await reported;
     expect((await run(sandbox, 'return 6 * 7;')).value).toBe(42); // and it still serves
     const lines = said.slice(said.indexOf('HOLE\n') + 5, said.indexOf('END\n'));
     return new Map(

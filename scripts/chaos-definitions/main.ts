@@ -193,15 +193,15 @@ function differences(found: ReadonlyMap<string, readonly string[]>): string[] {
       const had = found.get(`${n} r${rule}`) ?? [];
       const meant = mine.filter(({ from, to }) => from <= ended && to >= began);
       const sure = mine.find(({ from, to }) => from <= began && to >= ended);
-      const told = `instance ${n}, rule r${rule}: ${had.join(' and ') || 'no effect'}`;
+      const reported = `instance ${n}, rule r${rule}: ${had.join(' and ') || 'no effect'}`;
       if (sure) {
         sureOnes++;
         const wanted = sure.version === null ? [] : [`v${sure.version}`];
-        return had.join() === wanted.join() ? [] : [`${told} in place of ${wanted.join() || 'none'}`];
+        return had.join() === wanted.join() ? [] : [`${reported} in place of ${wanted.join() || 'none'}`];
       }
-      if (had.length > 1) return [told];
+      if (had.length > 1) return [reported];
       const isThroughout = meant.every(({ version }) => version !== null) && meant.length > 0 && !gapWithin(mine, began, ended);
-      return isThroughout && had.length === 0 ? [`${told}, though it was there in one version or another`] : [];
+      return isThroughout && had.length === 0 ? [`${reported}, though it was there in one version or another`] : [];
     }),
   );
 }

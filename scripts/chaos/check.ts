@@ -33,8 +33,8 @@ export async function check(client: RestClient, ledger: Ledger): Promise<Verdict
   const promised = new Map(stored.map((key) => [key, 'promised'] as const));
   for (const by of ['noted', 'first', 'told', 'last', 'carried']) compare(by, promised, countsOf(effects, by), verdict);
   // A message that is brought again makes its one row again: each is there, whatever died before its acknowledgement was stored.
-  const heard = tally((await rows(client, 'Heard')).map((row) => String(row['key'])));
-  compare('again', ledger.messages.get('again') ?? new Map<string, 'promised'>(), heard, verdict);
+  const received = tally((await rows(client, 'Heard')).map((row) => String(row['key'])));
+  compare('again', ledger.messages.get('again') ?? new Map<string, 'promised'>(), received, verdict);
   for (const topic of ['mark', 'sure', 'planned', 'bulk'])
     compare(topic, ledger.messages.get(topic) ?? new Map<string, 'promised'>(), countsOf(effects, topic), verdict);
   compareWindows(effects, ledger, verdict);
@@ -118,11 +118,11 @@ async function compareParts(client: RestClient, effects: readonly Row[], verdict
 
 /** All that was to be deleted is gone, and those events that tell of it count each row once, however many tries there were. */
 async function compareErased(client: RestClient, effects: readonly Row[], verdict: Verdict): Promise<void> {
-  const told = effects.filter(({ by }) => by === 'erased').map(({ n }) => Number(n ?? 1)); // of a single one there is no count
-  const sum = told.reduce((all, n) => all + n, 0);
+  const reported = effects.filter(({ by }) => by === 'erased').map(({ n }) => Number(n ?? 1)); // of a single one there is no count
+  const sum = reported.reduce((all, n) => all + n, 0);
   const left = (await rows(client, 'Old')).length;
   if (left > 0 || sum !== LARGE_ROWS)
-    verdict.wrong.push(`${left} of ${LARGE_ROWS} old rows are left, and ${sum} are told of (${told.join(' ')})`);
+    verdict.wrong.push(`${left} of ${LARGE_ROWS} old rows are left, and ${sum} are told of (${reported.join(' ')})`);
 }
 
 /** No rule here has a reason to fail or to be given up. */

@@ -67,9 +67,9 @@ const outcome = await run(
 );
 for (const kind of ['lost', 'doubled', 'wrong', 'unclear'] as const)
   for (const line of outcome[kind].slice(0, 20)) console.log(`${kind}: ${line}`);
-const told = [...outcome.refusals].map(([code, times]) => `${times} × ${code}`).join(', ');
+const reported = [...outcome.refusals].map(([code, times]) => `${times} × ${code}`).join(', ');
 console.log(
-  `promised ${outcome.promised}, not answered ${outcome.perhaps}${told && `, refused ${told}`}; ${outcome.effects} effects looked at`,
+  `promised ${outcome.promised}, not answered ${outcome.perhaps}${reported && `, refused ${reported}`}; ${outcome.effects} effects looked at`,
 );
 console.log(
   `${outcome.kills} ${ends}, seed ${seed}: lost ${outcome.lost.length}, doubled ${outcome.doubled.length}, wrong ${outcome.wrong.length}, unclear ${outcome.unclear.length}`,

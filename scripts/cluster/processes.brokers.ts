@@ -111,8 +111,8 @@ test('subscribers of all processes hear every event, in its order, and go on aft
   if (!isThere) skip('nats-server is not installed');
   const listening = await listen('/topics/news');
   await Promise.all(all.clients.map((one, at) => publishAll(one, at * 100, 50)));
-  await until(async () => listening.every((one) => one.heard().length === 150));
-  const [first, ...others] = listening.map((one) => one.heard());
+  await until(async () => listening.every((one) => one.received().length === 150));
+  const [first, ...others] = listening.map((one) => one.received());
   for (const other of others) expect(other).toEqual(first);
   const owner = await all.ownerOf('main');
   const left = listening.filter((_, at) => at !== owner);
@@ -122,27 +122,27 @@ test('subscribers of all processes hear every event, in its order, and go on aft
   all.services[owner]!.process.kill('SIGTERM');
   await writing;
   await isEnded;
-  await until(async () => left.every((one) => one.heard().length === 350), 20_000).catch(() => undefined);
-  for (const one of left) expect(one.heard().slice(150)).toEqual(range(1_000, 200));
+  await until(async () => left.every((one) => one.received().length === 350), 20_000).catch(() => undefined);
+  for (const one of left) expect(one.received().slice(150)).toEqual(range(1_000, 200));
   for (const one of listening) one.socket.close();
   await all.services[owner]!.restart();
 });
 
 interface Listening {
   readonly socket: SocketClient;
-  heard(): number[];
+  received(): number[];
 }
 
 async function listen(path: string): Promise<Listening[]> {
   const listening: Listening[] = [];
   for (const one of all.clients) {
     const socket = await SocketClient.open(one.base);
-    const told = (): { status: number; body: { value: { n: number } }; headers?: object }[] =>
-      socket.frames.map(({ text }) => JSON.parse(text) as ReturnType<typeof told>[number]);
-    listening.push({ socket, heard: () => told().flatMap(({ status, body }) => (status === 100 ? [body.value.n] : [])) });
+    const reported = (): { status: number; body: { value: { n: number } }; headers?: object }[] =>
+      socket.frames.map(({ text }) => JSON.parse(text) as ReturnType<typeof reported>[number]);
+    listening.push({ socket, received: () => reported().flatMap(({ status, body }) => (status === 100 ? [body.value.n] : [])) });
     socket.send(JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: one.token }));
     socket.send(JSON.stringify({ op: 'subscribe', resourceName: 'events', resourceId: path, parameters: { requestId: 's' } }));
-    await until(async () => told().some(({ headers }) => headers !== undefined && 'X-Request-Id' in headers));
+    await until(async () => reported().some(({ headers }) => headers !== undefined && 'X-Request-Id' in headers));
   }
   return listening;
 }

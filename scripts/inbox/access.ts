@@ -20,19 +20,19 @@ export async function printAccess(scene: Scene): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     // axe-core comes into the page as an inline script, which the page's policy refuses elsewhere.
     const { context, page } = await scene.open({ ...PHONE, colorScheme, bypassCSP: true });
-    await tell(page, `list, ${colorScheme}`);
+    await report(page, `list, ${colorScheme}`);
     await page.locator('a.message').tap();
     await page.locator('[data-field="map"] button').tap();
     await page.locator('.map-box').waitFor();
-    await tell(page, `form with all fields, ${colorScheme}`);
+    await report(page, `form with all fields, ${colorScheme}`);
     await page.locator('.footer button').tap();
     await page.locator('.summary').waitFor();
-    await tell(page, `the same with what is missing, ${colorScheme}`);
+    await report(page, `the same with what is missing, ${colorScheme}`);
     await context.close();
   }
 }
 
-async function tell(page: Page, what: string): Promise<void> {
+async function report(page: Page, what: string): Promise<void> {
   await page.addScriptTag({ path: AXE });
   const { violations, incomplete, passes } = await page.evaluate<Result>('axe.run()');
   const unsure = incomplete.length === 0 ? '' : `, to be looked at: ${incomplete.map(({ id }) => id).join(' ')}`;

@@ -15,14 +15,14 @@ holder.cascadeWatchdog ??= new Worker(new URL('./watchdog.mjs', import.meta.url)
 });
 holder.cascadeWatchdog.unref();
 
-const tell = (message: Message): void => holder.cascadeWatchdog?.postMessage(message);
+const post = (message: Message): void => holder.cascadeWatchdog?.postMessage(message);
 
-beforeAll(({}, { file }) => tell({ file: relative(process.cwd(), file.filepath) }));
+beforeAll(({}, { file }) => post({ file: relative(process.cwd(), file.filepath) }));
 
 beforeEach(({ task }) => {
   const { id, name } = task;
-  tell({ begun: `${id} ${name}` });
-  return () => tell({ ended: `${id} ${name}` });
+  post({ begun: `${id} ${name}` });
+  return () => post({ ended: `${id} ${name}` });
 });
 
 // Hooks of this kind run in reverse order: this one is the last of the file, and does not run when one of the file's own fails.
@@ -38,7 +38,7 @@ afterAll(({}, { file, tasks }) => {
   };
   holder.cascadeUsedCpuMs = used;
   if (process.env.CASCADE_TEST_CHANNEL) appendFileSync(join(process.env.CASCADE_TEST_CHANNEL, 'verdicts'), `${JSON.stringify(verdict)}\n`);
-  tell({ isOver: true });
+  post({ isOver: true });
 });
 
 function results(tasks: readonly RunnerTask[]): (string | undefined)[] {

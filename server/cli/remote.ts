@@ -31,13 +31,13 @@ export async function openRemote(given: RemoteOptions): Promise<Remote> {
     token,
     async command(resource, id, op, data) {
       const answer = await reach(address(resource, id), { method: 'POST', headers, body: JSON.stringify({ op, data }) });
-      if (!answer.ok) throw new UsageError(await told(answer));
+      if (!answer.ok) throw new UsageError(await messageOf(answer));
       return answer.json();
     },
     async get(resource, id) {
       const answer = await reach(address(resource, id), { headers });
       if (answer.status === 404) return null;
-      if (!answer.ok) throw new UsageError(await told(answer));
+      if (!answer.ok) throw new UsageError(await messageOf(answer));
       return (await answer.json()) as Record<string, unknown>;
     },
     send: (method, path, body, contentType) =>
@@ -54,7 +54,7 @@ async function login(url: string, user: string | undefined, password: string | u
     throw new UsageError('Who asks? Give --user and --password, or --token, or set CASCADE_USER and CASCADE_PASSWORD, or CASCADE_TOKEN.');
   const credentials = Buffer.from(`${user}:${password}`).toString('base64');
   const answer = await reach(`${url}/authenticate`, { headers: { Authorization: `Basic ${credentials}` } });
-  if (!answer.ok) throw new UsageError(await told(answer));
+  if (!answer.ok) throw new UsageError(await messageOf(answer));
   const { accessToken } = (await answer.json()) as { accessToken: string };
   return accessToken;
 }
@@ -68,7 +68,7 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
 }
 
 /** The errors of an answer in the service's words. */
-async function told(answer: Response): Promise<string> {
+async function messageOf(answer: Response): Promise<string> {
   const text = await answer.text();
   try {
     return (JSON.parse(text) as { code: string; message: string }[]).map(({ code, message }) => `${code}: ${message}`).join('\n');

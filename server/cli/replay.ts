@@ -70,8 +70,8 @@ export async function replay(id: string, options: RemoteOptions, terminal: Termi
 }
 
 /** `  6  x = x + 1` where a line begins, `        x = 5` for a value. */
-function lineOf(told: string, texts: ReadonlyMap<string, string[]>): string {
-  const [body, line, ...values] = JSON.parse(told) as [string, number, ...[string, string][]];
+function lineOf(encoded: string, texts: ReadonlyMap<string, string[]>): string {
+  const [body, line, ...values] = JSON.parse(encoded) as [string, number, ...[string, string][]];
   const procedure = [...texts.keys()][0] === body ? '' : `${body} `;
   if (values.length === 0) return `  ${procedure}${String(line).padStart(3)}  ${texts.get(body)?.[line - 1]?.trim() ?? ''}\n`;
   return values.map(([name, value]) => `        ${name} = ${value}\n`).join('');

@@ -114,12 +114,12 @@ const SAME_SIGNAL_MS = 1_000;
 function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let first: number | undefined;
-    const hear = (signal: NodeJS.Signals): void => {
+    const onSignal = (signal: NodeJS.Signals): void => {
       first ??= performance.now();
       if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
       resolve(signal);
     };
-    process.on('SIGTERM', hear);
-    process.on('SIGINT', hear);
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
   });
 }

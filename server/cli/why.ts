@@ -11,7 +11,7 @@ export interface WhyOptions extends RemoteOptions {
   readonly json?: boolean;
 }
 
-interface Told {
+interface Explained {
   readonly path: string;
   readonly value: unknown;
   readonly rules: readonly {
@@ -63,14 +63,14 @@ export async function why(event: string | undefined, options: WhyOptions, termin
   if ((event === undefined) === (options.path === undefined)) throw new UsageError('Give the uuid of an event, or --path with --value.');
   const remote = await openRemote(options);
   const data = event === undefined ? { path: options.path, value: await valueOf(options.value) } : { event };
-  const told = (await remote.command('rules', options.rule ?? '*', 'why', data)) as Told;
+  const explained = (await remote.command('rules', options.rule ?? '*', 'why', data)) as Explained;
   if (options.json) {
-    terminal.out(`${JSON.stringify(told, null, 2)}\n`);
+    terminal.out(`${JSON.stringify(explained, null, 2)}\n`);
     return 0;
   }
-  terminal.out(`${told.path} ${JSON.stringify(told.value)}\n`);
-  if (told.rules.length === 0) terminal.out('no rule listens there\n');
-  for (const { rule, kind, outcome, reason, changed, term, windows = [] } of told.rules) {
+  terminal.out(`${explained.path} ${JSON.stringify(explained.value)}\n`);
+  if (explained.rules.length === 0) terminal.out('no rule listens there\n');
+  for (const { rule, kind, outcome, reason, changed, term, windows = [] } of explained.rules) {
     terminal.out(
       `${kind === 'BEFORE' ? 'BEFORE ' : ''}${rule} ${OUTCOMES[outcome] ?? outcome}${reason ? `: ${REASONS[reason] ?? reason}` : ''}\n`,
     );
@@ -82,7 +82,7 @@ export async function why(event: string | undefined, options: WhyOptions, termin
   return 0;
 }
 
-const whatWas = ({ path, left, error }: NonNullable<Told['rules'][number]['term']>): string =>
+const whatWas = ({ path, left, error }: NonNullable<Explained['rules'][number]['term']>): string =>
   error === undefined ? (path === null ? '' : `, and ${path} is ${JSON.stringify(left)}`) : `, which fails: ${JSON.stringify(error)}`;
 
 /** JSON, or @file. */

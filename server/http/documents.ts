@@ -87,6 +87,6 @@ function contentReply(http: HttpRequest, { fileType, sizeBytes, digest, open }: 
   const [from, to] = range ?? [0, sizeBytes];
   const bytes = { ...open(from, to), lengthBytes: to - from };
   if (!range) return { status: 200, headers, bytes, contentType: fileType };
-  const told = { ...headers, 'Content-Range': `bytes ${from}-${to - 1}/${sizeBytes}` };
-  return { status: 206, headers: told, bytes, contentType: fileType };
+  const partHeaders = { ...headers, 'Content-Range': `bytes ${from}-${to - 1}/${sizeBytes}` };
+  return { status: 206, headers: partHeaders, bytes, contentType: fileType };
 }

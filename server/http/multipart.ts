@@ -38,14 +38,14 @@ export async function* partsOf(
   const stopped = new Promise<void>((resolve) => (stop = resolve));
   const end = (reason: Error | null): void => {
     if (isStopped) return;
-    const told = reason && !isOurs(reason) ? malformed() : reason;
-    failure = told;
-    if (told) {
+    const cause = reason && !isOurs(reason) ? malformed() : reason;
+    failure = cause;
+    if (cause) {
       isStopped = true;
       stop();
-      open?.destroy(told);
+      open?.destroy(cause);
     }
-    found.end(told);
+    found.end(cause);
   };
   parser.on('error', end);
   parser.on('finish', () => end(null));

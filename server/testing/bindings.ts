@@ -24,7 +24,7 @@ export interface Outcome {
   readonly code: string | null;
   readonly message: string | null;
   /** Everything that was answered, as text. */
-  readonly told: string;
+  readonly text: string;
 }
 
 /** What a caller's programs are asked through: their admin inserts it. */
@@ -69,11 +69,11 @@ export class Caller implements AsyncDisposable {
   }
 
   /** The events that came since this was called last: each as it came, and as text. */
-  heard(): { body: Record<string, unknown>; told: string }[] {
+  received(): { body: Record<string, unknown>; text: string }[] {
     const came = this.#socket?.messages() ?? [];
     const events = came.slice(this.#read).filter(({ status }) => status === 100);
     this.#read = came.length;
-    return events.map((event) => ({ body: (event['body'] ?? {}) as Record<string, unknown>, told: JSON.stringify(event) }));
+    return events.map((event) => ({ body: (event['body'] ?? {}) as Record<string, unknown>, text: JSON.stringify(event) }));
   }
 
   /** Its socket, if there is one, has been closed by the service. */
@@ -106,9 +106,9 @@ export class Caller implements AsyncDisposable {
       headers: { authorization: `Bearer ${this.#token}`, 'content-type': text === undefined ? 'application/json' : 'text/plain' },
       ...(content !== null && { body: content }),
     });
-    const told = await answered.text();
+    const answer = await answered.text();
     const total = answered.headers.get('x-total-count');
-    return outcome(answered.status, told === '' ? null : JSON.parse(told), total === null ? null : Number(total), told);
+    return outcome(answered.status, answer === '' ? null : JSON.parse(answer), total === null ? null : Number(total), answer);
   }
 
   async #overSocket(asked: Asked): Promise<Outcome> {
@@ -142,7 +142,7 @@ const messageOf = ({ op, resource, id, body, where }: Asked): Record<string, unk
   ...(where && { parameters: { where, count: true } }),
 });
 
-function outcome(status: number, body: unknown, count: number | null, told: string): Outcome {
+function outcome(status: number, body: unknown, count: number | null, text: string): Outcome {
   const error = status < 400 ? undefined : (body as { code?: string; message?: string }[] | null)?.[0];
-  return { status, body, count, code: error?.code ?? null, message: error?.message ?? null, told };
+  return { status, body, count, code: error?.code ?? null, message: error?.message ?? null, text };
 }

@@ -5,16 +5,16 @@ const node = { kind: 'node' } as Transport;
 const openings = { uws: () => Promise.reject(new Error('no binary')), node: async () => node };
 
 test('where uWebSockets.js does not load it is Node, and somebody is told', async () => {
-  const told: unknown[] = [];
-  expect(await openTransport(undefined, (reason) => told.push(reason), openings)).toBe(node);
-  expect(told).toEqual([new Error('no binary')]);
+  const reported: unknown[] = [];
+  expect(await openTransport(undefined, (reason) => reported.push(reason), openings)).toBe(node);
+  expect(reported).toEqual([new Error('no binary')]);
 });
 
 test('who asks for one of them gets it, or an error', async () => {
-  const told: unknown[] = [];
-  expect(await openTransport('node', (reason) => told.push(reason), openings)).toBe(node);
-  await expect(openTransport('uws', (reason) => told.push(reason), openings)).rejects.toThrow('uWebSockets.js does not load');
-  expect(told).toEqual([]);
+  const reported: unknown[] = [];
+  expect(await openTransport('node', (reason) => reported.push(reason), openings)).toBe(node);
+  await expect(openTransport('uws', (reason) => reported.push(reason), openings)).rejects.toThrow('uWebSockets.js does not load');
+  expect(reported).toEqual([]);
 });
 
 test.each(['uws', 'node'] as const)('%s can be opened', async (kind) => {

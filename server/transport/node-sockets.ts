@@ -39,7 +39,7 @@ class NodeSocket implements PeerSocket {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
   readonly #silenceMs: number;
-  #heardAt = performance.now();
+  #receivedAt = performance.now();
   #events: SocketEvents | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -50,18 +50,18 @@ class NodeSocket implements PeerSocket {
   }
 
   open(open: (socket: PeerSocket) => SocketEvents): void {
-    const heard = (): void => {
-      this.#heardAt = performance.now();
+    const onData = (): void => {
+      this.#receivedAt = performance.now();
     };
     this.#timer = setInterval(
       () => {
-        if (performance.now() - this.#heardAt > this.#silenceMs) this.#webSocket.terminate();
+        if (performance.now() - this.#receivedAt > this.#silenceMs) this.#webSocket.terminate();
       },
       Math.min(LOOK_MS, this.#silenceMs / 2),
     ).unref();
-    this.#socket.on('data', heard);
+    this.#socket.on('data', onData);
     this.#socket.on('drain', () => {
-      heard();
+      onData();
       this.#events?.drained();
     });
     this.#webSocket.on('error', () => undefined); // it is closed next

@@ -30,7 +30,7 @@ async function enter(): Promise<TestSocket> {
   expect((await socket.message(() => true)).status).toBe(200);
   return socket;
 }
-const heard = (socket: TestSocket) => socket.messages().filter(({ status }) => status === 100);
+const received = (socket: TestSocket) => socket.messages().filter(({ status }) => status === 100);
 const bodyOf = (message: object): Record<string, unknown> => (message as { body: Record<string, unknown> }).body;
 
 test('an instance lives its life over a socket, with the answers of REST', async () => {
@@ -67,7 +67,7 @@ test('who has seen the 200 of a subscription hears what others write, in order, 
   const numbers = Array.from({ length: 100 }, (_, n) => n);
   await Promise.all(numbers.map((n) => writes.ask({ op: 'publish', resourceName: 'topics', resourceId: '/in', object: { n } })));
   const [pump] = (await writes.ask({ op: 'insert', resourceName: 'Pump', object: { site: 'n2' } }))['body'] as { _id: string }[];
-  const on = (path: string) => heard(listens).filter((message) => bodyOf(message)['path'] === path);
+  const on = (path: string) => received(listens).filter((message) => bodyOf(message)['path'] === path);
   const last = await listens.message((message) => message.status === 100 && bodyOf(message)['path'] === `/types/Pump/insert/${pump?._id}`);
   expect(bodyOf(last)).toMatchObject({ namespace: t.identity.namespace, username, value: { site: 'n2' } });
   expect(on('/topics/in/publish').map((message) => (bodyOf(message)['value'] as { n: number }).n)).toEqual(numbers);
@@ -120,7 +120,7 @@ test('a socket hears nothing more and is closed when its login has ended, whatev
     await t.ask('insert', 'Pump', { body: `{"site":"end${number}","rpm":1}` });
     await witness.message((message) => message.status === 100);
     expect(await socket.closed()).toBe(4401);
-    expect(heard(socket)).toEqual([]);
+    expect(received(socket)).toEqual([]);
   }
 });
 

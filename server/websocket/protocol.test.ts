@@ -315,13 +315,13 @@ test('a persistent subscription is told by two messages; acknowledgements are no
   const before = socket.messages().length;
   await socket.ask({ op: 'subscribe', resourceName: 'events', resourceId: '/topics/a', parameters: { persistent: true } });
   await socket.frame(({ data }) => data.toString().includes('sequenceId'));
-  const told = socket.messages().slice(before) as { status: number; body: Record<string, unknown> }[];
-  expect(told).toMatchObject([
+  const reported = socket.messages().slice(before) as { status: number; body: Record<string, unknown> }[];
+  expect(reported).toMatchObject([
     { status: 100, body: { subscriptionName: 'n1', requestId: expect.stringMatching(/^r\d+$/) as string } },
     { status: 200, body: { name: 'n1', namespace: 'main', topic: '/topics/a' } },
     { status: 100, body: { path: '/topics/a/publish', value: 1, partitionId: 1, sequenceId: 2, redelivered: true } },
   ]);
-  expect(told[1]?.body).not.toHaveProperty('subscriptionName');
+  expect(reported[1]?.body).not.toHaveProperty('subscriptionName');
   const count = socket.messages().length;
   const acknowledged = { requestId: 'a', subscriptionName: 'n1', partitionId: 1, sequenceId: 2 };
   socket.send(JSON.stringify({ op: 'acknowledge', resourceName: 'events', resourceId: '/topics/a', parameters: acknowledged }));

@@ -329,8 +329,8 @@ export class Session {
   }
 
   #failed(message: Message, error: unknown): void {
-    const told = error instanceof Ended ? apiError('cascade.security.token.invalid') : error;
-    if (message.op !== 'acknowledge') this.#sendError(told, headersIn(message));
+    const shown = error instanceof Ended ? apiError('cascade.security.token.invalid') : error;
+    if (message.op !== 'acknowledge') this.#sendError(shown, headersIn(message));
     this.#endIf(error);
     this.#ended(message);
   }

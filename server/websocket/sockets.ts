@@ -196,7 +196,7 @@ class Connection {
   /** What was sent has been taken by the client, or some of it. */
   drained(): void {
     this.#drained();
-    this.#tellRoom();
+    this.#notifyRoom();
   }
 
   /** By either side. */
@@ -205,7 +205,7 @@ class Connection {
     for (const timer of this.#timers) clearInterval(timer);
     this.#dropWaiting();
     this.#drained();
-    this.#tellRoom();
+    this.#notifyRoom();
     this.session.closed();
   }
 
@@ -240,7 +240,7 @@ class Connection {
       await new Promise<void>((go) => this.#awaitRoom.push(go));
   }
 
-  #tellRoom(): void {
+  #notifyRoom(): void {
     for (const go of this.#awaitRoom.splice(0)) go();
   }
 
@@ -257,7 +257,7 @@ class Connection {
       this.#socket.together(() => {
         for (const frame of frames) this.#socket.send(frame, this.#framing.binary);
       });
-    this.#tellRoom();
+    this.#notifyRoom();
     const outgoing = this.#outbox.shift() as Outgoing | undefined;
     if (outgoing) void this.#sendParts(outgoing);
   }

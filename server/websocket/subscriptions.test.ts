@@ -19,7 +19,7 @@ test.each([
     [{ status: 100, body: { op: 'unsubscribe', path: '/types/Pump/insert', namespace: 'main' } }],
   ],
 ])('a subscription that is found out to have ended says why: %s', async (_why, found, errors, messages) => {
-  const told: CascadeError[] = [];
+  const reported: CascadeError[] = [];
   const sent: string[] = [];
   let isFirst = true;
   const subscriptions = new Subscriptions({
@@ -31,14 +31,14 @@ test.each([
       },
     },
     send: (text: string) => void sent.push(text),
-    sendError: (error: CascadeError) => void told.push(error),
+    sendError: (error: CascadeError) => void reported.push(error),
     failed: () => undefined,
     hasRoom: async () => undefined,
   } as unknown as ConstructorParameters<typeof Subscriptions>[0]);
   const message = { op: 'subscribe', resourceName: 'events', resourceId: '/types/Pump/insert', parameters: { requestId: 'a' } };
   await subscriptions.subscribe(message as never, ANN);
   await subscriptions.recheck(async () => ANN);
-  expect(told).toMatchObject(errors);
+  expect(reported).toMatchObject(errors);
   expect(sent.map((text) => JSON.parse(text))).toMatchObject(messages);
   expect(subscriptions.size).toBe(0);
 });

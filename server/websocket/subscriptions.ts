@@ -64,8 +64,8 @@ export class Subscriptions {
     this.#entries.set(entry.key, entry);
     const early: Notice[] = [];
     let isAnswered = false;
-    const tell = (notice: Notice): void => {
-      if (this.#held) return void this.#held.push(() => this.#entries.get(entry.key) === entry && tell(notice));
+    const notify = (notice: Notice): void => {
+      if (this.#held) return void this.#held.push(() => this.#entries.get(entry.key) === entry && notify(notice));
       if (notice.kind === 'event') return this.#options.send(eventText(notice, identity, headers));
       this.#end(entry);
       if (notice.kind === 'taken') return this.#options.send(endedText(entry, notice.name));
@@ -75,7 +75,7 @@ export class Subscriptions {
     try {
       const options = { ...(filter && { eventFilter: filter }), persistent, ...(subscriptionName !== null && { subscriptionName }) };
       entry.subscription = await this.#options.engine.subscribe(identity, path, options, (notice) => {
-        if (isAnswered) tell(notice);
+        if (isAnswered) notify(notice);
         else early.push(notice);
       });
     } catch (error) {
@@ -92,7 +92,7 @@ export class Subscriptions {
       // What is stored comes before what has come since.
       const stored = subscription.begin?.(this.#options.hasRoom) ?? Promise.resolve();
       stored.catch((error: unknown) => this.#options.failed(error));
-      for (const notice of early) tell(notice);
+      for (const notice of early) notify(notice);
     };
     if (name === undefined) return { answer: { status: 200, body: `{${where}}` }, answered };
     entry.name = name;
@@ -144,7 +144,7 @@ export class Subscriptions {
     const first = this.#held.splice(0, count);
     const rest = this.#held;
     this.#held = null;
-    for (const tell of first) tell();
+    for (const notify of first) notify();
     this.#held = rest;
   }
 
@@ -153,7 +153,7 @@ export class Subscriptions {
     if (--this.#holds > 0) return;
     const held = this.#held ?? [];
     this.#held = null;
-    for (const tell of held) tell();
+    for (const notify of held) notify();
   }
 
   /**
@@ -174,7 +174,7 @@ export class Subscriptions {
       } catch (error) {
         if (this.#entries.get(entry.key) !== entry) continue; // ended meanwhile
         this.#end(entry);
-        if (!this.#closed) this.#tellEnd(entry, error);
+        if (!this.#closed) this.#notifyEnd(entry, error);
       }
   }
 
@@ -188,7 +188,7 @@ export class Subscriptions {
   }
 
   /** It was there when it was subscribed to: what is not found any more is gone, whoever notices it first. */
-  #tellEnd(entry: Entry, why: unknown): void {
+  #notifyEnd(entry: Entry, why: unknown): void {
     if (why instanceof CascadeError && why.status === 403) this.#options.send(endedText(entry, entry.name));
     else if (why instanceof CascadeError && why.status !== 404) this.#options.sendError(why, entry.headers);
     else this.#options.sendError(apiError('cascade.event.path.gone', entry.path), entry.headers);

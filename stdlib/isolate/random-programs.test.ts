@@ -115,11 +115,11 @@ test('the traced form of any program asks for the same and ends the same', () =>
     fc.property(block, expression, (body, last) => {
       const text = `PROCEDURE f(a, b, list, object)\nvar fresh\n${body}\nreturn ${last}`;
       const plain = play(text);
-      const told = play(text, true);
-      expect(told.ops, text).toEqual(plain.ops);
-      expect(told.failure?.code, text).toBe(plain.failure?.code);
-      expect(told.value).toEqual(plain.value);
-      expect(told.logs.filter((line) => !line.startsWith('LINE'))).toEqual(plain.logs);
+      const reported = play(text, true);
+      expect(reported.ops, text).toEqual(plain.ops);
+      expect(reported.failure?.code, text).toBe(plain.failure?.code);
+      expect(reported.value).toEqual(plain.value);
+      expect(reported.logs.filter((line) => !line.startsWith('LINE'))).toEqual(plain.logs);
     }),
     { numRuns: 60 },
   );

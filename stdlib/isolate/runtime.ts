@@ -17,7 +17,7 @@ import type { Run } from './run.ts';
 import * as statements from './statements.ts';
 import { contents, entry, isShared, joined, shared } from './shared-objects.ts';
 import { slice, type Steps } from './steps.ts';
-import { tell } from './trace.ts';
+import { traceLine } from './trace.ts';
 import { exceptionObject } from './wire-errors.ts';
 
 // The callers are emitted text; the verifier, not the type checker, sees to them.
@@ -116,7 +116,7 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
       throw error;
     },
     live: (run: Run): boolean => !run.dead,
-    line: tell,
+    line: traceLine,
     raise: (_run: Run, code: string, ...params: Value[]) => raise(code, params),
     reference: statements.reference,
     query: statements.query,

@@ -7,7 +7,7 @@ import { TestLane } from './testing/lane.ts';
 const builtins = builtinTable();
 
 /** What the traced form of a procedure tells, a line each: `line`, or `line name=value`. */
-function told(body: string, args: unknown[] = []): string[] {
+function reported(body: string, args: unknown[] = []): string[] {
   const lane = new TestLane({ compile: (source) => compile(source, { builtins, traced: true }), evaluate: runInThisContext });
   lane.load('PROCEDURE twice(x)\nreturn x * 2');
   lane.load(`PROCEDURE f(a)\n${body}`);
@@ -21,7 +21,7 @@ function told(body: string, args: unknown[] = []): string[] {
 
 test('each line, what it changes, and what decides', () => {
   const body = 'var x = a + 1\nif (x > 5) {\n  x = twice(x)\n} else { x = 0 }\nvar o = {}\no.n = x\nreturn o';
-  expect(told(body, [6])).toEqual(
+  expect(reported(body, [6])).toEqual(
     ['2', '2 x=7', '3', '3 condition=true', '4', 'twice 2', 'twice 2 value=14', '4 x=14', '6', '6 o={}', '7', '7 o={"n": 14}', '8'].concat(
       '8 value={"n": 14}',
     ),
@@ -29,16 +29,16 @@ test('each line, what it changes, and what decides', () => {
 });
 
 test('the turns of loops, rows and caught errors', () => {
-  expect(told('for (i in [4, 5]) { a.push(i) }', [[]])).toEqual(['2', '2 i=4', '2', '2 a=[4]', '2 i=5', '2', '2 a=[4, 5]']);
-  expect(told('SELECT FROM T AS r { log.info(r.n) }')).toContain('2 r={"n": 2}');
-  expect(told('try { var y = 1 / 0 } catch (e) { log.info(e.code) }').some((line) => /^2 e=\{.*arithmetic/.test(line))).toBe(true);
+  expect(reported('for (i in [4, 5]) { a.push(i) }', [[]])).toEqual(['2', '2 i=4', '2', '2 a=[4]', '2 i=5', '2', '2 a=[4, 5]']);
+  expect(reported('SELECT FROM T AS r { log.info(r.n) }')).toContain('2 r={"n": 2}');
+  expect(reported('try { var y = 1 / 0 } catch (e) { log.info(e.code) }').some((line) => /^2 e=\{.*arithmetic/.test(line))).toBe(true);
 });
 
 test('values are cut, and so is the trace of what does not end soon', () => {
-  const lines = told('var s = "0123456789"\nwhile (s.length() < 5000) { s = s + s }\nvar o = {}\no.self = o\nreturn 1');
+  const lines = reported('var s = "0123456789"\nwhile (s.length() < 5000) { s = s + s }\nvar o = {}\no.self = o\nreturn 1');
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(2_000);
   expect(lines.at(-1)).toBe('6 value=1');
-  const many = told('var n = 0\nwhile (n < 9000) { n++ }');
+  const many = reported('var n = 0\nwhile (n < 9000) { n++ }');
   expect(many.length).toBe(20_001);
   expect(many.at(-1)).toContain('no more than 20000 lines are told');
 });

@@ -10,7 +10,7 @@ const MOST_TEXT = 300;
 const SMALLEST = 8;
 
 /** Tells a line, and values by name if there are any. @returns the last of them, or null */
-export function tell(run: Run, body: string, line: number, names: readonly string[], ...values: Value[]): Value {
+export function traceLine(run: Run, body: string, line: number, names: readonly string[], ...values: Value[]): Value {
   const count = ++run.linesTold;
   if (count <= MOST_LINES)
     run.line(JSON.stringify([body, line, ...names.map((name, index) => [name, brief(values[index] ?? null, MOST_TEXT)])]));

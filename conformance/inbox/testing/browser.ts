@@ -37,7 +37,7 @@ export interface Stage extends AsyncDisposable {
   /** A form for a person, who is made when first named. @returns the id of the message */
   send(username: string, payload: Row, title?: string, messageId?: string | null): Promise<string>;
   /** What a person has answered, in order. */
-  heardFrom(username: string): Promise<Row[]>;
+  answersFrom(username: string): Promise<Row[]>;
   /** A page with the inbox of a person, logged in. */
   open(username: string, options?: BrowserContextOptions, origin?: string): Promise<{ page: Page; context: BrowserContext }>;
   /** One more in the same browser of the person. */
@@ -83,7 +83,7 @@ export async function openStage(): Promise<Stage> {
       const message = await request('POST', '/procedures/inboxSend', [messageId, title, { responseTopic: TOPIC, ...payload }, [username]]);
       return String(message['_id']);
     },
-    async heardFrom(username) {
+    async answersFrom(username) {
       const query = { where: JSON.stringify({ by: username }), sort: '{"_id":1}' };
       const rows = JSON.parse((await admin.send('GET', '/custom/Heard', { query })).text) as Row[];
       return rows.map((row) => row['v'] as Row);

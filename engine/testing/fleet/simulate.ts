@@ -231,8 +231,8 @@ class OneFleet {
       const isSure = mode === 'reliable' && run.k !== POISON && run.until === Number.POSITIVE_INFINITY;
       if (count > 1) wrong.push(`${run.id}: ${count} effects on ${name}`);
       if (count < 1 && isSure) wrong.push(`${run.id}: no effect on ${name}`);
-      const heard = run.items.filter(([node]) => node === name).length;
-      if (run.until === Number.POSITIVE_INFINITY && heard !== 1) wrong.push(`${run.id}: ${heard} items of ${name}`);
+      const received = run.items.filter(([node]) => node === name).length;
+      if (run.until === Number.POSITIVE_INFINITY && received !== 1) wrong.push(`${run.id}: ${received} items of ${name}`);
       const isStored = run.items.some(([node, kind]) => node === name && kind === 'value');
       if (isStored && count !== 1) wrong.push(`${run.id}: told as stored on ${name}, which has it ${count} times`);
     }

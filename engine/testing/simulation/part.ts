@@ -57,9 +57,9 @@ export async function untilDone(
       (error: unknown) => isDone(error) || pause(PAUSE_MS, false),
     );
     for (;;) {
-      const heard = await Promise.race([answer, pause(PATIENCE_MS, null)]);
-      if (heard === true) return;
-      if (heard === false || serving() !== service) break;
+      const received = await Promise.race([answer, pause(PATIENCE_MS, null)]);
+      if (received === true) return;
+      if (received === false || serving() !== service) break;
     }
   }
 }

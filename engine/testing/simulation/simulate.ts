@@ -515,7 +515,7 @@ class OneWorld {
 
   #tasks(): ((service: SimulatedService) => void)[] {
     const { events, opened, shut, counts, lines, erased } = this.#clients;
-    const told = (known: Known, key: string, work: Promise<void>): Promise<void> => {
+    const reported = (known: Known, key: string, work: Promise<void>): Promise<void> => {
       known.set(key, 'perhaps');
       return work.then(() => void known.set(key, 'promised'));
     };
@@ -523,18 +523,22 @@ class OneWorld {
     const tasks = [
       ...numbered(EVENTS, 'e').map((tag) => (service: SimulatedService) => {
         this.#asked.set(tag, service);
-        unheard(told(events, tag, service.insert('Event', { tag })));
+        unheard(reported(events, tag, service.insert('Event', { tag })));
       }),
       ...numbered(LINE_COUNTS, 'l').map(
-        (key) => (service: SimulatedService) => unheard(told(lines, key, service.count('Counter', LINE, 'n'))),
+        (key) => (service: SimulatedService) => unheard(reported(lines, key, service.count('Counter', LINE, 'n'))),
       ),
-      ...numbered(COUNTS, 'c').map((key) => (service: SimulatedService) => unheard(told(counts, key, service.count('Counter', HOT, 'n')))),
+      ...numbered(COUNTS, 'c').map(
+        (key) => (service: SimulatedService) => unheard(reported(counts, key, service.count('Counter', HOT, 'n'))),
+      ),
     ];
-    if (this.#world.chance(ERASES)) tasks.push((service) => unheard(told(erased, OWNER, service.erase('Old', { owner: OWNER }))));
+    if (this.#world.chance(ERASES)) tasks.push((service) => unheard(reported(erased, OWNER, service.erase('Old', { owner: OWNER }))));
     if (this.#isAlone)
       for (const tag of numbered(PAIRS, 'p'))
         tasks.push((service) =>
-          unheard(told(opened, tag, service.publish('/open', { tag })).then(() => told(shut, tag, service.publish('/shut', { tag })))),
+          unheard(
+            reported(opened, tag, service.publish('/open', { tag })).then(() => reported(shut, tag, service.publish('/shut', { tag }))),
+          ),
         );
     const serving = (): SimulatedService | null => {
       const { service } = this.#world.pick(this.#serving);
@@ -656,7 +660,7 @@ class OneWorld {
     // Of the rules that wanted one key one has got it, and each has told once.
     for (const tag of claims) {
       const got = claimed.get(tag) ?? [];
-      const asked = [this.#plan.first, this.#plan.second].filter((names) => tells(names)).length;
+      const asked = [this.#plan.first, this.#plan.second].filter((names) => reachesClaim(names)).length;
       if (got.length !== asked || got.reduce((sum, n) => sum + n, 0) > 1) wrong.push(`claims of ${tag}: ${got.join(' ')} of ${asked}`);
     }
     // What was seen has been there.
@@ -670,7 +674,7 @@ class OneWorld {
 }
 
 /** Whether it comes to its claim: a refused statement ends the rule. */
-const tells = (names: readonly string[]): boolean =>
+const reachesClaim = (names: readonly string[]): boolean =>
   names.includes('claim') && (!names.includes('refused') || names.indexOf('refused') > names.indexOf('claim'));
 
 const numbered = (count: number, letter: string): string[] => Array.from({ length: count }, (_, index) => `${letter}${index}`);

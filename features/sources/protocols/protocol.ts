@@ -74,7 +74,7 @@ export interface Caller {
    * @param told the media type that came with the bytes
    * @param result what the query yields: it is recorded together with the document
    */
-  saveDocument(document: { name: string; told: string | null; bytes: Uint8Array }, result: Value): Promise<void>;
+  saveDocument(document: { name: string; declaredType: string | null; bytes: Uint8Array }, result: Value): Promise<void>;
 }
 
 export interface InboundRequest {

@@ -75,12 +75,12 @@ test('a stream is taken a piece at a time, and closed when the other process is 
 
 test('who has another secret is not heard', async () => {
   const network = openLocalNetwork();
-  const heard: unknown[] = [];
-  const handlers = { tell: (_from: number, { head }: { head: object }) => (heard.push(head), { head: {} }) };
+  const received: unknown[] = [];
+  const handlers = { tell: (_from: number, { head }: { head: object }) => (received.push(head), { head: {} }) };
   const honest = randomBytes(32);
   join(network, 2, handlers, honest);
   join(network, 3, {}, randomBytes(32)).post(2, 'tell', { by: 'stranger' });
   await join(network, 1, {}, honest).call(2, 'tell', { by: 'fellow' });
-  expect(heard).toMatchObject([{ by: 'fellow' }]);
-  expect(heard).toHaveLength(1);
+  expect(received).toMatchObject([{ by: 'fellow' }]);
+  expect(received).toHaveLength(1);
 });

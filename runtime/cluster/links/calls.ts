@@ -202,9 +202,9 @@ export class Calls implements AsyncDisposable {
   /** Says to all others that nothing more is to be asked here, answers what they have asked before, and sees that they get it. */
   async leave(): Promise<void> {
     const until = performance.now() + LEAVE_WITHIN_MS;
-    const told = Promise.all([...this.#peers.keys()].map((epoch) => this.call(epoch, 'leaving', {}).catch(() => undefined)));
+    const notified = Promise.all([...this.#peers.keys()].map((epoch) => this.call(epoch, 'leaving', {}).catch(() => undefined)));
     let timer: NodeJS.Timeout | undefined;
-    await Promise.race([told, new Promise<void>((resolve) => (timer = setTimeout(resolve, LEAVE_WITHIN_MS)))]);
+    await Promise.race([notified, new Promise<void>((resolve) => (timer = setTimeout(resolve, LEAVE_WITHIN_MS)))]);
     clearTimeout(timer);
     const isQuiet = (): boolean => this.#underWay === 0 && [...this.#peers.values()].every(({ link }) => link.queuedBytes === 0);
     while (!isQuiet() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));

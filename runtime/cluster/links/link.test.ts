@@ -32,13 +32,13 @@ class Simulated implements Timers {
 interface Pair {
   readonly time: Simulated;
   readonly ends: readonly [Link, Link];
-  readonly heard: readonly [string[], string[]];
+  readonly received: readonly [string[], string[]];
 }
 
 /** @param fate after how many milliseconds each copy of a message arrives; none: it is lost */
 function pairOf(fate: () => readonly number[], mostBytes: number): Pair {
   const time = new Simulated();
-  const heard: [string[], string[]] = [[], []];
+  const received: [string[], string[]] = [[], []];
   const end = (own: 0 | 1): Link =>
     new Link({
       timers: time,
@@ -47,12 +47,12 @@ function pairOf(fate: () => readonly number[], mostBytes: number): Pair {
         const copy = Buffer.from(segment);
         for (const ms of fate()) time.after(ms, () => ends[1 - own]?.receive(copy));
       },
-      deliver: (frame) => heard[own].push(frame.toString()),
+      deliver: (frame) => received[own].push(frame.toString()),
     });
   const ends: [Link, Link] = [null as never, null as never];
   ends[0] = end(0);
   ends[1] = end(1);
-  return { time, ends, heard };
+  return { time, ends, received };
 }
 
 const frames = fc.array(fc.tuple(fc.constantFrom(0 as const, 1 as const), fc.string({ maxLength: 300 })), { maxLength: 60 });
@@ -61,7 +61,7 @@ test('frames come whole, once and in their order, though messages are lost, repe
   fc.assert(
     fc.property(frames, fc.integer({ min: 20, max: 200 }), fc.infiniteStream(fc.nat(99)), (written, mostBytes, luck) => {
       const next = (): number => luck.next().value as number;
-      const { time, ends, heard } = pairOf(() => {
+      const { time, ends, received } = pairOf(() => {
         const fated = next();
         if (fated < 25) return [];
         return fated < 40 ? [next(), next() * 10] : [next()];
@@ -73,7 +73,7 @@ test('frames come whole, once and in their order, though messages are lost, repe
         if (next() < 30) time.step();
       }
       for (let steps = 0; steps < 200_000 && time.step(); steps++);
-      expect(heard).toEqual(sent);
+      expect(received).toEqual(sent);
       expect(ends.map(({ queuedBytes }) => queuedBytes)).toEqual([0, 0]);
     }),
     { numRuns: 60 },
@@ -100,8 +100,8 @@ test('what nobody acknowledges is sent again more and more rarely, and no more o
 });
 
 test('a message that nobody has sent is taken for nothing', () => {
-  const { ends, heard } = pairOf(() => [0], 100);
+  const { ends, received } = pairOf(() => [0], 100);
   ends[0].receive(Buffer.alloc(3));
   ends[0].receive(Buffer.alloc(12)); // acknowledges nothing
-  expect(heard).toEqual([[], []]);
+  expect(received).toEqual([[], []]);
 });

@@ -41,7 +41,7 @@ export async function bench(project: string, options: BenchOptions, terminal: Te
     ...measured,
   };
   const compared = base ? compareResults(base, result) : [];
-  await tell(result, compared, options, terminal);
+  await report(result, compared, options, terminal);
   const isAnswered = load.mode === 'core' || result.rounds.some(({ answered }) => answered > 0);
   return isAnswered && compared.every(({ verdict }) => verdict !== 'worse') ? 0 : 1;
 }
@@ -87,7 +87,7 @@ async function checkWritable(file: string): Promise<void> {
   });
 }
 
-async function tell(result: BenchResult, compared: readonly Compared[], options: BenchOptions, terminal: Terminal): Promise<void> {
+async function report(result: BenchResult, compared: readonly Compared[], options: BenchOptions, terminal: Terminal): Promise<void> {
   const { report, output, json } = options;
   const text = `${JSON.stringify(result, null, 1)}\n`;
   if (output !== undefined) await writeFile(output, text);

@@ -94,20 +94,20 @@ export async function openBenchService(lanes?: number): Promise<BenchService> {
 function answerOf<A extends ServiceAnswer['answer']>(child: ChildProcess, wanted: A): Promise<Extract<ServiceAnswer, { answer: A }>> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
-      child.off('message', hear);
+      child.off('message', onMessage);
       child.off('exit', ended);
     };
     const ended = (): void => {
       end();
       reject(new Error('the service has ended'));
     };
-    const hear = (message: ServiceAnswer): void => {
+    const onMessage = (message: ServiceAnswer): void => {
       if (message.answer !== wanted && message.answer !== 'failed') return;
       end();
       if (message.answer === 'failed') reject(new Error(message.reason));
       else resolve(message as Extract<ServiceAnswer, { answer: A }>);
     };
-    child.on('message', hear);
+    child.on('message', onMessage);
     child.once('exit', ended);
   });
 }

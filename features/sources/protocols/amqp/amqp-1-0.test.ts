@@ -10,7 +10,7 @@ import { tlsOptions } from '../tls.ts';
 import { openAmqp10 } from './amqp-1-0.ts';
 import { AMQP } from './index.ts';
 
-interface Heard {
+interface Received {
   /** Of the SASL exchange. */
   readonly mechanisms: string[];
   readonly links: { address: string | undefined; dynamic: boolean; durable: unknown; filter: unknown; name: string }[];
@@ -23,8 +23,8 @@ afterEach(() => {
 });
 
 /** Takes the mechanisms that are named, gives each consumer one message, and keeps what is sent. */
-async function broker(mechanisms: readonly string[], tls: object = {}): Promise<Heard & { readonly port: number }> {
-  const heard: Heard = { mechanisms: [], links: [], messages: [] };
+async function broker(mechanisms: readonly string[], tls: object = {}): Promise<Received & { readonly port: number }> {
+  const received: Received = { mechanisms: [], links: [], messages: [] };
   const container = rhea.create_container({ id: 'broker' });
   const server = container.sasl_server_mechanisms as Record<string, () => unknown> & {
     enable_plain(check: object): void;
@@ -36,13 +36,13 @@ async function broker(mechanisms: readonly string[], tls: object = {}): Promise<
   for (const name of mechanisms) {
     const make = server[name]!;
     server[name] = () => {
-      heard.mechanisms.push(name);
+      received.mechanisms.push(name);
       return make.call(server);
     };
   }
   container.on('sender_open', ({ sender }: EventContext) => {
     const { address, dynamic, durable, filter } = (sender as Sender).source as unknown as Record<string, unknown>;
-    heard.links.push({ address: address as string, dynamic: dynamic === true, durable, filter, name: (sender as Sender).name });
+    received.links.push({ address: address as string, dynamic: dynamic === true, durable, filter, name: (sender as Sender).name });
     (sender as Sender).set_source({ address: dynamic === true ? 'made-up' : (address as string) });
   });
   container.once('sendable', ({ sender }: EventContext) => void sender?.send({ body: 'first' }));
@@ -50,13 +50,13 @@ async function broker(mechanisms: readonly string[], tls: object = {}): Promise<
     (receiver as Receiver).set_target({ address: (receiver as Receiver).target.address }),
   );
   container.on('message', ({ message }: EventContext) =>
-    heard.messages.push(Buffer.from((message?.body as { content: Buffer }).content).toString()),
+    received.messages.push(Buffer.from((message?.body as { content: Buffer }).content).toString()),
   );
   for (const event of ['disconnected', 'error', 'connection_error']) container.on(event, () => undefined);
   const listener = container.listen({ port: 0, host: '127.0.0.1', ...tls } as never);
   ends.push(() => listener.close());
   await once(listener, 'listening');
-  return { ...heard, port: (listener.address() as AddressInfo).port };
+  return { ...received, port: (listener.address() as AddressInfo).port };
 }
 
 const open = (port: number, config: ObjectValue, more: object = {}, scheme = 'amqp') => {
@@ -71,10 +71,10 @@ test.each<[readonly string[], ObjectValue, string]>([
   [['ANONYMOUS', 'PLAIN'], { username: 'ann', password: 'right', enabledSaslMechanisms: ['ANONYMOUS'] }, 'ANONYMOUS'],
   [['ANONYMOUS', 'PLAIN'], { username: 'ann', password: 'right', enabledSaslMechanisms: ['SCRAM-SHA-1', 'PLAIN'] }, 'PLAIN'],
 ])('of a broker with %j and a config %j it is %s', async (offered, config, taken) => {
-  const heard = await broker(offered);
-  const { source } = await open(heard.port, config);
+  const received = await broker(offered);
+  const { source } = await open(received.port, config);
   await source.close();
-  expect(heard.mechanisms).toEqual([taken]);
+  expect(received.mechanisms).toEqual([taken]);
 });
 
 test('a mechanism that the broker does not have, and a wrong password, are told as such', async () => {
@@ -96,10 +96,10 @@ test('mechanisms that nothing can be done with are refused with the definition',
 // spec: integrations.md 4.1/10
 test('several consumers of one queue divide its messages, whether they say that it is shared or not', async () => {
   expect(AMQP.fields['shared']!('yes')).not.toBeNull();
-  const heard = await broker(['ANONYMOUS']); // has one message
-  const both = await Promise.all([true, false].map((shared) => open(heard.port, { topics: ['work'], shared })));
+  const received = await broker(['ANONYMOUS']); // has one message
+  const both = await Promise.all([true, false].map((shared) => open(received.port, { topics: ['work'], shared })));
   await expect.poll(() => both.flatMap(({ context }) => context.delivered)).toHaveLength(1);
-  expect(heard.links.map(({ address, durable }) => [address, durable ?? 0])).toEqual([
+  expect(received.links.map(({ address, durable }) => [address, durable ?? 0])).toEqual([
     ['work', 0],
     ['work', 0],
   ]);
@@ -108,13 +108,13 @@ test('several consumers of one queue divide its messages, whether they say that 
 
 // spec: integrations.md 4.1/11
 test('a link is asked for with its selector, lasting, or of an address that the broker makes up', async () => {
-  const heard = await broker(['ANONYMOUS']);
+  const received = await broker(['ANONYMOUS']);
   const options = { picked: { selector: "colour = 'red'" }, kept: { durable: true }, own: { dynamic: true }, plain: {} };
-  const { source, context } = await open(heard.port, { topics: Object.keys(options), options });
+  const { source, context } = await open(received.port, { topics: Object.keys(options), options });
   await expect.poll(() => context.delivered).toHaveLength(1);
   expect(context.delivered[0]).toMatchObject({ value: 'first' });
   await source.close();
-  const [picked, kept, made, plain] = heard.links;
+  const [picked, kept, made, plain] = received.links;
   expect(JSON.stringify(picked?.filter)).toContain("colour = 'red'");
   expect(kept).toMatchObject({ address: 'kept', durable: 2, name: 'main.feed.kept' });
   expect(made).toMatchObject({ dynamic: true });
@@ -127,17 +127,17 @@ test('over TLS the broker’s certificate must be of a known authority; a client
   const authority = newAuthority('Plant');
   const { cert, key } = authority.issue('broker', '127.0.0.1');
   const tls = { transport: 'tls', cert, key, ca: [authority.cert], requestCert: true, rejectUnauthorized: false };
-  const heard = await broker(['EXTERNAL', 'ANONYMOUS'], tls);
-  await expect(open(heard.port, {}, {}, 'amqps')).rejects.toThrow(/certificate|issuer|signed/i);
+  const received = await broker(['EXTERNAL', 'ANONYMOUS'], tls);
+  await expect(open(received.port, {}, {}, 'amqps')).rejects.toThrow(/certificate|issuer|signed/i);
   const client = authority.issue('cascade');
   const config = {
     pemTrustOptions: { certValues: [authority.cert] },
     pemKeyCertOptions: { certValues: [client.cert], keyValues: [client.key] },
   };
   const sasl = { enabledSaslMechanisms: ['EXTERNAL'] };
-  const { source } = await open(heard.port, { ...config, ...sasl }, { tls: tlsOptions(config) }, 'amqps');
+  const { source } = await open(received.port, { ...config, ...sasl }, { tls: tlsOptions(config) }, 'amqps');
   await source.publish!({ topic: 'out', message: 'sealed' }, NOBODY);
-  expect(heard.messages).toEqual(['"sealed"']);
+  expect(received.messages).toEqual(['"sealed"']);
   await source.close();
-  expect(heard.mechanisms).toEqual(['EXTERNAL']);
+  expect(received.mechanisms).toEqual(['EXTERNAL']);
 });

@@ -89,12 +89,12 @@ class Apns {
       JSON.stringify({ aps: { alert: { title: note.title, body: note.body }, sound: 'default' }, ...note.data }),
     );
     if (status === 200) return SENT;
-    const told = `${status} ${reason}`.trim();
-    if (status === 410 || DEAD.has(reason)) return { kind: 'dead', reason: told };
+    const declaredType = `${status} ${reason}`.trim();
+    if (status === 410 || DEAD.has(reason)) return { kind: 'dead', reason: declaredType };
     if (reason === 'ExpiredProviderToken') this.#token = null;
     if (status === 429 || status >= 500 || PASSING.has(reason))
-      return { kind: 'again', reason: told, afterMs: retryAfterMs(retryAfter, this.#options.now()) };
-    return { kind: 'failed', reason: told };
+      return { kind: 'again', reason: declaredType, afterMs: retryAfterMs(retryAfter, this.#options.now()) };
+    return { kind: 'failed', reason: declaredType };
   }
 
   async close(): Promise<void> {

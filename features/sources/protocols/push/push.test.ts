@@ -11,7 +11,7 @@ import { listening } from '../../testing/listening.ts';
 import { transportFor } from './connection.ts';
 import { encrypted, newVapidKey } from './web-push.ts';
 
-interface Heard {
+interface Received {
   readonly path: string;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
@@ -34,33 +34,33 @@ async function serve(server: Server): Promise<number> {
 }
 
 /** Answers each request as it is told to; the last answer holds for all that follow. */
-async function httpService(answers: readonly Answer[]): Promise<{ uri: string; heard: Heard[] }> {
-  const heard: Heard[] = [];
+async function httpService(answers: readonly Answer[]): Promise<{ uri: string; received: Received[] }> {
+  const received: Received[] = [];
   const server = createServer(async (request: IncomingMessage, response) => {
     const body = await bytesOf(request);
-    const [status, json = {}, headers = {}] = answers[Math.min(heard.length, answers.length - 1)] as Answer;
-    heard.push({ path: request.url ?? '', headers: request.headers, body });
+    const [status, json = {}, headers = {}] = answers[Math.min(received.length, answers.length - 1)] as Answer;
+    received.push({ path: request.url ?? '', headers: request.headers, body });
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json));
   });
-  return { uri: `http://127.0.0.1:${await serve(server)}`, heard };
+  return { uri: `http://127.0.0.1:${await serve(server)}`, received };
 }
 
 /** HTTP/2 alone: without TLS by prior knowledge, with TLS for those who show a certificate of the authority. */
 async function http2Service(
   answers: readonly Answer[],
   tls?: { cert: string; key: string; ca: string },
-): Promise<{ port: number; heard: Heard[] }> {
-  const heard: Heard[] = [];
+): Promise<{ port: number; received: Received[] }> {
+  const received: Received[] = [];
   const onStream = async (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> => {
     const body = await bytesOf(stream);
-    const [status, json] = answers[Math.min(heard.length, answers.length - 1)] as Answer;
-    heard.push({ path: headers[':path'] ?? '', headers, body });
+    const [status, json] = answers[Math.min(received.length, answers.length - 1)] as Answer;
+    received.push({ path: headers[':path'] ?? '', headers, body });
     stream.respond({ ':status': status });
     stream.end(json === undefined ? '' : JSON.stringify(json));
   };
   const server = tls ? createSecureServer({ ...tls, requestCert: true, rejectUnauthorized: true }) : createHttp2Server();
   server.on('stream', (stream, headers) => void onStream(stream, headers));
-  return { port: await serve(server), heard };
+  return { port: await serve(server), received };
 }
 
 beforeAll(async () => {
@@ -113,7 +113,7 @@ test('FCM v1: a token for a signed assertion, then the note; the token serves th
   const fcm = await httpService([[200, { name: 'projects/plant-4/messages/1' }]]);
   const config = { androidAppId: 'app', firebaseServerKey: serviceAccount(`${oauth.uri}/token`), fcmUri: fcm.uri };
   expect(await deliveryBy(config, 'android', 'registration:1')).toMatchObject({ transport: 'fcm', status: 'sent', error: null });
-  const assertion = new URLSearchParams(oauth.heard[0]?.body.toString()).get('assertion') ?? '';
+  const assertion = new URLSearchParams(oauth.received[0]?.body.toString()).get('assertion') ?? '';
   const [head, claims, signature] = assertion.split('.') as [string, string, string];
   expect(verify('sha256', Buffer.from(`${head}.${claims}`), account.publicKey, Buffer.from(signature, 'base64url'))).toBe(true);
   expect(claimsIn(assertion)).toMatchObject({
@@ -121,7 +121,7 @@ test('FCM v1: a token for a signed assertion, then the note; the token serves th
     aud: `${oauth.uri}/token`,
     scope: expect.stringMatching(/messaging$/),
   });
-  const [note] = fcm.heard;
+  const [note] = fcm.received;
   expect([note?.path, note?.headers['authorization']]).toEqual(['/v1/projects/plant-4/messages:send', 'Bearer at-1']);
   expect(JSON.parse(String(note?.body))).toMatchObject({
     message: {
@@ -147,7 +147,7 @@ test.each<[string, readonly Answer[], object, boolean | undefined]>([
   const fcm = await httpService(answers);
   const config = { androidAppId: 'app', firebaseServerKey: serviceAccount(oauth.uri), fcmUri: fcm.uri };
   expect(await deliveryBy(config, 'android', 'r')).toMatchObject({ transport: 'fcm', ...delivery });
-  expect([fcm.heard.length, await device()]).toEqual([answers.length, isActive]);
+  expect([fcm.received.length, await device()]).toEqual([answers.length, isActive]);
 });
 
 test.each<[string, Answer, object, boolean]>([
@@ -160,8 +160,8 @@ test.each<[string, Answer, object, boolean]>([
   const fcm = await httpService([answer]);
   const config = { androidAppId: 'app', firebaseServerKey: 'AAAA:legacy', fcmUri: `${fcm.uri}/fcm/send` };
   expect(await deliveryBy(config, 'android', 'r')).toMatchObject(delivery);
-  expect([fcm.heard[0]?.path, fcm.heard[0]?.headers['authorization']]).toEqual(['/fcm/send', 'key=AAAA:legacy']);
-  expect(JSON.parse(String(fcm.heard[0]?.body))).toMatchObject({ to: 'r', notification: { title: 'Look' } });
+  expect([fcm.received[0]?.path, fcm.received[0]?.headers['authorization']]).toEqual(['/fcm/send', 'key=AAAA:legacy']);
+  expect(JSON.parse(String(fcm.received[0]?.body))).toMatchObject({ to: 'r', notification: { title: 'Look' } });
   expect(await device()).toBe(isActive);
 });
 
@@ -187,7 +187,7 @@ test.each<[string, readonly Answer[], object, boolean]>([
     transport: 'apns',
     ...delivery,
   });
-  const [note] = apns.heard;
+  const [note] = apns.received;
   expect([note?.path, note?.headers['apns-topic'], note?.headers['apns-push-type']]).toEqual([
     `/3/device/${token}`,
     'com.example.plant',
@@ -198,7 +198,7 @@ test.each<[string, readonly Answer[], object, boolean]>([
   const key = { key: apple.publicKey, dsaEncoding: 'ieee-p1363' as const };
   expect(verify('sha256', Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url'))).toBe(true);
   expect(claimsIn(`${head}.${claims}.`)).toMatchObject({ iss: 'T1' });
-  expect([apns.heard.length, await device()]).toEqual([answers.length, isActive]);
+  expect([apns.received.length, await device()]).toEqual([answers.length, isActive]);
 });
 
 test('APNs over TLS: the certificate of the PKCS#12 file says who sends', async () => {
@@ -214,7 +214,7 @@ test('APNs over TLS: the certificate of the PKCS#12 file says who sends', async 
     trustAll: true,
   };
   expect(await deliveryBy(config, 'ios', 'cd'.repeat(32))).toMatchObject({ transport: 'apns', status: 'sent' });
-  expect(apns.heard[0]?.headers['authorization']).toBeUndefined();
+  expect(apns.received[0]?.headers['authorization']).toBeUndefined();
 });
 
 test('what is no subscription is nobody; an address that may not be reached is refused at once', async () => {
@@ -256,7 +256,7 @@ test.each<[string, readonly Answer[], object, boolean, string | undefined]>([
   const keys = { p256dh: browser.getPublicKey('base64url'), auth: auth.toString('base64url') };
   const subscription = JSON.stringify({ endpoint: `${service.uri}/push/abc`, keys });
   expect(await deliveryBy({ webPushSubject }, 'web', subscription)).toMatchObject({ transport: 'webpush', ...delivery });
-  const [note] = service.heard;
+  const [note] = service.received;
   expect(note).toMatchObject({ path: '/push/abc', headers: { 'content-encoding': 'aes128gcm', ttl: expect.any(String) } });
   expect(JSON.parse(decrypted(note!.body, browser, auth))).toMatchObject({ title: 'Look', kind: 'notify' });
   const [, token = '', publicKey = ''] = /^vapid t=([^,]+), k=(.+)$/.exec(String(note?.headers['authorization'])) ?? [];
@@ -268,9 +268,9 @@ test.each<[string, readonly Answer[], object, boolean, string | undefined]>([
     true,
   );
   expect(claimsIn(token)).toMatchObject({ aud: service.uri, sub: webPushSubject ?? 'mailto:postmaster@localhost' });
-  const told = JSON.parse((await t.ask('select', 'pushkey', { custom: false })).body ?? '') as object;
-  expect(told).toEqual({ publicKey });
-  expect([service.heard.length, await device()]).toEqual([answers.length, isActive]);
+  const declaredType = JSON.parse((await t.ask('select', 'pushkey', { custom: false })).body ?? '') as object;
+  expect(declaredType).toEqual({ publicKey });
+  expect([service.received.length, await device()]).toEqual([answers.length, isActive]);
 });
 
 test('the example of RFC 8291 is encrypted as the standard says', () => {
@@ -308,7 +308,7 @@ test('a plain notification goes to users or to single devices, and names at leas
     payload: { body: 'text', data: { n: 1 } },
     recipients: [{ status: 'pending', deliveries: [{ deviceId: 'plain2' }] }],
   });
-  expect(fcm.heard.map(({ body }) => (JSON.parse(String(body)) as { to: string }).to)).toEqual(['two']);
+  expect(fcm.received.map(({ body }) => (JSON.parse(String(body)) as { to: string }).to)).toEqual(['two']);
 });
 
 // spec: integrations.md 7.1/5

@@ -265,7 +265,7 @@ const isFailure = ({ status }: HttpAnswer, { includeRedirect }: PlannedRequest):
 async function saved(name: string, answer: HttpAnswer, shaped: (reference: Value) => Value, caller: Caller): Promise<Value> {
   const result = shaped({ resource: 'documents', resourceId: name });
   const named = answer.headers['content-type'];
-  await caller.saveDocument({ name, told: typeof named === 'string' ? named : null, bytes: answer.body }, result);
+  await caller.saveDocument({ name, declaredType: typeof named === 'string' ? named : null, bytes: answer.body }, result);
   return result;
 }
 
